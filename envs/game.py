@@ -1,0 +1,122 @@
+"""What a game is: a record dtype and a handful of kernels over one record of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.layout import Layout
+from ludoteca.envs.symmetry import Symmetry
+
+Dynamics = Literal["sequential", "simultaneous"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Game:
+    """The rules of one game, written once as scalar kernels and compiled wherever they are used.
+
+    In the kernels below `s` is one record of dtype `state`, changed in place. Kernels allocate
+    nothing and raise nothing: legality is checked by the environments, not here. There is one
+    signature per dynamics:
+
+    ====================  ===============================  ==================================
+    kernel                sequential                       simultaneous
+    ====================  ===============================  ==================================
+    `player`              `player(s) -> int`, to move      none
+    `is_active`           none                             `is_active(s, player) -> bool`
+    `legal_actions`       `legal_actions(s, out) -> n`     `legal_actions(s, player, out) -> n`
+    `step`                `step(s, action)`                `step(s, actions)`, one per player
+    ====================  ===============================  ==================================
+
+    Attributes:
+        name: lower-case identifier, e.g. `"hex"`.
+        title: the name people read, e.g. `"Hex"`.
+        params: every parameter of the factory that made the game, defaults included.
+        num_players: players are numbered from 0; in sequential games player 0 moves first.
+        num_actions: actions are numbered from 0.
+        max_plies: no game takes more calls of `step` than this.
+        observation_shape: `(planes, rows, columns)` of one observation.
+        observation_high: the largest value in an observation; the smallest is 0.
+        dynamics: who moves: one player at a time, or all active players at once.
+        state: dtype of one position. The board size lives here, as the shape of a field.
+        settings: parameters that the kernels read from fields of the record, by field name; they
+            are written once into every fresh record and never change.
+        init: `init(s, seed)` sets the starting position and leaves the settings alone.
+        legal_actions: writes the legal actions, ascending, to `out[:n]`. Sequential: `n >= 1`
+            unless the game is over. Simultaneous: `n >= 1` for active players, else 0.
+        step: plays a legal action (simultaneous: entries of inactive players are ignored).
+        is_terminal: `is_terminal(s) -> bool`.
+        returns: `returns(s, out)` writes one score in [-1, 1] per player: final when the game is
+            over; before that, what is already decided for a player who is out, else 0.
+        observe: `observe(s, player, out)` fills zeroed planes from the view of `player`.
+        layout: how the board looks, as data for the renderers.
+        action_names: what people call each action.
+        symmetries: `symmetries() -> tuple[Symmetry, ...]`, the identity first.
+        check: `check(s)` returns what is impossible in a position that came from outside, or `""`.
+            It guards the kernels: a position that passes never makes them index out of bounds.
+    """
+
+    name: str
+    title: str
+    params: Mapping[str, Any]
+    num_players: int
+    num_actions: int
+    max_plies: int
+    observation_shape: tuple[int, int, int]
+    observation_high: int = 1
+    dynamics: Dynamics = "sequential"
+    state: np.dtype[np.void]
+    settings: Mapping[str, int] = field(default_factory=dict)
+    init: Callable[[Any, int], None]
+    player: Callable[[Any], int] | None = None
+    is_active: Callable[[Any, int], bool] | None = None
+    legal_actions: Callable[..., int]
+    step: Callable[[Any, Any], None]
+    is_terminal: Callable[[Any], bool]
+    returns: Callable[[Any, Any], None]
+    observe: Callable[[Any, int, Any], None]
+    layout: Layout
+    action_names: tuple[str, ...]
+    symmetries: Callable[[], tuple[Symmetry, ...]]
+    check: Callable[[Any], str]
+
+    def __post_init__(self) -> None:
+        if not self.state.isalignedstruct:
+            raise ValueError(f"the state of {self.name} must have align=True, for CUDA")
+        if (self.is_active if self.simultaneous else self.player) is None:
+            missing = "is_active" if self.simultaneous else "player"
+            raise ValueError(f"{self.name} is {self.dynamics}, so it needs the kernel {missing}")
+        if len(self.action_names) != self.num_actions:
+            raise ValueError(
+                f"{self.name} names {len(self.action_names)} of its {self.num_actions} actions"
+            )
+
+    def __repr__(self) -> str:
+        return f"Game({self.spec!r})"
+
+    @property
+    def simultaneous(self) -> bool:
+        """Whether all active players move at once."""
+        return self.dynamics == "simultaneous"
+
+    @property
+    def spec(self) -> str:
+        """The game as a spec string, e.g. `"hex:board_size=5,first=black,swap=False"`."""
+        params = ",".join(f"{key}={value}" for key, value in self.params.items())
+        return f"{self.name}:{params}" if params else self.name
+
+    def empty(self, count: int) -> NDArray[np.void]:
+        """Return `count` records with the settings written, ready for `init`."""
+        states = np.zeros(count, self.state)
+        for name, value in self.settings.items():
+            states[name] = value
+        return states
+
+    def new(self, seed: int = 0) -> Any:
+        """Return a fresh position as a NumPy record, to play with interactively."""
+        s = self.empty(1).view(np.recarray)[0]
+        with np.errstate(over="ignore"):  # SplitMix64 wraps around
+            self.init(s, seed)
+        return s

@@ -1,0 +1,262 @@
+"""Hex: join your two sides of the board with a chain of your stones; there are no draws.
+
+Black joins north and south, white joins west and east. The six observation planes are those of
+Young, Vasan and Hayward, "NeuroHex" (arXiv 1604.07097, section 2), with one cell of padding.
+"""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import kernel
+from ludoteca.envs.layout import Layout, Piece, cell_names
+from ludoteca.envs.params import choice, integer
+from ludoteca.envs.symmetry import CellMap, Symmetry, grid_symmetries
+
+# A cell is a set of bits: bit p is what observation plane p shows there.
+BLACK, WHITE, WEST, EAST, NORTH, SOUTH = 1, 2, 4, 8, 16, 32
+EDGES = WEST | EAST | NORTH | SOUTH
+# While edges spread through a group, a cell also holds 1 + the direction that leads back.
+BACK_SHIFT = 6
+# The six neighbors in circular order: direction d + 3 leads back.
+NEIGHBORS = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
+UNDECIDED = -1
+
+
+@cache
+def hex(board_size: int = 11, first: str = "black", swap: bool = False) -> Game:  # noqa: A001
+    """Hex; action `row * board_size + column` places a stone.
+
+    Args:
+        board_size: 2 to 19.
+        first: color of player 0, who moves first: `"black"` (the field's convention) or `"white"`.
+        swap: whether player 1 may answer the first stone with one more action, `board_size**2`: the
+            stone is replaced by one of the other color on the mirrored cell (the pie rule).
+    """
+    integer("board_size", board_size, 2, 19)
+    choice("first", first, ("black", "white"))
+    choice("swap", swap, (False, True))
+    n = board_size
+    return Game(
+        name="hex",
+        title="Hex",
+        params={"board_size": n, "first": first, "swap": swap},
+        num_players=2,
+        num_actions=n * n + swap,
+        max_plies=n * n + swap,
+        observation_shape=(6, n + 2, n + 2),
+        state=np.dtype(
+            [
+                ("cells", np.uint16, (n + 2, n + 2)),  # padded; the padding belongs to the edges
+                ("to_move", np.int8),
+                ("winner", np.int8),  # UNDECIDED or a player
+                ("swapped", np.int8),
+                ("stones", np.int16),
+                ("white_first", np.int8),
+                ("swap", np.int8),
+            ],
+            align=True,
+        ),
+        settings={"white_first": first == "white", "swap": swap},
+        init=init,
+        player=player,
+        legal_actions=legal_actions,
+        step=step,
+        is_terminal=is_terminal,
+        returns=returns,
+        observe=observe,
+        layout=Layout(
+            "hexagons",
+            n,
+            n,
+            (
+                Piece("X", "black", "disc", "#1b1b1b", int(first == "white")),
+                Piece("O", "white", "disc", "#fafafa", int(first == "black")),
+            ),
+            cells,
+            background="#e3c58f",
+            line="#8d6b35",
+            edges=("#1b1b1b", "#fafafa", "#1b1b1b", "#fafafa"),
+            cell_actions=True,
+        ),
+        action_names=(*cell_names(n, n), "swap")[: n * n + swap],
+        symmetries=lambda: symmetries(n, swap),
+        check=check,
+    )
+
+
+@kernel
+def init(s: Any, seed: int) -> None:
+    last = s.cells.shape[0] - 1
+    s.cells[:] = 0
+    for i in range(last + 1):
+        s.cells[0, i] |= BLACK | NORTH
+        s.cells[last, i] |= BLACK | SOUTH
+        s.cells[i, 0] |= WHITE | WEST
+        s.cells[i, last] |= WHITE | EAST
+    s.to_move = 0
+    s.winner = UNDECIDED
+    s.swapped = 0
+    s.stones = 0
+
+
+@kernel
+def player(s: Any) -> int:
+    return int(s.to_move)
+
+
+@kernel
+def legal_actions(s: Any, out: Any) -> int:
+    size = s.cells.shape[0] - 2
+    n = 0
+    if s.winner == UNDECIDED:
+        for row in range(size):
+            for column in range(size):
+                out[n] = row * size + column
+                n += int(s.cells[row + 1, column + 1] == 0)
+        if can_swap(s):
+            out[n] = size * size
+            n += 1
+    return n
+
+
+@kernel
+def can_swap(s: Any) -> bool:
+    """Tell whether the player to move may take over the first stone."""
+    return bool(s.swap and s.stones == 1 and s.to_move == 1)
+
+
+@kernel
+def step(s: Any, action: int) -> None:
+    size = s.cells.shape[0] - 2
+    color = WHITE if s.to_move != s.white_first else BLACK
+    if action < size * size:
+        place(s, action // size + 1, action % size + 1, color)
+        s.stones += 1
+    else:
+        take_over(s, color)
+    s.to_move = 1 - s.to_move
+
+
+@kernel
+def take_over(s: Any, color: int) -> None:
+    """Replace the only stone by one of `color` on the mirrored cell."""
+    size = s.cells.shape[0] - 2
+    for row in range(1, size + 1):
+        for column in range(1, size + 1):
+            if s.cells[row, column] != 0:
+                s.cells[row, column] = 0
+                place(s, column, row, color)
+                s.swapped = 1
+                return
+
+
+@kernel
+def place(s: Any, row: int, column: int, color: int) -> None:
+    """Put a stone on a padded cell and connect it; a group with both its edges wins."""
+    edges = 0
+    for dr, dc in NEIGHBORS:
+        near = s.cells[row + dr, column + dc]
+        if near & color:
+            edges |= near
+    # Padding at a corner belongs to both colors: keep the edges of this one.
+    edges &= (NORTH | SOUTH) if color == BLACK else (WEST | EAST)
+    s.cells[row, column] = color | edges
+    if edges:
+        spread(s, row, column, color, edges)
+        if edges == NORTH | SOUTH or edges == WEST | EAST:
+            s.winner = s.to_move
+
+
+@kernel
+def spread(s: Any, row: int, column: int, color: int, edges: int) -> None:
+    """Give `edges` to all stones of the group at (row, column) that lack some of them.
+
+    A depth-first walk without a stack: the way back is kept in the cells it visits (Schorr and
+    Waite, "An efficient machine-independent procedure", 1967) and wiped on return.
+    """
+    size = s.cells.shape[0] - 2
+    start_row, start_column = row, column
+    direction = 0
+    while True:
+        if direction < 6:
+            dr, dc = NEIGHBORS[direction]
+            r, c = row + dr, column + dc
+            if 1 <= r <= size and 1 <= c <= size:
+                near = int(s.cells[r, c])
+                if near & color and (near & edges) != edges:
+                    s.cells[r, c] = near | edges | ((direction + 3) % 6 + 1) << BACK_SHIFT
+                    row, column, direction = r, c, 0
+                    continue
+            direction += 1
+        elif row == start_row and column == start_column:
+            return
+        else:
+            back = (int(s.cells[row, column]) >> BACK_SHIFT) - 1
+            s.cells[row, column] &= (1 << BACK_SHIFT) - 1
+            row, column = row + NEIGHBORS[back][0], column + NEIGHBORS[back][1]
+            direction = (back + 3) % 6 + 1  # the walk left here by back + 3: go on with the next
+
+
+@kernel
+def is_terminal(s: Any) -> bool:
+    return bool(s.winner != UNDECIDED)
+
+
+@kernel
+def returns(s: Any, out: Any) -> None:
+    out[:] = 0
+    if s.winner != UNDECIDED:
+        out[s.winner], out[1 - s.winner] = 1, -1
+
+
+@kernel
+def observe(s: Any, player: int, out: Any) -> None:
+    """Planes: black, white, white joined to west, to east, black joined to north, to south."""
+    for plane in range(6):
+        for row in range(s.cells.shape[0]):
+            for column in range(s.cells.shape[1]):
+                out[plane, row, column] = (s.cells[row, column] >> plane) & 1
+
+
+def cells(s: Any) -> Any:
+    """Show black as 1 and white as 2, without the padding."""
+    return (s.cells[1:-1, 1:-1] & (BLACK | WHITE)).astype(np.int8)
+
+
+def symmetries(n: int, swap: bool) -> tuple[Symmetry, ...]:
+    """Return the identity and the half turn, which exchanges opposite edges."""
+
+    def actions(cells: Any, move: CellMap) -> Any:
+        # `move` works on the padded board, whose half turn is the half turn of the inner one.
+        inner = [move(row + 1, column + 1) for row in range(n) for column in range(n)]
+        placed = [(row - 1) * n + column - 1 for row, column in inner]
+        return np.array(placed + [n * n] * swap, np.int64)
+
+    identity, rotated = grid_symmetries(n + 2, n + 2, actions, ("identity", "rotate 180"))
+    planes = np.array([0, 1, 3, 2, 5, 4])
+    return identity, replace(rotated, planes=planes)
+
+
+def check(s: Any) -> str:
+    """Tell what is impossible in a position from outside."""
+    stones = s.cells[1:-1, 1:-1] & (BLACK | WHITE)
+    if (stones == BLACK | WHITE).any():
+        return "a cell holds both a black and a white stone"
+    if s.to_move not in (0, 1) or s.winner not in (UNDECIDED, 0, 1) or s.swapped not in (0, 1):
+        return f"to_move {s.to_move}, winner {s.winner} or swapped {s.swapped} is out of range"
+    if s.stones != np.count_nonzero(stones):
+        return f"stones is {s.stones}, but {np.count_nonzero(stones)} are on the board"
+    # Placing the same stones again must give the same connections and winner.
+    again = np.zeros(1, s.dtype).view(np.recarray)[0]
+    init(again, 0)
+    for row, column in np.argwhere(stones):
+        color = int(stones[row, column])
+        again.to_move = int((color == WHITE) != bool(s.white_first))
+        place(again, int(row) + 1, int(column) + 1, color)
+    if not np.array_equal(again.cells, s.cells) or again.winner != s.winner:
+        return "the connections or the winner do not follow from the stones"
+    return ""

@@ -1,0 +1,409 @@
+"""Hungry Geese: snakes on a torus, all moving at once; who lives longest, then is longest, wins.
+
+Equal step for step to the `hungry_geese` environment of kaggle-environments. Observation planes and
+rewards follow the competition (channels 0-16) and Bibiloni Femenias, UIB 2021 (master's thesis).
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import kernel
+from ludoteca.envs.layout import Layout, Piece
+from ludoteca.envs.params import choice, integer
+from ludoteca.envs.rng import below
+from ludoteca.envs.symmetry import DIRECTIONS, Symmetry, directions_are_actions, grid_symmetries
+
+NONE = -1
+COLORS = (
+    "#2565ae", "#c0392b", "#2e8b57", "#8e44ad", "#d35400", "#16a085", "#7f8c8d", "#b7950b",
+)  # fmt: skip
+
+
+@cache
+def hungry_geese(
+    num_players: int = 4,
+    rows: int = 7,
+    columns: int = 11,
+    hunger_rate: int = 40,
+    min_food: int = 2,
+    max_length: int = 99,
+    episode_steps: int = 200,
+    extra_planes: bool = False,
+) -> Game:
+    """Hungry Geese; actions are 0 north, 1 east, 2 south, 3 west, and always legal.
+
+    Turning back against one's own last action is legal, and kills. The planes of P players, from
+    the view of one of them, who comes first (the others follow in order, modulo P): P heads, P
+    tails, P whole bodies, P heads before the last step, and food. A dead goose has none.
+
+    Args:
+        num_players: 1 to 8. A lone goose has won after one step, as in the original.
+        rows: 3 to 50.
+        columns: 3 to 50.
+        hunger_rate: every so many steps each goose loses a segment, 1 to 10,000.
+        min_food: food is refilled to this many, 1 to 1,000.
+        max_length: a goose never grows longer, 1 to 10,000.
+        episode_steps: states in a game, the first included, 2 to 10,000: a game has one step less.
+        extra_planes: add two planes filled with percentages: how much of the game is over, and how
+            much of the time since the last hunger is.
+    """
+    integer("num_players", num_players, 1, 8)
+    integer("rows", rows, 3, 50)
+    integer("columns", columns, 3, 50)
+    integer("hunger_rate", hunger_rate, 1, 10_000)
+    integer("min_food", min_food, 1, 1_000)
+    integer("max_length", max_length, 1, 10_000)
+    integer("episode_steps", episode_steps, 2, 10_000)
+    choice("extra_planes", extra_planes, (False, True))
+    cells_count = rows * columns
+    return Game(
+        name="hungry_geese",
+        title="Hungry Geese",
+        params={
+            "num_players": num_players,
+            "rows": rows,
+            "columns": columns,
+            "hunger_rate": hunger_rate,
+            "min_food": min_food,
+            "max_length": max_length,
+            "episode_steps": episode_steps,
+            "extra_planes": extra_planes,
+        },
+        num_players=num_players,
+        num_actions=4,
+        max_plies=episode_steps - 1,
+        observation_shape=(4 * num_players + 1 + 2 * extra_planes, rows, columns),
+        observation_high=100 if extra_planes else 1,
+        dynamics="simultaneous",
+        state=np.dtype(
+            [
+                ("rng", np.uint64, (1,)),
+                ("score", np.int32, (num_players,)),  # steps lived * (max_length + 1) + length
+                ("occupied", np.int8, (rows, columns)),  # how many segments lie on a cell
+                # Segment k of goose p, the head being 0, is body[p, (start[p] + k) % room].
+                ("body", np.int16, (num_players, min(max_length, cells_count))),
+                ("start", np.int16, (num_players,)),
+                ("length", np.int16, (num_players,)),  # 0: dead
+                ("last_action", np.int8, (num_players,)),  # NONE before the first step
+                ("last_head", np.int16, (num_players,)),  # NONE before the first step
+                ("food", np.int16, (min(min_food, cells_count),)),
+                ("num_food", np.int16),
+                ("steps", np.int16),
+                ("hunger_rate", np.int16),
+                ("max_length", np.int16),
+                ("max_steps", np.int16),
+                ("extra_planes", np.int8),
+            ],
+            align=True,
+        ),
+        settings={
+            "hunger_rate": hunger_rate,
+            "max_length": max_length,
+            "max_steps": episode_steps - 1,
+            "extra_planes": extra_planes,
+        },
+        init=init,
+        is_active=is_active,
+        legal_actions=legal_actions,
+        step=step,
+        is_terminal=is_terminal,
+        returns=returns,
+        observe=observe,
+        layout=Layout(
+            "squares",
+            rows,
+            columns,
+            (
+                Piece("*", "food", "food", "#e67e22"),
+                *(
+                    Piece(letter, f"goose {p} {part}", shape, COLORS[p], p)
+                    for p in range(num_players)
+                    for part, shape, letter in (
+                        ("head", "head", "ABCDEFGH"[p]),
+                        ("body", "body", "abcdefgh"[p]),
+                    )
+                ),
+            ),
+            cells,
+            background="#dfe9e2",
+            line="#c3d2c8",
+            coordinates="none",
+        ),
+        action_names=("north", "east", "south", "west"),
+        symmetries=lambda: symmetries(rows, columns),
+        check=check,
+    )
+
+
+@kernel
+def init(s: Any, seed: int) -> None:
+    players, room = s.body.shape
+    rows, columns = s.occupied.shape
+    s.rng[0] = seed
+    s.score[:] = 0
+    s.occupied[:] = 0
+    s.body[:] = 0
+    s.start[:] = 0
+    s.length[:] = 1
+    s.last_action[:] = NONE
+    s.last_head[:] = NONE
+    s.food[:] = NONE
+    s.num_food = 0
+    s.steps = 0
+    for p in range(players):
+        cell = free_cell(s, rows * columns - p)
+        s.body[p, 0] = cell
+        s.occupied[cell // columns, cell % columns] = 1
+    refill(s)
+
+
+@kernel
+def is_active(s: Any, player: int) -> bool:
+    return bool(s.length[player] > 0) and not is_terminal(s)
+
+
+@kernel
+def legal_actions(s: Any, player: int, out: Any) -> int:
+    if not is_active(s, player):
+        return 0
+    for action in range(4):
+        out[action] = action
+    return 4
+
+
+@kernel
+def step(s: Any, actions: Any) -> None:
+    s.steps += 1
+    for p in range(s.body.shape[0]):
+        if s.length[p] > 0:
+            move(s, p, int(actions[p]))
+    collide(s)
+    refill(s)
+    for p in range(s.body.shape[0]):
+        if s.length[p] > 0:
+            s.score[p] = (s.steps + 1) * (s.max_length + 1) + s.length[p]
+
+
+@kernel
+def move(s: Any, p: int, action: int) -> None:
+    """Move goose `p`, which may starve or bite itself; other geese are not looked at yet."""
+    rows, columns = s.occupied.shape
+    room = s.body.shape[1]
+    last_action, s.last_action[p] = s.last_action[p], action
+    s.last_head[p] = s.body[p, s.start[p]]
+    if last_action != NONE and (last_action + 2) % 4 == action:
+        die(s, p)
+        return
+    row = (s.last_head[p] // columns + DIRECTIONS[action][0]) % rows
+    column = (s.last_head[p] % columns + DIRECTIONS[action][1]) % columns
+    head = row * columns + column
+    if not eat(s, head):
+        drop_tail(s, p)
+    for k in range(s.length[p]):
+        if s.body[p, (s.start[p] + k) % room] == head:
+            die(s, p)
+            return
+    if s.length[p] >= s.max_length:
+        drop_tail(s, p)
+    s.start[p] = (s.start[p] - 1) % room
+    s.body[p, s.start[p]] = head
+    s.length[p] += 1
+    s.occupied[row, column] += 1
+    if s.steps % s.hunger_rate == 0:
+        drop_tail(s, p)
+
+
+@kernel
+def eat(s: Any, cell: int) -> bool:
+    """Remove the food on `cell`, if there is some; the rest keeps its order."""
+    for i in range(s.num_food):
+        if s.food[i] == cell:
+            s.num_food -= 1
+            for j in range(i, s.num_food):
+                s.food[j] = s.food[j + 1]
+            s.food[s.num_food] = NONE
+            return True
+    return False
+
+
+@kernel
+def drop_tail(s: Any, p: int) -> None:
+    """Take the last segment of goose `p` off the board."""
+    s.length[p] -= 1
+    cell = s.body[p, (s.start[p] + s.length[p]) % s.body.shape[1]]
+    s.occupied[cell // s.occupied.shape[1], cell % s.occupied.shape[1]] -= 1
+
+
+@kernel
+def die(s: Any, p: int) -> None:
+    """Take goose `p` off the board."""
+    while s.length[p] > 0:
+        drop_tail(s, p)
+
+
+@kernel
+def collide(s: Any) -> None:
+    """Let every goose die whose head is on a cell with another segment, all at once."""
+    columns = s.occupied.shape[1]
+    dead = 0  # a bit for each goose: nobody leaves the board before everybody is judged
+    for p in range(s.body.shape[0]):
+        head = s.body[p, s.start[p]]
+        if s.length[p] > 0 and s.occupied[head // columns, head % columns] > 1:
+            dead |= 1 << p
+    for p in range(s.body.shape[0]):
+        if dead >> p & 1:
+            die(s, p)
+
+
+@kernel
+def refill(s: Any) -> None:
+    """Put food on free cells, uniformly, until there is enough or no cell is free."""
+    missing = s.food.shape[0] - s.num_food
+    if missing > 0:
+        free = s.occupied.size - s.num_food
+        for row in range(s.occupied.shape[0]):
+            for column in range(s.occupied.shape[1]):
+                free -= int(s.occupied[row, column] > 0)
+        for i in range(min(missing, free)):
+            s.food[s.num_food] = free_cell(s, free - i)
+            s.num_food += 1
+
+
+@kernel
+def free_cell(s: Any, free: int) -> int:
+    """Choose one of the `free` cells with neither goose nor food, uniformly."""
+    skip = below(s.rng, free)
+    cell = 0
+    for row in range(s.occupied.shape[0]):
+        for column in range(s.occupied.shape[1]):
+            if s.occupied[row, column] == 0 and not has_food(s, cell):
+                if skip == 0:
+                    return cell
+                skip -= 1
+            cell += 1
+    return NONE
+
+
+@kernel
+def has_food(s: Any, cell: int) -> bool:
+    """Tell whether food lies on `cell`."""
+    for i in range(s.num_food):
+        if s.food[i] == cell:
+            return True
+    return False
+
+
+@kernel
+def is_terminal(s: Any) -> bool:
+    alive = 0
+    for p in range(s.length.shape[0]):
+        alive += int(s.length[p] > 0)
+    return bool(s.steps >= s.max_steps or alive == 0 or (alive == 1 and s.steps > 0))
+
+
+@kernel
+def returns(s: Any, out: Any) -> None:
+    """Mean over opponents of sign(own score - theirs): known when a goose dies, and at the end.
+
+    Who dies has scored less than all who outlive him by at least a step, and as much as he ever
+    will.
+    """
+    players = s.length.shape[0]
+    over = is_terminal(s)
+    for p in range(players):
+        out[p] = 0
+        if players > 1 and (over or s.length[p] == 0):
+            for q in range(players):
+                better = int(s.score[p] > s.score[q]) - int(s.score[p] < s.score[q])
+                out[p] += better / (players - 1)
+
+
+@kernel
+def observe(s: Any, player: int, out: Any) -> None:
+    players, room = s.body.shape
+    columns = s.occupied.shape[1]
+    for k in range(players):
+        p = (player + k) % players
+        if s.length[p] > 0:
+            at = int(s.start[p])
+            cell = s.body[p, at]
+            out[k, cell // columns, cell % columns] = 1
+            for _ in range(s.length[p]):
+                cell = s.body[p, at]
+                out[2 * players + k, cell // columns, cell % columns] = 1
+                at = at + 1 if at + 1 < room else 0
+            out[players + k, cell // columns, cell % columns] = 1
+            cell = s.last_head[p]
+            if cell != NONE:
+                out[3 * players + k, cell // columns, cell % columns] = 1
+    for i in range(s.num_food):
+        out[4 * players, s.food[i] // columns, s.food[i] % columns] = 1
+    if s.extra_planes:
+        out[4 * players + 1] = 100 * int(s.steps) // s.max_steps
+        out[4 * players + 2] = 100 * int(s.steps % s.hunger_rate) // s.hunger_rate
+
+
+def geese(s: Any) -> list[list[int]]:
+    """Return the cells of each goose, head first, as kaggle-environments lists them."""
+    room = s.body.shape[1]
+    return [
+        [int(s.body[p, (s.start[p] + k) % room]) for k in range(s.length[p])]
+        for p in range(len(s.length))
+    ]
+
+
+def cells(s: Any) -> Any:
+    """Show food as 1, and the head and body of goose p as 2 + 2p and 3 + 2p."""
+    shown = np.zeros(s.occupied.size, np.int8)
+    shown[s.food[: s.num_food]] = 1
+    for p, goose in enumerate(geese(s)):
+        shown[goose] = 3 + 2 * p
+        shown[goose[:1]] = 2 + 2 * p
+    return shown.reshape(s.occupied.shape)
+
+
+def symmetries(rows: int, columns: int) -> tuple[Symmetry, ...]:
+    """Return the reflections and rotations of the board, each after every shift of the torus."""
+    found = []
+    base = grid_symmetries(rows, columns, directions_are_actions)
+    for down in range(rows):
+        for right in range(columns):
+            shift = np.roll(
+                np.arange(rows * columns).reshape(rows, columns), (-down, -right), (0, 1)
+            )
+            for symmetry in base:
+                name = f"{symmetry.name}, shift {down} {right}" if down or right else symmetry.name
+                found.append(Symmetry(name, shift.ravel()[symmetry.cells], symmetry.actions))
+    return tuple(found)
+
+
+def check(s: Any) -> str:
+    """Tell what is impossible in a position from outside."""
+    room = s.body.shape[1]
+    size = s.occupied.size
+    if (s.length < 0).any() or (s.length > min(room, s.max_length)).any():
+        return f"lengths {s.length} must be from 0 to {min(room, s.max_length)}"
+    if (s.start < 0).any() or (s.start >= room).any():
+        return f"start {s.start} must be from 0 to {room - 1}"
+    bodies = [cell for goose in geese(s) for cell in goose]
+    if not all(0 <= cell < size for cell in bodies):
+        return "a goose lies outside the board"
+    if not np.array_equal(np.bincount(np.array(bodies, int), minlength=size), s.occupied.ravel()):
+        return "occupied does not count the segments of the geese"
+    if len(set(bodies)) < len(bodies):
+        return "two segments share a cell"
+    if not 0 <= s.num_food <= len(s.food):
+        return f"num_food {s.num_food} must be from 0 to {len(s.food)}"
+    food = s.food[: s.num_food].tolist()
+    if not all(0 <= cell < size for cell in food) or len(set(food) - set(bodies)) < len(food):
+        return f"food {food} must lie on distinct free cells"
+    if (s.last_action < NONE).any() or (s.last_action > 3).any():
+        return f"last_action {s.last_action} must be from -1 to 3"
+    if (s.last_head < NONE).any() or (s.last_head >= size).any():
+        return f"last_head {s.last_head} lies outside the board"
+    if not 0 <= s.steps <= s.max_steps:
+        return f"steps {s.steps} must be from 0 to {s.max_steps}"
+    return ""

@@ -1,0 +1,29 @@
+"""Pieces in a row on a board `s.board` of EMPTY or player numbers, shape `[rows, columns]`."""
+
+from typing import Any
+
+from ludoteca.envs.jit import kernel
+
+EMPTY = -1
+
+
+@kernel
+def in_line(s: Any, row: int, column: int, needed: int) -> bool:
+    """Tell whether the piece at (row, column) is part of a line of at least `needed`."""
+    for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
+        if 1 + run(s, row, column, dr, dc) + run(s, row, column, -dr, -dc) >= needed:
+            return True
+    return False
+
+
+@kernel
+def run(s: Any, row: int, column: int, dr: int, dc: int) -> int:
+    """Count pieces like the one at (row, column), beyond it in direction (dr, dc)."""
+    rows, columns = s.board.shape
+    piece = s.board[row, column]
+    n = 0
+    row, column = row + dr, column + dc
+    while 0 <= row < rows and 0 <= column < columns and s.board[row, column] == piece:
+        n += 1
+        row, column = row + dr, column + dc
+    return n

@@ -1,0 +1,275 @@
+"""Othello (Reversi): outflank the opponent's discs to turn them over; most discs win.
+
+Rules: https://www.worldothello.org/about/about-othello/othello-rules. A player without a move must
+pass; the game ends when neither can move. Perfect play on 8x8 is a draw (Takizawa, "Othello is
+solved", arXiv 2310.19387, 2023).
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import kernel
+from ludoteca.envs.layout import Layout, Piece, cell_names
+from ludoteca.envs.params import choice, integer
+from ludoteca.envs.symmetry import CellMap, grid_symmetries
+
+# Square (row, column) is bit 8 * row + column on every board size; smaller boards use the top left.
+U0, U1, U7, U8, U9 = (np.uint64(i) for i in (0, 1, 7, 8, 9))
+NOT_FIRST_COLUMN = np.uint64(0xFEFEFEFEFEFEFEFE)
+NOT_LAST_COLUMN = np.uint64(0x7F7F7F7F7F7F7F7F)
+# Shifts of bits that step one square left or up (right shifts) and right or down (left shifts),
+# with the squares that may be reached by the step without wrapping around the board's side.
+STEPS = (
+    (U1, NOT_LAST_COLUMN, NOT_FIRST_COLUMN),
+    (U7, NOT_FIRST_COLUMN, NOT_LAST_COLUMN),
+    (U8, np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0xFFFFFFFFFFFFFFFF)),
+    (U9, NOT_LAST_COLUMN, NOT_FIRST_COLUMN),
+)
+
+
+@cache
+def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = False) -> Game:
+    """Othello; action `row * board_size + column` places a disc, the last action passes.
+
+    A pass is legal exactly when nothing else is and the game goes on.
+
+    Args:
+        board_size: 4, 6 or 8.
+        planes: `"relative"`: plane 0 holds the observing player's discs, plane 1 the opponent's.
+            `"absolute"`: plane 0 white, plane 1 black, as in Alfaro and others' Othello document.
+        auto_pass: skip the turn of a player who must pass, so that passes are no plies.
+    """
+    choice("board_size", integer("board_size", board_size, 4, 8), (4, 6, 8))
+    choice("planes", planes, ("relative", "absolute"))
+    choice("auto_pass", auto_pass, (False, True))
+    n = board_size
+    return Game(
+        name="othello",
+        title="Othello",
+        params={"board_size": n, "planes": planes, "auto_pass": auto_pass},
+        num_players=2,
+        num_actions=n * n + 1,
+        max_plies=2 * (n * n - 4),
+        observation_shape=(2, n, n),
+        state=np.dtype(
+            [
+                ("discs", np.uint64, (2,)),  # by player; black is player 0
+                ("legal", np.uint64),  # squares where the player to move may place a disc
+                ("to_move", np.int8),
+                ("over", np.int8),
+                ("board_size", np.int8),
+                ("absolute", np.int8),
+                ("auto_pass", np.int8),
+            ],
+            align=True,
+        ),
+        settings={"board_size": n, "absolute": planes == "absolute", "auto_pass": auto_pass},
+        init=init,
+        player=player,
+        legal_actions=legal_actions,
+        step=step,
+        is_terminal=is_terminal,
+        returns=returns,
+        observe=observe,
+        layout=Layout(
+            "squares",
+            n,
+            n,
+            (Piece("X", "black", "disc", "#111111", 0), Piece("O", "white", "disc", "#f7f7f7", 1)),
+            cells,
+            background="#2e8b57",
+            line="#1d5c39",
+            cell_actions=True,
+        ),
+        action_names=(*cell_names(n, n), "pass"),
+        symmetries=lambda: grid_symmetries(n, n, _actions_with_pass),
+        check=check,
+    )
+
+
+def _actions_with_pass(cells: Any, move: CellMap) -> Any:
+    return np.append(cells, len(cells))
+
+
+@kernel
+def init(s: Any, seed: int) -> None:
+    middle = np.uint64(9 * (s.board_size // 2))  # d4's successor e5 on 8x8: just past the center
+    s.discs[0] = (U1 << (middle - U8)) | (U1 << (middle - U1))
+    s.discs[1] = (U1 << middle) | (U1 << (middle - U9))
+    s.to_move = 0
+    s.over = 0
+    s.legal = placements(s, 0)
+
+
+@kernel
+def player(s: Any) -> int:
+    return int(s.to_move)
+
+
+@kernel
+def legal_actions(s: Any, out: Any) -> int:
+    size = int(s.board_size)
+    if s.over:
+        return 0
+    if s.legal == U0:
+        out[0] = size * size  # pass
+        return 1
+    n = 0
+    for row in range(size):
+        squares = (s.legal >> np.uint64(8 * row)) & np.uint64(0xFF)
+        for column in range(size):
+            # Written always, kept if legal: no branch for the processor to guess.
+            out[n] = row * size + column
+            n += int((squares >> np.uint64(column)) & U1)
+    return n
+
+
+@kernel
+def step(s: Any, action: int) -> None:
+    mover = int(s.to_move)
+    size = int(s.board_size)
+    passed = action == size * size
+    if not passed:
+        square = U1 << np.uint64(8 * (action // size) + action % size)
+        flips = turned(square, s.discs[mover], s.discs[1 - mover])
+        s.discs[mover] |= square | flips
+        s.discs[1 - mover] &= ~flips
+    s.to_move = 1 - mover
+    s.legal = placements(s, 1 - mover)
+    if s.legal == U0:
+        own = placements(s, mover)
+        if own == U0:
+            s.over = 1
+        elif s.auto_pass:
+            s.to_move = mover
+            s.legal = own
+
+
+@kernel
+def is_terminal(s: Any) -> bool:
+    return bool(s.over)
+
+
+@kernel
+def returns(s: Any, out: Any) -> None:
+    out[:] = 0
+    difference = count(s.discs[0]) - count(s.discs[1])
+    if s.over and difference != 0:
+        out[0] = 1 if difference > 0 else -1
+        out[1] = -out[0]
+
+
+@kernel
+def observe(s: Any, player: int, out: Any) -> None:
+    """Plane 0: discs of `player`, plane 1: the opponent's; or white and black if absolute."""
+    first = 1 if s.absolute else player
+    a, b = s.discs[first], s.discs[1 - first]
+    for row in range(out.shape[1]):
+        for column in range(out.shape[2]):
+            bit = np.uint64(8 * row + column)
+            out[0, row, column] = (a >> bit) & U1
+            out[1, row, column] = (b >> bit) & U1
+
+
+@kernel
+def placements(s: Any, player: int) -> Any:
+    """Return the squares where a disc of `player` would turn some disc over.
+
+    Eight flood fills by doubling (Kogge-Stone), as on https://www.chessprogramming.org/Fill_Algorithms.
+    """
+    own, other = s.discs[player], s.discs[1 - player]
+    found = U0
+    for shift, left, right in STEPS:
+        # A run of up to six discs to turn: one, then two more, then (up to) four more.
+        ok = other & right
+        run = ok & (own << shift)
+        run |= ok & (run << shift)
+        ok &= ok << shift
+        run |= ok & (run << (shift + shift))
+        run |= ok & (run << (shift + shift))
+        found |= right & (run << shift)
+        ok = other & left
+        run = ok & (own >> shift)
+        run |= ok & (run >> shift)
+        ok &= ok >> shift
+        run |= ok & (run >> (shift + shift))
+        run |= ok & (run >> (shift + shift))
+        found |= left & (run >> shift)
+    return found & ~(own | other) & region(s.board_size)
+
+
+@kernel
+def turned(square: Any, own: Any, other: Any) -> Any:
+    """Return the discs of `other` that a disc of `own` on `square` turns over."""
+    flips = U0
+    for shift, left, right in STEPS:
+        ok = other & right
+        run = ok & (square << shift)
+        run |= ok & (run << shift)
+        ok &= ok << shift
+        run |= ok & (run << (shift + shift))
+        run |= ok & (run << (shift + shift))
+        if right & (run << shift) & own:
+            flips |= run
+        ok = other & left
+        run = ok & (square >> shift)
+        run |= ok & (run >> shift)
+        ok &= ok >> shift
+        run |= ok & (run >> (shift + shift))
+        run |= ok & (run >> (shift + shift))
+        if left & (run >> shift) & own:
+            flips |= run
+    return flips
+
+
+@kernel
+def region(board_size: int) -> Any:
+    """Return the squares of the board."""
+    if board_size == 8:
+        return np.uint64(0xFFFFFFFFFFFFFFFF)
+    if board_size == 6:
+        return np.uint64(0x00003F3F3F3F3F3F)
+    return np.uint64(0x000000000F0F0F0F)
+
+
+@kernel
+def count(squares: Any) -> int:
+    """Count the bits set; from Warren, "Hacker's Delight", 2nd edition, section 5-1."""
+    x = squares - ((squares >> U1) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+def squares(bits: Any, size: int) -> Any:
+    """Return the board of a bit set as booleans, shape `[size, size]`."""
+    shifts = 8 * np.arange(size, dtype=np.uint64)[:, None] + np.arange(size, dtype=np.uint64)
+    return ((np.uint64(bits) >> shifts) & U1).astype(bool)
+
+
+def cells(s: Any) -> Any:
+    """Show black as 1 and white as 2."""
+    size = int(s.board_size)
+    return (squares(s.discs[0], size) + 2 * squares(s.discs[1], size)).astype(np.int8)
+
+
+def check(s: Any) -> str:
+    """Tell what is impossible in a position from outside."""
+    if s.discs[0] & s.discs[1]:
+        return "a square holds both a black and a white disc"
+    if (s.discs[0] | s.discs[1]) & ~region(s.board_size):
+        return "a disc lies outside the board"
+    if s.to_move not in (0, 1) or s.over not in (0, 1):
+        return f"to_move {s.to_move} or over {s.over} is not 0 or 1"
+    with np.errstate(over="ignore"):
+        legal, replies = placements(s, int(s.to_move)), placements(s, 1 - int(s.to_move))
+    if s.legal != legal:
+        return f"legal squares are {int(legal):#x}, not {int(s.legal):#x}"
+    if bool(s.over) != (legal == U0 and replies == U0):
+        return "over does not say whether a move is left"
+    if s.auto_pass and not s.over and legal == U0:
+        return "the player to move must pass, but passes are skipped"
+    return ""

@@ -1,0 +1,141 @@
+"""Tic-Tac-Toe (noughts and crosses): a full line of your marks wins, a full board is a draw.
+
+Rules: https://en.wikipedia.org/wiki/Tic-tac-toe. Larger boards and shorter lines are the m,n,k-games
+of https://en.wikipedia.org/wiki/M,n,k-game.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.games.lines import EMPTY, in_line
+from ludoteca.envs.jit import kernel
+from ludoteca.envs.layout import Layout, Piece, cell_names
+from ludoteca.envs.params import integer
+from ludoteca.envs.symmetry import cells_are_actions, grid_symmetries
+
+
+@cache
+def tictactoe(board_size: int = 3, line: int | None = None) -> Game:
+    """Tic-Tac-Toe on a square board; action `row * board_size + column` marks a cell.
+
+    Args:
+        board_size: rows and columns, 3 to 15.
+        line: marks in a row that win, 3 to `board_size`; `board_size` by default.
+    """
+    integer("board_size", board_size, 3, 15)
+    line = integer("line", board_size if line is None else line, 3, board_size)
+    return Game(
+        name="tictactoe",
+        title="Tic-Tac-Toe",
+        params={"board_size": board_size, "line": line},
+        num_players=2,
+        num_actions=board_size**2,
+        max_plies=board_size**2,
+        observation_shape=(2, board_size, board_size),
+        state=np.dtype(
+            [
+                ("board", np.int8, (board_size, board_size)),  # EMPTY or a player
+                ("to_move", np.int8),
+                ("winner", np.int8),  # EMPTY while undecided
+                ("moves_left", np.int16),
+                ("line", np.int8),
+            ],
+            align=True,
+        ),
+        settings={"line": line},
+        init=init,
+        player=player,
+        legal_actions=legal_actions,
+        step=step,
+        is_terminal=is_terminal,
+        returns=returns,
+        observe=observe,
+        layout=Layout(
+            "squares",
+            board_size,
+            board_size,
+            (Piece("X", "X", "cross", "#c0392b", 0), Piece("O", "O", "ring", "#2565ae", 1)),
+            cells,
+            cell_actions=True,
+        ),
+        action_names=cell_names(board_size, board_size),
+        symmetries=lambda: grid_symmetries(board_size, board_size, cells_are_actions),
+        check=check,
+    )
+
+
+@kernel
+def init(s: Any, seed: int) -> None:
+    s.board[:] = EMPTY
+    s.to_move = 0
+    s.winner = EMPTY
+    s.moves_left = s.board.size
+
+
+@kernel
+def player(s: Any) -> int:
+    return int(s.to_move)
+
+
+@kernel
+def legal_actions(s: Any, out: Any) -> int:
+    n = 0
+    if s.winner == EMPTY:
+        cell = 0
+        for row in range(s.board.shape[0]):
+            for column in range(s.board.shape[1]):
+                if s.board[row, column] == EMPTY:
+                    out[n] = cell
+                    n += 1
+                cell += 1
+    return n
+
+
+@kernel
+def step(s: Any, action: int) -> None:
+    row, column = action // s.board.shape[1], action % s.board.shape[1]
+    s.board[row, column] = s.to_move
+    s.moves_left -= 1
+    if in_line(s, row, column, s.line):
+        s.winner = s.to_move
+    s.to_move = 1 - s.to_move
+
+
+@kernel
+def is_terminal(s: Any) -> bool:
+    return bool(s.winner != EMPTY or s.moves_left == 0)
+
+
+@kernel
+def returns(s: Any, out: Any) -> None:
+    out[:] = 0
+    if s.winner != EMPTY:
+        out[s.winner], out[1 - s.winner] = 1, -1
+
+
+@kernel
+def observe(s: Any, player: int, out: Any) -> None:
+    """Plane 0: marks of `player`; plane 1: the opponent's."""
+    for row in range(s.board.shape[0]):
+        for column in range(s.board.shape[1]):
+            out[0, row, column] = s.board[row, column] == player
+            out[1, row, column] = s.board[row, column] == 1 - player
+
+
+def cells(s: Any) -> Any:
+    """Show marks by player."""
+    return s.board + 1
+
+
+def check(s: Any) -> str:
+    """Tell what is impossible in a position from outside."""
+    if not np.isin(s.board, (EMPTY, 0, 1)).all():
+        return f"board holds {np.unique(s.board)}, expected -1, 0 and 1"
+    if s.to_move not in (0, 1) or s.winner not in (EMPTY, 0, 1):
+        return f"to_move {s.to_move} or winner {s.winner} is no player"
+    if s.moves_left != np.count_nonzero(s.board == EMPTY):
+        return f"moves_left is {s.moves_left}, but {np.count_nonzero(s.board == EMPTY)} are empty"
+    return ""

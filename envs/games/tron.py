@@ -1,0 +1,158 @@
+"""Tron: two riders leave walls behind; who hits a wall or the border loses.
+
+Both move at once. Riding into the same cell, or crashing in the same step, is a draw. The GDL
+original is `tron_10x10` of the GGP-Base game repository.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import kernel
+from ludoteca.envs.layout import Layout, Piece
+from ludoteca.envs.params import integer
+from ludoteca.envs.symmetry import DIRECTIONS, directions_are_actions, grid_symmetries
+
+
+@cache
+def tron(rows: int = 10, columns: int = 10) -> Game:
+    """Tron; actions are 0 north, 1 east, 2 south, 3 west, and always legal.
+
+    Riders start two cells in from opposite corners (closer on boards with a side below 6).
+
+    Args:
+        rows: 2 to 100.
+        columns: 2 to 100.
+    """
+    integer("rows", rows, 2, 100)
+    integer("columns", columns, 2, 100)
+    return Game(
+        name="tron",
+        title="Tron",
+        params={"rows": rows, "columns": columns},
+        num_players=2,
+        num_actions=4,
+        max_plies=rows * columns // 2,
+        observation_shape=(4, rows, columns),
+        dynamics="simultaneous",
+        state=np.dtype(
+            [
+                ("walls", np.int8, (rows, columns)),  # 0 free, else 1 + the player who rode there
+                ("head", np.int16, (2, 2)),  # row and column of each rider
+                ("crashed", np.int8, (2,)),
+            ],
+            align=True,
+        ),
+        init=init,
+        is_active=is_active,
+        legal_actions=legal_actions,
+        step=step,
+        is_terminal=is_terminal,
+        returns=returns,
+        observe=observe,
+        layout=Layout(
+            "squares",
+            rows,
+            columns,
+            (
+                Piece("r", "red wall", "square", "#e08a7d", 0),
+                Piece("b", "blue wall", "square", "#8fb3dc", 1),
+                Piece("R", "red", "head", "#c0392b", 0),
+                Piece("B", "blue", "head", "#2565ae", 1),
+            ),
+            cells,
+            background="#1c1f26",
+            line="#2b303b",
+            coordinates="none",
+        ),
+        action_names=("north", "east", "south", "west"),
+        symmetries=lambda: grid_symmetries(rows, columns, directions_are_actions),
+        check=check,
+    )
+
+
+@kernel
+def init(s: Any, seed: int) -> None:
+    rows, columns = s.walls.shape
+    margin = min(2, (min(rows, columns) - 2) // 2)
+    s.walls[:] = 0
+    s.crashed[:] = 0
+    s.head[0, 0], s.head[0, 1] = margin, margin
+    s.head[1, 0], s.head[1, 1] = rows - 1 - margin, columns - 1 - margin
+    for p in range(2):
+        s.walls[s.head[p, 0], s.head[p, 1]] = p + 1
+
+
+@kernel
+def is_active(s: Any, player: int) -> bool:
+    return not is_terminal(s)
+
+
+@kernel
+def legal_actions(s: Any, player: int, out: Any) -> int:
+    if is_terminal(s):
+        return 0
+    for action in range(4):
+        out[action] = action
+    return 4
+
+
+@kernel
+def step(s: Any, actions: Any) -> None:
+    rows, columns = s.walls.shape
+    for p in range(2):
+        row = s.head[p, 0] + DIRECTIONS[actions[p]][0]
+        column = s.head[p, 1] + DIRECTIONS[actions[p]][1]
+        if 0 <= row < rows and 0 <= column < columns and s.walls[row, column] == 0:
+            s.head[p, 0], s.head[p, 1] = row, column
+        else:
+            s.crashed[p] = 1
+    if s.head[0, 0] == s.head[1, 0] and s.head[0, 1] == s.head[1, 1]:
+        s.crashed[:] = 1
+    for p in range(2):
+        s.walls[s.head[p, 0], s.head[p, 1]] = p + 1
+
+
+@kernel
+def is_terminal(s: Any) -> bool:
+    return bool(s.crashed[0] or s.crashed[1])
+
+
+@kernel
+def returns(s: Any, out: Any) -> None:
+    for p in range(2):
+        out[p] = int(s.crashed[1 - p]) - int(s.crashed[p])
+
+
+@kernel
+def observe(s: Any, player: int, out: Any) -> None:
+    """Planes 0, 1: heads of `player` and the opponent; 2, 3: their walls, heads included."""
+    out[0, s.head[player, 0], s.head[player, 1]] = 1
+    out[1, s.head[1 - player, 0], s.head[1 - player, 1]] = 1
+    for row in range(s.walls.shape[0]):
+        for column in range(s.walls.shape[1]):
+            out[2, row, column] = s.walls[row, column] == player + 1
+            out[3, row, column] = s.walls[row, column] == 2 - player
+
+
+def cells(s: Any) -> Any:
+    """Show walls as 1 and 2, heads as 3 and 4."""
+    shown = s.walls.copy()
+    for p in range(2):
+        shown[tuple(s.head[p])] = p + 3
+    return shown
+
+
+def check(s: Any) -> str:
+    """Tell what is impossible in a position from outside."""
+    if not np.isin(s.walls, (0, 1, 2)).all():
+        return f"walls holds {np.unique(s.walls)}, expected 0, 1 and 2"
+    if not np.isin(s.crashed, (0, 1)).all():
+        return f"crashed is {s.crashed}, expected 0s and 1s"
+    if (s.head < 0).any() or (s.head >= s.walls.shape).any():
+        return f"a head of {s.head.tolist()} lies outside the board"
+    if not s.crashed.any() and any(s.walls[tuple(s.head[p])] != p + 1 for p in range(2)):
+        return "a head is not on its own wall"
+    return ""

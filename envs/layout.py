@@ -1,0 +1,65 @@
+"""How a board looks, as data: games declare it, renderers draw it, and rules never do."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Shape = Literal["disc", "cross", "ring", "square", "head", "body", "food"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What may stand on a cell.
+
+    Attributes:
+        letter: one character for text boards, unique within a layout.
+        name: what it is, e.g. `"black"`.
+        shape: how it is drawn.
+        color: `"#rrggbb"`.
+        player: whose it is, or -1.
+    """
+
+    letter: str
+    name: str
+    shape: Shape
+    color: str
+    player: int = -1
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The look of a board.
+
+    Attributes:
+        grid: squares (pieces fill cells), or hexagons in a rhombus, each row shifted half a cell.
+        rows: number of rows; row 0 is drawn on top.
+        columns: number of columns; column 0 is drawn on the left.
+        pieces: cell code k > 0 shows `pieces[k - 1]`; code 0 is an empty cell.
+        cells: `cells(s) -> int8[rows, columns]` of codes, from one record.
+        background: color of empty cells.
+        line: color of the lines between cells.
+        edges: colors of the north, east, south and west sides, where they belong to players.
+        cell_actions: whether action `row * columns + column` means that cell.
+        column_actions: whether action `c` means column `c`.
+        coordinates: `"a1 top"`: rows are numbered from the top; `"none"`: no labels.
+    """
+
+    grid: Literal["squares", "hexagons"]
+    rows: int
+    columns: int
+    pieces: tuple[Piece, ...]
+    cells: Callable[[Any], NDArray[np.int8]]
+    background: str = "#f2e8d5"
+    line: str = "#8a7f6d"
+    edges: tuple[str, str, str, str] | None = None
+    cell_actions: bool = False
+    column_actions: bool = False
+    coordinates: Literal["a1 top", "none"] = "a1 top"
+
+
+def cell_names(rows: int, columns: int) -> tuple[str, ...]:
+    """Return `("a1", "b1", ..., "a2", ...)`: column letter, then row number from the top."""
+    return tuple(f"{chr(ord('a') + c)}{r + 1}" for r in range(rows) for c in range(columns))

@@ -1,0 +1,28 @@
+"""Checks of game parameters, shared by the games' factories."""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def integer(name: str, value: Any, low: int, high: int) -> int:
+    """Return `value` if it is an integer in [low, high].
+
+    Raises:
+        ValueError: otherwise.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise ValueError(f"{name} must be an integer from {low} to {high}, got {value!r}")
+    return value
+
+
+def choice(name: str, value: Any, options: Sequence[Any]) -> Any:
+    """Return `value` if it is one of `options`.
+
+    Raises:
+        ValueError: otherwise.
+    """
+    for option in options:
+        if type(value) is type(option) and value == option:
+            return value
+    expected = ", ".join(repr(option) for option in options)
+    raise ValueError(f"{name} must be one of {expected}, got {value!r}")

@@ -1,0 +1,32 @@
+"""A random generator of one uint64: the same numbers interpreted, compiled and on a GPU."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.jit import kernel
+
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
+U27, U30, U31, U32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+
+
+@kernel
+def next_u64(rng: NDArray[np.uint64]) -> Any:
+    """Advance `rng` (uint64[1]) and return 64 random bits.
+
+    SplitMix64, from Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+    """
+    rng[0] += GAMMA
+    z = rng[0]
+    z = (z ^ (z >> U30)) * MIX_1
+    z = (z ^ (z >> U27)) * MIX_2
+    return z ^ (z >> U31)
+
+
+@kernel
+def below(rng: NDArray[np.uint64], n: int) -> int:
+    """Return a uniform integer in [0, n) by multiply-shift; the bias is below n / 2**32."""
+    return int(((next_u64(rng) >> U32) * np.uint64(n)) >> U32)

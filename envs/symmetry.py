@@ -1,0 +1,96 @@
+"""Board symmetries as index arrays, for data augmentation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Symmetry:
+    """A map of positions onto positions under which the rules do not change.
+
+    Attributes:
+        name: e.g. `"rotate 90"`.
+        cells: `cells[i]` is where cell `i = row * columns + column` of an observation goes.
+            Shape `[rows * columns]`.
+        actions: `actions[a]` is what action `a` becomes. Shape `[num_actions]`.
+        planes: `planes[p]` is where plane `p` goes, or None if planes stay. Shape `[planes]`.
+    """
+
+    name: str
+    cells: NDArray[np.int64]
+    actions: NDArray[np.int64]
+    planes: NDArray[np.int64] | None = None
+
+    def observation(self, observation: NDArray[Any]) -> NDArray[Any]:
+        """Map observations of shape `[..., planes, rows, columns]`."""
+        shape = observation.shape
+        flat = observation.reshape(*shape[:-2], -1)
+        moved = np.empty_like(flat)
+        moved[..., self.cells] = flat
+        if self.planes is not None:
+            planes = np.empty_like(moved)
+            planes[..., self.planes, :] = moved
+            moved = planes
+        return moved.reshape(shape)
+
+    def policy(self, policy: NDArray[Any]) -> NDArray[Any]:
+        """Map masks, visit counts or probabilities of shape `[..., num_actions]`."""
+        moved = np.empty_like(policy)
+        moved[..., self.actions] = policy
+        return moved
+
+
+CellMap = Callable[[int, int], tuple[int, int]]
+
+
+def grid_symmetries(
+    rows: int,
+    columns: int,
+    actions: Callable[[NDArray[np.int64], CellMap], NDArray[np.int64]],
+    names: tuple[str, ...] | None = None,
+) -> tuple[Symmetry, ...]:
+    """Return the symmetries of a rectangle (4) or square (8), or those listed in `names`.
+
+    `actions(cells, move)` returns the action map, given the cell map as an array of shape
+    `[rows * columns]` and as a function of (row, column).
+    """
+    r, c = rows - 1, columns - 1
+    maps: dict[str, CellMap] = {
+        "identity": lambda i, j: (i, j),
+        "rotate 180": lambda i, j: (r - i, c - j),
+        "mirror columns": lambda i, j: (i, c - j),
+        "mirror rows": lambda i, j: (r - i, j),
+    }
+    if rows == columns:
+        maps |= {
+            "transpose": lambda i, j: (j, i),
+            "antitranspose": lambda i, j: (r - j, r - i),
+            "rotate 90": lambda i, j: (j, r - i),
+            "rotate 270": lambda i, j: (r - j, i),
+        }
+    found = []
+    for name in names or tuple(maps):
+        move = maps[name]
+        to = [move(i, j) for i in range(rows) for j in range(columns)]
+        cells = np.array([i * columns + j for i, j in to], np.int64)
+        found.append(Symmetry(name, cells, actions(cells, move)))
+    return tuple(found)
+
+
+def cells_are_actions(cells: NDArray[np.int64], move: CellMap) -> NDArray[np.int64]:
+    """Action maps of games whose action `i` is cell `i`."""
+    return cells
+
+
+DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # north, east, south, west
+
+
+def directions_are_actions(cells: NDArray[np.int64], move: CellMap) -> NDArray[np.int64]:
+    """Action maps of games whose actions are north, east, south and west."""
+    origin = np.array(move(0, 0))
+    steps = [tuple(int(x) for x in np.array(move(i, j)) - origin) for i, j in DIRECTIONS]
+    return np.array([DIRECTIONS.index((i, j)) for i, j in steps], np.int64)
