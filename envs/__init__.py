@@ -1,1 +1,11 @@
-"""envs."""
+"""Board and grid game environments for Gymnasium and PettingZoo.
+
+`ludoteca.envs.hex_v0` and its like, made by `register_all`, are modules in PettingZoo's style: they
+offer `env()`, `raw_env()` and `parallel_env()`.
+"""
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.registration import register_all
+from ludoteca.envs.registry import GAMES, make_game
+
+__all__ = ["GAMES", "Game", "make_game", "register_all"]

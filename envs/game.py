@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import wraps
+from typing import Any, Literal, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.layout import Layout
 from ludoteca.envs.symmetry import Symmetry
 
+P = ParamSpec("P")
 Dynamics = Literal["sequential", "simultaneous"]
 
 
@@ -96,6 +98,12 @@ class Game:
     def __repr__(self) -> str:
         return f"Game({self.spec!r})"
 
+    def __deepcopy__(self, memo: Any) -> "Game":
+        return self  # a game is a value, and compiled code is found by its identity
+
+    def __reduce__(self) -> tuple[Callable[[str], "Game"], tuple[str]]:
+        return _load, (self.spec,)
+
     @property
     def simultaneous(self) -> bool:
         """Whether all active players move at once."""
@@ -120,3 +128,24 @@ class Game:
         with np.errstate(over="ignore"):  # SplitMix64 wraps around
             self.init(s, seed)
         return s
+
+
+_made: dict[str, Game] = {}
+
+
+def unique(factory: Callable[P, Game]) -> Callable[P, Game]:
+    """Let a factory return the same `Game` whenever it is given the same parameters."""
+
+    @wraps(factory)
+    def make(*args: P.args, **kwargs: P.kwargs) -> Game:
+        game = factory(*args, **kwargs)
+        return _made.setdefault(game.spec, game)
+
+    return make
+
+
+def _load(spec: str) -> Game:
+    """Return a registered game; this is how pickled games are read."""
+    from ludoteca.envs.registry import make_game
+
+    return make_game(spec)

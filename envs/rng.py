@@ -29,4 +29,5 @@ def next_u64(rng: NDArray[np.uint64]) -> Any:
 @kernel
 def below(rng: NDArray[np.uint64], n: int) -> int:
     """Return a uniform integer in [0, n) by multiply-shift; the bias is below n / 2**32."""
-    return int(((next_u64(rng) >> U32) * np.uint64(n)) >> U32)
+    # Signed, so that callers can count on with it: compiled, int() of a uint64 stays unsigned.
+    return int(np.int64(((next_u64(rng) >> U32) * np.uint64(n)) >> U32))

@@ -4,12 +4,11 @@ Rules: https://en.wikipedia.org/wiki/Connect_Four. Solved: the first player wins
 center (Allis, "A knowledge-based approach of Connect-Four", 1988).
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import Game, unique
 from ludoteca.envs.games.lines import EMPTY, in_line
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
@@ -17,7 +16,7 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.symmetry import grid_symmetries
 
 
-@cache
+@unique
 def connect4(rows: int = 6, columns: int = 7, connect: int = 4) -> Game:
     """Connect Four; action `c` drops a disc into column `c`.
 

@@ -5,12 +5,11 @@ Young, Vasan and Hayward, "NeuroHex" (arXiv 1604.07097, section 2), with one cel
 """
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import Game, unique
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.params import choice, integer
@@ -26,7 +25,7 @@ NEIGHBORS = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
 UNDECIDED = -1
 
 
-@cache
+@unique
 def hex(board_size: int = 11, first: str = "black", swap: bool = False) -> Game:  # noqa: A001
     """Hex; action `row * board_size + column` places a stone.
 
@@ -216,10 +215,12 @@ def returns(s: Any, out: Any) -> None:
 @kernel
 def observe(s: Any, player: int, out: Any) -> None:
     """Planes: black, white, white joined to west, to east, black joined to north, to south."""
+    # Flat, so that the compiler sees one long loop per plane.
+    flat = s.cells.flat
     for plane in range(6):
-        for row in range(s.cells.shape[0]):
-            for column in range(s.cells.shape[1]):
-                out[plane, row, column] = (s.cells[row, column] >> plane) & 1
+        shown = out[plane].flat
+        for i in range(s.cells.size):
+            shown[i] = (flat[i] >> plane) & 1
 
 
 def cells(s: Any) -> Any:

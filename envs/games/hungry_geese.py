@@ -4,12 +4,11 @@ Equal step for step to the `hungry_geese` environment of kaggle-environments. Ob
 rewards follow the competition (channels 0-16) and Bibiloni Femenias, UIB 2021 (master's thesis).
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import Game, unique
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import choice, integer
@@ -17,12 +16,13 @@ from ludoteca.envs.rng import below
 from ludoteca.envs.symmetry import DIRECTIONS, Symmetry, directions_are_actions, grid_symmetries
 
 NONE = -1
+FOOD = -1
 COLORS = (
     "#2565ae", "#c0392b", "#2e8b57", "#8e44ad", "#d35400", "#16a085", "#7f8c8d", "#b7950b",
 )  # fmt: skip
 
 
-@cache
+@unique
 def hungry_geese(
     num_players: int = 4,
     rows: int = 7,
@@ -82,7 +82,7 @@ def hungry_geese(
             [
                 ("rng", np.uint64, (1,)),
                 ("score", np.int32, (num_players,)),  # steps lived * (max_length + 1) + length
-                ("occupied", np.int8, (rows, columns)),  # how many segments lie on a cell
+                ("occupied", np.int8, (rows, columns)),  # how many segments lie on a cell, or FOOD
                 # Segment k of goose p, the head being 0, is body[p, (start[p] + k) % room].
                 ("body", np.int16, (num_players, min(max_length, cells_count))),
                 ("start", np.int16, (num_players,)),
@@ -119,17 +119,19 @@ def hungry_geese(
             (
                 Piece("*", "food", "food", "#e67e22"),
                 *(
-                    Piece(letter, f"goose {p} {part}", shape, COLORS[p], p)
+                    Piece(letter, name, shape, COLORS[p], p)
                     for p in range(num_players)
-                    for part, shape, letter in (
-                        ("head", "head", "ABCDEFGH"[p]),
-                        ("body", "body", "abcdefgh"[p]),
+                    for letter, name, shape in (
+                        ("ABCDEFGH"[p], f"goose {'ABCDEFGH'[p]}", "head"),
+                        ("abcdefgh"[p], f"body of goose {'ABCDEFGH'[p]}", "body"),
                     )
                 ),
             ),
             cells,
             background="#dfe9e2",
             line="#c3d2c8",
+            counts=True,
+            paths=geese,
             coordinates="none",
         ),
         action_names=("north", "east", "south", "west"),
@@ -140,7 +142,7 @@ def hungry_geese(
 
 @kernel
 def init(s: Any, seed: int) -> None:
-    players, room = s.body.shape
+    players = s.body.shape[0]
     rows, columns = s.occupied.shape
     s.rng[0] = seed
     s.score[:] = 0
@@ -184,7 +186,7 @@ def step(s: Any, actions: Any) -> None:
     refill(s)
     for p in range(s.body.shape[0]):
         if s.length[p] > 0:
-            s.score[p] = (s.steps + 1) * (s.max_length + 1) + s.length[p]
+            s.score[p] = (int(s.steps) + 1) * (int(s.max_length) + 1) + s.length[p]
 
 
 @kernel
@@ -200,12 +202,15 @@ def move(s: Any, p: int, action: int) -> None:
     row = (s.last_head[p] // columns + DIRECTIONS[action][0]) % rows
     column = (s.last_head[p] % columns + DIRECTIONS[action][1]) % columns
     head = row * columns + column
-    if not eat(s, head):
+    if s.occupied[row, column] == FOOD:
+        eat(s, head)
+    else:
         drop_tail(s, p)
-    for k in range(s.length[p]):
-        if s.body[p, (s.start[p] + k) % room] == head:
-            die(s, p)
-            return
+    if s.occupied[row, column] > 0:  # perhaps its own body: a bite
+        for k in range(s.length[p]):
+            if s.body[p, (s.start[p] + k) % room] == head:
+                die(s, p)
+                return
     if s.length[p] >= s.max_length:
         drop_tail(s, p)
     s.start[p] = (s.start[p] - 1) % room
@@ -217,16 +222,16 @@ def move(s: Any, p: int, action: int) -> None:
 
 
 @kernel
-def eat(s: Any, cell: int) -> bool:
-    """Remove the food on `cell`, if there is some; the rest keeps its order."""
+def eat(s: Any, cell: int) -> None:
+    """Remove the food on `cell`; the rest keeps its order."""
+    s.occupied[cell // s.occupied.shape[1], cell % s.occupied.shape[1]] = 0
+    s.num_food -= 1
+    found = False
     for i in range(s.num_food):
-        if s.food[i] == cell:
-            s.num_food -= 1
-            for j in range(i, s.num_food):
-                s.food[j] = s.food[j + 1]
-            s.food[s.num_food] = NONE
-            return True
-    return False
+        found = found or s.food[i] == cell
+        if found:
+            s.food[i] = s.food[i + 1]
+    s.food[s.num_food] = NONE
 
 
 @kernel
@@ -261,39 +266,32 @@ def collide(s: Any) -> None:
 @kernel
 def refill(s: Any) -> None:
     """Put food on free cells, uniformly, until there is enough or no cell is free."""
+    rows, columns = s.occupied.shape
     missing = s.food.shape[0] - s.num_food
     if missing > 0:
-        free = s.occupied.size - s.num_food
-        for row in range(s.occupied.shape[0]):
-            for column in range(s.occupied.shape[1]):
-                free -= int(s.occupied[row, column] > 0)
+        free = 0
+        for row in range(rows):
+            for column in range(columns):
+                free += int(s.occupied[row, column] == 0)
         for i in range(min(missing, free)):
-            s.food[s.num_food] = free_cell(s, free - i)
+            cell = free_cell(s, free - i)
+            s.occupied[cell // columns, cell % columns] = FOOD
+            s.food[s.num_food] = cell
             s.num_food += 1
 
 
 @kernel
 def free_cell(s: Any, free: int) -> int:
     """Choose one of the `free` cells with neither goose nor food, uniformly."""
+    rows, columns = s.occupied.shape
     skip = below(s.rng, free)
-    cell = 0
-    for row in range(s.occupied.shape[0]):
-        for column in range(s.occupied.shape[1]):
-            if s.occupied[row, column] == 0 and not has_food(s, cell):
+    for row in range(rows):
+        for column in range(columns):
+            if s.occupied[row, column] == 0:
                 if skip == 0:
-                    return cell
+                    return int(row * columns + column)
                 skip -= 1
-            cell += 1
     return NONE
-
-
-@kernel
-def has_food(s: Any, cell: int) -> bool:
-    """Tell whether food lies on `cell`."""
-    for i in range(s.num_food):
-        if s.food[i] == cell:
-            return True
-    return False
 
 
 @kernel
@@ -314,11 +312,11 @@ def returns(s: Any, out: Any) -> None:
     players = s.length.shape[0]
     over = is_terminal(s)
     for p in range(players):
-        out[p] = 0
-        if players > 1 and (over or s.length[p] == 0):
+        better = 0
+        if over or s.length[p] == 0:
             for q in range(players):
-                better = int(s.score[p] > s.score[q]) - int(s.score[p] < s.score[q])
-                out[p] += better / (players - 1)
+                better += int(s.score[p] > s.score[q]) - int(s.score[p] < s.score[q])
+        out[p] = better / max(1, players - 1)
 
 
 @kernel
@@ -330,20 +328,26 @@ def observe(s: Any, player: int, out: Any) -> None:
         if s.length[p] > 0:
             at = int(s.start[p])
             cell = s.body[p, at]
-            out[k, cell // columns, cell % columns] = 1
+            mark(out, k, cell, columns)
             for _ in range(s.length[p]):
                 cell = s.body[p, at]
-                out[2 * players + k, cell // columns, cell % columns] = 1
+                mark(out, 2 * players + k, cell, columns)
                 at = at + 1 if at + 1 < room else 0
-            out[players + k, cell // columns, cell % columns] = 1
-            cell = s.last_head[p]
-            if cell != NONE:
-                out[3 * players + k, cell // columns, cell % columns] = 1
+            mark(out, players + k, cell, columns)
+            if s.last_head[p] != NONE:
+                mark(out, 3 * players + k, s.last_head[p], columns)
     for i in range(s.num_food):
-        out[4 * players, s.food[i] // columns, s.food[i] % columns] = 1
+        mark(out, 4 * players, s.food[i], columns)
     if s.extra_planes:
-        out[4 * players + 1] = 100 * int(s.steps) // s.max_steps
-        out[4 * players + 2] = 100 * int(s.steps % s.hunger_rate) // s.hunger_rate
+        out[4 * players + 1] = 100 * int(s.steps) // int(s.max_steps)
+        out[4 * players + 2] = 100 * int(s.steps % s.hunger_rate) // int(s.hunger_rate)
+
+
+@kernel
+def mark(out: Any, plane: int, cell: int, columns: int) -> None:
+    """Set a cell of a plane; unsigned indices need no test for negative ones, which takes time."""
+    at = np.uint16(cell)
+    out[plane, at // np.uint16(columns), at % np.uint16(columns)] = 1
 
 
 def geese(s: Any) -> list[list[int]]:
@@ -391,8 +395,6 @@ def check(s: Any) -> str:
     bodies = [cell for goose in geese(s) for cell in goose]
     if not all(0 <= cell < size for cell in bodies):
         return "a goose lies outside the board"
-    if not np.array_equal(np.bincount(np.array(bodies, int), minlength=size), s.occupied.ravel()):
-        return "occupied does not count the segments of the geese"
     if len(set(bodies)) < len(bodies):
         return "two segments share a cell"
     if not 0 <= s.num_food <= len(s.food):
@@ -400,6 +402,10 @@ def check(s: Any) -> str:
     food = s.food[: s.num_food].tolist()
     if not all(0 <= cell < size for cell in food) or len(set(food) - set(bodies)) < len(food):
         return f"food {food} must lie on distinct free cells"
+    expected = np.zeros(size, np.int8)
+    expected[bodies], expected[food] = 1, FOOD
+    if not np.array_equal(expected, s.occupied.ravel()):
+        return "occupied does not count the segments of the geese, or does not show the food"
     if (s.last_action < NONE).any() or (s.last_action > 3).any():
         return f"last_action {s.last_action} must be from -1 to 3"
     if (s.last_head < NONE).any() or (s.last_head >= size).any():

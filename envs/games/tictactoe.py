@@ -4,12 +4,11 @@ Rules: https://en.wikipedia.org/wiki/Tic-tac-toe. Larger boards and shorter line
 of https://en.wikipedia.org/wiki/M,n,k-game.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import Game, unique
 from ludoteca.envs.games.lines import EMPTY, in_line
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
@@ -17,7 +16,7 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.symmetry import cells_are_actions, grid_symmetries
 
 
-@cache
+@unique
 def tictactoe(board_size: int = 3, line: int | None = None) -> Game:
     """Tic-Tac-Toe on a square board; action `row * board_size + column` marks a cell.
 

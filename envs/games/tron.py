@@ -4,19 +4,18 @@ Both move at once. Riding into the same cell, or crashing in the same step, is a
 original is `tron_10x10` of the GGP-Base game repository.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import Game, unique
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import integer
 from ludoteca.envs.symmetry import DIRECTIONS, directions_are_actions, grid_symmetries
 
 
-@cache
+@unique
 def tron(rows: int = 10, columns: int = 10) -> Game:
     """Tron; actions are 0 north, 1 east, 2 south, 3 west, and always legal.
 

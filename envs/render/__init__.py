@@ -1,0 +1,84 @@
+"""Drawing, for every game from its layout: text, SVG, pixels and a window.
+
+`render` covers what environments need. `scene` makes a picture out of shapes, which `svg`, `png`,
+`rgb_array` and, for whole games, `svg_animation` and `gif` draw. Pixels need Pillow and windows
+pygame: `pip install "ludoteca[render]"`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.render.raster import gif, png, rgb_array
+from ludoteca.envs.render.scene import cell_at, scene
+from ludoteca.envs.render.svg import svg, svg_animation
+from ludoteca.envs.render.text import board_text
+from ludoteca.envs.render.window import BoardWindow
+
+__all__ = [
+    "BoardWindow",
+    "board_text",
+    "cell_at",
+    "gif",
+    "png",
+    "render",
+    "rgb_array",
+    "scene",
+    "svg",
+    "svg_animation",
+]
+
+
+@overload
+def render(
+    game: Game,
+    s: Any,
+    mode: Literal["ansi", "svg"],
+    *,
+    last_action: Any = ...,
+    values: ArrayLike | None = ...,
+    captions: Sequence[str] | None = ...,
+) -> str: ...
+@overload
+def render(
+    game: Game,
+    s: Any,
+    mode: Literal["rgb_array"],
+    *,
+    last_action: Any = ...,
+    values: ArrayLike | None = ...,
+    captions: Sequence[str] | None = ...,
+) -> NDArray[np.uint8]: ...
+def render(
+    game: Game,
+    s: Any,
+    mode: str,
+    *,
+    last_action: Any = None,
+    values: ArrayLike | None = None,
+    captions: Sequence[str] | None = None,
+) -> str | NDArray[np.uint8]:
+    """Draw a position.
+
+    Args:
+        game: whose layout is drawn.
+        s: one record of the game.
+        mode: `"ansi"` returns text, `"svg"` an SVG document, `"rgb_array"` pixels of shape
+            `[height, width, 3]`.
+        last_action: the action of the last ply of a sequential game, to mark or name it.
+        values: numbers to show in empty cells, for pictures; see `scene`.
+        captions: lines under the board; by default, one that says what is going on.
+
+    Raises:
+        ImportError: for pixels without Pillow.
+        ValueError: if there is no such mode, or `s` is no position of this game.
+    """
+    if mode == "ansi":
+        return board_text(game, s, last_action, captions=captions)
+    if mode not in ("rgb_array", "svg"):
+        raise ValueError(f"mode must be one of 'ansi', 'rgb_array', 'svg', got {mode!r}")
+    picture = scene(game, s, last_action, values=values, captions=captions)
+    return svg(picture) if mode == "svg" else rgb_array(picture)

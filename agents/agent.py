@@ -1,0 +1,88 @@
+"""What an agent is: it is made for one game and chooses actions for a batch of positions."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import compiled
+
+Policy = Callable[..., int]
+
+
+class Agent(ABC):
+    """Chooses actions in positions of one game; see `ludoteca.envs.opponents.Opponent`.
+
+    Attributes:
+        game: the game it was made for.
+        choose: its policy kernel `choose(s, player, legal, n, rng) -> action`, if it is one.
+    """
+
+    choose: Policy | None = None
+
+    def __init__(self, game: Game):
+        self.game = game
+
+    def start(self, lanes: NDArray[np.int64]) -> None:
+        """Forget the games of `lanes`: new ones begin there. Agents without memory do nothing."""
+        return
+
+    @abstractmethod
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Return one legal action per position.
+
+        Args:
+            states: positions. Shape `[K]`; not to be changed.
+            seats: whose move is asked for. Shape `[K]`.
+            rngs: one random stream per position, to be advanced in place. Shape `[K, 1]`.
+            lanes: in which lane of a batch each game is played. Shape `[K]`.
+        """
+
+
+class PolicyAgent(Agent):
+    """An agent that is a policy kernel, and so plays at compiled speed."""
+
+    def __init__(self, game: Game, choose: Policy):
+        super().__init__(game)
+        self.choose = choose
+        self._act = make_act(game, choose)
+        self._legal = np.zeros(game.num_actions, np.int16)
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Choose by the kernel, position by position, in compiled code."""
+        actions = np.zeros(len(states), np.int64)
+        self._act(states, seats, rngs, self._legal, actions)
+        return actions
+
+
+@cache
+def make_act(game: Game, choose: Policy) -> Any:
+    """Return `act(states, seats, rngs, legal, actions)`, which fills `actions`, int64 `[K]`."""
+    legal_actions, simultaneous = game.legal_actions, game.simultaneous
+
+    @compiled
+    def act(states, seats, rngs, legal, actions):
+        for i in range(len(states)):
+            if simultaneous:
+                n = legal_actions(states[i], seats[i], legal)
+            else:
+                n = legal_actions(states[i], legal)
+            actions[i] = choose(states[i], seats[i], legal, n, rngs[i])
+
+    return act

@@ -1,0 +1,199 @@
+"""PettingZoo AEC environments: native for turn-based games, converted for simultaneous ones."""
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import DTypeLike, NDArray
+from pettingzoo import AECEnv
+from pettingzoo.utils.conversions import parallel_to_aec
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.lanes import Lanes
+from ludoteca.envs.params import integer
+from ludoteca.envs.picture import Picture
+from ludoteca.envs.replay import Replay
+from ludoteca.envs.single import as_action
+from ludoteca.envs.storage import Storable
+from ludoteca.envs.stepper import EVERY_SEAT
+from ludoteca.envs.vector import as_game, check_seed
+
+RENDER_MODES = ["human", "rgb_array", "ansi", "svg"]
+
+
+def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
+    """Return an AEC environment of any game.
+
+    Simultaneous games are played by PettingZoo's converter over their parallel environment.
+
+    Args:
+        game: a game or its name.
+        options: those of `GameAECEnv`, and the game's parameters.
+    """
+    from ludoteca.envs.parallel import GameParallelEnv
+
+    names = ("illegal_action", "max_cycles", "dtype", "channels_last", "render_mode")
+    params = {key: value for key, value in options.items() if key not in names}
+    made = as_game(game, params)
+    options = {key: value for key, value in options.items() if key in names}
+    if made.simultaneous:
+        return parallel_to_aec(GameParallelEnv(made, **options))
+    return GameAECEnv(made, **options)
+
+
+class GameAECEnv(AECEnv[str, Any, Any], Storable):
+    """A turn-based game; agents `player_0`, `player_1`, ... move as the rules say.
+
+    Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}`; the mask is
+    also in `infos[agent]["action_mask"]`, and all zero for agents who are not to move.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        illegal_action: str = "lose",
+        max_cycles: int | None = None,
+        dtype: DTypeLike = "int8",
+        channels_last: bool = False,
+        render_mode: str | None = None,
+    ):
+        """Make the environment.
+
+        Args:
+            game: the game.
+            illegal_action: see `ludoteca.envs.vector.GameVectorEnv`.
+            max_cycles: truncate games after so many moves per player.
+            dtype: type of the planes.
+            channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
+            render_mode: `"human"`, `"rgb_array"`, `"ansi"` or `"svg"`.
+
+        Raises:
+            ValueError: if a parameter is unknown or out of range.
+        """
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.game = game
+        self.lanes = Lanes(
+            game,
+            1,
+            illegal_action=illegal_action,
+            dtype=dtype,
+            channels_last=channels_last,
+            record=True,
+        )
+        assert self.lanes.seat_rule == EVERY_SEAT
+        self.metadata = {
+            "name": f"{game.name}_v0",
+            "render_modes": RENDER_MODES,
+            "render_fps": 2,
+            "is_parallelizable": False,
+        }
+        self.render_mode = render_mode
+        self._picture = Picture(game, render_mode, self.metadata)
+        self.possible_agents = [f"player_{i}" for i in range(game.num_players)]
+        self.agents = []
+        planes = self.lanes.observation_space()
+        mask = spaces.Box(0, 1, (game.num_actions,), np.int8)
+        self._observation_spaces = {
+            agent: spaces.Dict({"observation": planes, "action_mask": mask})
+            for agent in self.possible_agents
+        }
+        self._action_spaces = {
+            agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents
+        }
+        self.state_space = planes
+        self._seats = {agent: i for i, agent in enumerate(self.possible_agents)}
+        self._max_plies = (
+            None
+            if max_cycles is None
+            else game.num_players * integer("max_cycles", max_cycles, 1, 2**31)
+        )
+        self._action = np.zeros((1, 1), np.int64)
+        self._no_mask = np.zeros(game.num_actions, np.int8)
+        self._ready = False
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of an agent's observations."""
+        return self._observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of an agent's actions."""
+        return self._action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a new game; a seed determines it, and all that follow without one."""
+        if seed is None and not self._ready:
+            seed = int(np.random.default_rng().integers(2**62))
+        self.lanes.reset([None if seed is None else check_seed(seed)])
+        self._ready = True
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._next_mover()
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: Any) -> None:
+        """Play the move of `agent_selection`; None once its game is over.
+
+        Raises:
+            ValueError: if no game is on, if `action` is no integer, or if it is illegal and
+                `illegal_action="raise"`. Nothing has then changed.
+        """
+        if not self._ready:
+            raise ValueError("call reset before step")
+        if not self.agents:
+            raise ValueError("the game is over and all agents are done: call reset")
+        mover = self.agent_selection
+        if self.terminations[mover] or self.truncations[mover]:
+            self._was_dead_step(action)
+            return
+        self._action[0, 0] = as_action(action)
+        lanes = self.lanes
+        lanes.step(self._action)
+        self._cumulative_rewards[mover] = 0.0
+        record = lanes.lanes[0]
+        self.rewards = dict(zip(self.possible_agents, record["rewards"].tolist(), strict=True))
+        if record["over"]:
+            self.terminations = dict.fromkeys(self.agents, True)
+        elif self._max_plies is not None and lanes.history[0, 0] >= self._max_plies:
+            self.truncations = dict.fromkeys(self.agents, True)
+        self._next_mover()
+        self._accumulate_rewards()
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """Return what an agent sees; its mask is all zero unless it is to move."""
+        if agent == self._mover:
+            return {"observation": self.lanes.observations[0, 0], "action_mask": self._mask}
+        seat = self._seats[agent]
+        return {"observation": self.lanes.view_of(seat)[0], "action_mask": self._no_mask.copy()}
+
+    def state(self) -> NDArray[Any]:
+        """Return the whole position, as player 0 sees it."""
+        seen: NDArray[Any] = self.lanes.view_of(0)[0]
+        return seen
+
+    def replay(self) -> Replay:
+        """Return the game so far, to be saved, replayed or shown."""
+        return Replay.of_lane(self.lanes, 0)
+
+    def render(self) -> Any:
+        """Return a picture or text of the position, or show it in a window (`"human"`)."""
+        last = self.lanes.actions_of(0)[-1:] if self._ready else []
+        return self._picture.show(self.lanes.states.view(np.recarray)[0], last)
+
+    def close(self) -> None:
+        """Close the window."""
+        self._picture.close()
+
+    def _next_mover(self) -> None:
+        """Select who moves next, and hand out the masks."""
+        record = self.lanes.lanes[0]
+        self._mover = self.agent_selection = self.possible_agents[record["mover"]]
+        self._mask = self.lanes.masks[0, 0].copy()
+        self.infos = {agent: {"action_mask": self._no_mask} for agent in self.agents}
+        self.infos[self._mover] = {"action_mask": self._mask}

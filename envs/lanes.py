@@ -1,0 +1,315 @@
+"""B games played side by side: what Gymnasium's and PettingZoo's environments are skins of."""
+
+import copy
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import DTypeLike, NDArray
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.opponents import OpponentSpec, make_opponents
+from ludoteca.envs.params import choice, integer
+from ludoteca.envs.stepper import (
+    DISABLED,
+    EVERY_SEAT,
+    ILLEGAL_RULES,
+    NO_SEAT,
+    RAISE,
+    RANDOM_SEAT,
+    SAME_STEP,
+    lane_dtype,
+    make_stepper,
+    scratch_dtype,
+)
+
+DTYPES = ("int8", "uint8", "int16", "int32", "float32", "float64")
+
+
+class Lanes:
+    """B games, their random streams and opponents, and what is seen of them.
+
+    Lane i has a random stream of its own, from which its games are seeded, its seat is drawn, and
+    its opponents choose: what happens in a lane does not depend on the others.
+
+    Attributes:
+        states: the positions. Shape `[B]`, dtype `game.state`.
+        lanes: the records beside them, see `stepper.lane_dtype`. Shape `[B]`.
+        masks: legal actions of the W seats seen, int8. Shape `[B, W, num_actions]`.
+        observations: what the W seats see. Shape `[B, W, *observation_shape]`.
+        final_observations: likewise, of the games that ended in the last step (same-step
+            autoreset only). Written anew by each step that ends a game.
+        history: the actions of each game, if `record=True`: their number of plies, then the actions
+            one after the other. int16, shape `[B, 1 + plies]`, or `[B, 0]` if not kept.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        count: int,
+        *,
+        opponent: OpponentSpec | Sequence[OpponentSpec] | None = None,
+        agent_seat: int | str = 0,
+        illegal_action: str = "lose",
+        autoreset: int = DISABLED,
+        num_threads: int = 1,
+        dtype: DTypeLike = "int8",
+        channels_last: bool = False,
+        record: bool = False,
+    ):
+        integer("num_envs", count, 1, 2**31 - 1)
+        integer("num_threads", num_threads, 1, 1024)
+        self.game, self.count, self.autoreset = game, count, autoreset
+        self.illegal_rule = ILLEGAL_RULES[
+            choice("illegal_action", illegal_action, tuple(ILLEGAL_RULES))
+        ]
+        if opponent is None:
+            self.seat_rule, self.opponents = EVERY_SEAT, ()
+        else:
+            seats = ("random", *range(game.num_players))
+            seat = choice("agent_seat", agent_seat, seats)
+            self.seat_rule = RANDOM_SEAT if seat == "random" else seat
+            self.opponents = make_opponents(opponent, game)
+        # Opponents that are all the same kernel play inside the compiled loop.
+        kernels = {opponent.choose for opponent in self.opponents}
+        self.fused = len(kernels) <= 1 and None not in kernels
+        self._stepper = make_stepper(game, kernels.pop() if kernels and self.fused else None)
+        self.width = game.num_players if game.simultaneous and opponent is None else 1
+
+        self.dtype = np.dtype(choice("dtype", np.dtype(dtype).name, DTYPES))
+        self.channels_last = channels_last
+        planes, rows, columns = game.observation_shape
+        self.observation_shape = (
+            (rows, columns, planes) if channels_last else game.observation_shape
+        )
+        self.states = game.empty(count)
+        self.lanes = np.zeros(count, lane_dtype(game))
+        self.lanes["over"] = True
+        self.masks = np.zeros((count, self.width, game.num_actions), np.int8)
+        self.observations = self._new_observations()
+        self.final_observations = self.observations
+        plies = game.max_plies * (game.num_players if game.simultaneous else 1)
+        self.history = np.zeros((count, 1 + plies if record else 0), np.int16)
+        self._scratch = np.zeros(num_threads, scratch_dtype(game))
+        self._slices = [
+            (t, count * t // num_threads, count * (t + 1) // num_threads)
+            for t in range(num_threads)
+        ]
+        self._pool = self._new_pool()
+
+    def observation_space(self, *leading: int) -> spaces.Box:
+        """Return the space of observations with `leading` axes before the planes."""
+        shape = (*leading, *self.observation_shape)
+        return spaces.Box(0, self.game.observation_high, shape, self.dtype.type)
+
+    def reset(
+        self,
+        seeds: Sequence[int | None],
+        which: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Begin new games, in all lanes or those of `which`.
+
+        Args:
+            seeds: per lane, a seed for its random stream, or None to go on with the one it has.
+            which: the lanes to reset. Shape `[B]`.
+        """
+        which = np.ones(self.count, np.bool_) if which is None else which
+        for i in np.flatnonzero(which):
+            if seeds[i] is not None:
+                self.lanes["rng"][i] = seeds[i]
+        for field in ("rewards", "reward", "terminated", "illegal"):
+            self.lanes[field][which] = 0
+        self._stepper.restart(self.states, self.lanes, which, self.history, self.seat_rule)
+        self._begin_opponents(which)
+        self.refresh()
+
+    def step(self, actions: NDArray[np.int64]) -> None:
+        """Play one action per lane and seen seat, and the opponents' answers.
+
+        Args:
+            actions: shape `[B, W]`; not looked at where a game is over or a player is out.
+
+        Raises:
+            ValueError: if a game is over and resets are the caller's business, or if an action is
+                illegal and `illegal_action="raise"`. Nothing has then changed.
+        """
+        if self.autoreset == DISABLED and self.lanes["over"].any():
+            over = np.flatnonzero(self.lanes["over"]).tolist()
+            raise ValueError(f"cannot step games that are over: {over} must be reset first")
+        if self.illegal_rule == RAISE:
+            self._raise_if_illegal(actions)
+        # Callers keep what they are given, so each step writes into fresh arrays.
+        self.observations = self._new_observations()
+        if self.fused:
+            self._step_fused(actions)
+        else:
+            self._step_with_opponents(actions)
+
+    def refresh(self) -> None:
+        """Write what is seen of the present positions."""
+        self.observations = self._new_observations()
+        self._view(self.observations)
+
+    def view_of(self, player: int) -> NDArray[Any]:
+        """Return what `player` sees. Shape `[B, *observation_shape]`."""
+        seen = np.empty((self.count, *self.observation_shape), self.dtype)
+        first = np.moveaxis(seen, -1, -3) if self.channels_last else seen
+        self._stepper.observe(self.states, player, first)
+        return seen
+
+    def actions_of(self, lane: int) -> list[int] | list[list[int]]:
+        """Return the actions of the game in `lane` so far; simultaneous: one list per step.
+
+        Raises:
+            ValueError: if the lanes were made without `record=True`.
+        """
+        if self.history.shape[1] == 0:
+            raise ValueError("actions are not kept: make the lanes with record=True")
+        count = int(self.history[lane, 0])
+        if not self.game.simultaneous:
+            return [int(a) for a in self.history[lane, 1 : 1 + count]]
+        steps = self.history[lane, 1 : 1 + count * self.game.num_players]
+        return [[int(a) for a in joint] for joint in steps.reshape(count, -1)]
+
+    def __deepcopy__(self, memo: Any) -> "Lanes":
+        """Return lanes with the same present and future; opponents are shared."""
+        twin = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                setattr(twin, name, value.copy())
+        twin._pool = self._new_pool()
+        return twin
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _step_fused(self, actions: NDArray[np.int64]) -> None:
+        seen = self._channels_first(self.observations)
+        final = seen
+        if self.autoreset == SAME_STEP:
+            self.final_observations = self._new_observations()
+            final = self._channels_first(self.final_observations)
+        arguments = (self.states, self.lanes, actions, self.masks, seen, final, self.history)
+        rules = (self.seat_rule, self.illegal_rule, self.autoreset)
+        self._in_slices(self._stepper.step, arguments, rules)
+
+    def _step_with_opponents(self, actions: NDArray[np.int64]) -> None:
+        restarting = self.lanes["over"].copy()
+        actions = actions.copy()
+        arguments = (self.states, self.lanes, actions, self.masks, self.history)
+        self._in_slices(self._stepper.take, arguments, (self.illegal_rule,))
+        if self.game.simultaneous:
+            self._answer_at_once(np.flatnonzero(actions[:, 0] != NO_SEAT), actions[:, 0])
+        else:
+            self._answer_in_turn()
+        if self.autoreset == SAME_STEP:
+            restarting = self.lanes["over"].copy()
+            if restarting.any():
+                self.final_observations = self._new_observations()
+                self._view(self.final_observations)
+        if restarting.any():
+            rule = self.seat_rule
+            self._stepper.restart(self.states, self.lanes, restarting, self.history, rule)
+            self._begin_opponents(restarting)
+        self._view(self.observations)
+
+    def _begin_opponents(self, which: NDArray[np.bool_]) -> None:
+        """Tell the opponents of new games, and let them move first where they do."""
+        if self.opponents:
+            for opponent in dict.fromkeys(self.opponents):
+                opponent.start(np.flatnonzero(which))
+            if not self.game.simultaneous:
+                self._answer_in_turn()
+
+    def _answer_in_turn(self) -> None:
+        """Let opponents move, lane by lane, until the agent is to move (sequential games)."""
+        while True:
+            lanes = self.lanes
+            waiting = np.flatnonzero(~lanes["over"] & (lanes["mover"] != lanes["seat"]))
+            if len(waiting) == 0:
+                return
+            joint = np.zeros((len(waiting), self.game.num_players), np.int64)
+            movers = lanes["mover"][waiting].astype(np.int64)
+            for p in np.unique(movers):
+                self._ask(int(p), np.flatnonzero(movers == p), waiting, joint)
+            self._reply(waiting, joint)
+
+    def _answer_at_once(self, playing: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """Play the agent's actions and the opponents' in the lanes `playing` (simultaneous)."""
+        if len(playing) == 0:
+            return
+        joint = np.zeros((len(playing), self.game.num_players), np.int64)
+        seats = self.lanes["seat"][playing]
+        joint[np.arange(len(playing)), seats] = actions[playing]
+        for p in range(self.game.num_players):
+            active = np.zeros(len(playing), np.bool_)
+            self._stepper.active(self.states, playing, p, active)
+            self._ask(p, np.flatnonzero(active & (seats != p)), playing, joint)
+        self._reply(playing, joint)
+
+    def _ask(
+        self, p: int, at: NDArray[np.int64], chosen: NDArray[np.int64], joint: NDArray[np.int64]
+    ) -> None:
+        """Fill `joint[at, p]` with the actions of player `p` in the lanes `chosen[at]`."""
+        # Opponents are listed in the order of seats, the agent's left out.
+        order = p - (p > self.lanes["seat"][chosen[at]])
+        for k in np.unique(order):
+            mine = at[order == k]
+            lanes = chosen[mine]
+            rngs = self.lanes["rng"][lanes]
+            seats = np.full(len(mine), p, np.int64)
+            joint[mine, p] = self.opponents[k].act(self.states[lanes], seats, rngs, lanes)
+            self.lanes["rng"][lanes] = rngs
+
+    def _reply(self, chosen: NDArray[np.int64], joint: NDArray[np.int64]) -> None:
+        wrong = self._stepper.reply(
+            self.states, self.lanes, chosen, joint, self.history, self._scratch
+        )
+        if wrong >= 0:
+            k, p = divmod(int(wrong), self.game.num_players)
+            raise ValueError(
+                f"the opponent in seat {p} of lane {chosen[k]} chose {joint[k, p]}, which is "
+                f"illegal; it must return legal actions of {self.game.spec}"
+            )
+
+    def _raise_if_illegal(self, actions: NDArray[np.int64]) -> None:
+        found = self._stepper.find_illegal(self.states, self.lanes, actions, self.masks)
+        if found >= 0:
+            i, w = divmod(int(found), self.width)
+            legal = np.flatnonzero(self.masks[i, w]).tolist()
+            seat = f" of player {w}" if self.width > 1 else ""
+            raise ValueError(
+                f"action {actions[i, w]}{seat} is illegal in game {i}: legal are {legal}"
+            )
+
+    def _view(self, observations: NDArray[Any]) -> None:
+        arguments = (self.states, self.lanes, self.masks, self._channels_first(observations))
+        self._in_slices(self._stepper.view, arguments, ())
+
+    def _new_pool(self) -> ThreadPoolExecutor | None:
+        return ThreadPoolExecutor(len(self._slices) - 1) if len(self._slices) > 1 else None
+
+    def _new_observations(self) -> NDArray[Any]:
+        return np.empty((self.count, self.width, *self.observation_shape), self.dtype)
+
+    def _channels_first(self, observations: NDArray[Any]) -> NDArray[Any]:
+        return np.moveaxis(observations, -1, -3) if self.channels_last else observations
+
+    def _in_slices(
+        self, function: Callable[..., Any], arrays: tuple[Any, ...], rules: tuple[int, ...]
+    ) -> None:
+        """Call `function` for slices of the lanes, one per thread, the first in this thread."""
+        calls = [
+            (*arrays, self._scratch, thread, low, high, *rules) for thread, low, high in self._slices
+        ]
+        if self._pool is None:
+            function(*calls[0])
+            return
+        futures = [self._pool.submit(function, *call) for call in calls[1:]]
+        function(*calls[0])
+        for future in futures:
+            future.result()

@@ -1,0 +1,90 @@
+"""Opponents that live inside an environment: what they must do, and how specs become them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.game import Game
+
+
+@runtime_checkable
+class Opponent(Protocol):
+    """Chooses actions for a batch of positions of one game.
+
+    Attributes:
+        choose: a policy kernel `choose(s, player, legal, n, rng) -> action`, if that is all there
+            is to the opponent: environments then play its moves inside their compiled loop.
+    """
+
+    choose: Callable[..., int] | None
+
+    def start(self, lanes: NDArray[np.int64]) -> None:
+        """Forget the games of `lanes`: new ones begin there."""
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Return one legal action per position.
+
+        Args:
+            states: positions. Shape `[K]`; not to be changed.
+            seats: whose move is asked for. Shape `[K]`.
+            rngs: one random stream per position, to be advanced in place. Shape `[K, 1]`.
+            lanes: in which lane of the batch each game is played. Shape `[K]`.
+        """
+
+
+OpponentSpec = str | Opponent
+Maker = Callable[[str, Game], Opponent]
+_makers: list[Maker] = []
+
+
+def use_maker(maker: Maker) -> None:
+    """Set the function that turns an agent's spec string into an agent for a game.
+
+    Environments do not import agents; the package's face (`ludoteca`) hands them this function.
+    """
+    _makers[:] = [maker]
+
+
+def make_opponents(
+    spec: OpponentSpec | Sequence[OpponentSpec], game: Game
+) -> tuple[Opponent, ...]:
+    """Return the opponents for the other seats, in the order of seats, the agent's left out.
+
+    Args:
+        spec: one spec string or object for all other seats, or one per other seat.
+        game: the game they play.
+
+    Raises:
+        ValueError: if there are not as many specs as other seats.
+        TypeError: if something is neither a spec string nor an opponent.
+    """
+    others = game.num_players - 1
+    if isinstance(spec, str) or not isinstance(spec, Sequence):
+        return (_make(spec, game),) * others
+    if len(spec) != others:
+        raise ValueError(
+            f"{game.name} has {others} other seats, so opponent must be one spec or {others}, "
+            f"got {len(spec)}: {list(spec)!r}"
+        )
+    return tuple(_make(one, game) for one in spec)
+
+
+def _make(spec: Any, game: Game) -> Opponent:
+    if isinstance(spec, str):
+        return _makers[0](spec, game)
+    if not isinstance(spec, Opponent):
+        raise TypeError(
+            f"opponent must be a spec string such as 'random' or an agent, got {spec!r}"
+        )
+    made_for = getattr(spec, "game", game)
+    if made_for is not game:
+        raise ValueError(f"the opponent {spec!r} was made for {made_for.spec}, not {game.spec}")
+    return spec

@@ -1,0 +1,197 @@
+"""PettingZoo parallel environments: native for simultaneous games, converted for turn-based ones."""
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import DTypeLike, NDArray
+from pettingzoo import ParallelEnv
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+
+from ludoteca.envs.aec import RENDER_MODES, GameAECEnv, aec_env
+from ludoteca.envs.game import Game
+from ludoteca.envs.lanes import Lanes
+from ludoteca.envs.params import integer
+from ludoteca.envs.picture import Picture
+from ludoteca.envs.replay import Replay
+from ludoteca.envs.single import as_action
+from ludoteca.envs.storage import Storable
+from ludoteca.envs.vector import check_seed
+
+
+def parallel_env(game: Game | str, **options: Any) -> ParallelEnv[str, Any, Any]:
+    """Return a parallel environment of any game.
+
+    Turn-based games are played by PettingZoo's converter: all agents send actions, the mover's is
+    played.
+
+    Args:
+        game: a game or its name.
+        options: those of `GameParallelEnv`, and the game's parameters.
+    """
+    made = aec_env(game, **options)
+    if isinstance(made, GameAECEnv):
+        made.metadata["is_parallelizable"] = True
+    return turn_based_aec_to_parallel(made)
+
+
+class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
+    """A simultaneous game; agents `player_0`, `player_1`, ... leave when they are out.
+
+    Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}`; the mask is
+    also in `infos[agent]["action_mask"]`.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        illegal_action: str = "lose",
+        max_cycles: int | None = None,
+        dtype: DTypeLike = "int8",
+        channels_last: bool = False,
+        render_mode: str | None = None,
+    ):
+        """Make the environment.
+
+        Args:
+            game: the game.
+            illegal_action: see `ludoteca.envs.vector.GameVectorEnv`.
+            max_cycles: truncate games after so many steps.
+            dtype: type of the planes.
+            channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
+            render_mode: `"human"`, `"rgb_array"`, `"ansi"` or `"svg"`.
+
+        Raises:
+            ValueError: if a parameter is unknown or out of range.
+        """
+        self.game = game
+        self.lanes = Lanes(
+            game,
+            1,
+            illegal_action=illegal_action,
+            dtype=dtype,
+            channels_last=channels_last,
+            record=True,
+        )
+        self.metadata = {
+            "name": f"{game.name}_v0",
+            "render_modes": RENDER_MODES,
+            "render_fps": 4,
+            "is_parallelizable": True,
+        }
+        self.render_mode = render_mode
+        self._picture = Picture(game, render_mode, self.metadata)
+        self.possible_agents = [f"player_{i}" for i in range(game.num_players)]
+        self.agents = []
+        self.state_space = self.lanes.observation_space()
+        mask = spaces.Box(0, 1, (game.num_actions,), np.int8)
+        self._observation_spaces = {
+            agent: spaces.Dict({"observation": self.state_space, "action_mask": mask})
+            for agent in self.possible_agents
+        }
+        self._action_spaces = {
+            agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents
+        }
+        self._max_cycles = (
+            None if max_cycles is None else integer("max_cycles", max_cycles, 1, 2**31)
+        )
+        self._actions = np.zeros((1, game.num_players), np.int64)
+        self._ready = False
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of an agent's observations."""
+        return self._observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of an agent's actions."""
+        return self._action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Begin a new game; a seed determines it, and all that follow without one."""
+        if seed is None and not self._ready:
+            seed = int(np.random.default_rng().integers(2**62))
+        self.lanes.reset([None if seed is None else check_seed(seed)])
+        self._ready = True
+        self.agents = self.possible_agents[:]
+        if self.render_mode == "human":
+            self.render()
+        observations = self._observations()
+        return observations, _infos(observations)
+
+    def step(
+        self, actions: dict[str, Any]
+    ) -> tuple[
+        dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
+    ]:
+        """Play one action for every agent still in the game.
+
+        Raises:
+            ValueError: if no game is on, if an agent's action is missing or no integer, or if one
+                is illegal and `illegal_action="raise"`. Nothing has then changed.
+        """
+        if not self._ready:
+            raise ValueError("call reset before step")
+        if not self.agents:
+            raise ValueError("the game is over and all agents are done: call reset")
+        for agent in self.agents:
+            if agent not in actions:
+                raise ValueError(f"expected actions of {self.agents}, got those of {list(actions)}")
+        played = [as_action(actions[agent]) for agent in self.agents]
+        self._actions[:] = 0
+        for agent, action in zip(self.agents, played, strict=True):
+            self._actions[0, self.possible_agents.index(agent)] = action
+        lanes = self.lanes
+        lanes.step(self._actions)
+        record = lanes.lanes[0]
+        observations = self._observations()
+        s = lanes.states.view(np.recarray)[0]
+        assert self.game.is_active is not None
+        terminations, truncations = {}, {}
+        truncated = self._max_cycles is not None and lanes.history[0, 0] >= self._max_cycles
+        for agent in self.agents:
+            seat = self.possible_agents.index(agent)
+            over = bool(record["over"]) or not self.game.is_active(s, seat)
+            terminations[agent] = over
+            truncations[agent] = truncated and not over
+        rewards = {
+            agent: float(record["rewards"][self.possible_agents.index(agent)])
+            for agent in self.agents
+        }
+        self.agents = [
+            agent for agent in self.agents if not (terminations[agent] or truncations[agent])
+        ]
+        if self.render_mode == "human":
+            self.render()
+        return observations, rewards, terminations, truncations, _infos(observations)
+
+    def state(self) -> NDArray[Any]:
+        """Return the whole position, as player 0 sees it."""
+        seen: NDArray[Any] = self.lanes.view_of(0)[0]
+        return seen
+
+    def replay(self) -> Replay:
+        """Return the game so far, to be saved, replayed or shown."""
+        return Replay.of_lane(self.lanes, 0)
+
+    def render(self) -> Any:
+        """Return a picture or text of the position, or show it in a window (`"human"`)."""
+        return self._picture.show(self.lanes.states.view(np.recarray)[0])
+
+    def close(self) -> None:
+        """Close the window."""
+        self._picture.close()
+
+    def _observations(self) -> dict[str, Any]:
+        seen, masks = self.lanes.observations[0], self.lanes.masks[0].copy()
+        seats = [self.possible_agents.index(agent) for agent in self.agents]
+        return {
+            agent: {"observation": seen[seat], "action_mask": masks[seat]}
+            for agent, seat in zip(self.agents, seats, strict=True)
+        }
+
+
+def _infos(observations: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {agent: {"action_mask": seen["action_mask"]} for agent, seen in observations.items()}

@@ -1,0 +1,57 @@
+"""Registration of every game in Gymnasium and PettingZoo, in all their styles."""
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import gymnasium
+import pettingzoo
+
+from ludoteca.envs.registry import GAMES
+
+ENTRY_POINTS = {
+    "env": "ludoteca.envs.aec:aec_env",
+    "raw_env": "ludoteca.envs.aec:aec_env",
+    "parallel_env": "ludoteca.envs.parallel:parallel_env",
+}
+
+
+def register_all() -> None:
+    """Register every game as `ludoteca/<Name>-v0` in both libraries; again is harmless.
+
+    Also makes one module per game, such as `ludoteca.envs.hex_v0`, that offers `env`, `raw_env` and
+    `parallel_env` as PettingZoo's own games do.
+    """
+    for id_, factory in GAMES.items():
+        full, kwargs = f"ludoteca/{id_}", {"game": id_}
+        if full not in gymnasium.registry:
+            gymnasium.register(
+                full,
+                entry_point="ludoteca.envs.single:GameEnv",
+                vector_entry_point="ludoteca.envs.vector:GameVectorEnv",
+                kwargs=kwargs,
+            )
+        for kind, registry, function in (
+            ("aec", pettingzoo.aec_registry, "env"),
+            ("parallel", pettingzoo.parallel_registry, "parallel_env"),
+        ):
+            if full not in registry:
+                pettingzoo.register(kind, full, ENTRY_POINTS[function], kwargs=kwargs)
+        _add_module(f"{factory.partition(':')[2]}_v0", id_)
+
+
+def _add_module(name: str, id_: str) -> None:
+    package = sys.modules["ludoteca.envs"]
+    module = ModuleType(f"ludoteca.envs.{name}", f"{id_} in PettingZoo's style.")
+    for function, entry_point in ENTRY_POINTS.items():
+        setattr(module, function, _make_lazily(id_, entry_point))
+    sys.modules[module.__name__] = module
+    setattr(package, name, module)
+
+
+def _make_lazily(id_: str, entry_point: str) -> Any:
+    def make(**options: Any) -> Any:
+        source, _, function = entry_point.partition(":")
+        return getattr(__import__(source, fromlist=[function]), function)(id_, **options)
+
+    return make

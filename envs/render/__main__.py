@@ -1,0 +1,85 @@
+"""Write a picture of every game in mid-play: `python -m ludoteca.envs.render docs/images`."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.envs.render.raster import png
+from ludoteca.envs.render.scene import scene
+from ludoteca.envs.render.status import board_codes, cells_held, player_piece
+
+SHARE = 0.6  # of a random game has been played
+
+
+def main() -> None:
+    """Write `NAME.png` for every registered game, or for those named."""
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m ludoteca.envs.render")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--games", nargs="*", default=list(GAMES), metavar="SPEC")
+    args = parser.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
+    for spec in args.games:
+        game = make_game(spec)
+        s, last_action = middle_position(game, args.seed)
+        path = args.folder / f"{game.name}.png"
+        path.write_bytes(png(scene(game, s, last_action)))
+        print(f"{path}: {path.stat().st_size / 1000:.1f} kB")
+
+
+@np.errstate(over="ignore")  # kernels may count on integers that wrap around
+def middle_position(game: Game, seed: int = 0) -> tuple[Any, Any]:
+    """Return a position from a random game and the last action.
+
+    Nothing is decided in it for any player yet. The same seed gives the same position.
+    """
+    rng = np.random.default_rng(seed)
+    s, action = game.new(seed), None
+    undecided: list[tuple[Any, Any]] = []
+    returns = np.zeros(game.num_players)
+    while not game.is_terminal(s) and not returns.any():
+        undecided.append((np.array([s], game.state).view(np.recarray)[0], action))
+        action = choose(game, s, rng)
+        game.step(s, action)
+        game.returns(s, returns)
+    return undecided[int(SHARE * len(undecided))]
+
+
+def choose(game: Game, s: Any, rng: np.random.Generator) -> Any:
+    """Choose a random legal action, or for all at once: what keeps alive and leads to food."""
+    legal = np.zeros(game.num_actions, np.int64)
+    if not game.simultaneous:
+        return int(rng.choice(legal[: game.legal_actions(s, legal)]))
+    actions = np.zeros(game.num_players, np.int64)
+    for player in rng.permutation(game.num_players):
+        n = game.legal_actions(s, player, legal)
+        tried = rng.permutation(legal[:n])
+        actions[player] = max(tried, key=lambda a: _outlook(game, s, actions, player, a), default=0)
+    return actions
+
+
+def _outlook(game: Game, s: Any, actions: Any, player: int, action: int) -> tuple[float, ...]:
+    """Rate `action`, given what others do so far: score, cells held, nearness of food."""
+    later = np.array([s], game.state).view(np.recarray)[0]
+    joint = actions.copy()
+    joint[player] = action
+    game.step(later, joint)
+    returns = np.zeros(game.num_players)
+    game.returns(later, returns)
+    codes = board_codes(game, later)
+    food = [code for code, piece in enumerate(game.layout.pieces, 1) if piece.shape == "food"]
+    head = game.layout.pieces.index(player_piece(game, player)) + 1
+    distances = [
+        int(np.abs(here - there).sum())
+        for here in np.argwhere(codes == head)
+        for there in np.argwhere(np.isin(codes, food))
+    ]
+    return float(returns[player]), cells_held(game, later)[player], -min(distances, default=0)
+
+
+if __name__ == "__main__":
+    main()

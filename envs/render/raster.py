@@ -1,0 +1,144 @@
+"""Pictures as arrays of pixels, PNG and GIF, drawn by Pillow (the extra `render`)."""
+
+import io
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.render.shapes import Circle, Line, Polygon, Rectangle, Scene, Shape, Text
+from ludoteca.envs.render.svg import check_frames
+
+SCALE = 3  # drawn this much larger and averaged, for smooth edges
+
+
+def rgb_array(scene: Scene) -> NDArray[np.uint8]:
+    """Return the pixels of a picture, shape `[height, width, 3]`.
+
+    Raises:
+        ImportError: without Pillow.
+    """
+    return np.array(_image(scene), np.uint8)
+
+
+def png(scene: Scene) -> bytes:
+    """Return a picture as a PNG file.
+
+    Raises:
+        ImportError: without Pillow.
+    """
+    file = io.BytesIO()
+    image = _image(scene)
+    # Flat colors and their blends at the edges fit a palette, at a third of the size.
+    image.quantize(256, dither=_pillow("Image").Dither.NONE).save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
+def gif(scenes: Sequence[Scene], seconds: float = 0.6, last_seconds: float = 3.0) -> bytes:
+    """Return pictures of one size as the frames of one endless GIF file.
+
+    Args:
+        scenes: at least one, all of one size with the same base.
+        seconds: how long each picture is shown.
+        last_seconds: how long the last one is.
+
+    Raises:
+        ImportError: without Pillow.
+        ValueError: if there is no picture, if they differ in size, or if a time is not positive.
+    """
+    check_frames(scenes)
+    if seconds <= 0 or last_seconds <= 0:
+        raise ValueError(f"times must be positive, got {seconds} and {last_seconds}")
+    pillow = _pillow("Image")
+    frames = [_image(scene) for scene in scenes]
+    # One palette for all frames, from the first, middle and last ones.
+    sample = pillow.new("RGB", (frames[0].width, 3 * frames[0].height))
+    for i, frame in enumerate((frames[0], frames[len(frames) // 2], frames[-1])):
+        sample.paste(frame, (0, i * frame.height))
+    palette = sample.quantize(256)
+    frames = [frame.quantize(palette=palette, dither=pillow.Dither.NONE) for frame in frames]
+    durations = [round(1000 * seconds)] * (len(frames) - 1) + [round(1000 * last_seconds)]
+    file = io.BytesIO()
+    frames[0].save(file, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0)
+    return file.getvalue()
+
+
+def _image(scene: Scene) -> Any:
+    """Return the picture as a Pillow image."""
+    image = _base(scene.width, scene.height, scene.paper, scene.base).copy()
+    _draw(image, scene.shapes)
+    return image.reduce(SCALE)
+
+
+@lru_cache(maxsize=4)
+def _base(width: int, height: int, paper: str, shapes: tuple[Shape, ...]) -> Any:
+    """Return the enlarged image of what all positions of a game have in common."""
+    image = _pillow("Image").new("RGB", (width * SCALE, height * SCALE), paper)
+    _draw(image, shapes)
+    return image
+
+
+def _draw(image: Any, shapes: Sequence[Shape]) -> None:
+    draw = _pillow("ImageDraw").Draw(image)
+    for shape in shapes:
+        match shape:
+            case Rectangle():
+                box = _box(shape.x, shape.y, shape.x + shape.width, shape.y + shape.height)
+                draw.rounded_rectangle(box, shape.radius * SCALE, shape.fill)
+            case Polygon():
+                points = [(x * SCALE, y * SCALE) for x, y in shape.points]
+                draw.polygon(points, shape.fill)
+                if shape.outline:
+                    width = max(1, round(shape.outline_width * SCALE))
+                    draw.line([*points, *points[:2]], shape.outline, width, "curve")
+            case Circle():
+                x, y, r = shape.x, shape.y, shape.radius
+                width = max(1, round(shape.outline_width * SCALE)) if shape.outline else 0
+                draw.ellipse(_box(x - r, y - r, x + r, y + r), shape.fill, shape.outline, width)
+            case Line():
+                _line(draw, shape)
+            case Text():
+                anchor = "ls" if shape.anchor == "left" else "ms"
+                # The baseline is half the height of capitals below the middle.
+                place = (shape.x * SCALE, (shape.y + 0.35 * shape.size) * SCALE)
+                draw.text(place, shape.text, shape.color, _font(shape.size), anchor)
+
+
+def _line(draw: Any, line: Line) -> None:
+    """Draw a line as a polygon: Pillow's own wide lines are a pixel off at some angles."""
+    (x1, y1), (x2, y2) = line.start, line.end
+    length = float(np.hypot(x2 - x1, y2 - y1))
+    if length > 0:
+        across_x = -(y2 - y1) / length * line.width / 2
+        across_y = (x2 - x1) / length * line.width / 2
+        corners = [
+            (x1 + across_x, y1 + across_y),
+            (x2 + across_x, y2 + across_y),
+            (x2 - across_x, y2 - across_y),
+            (x1 - across_x, y1 - across_y),
+        ]
+        # Pillow fills the pixels on the sides too: without the half pixel a line is one too wide.
+        draw.polygon([(x * SCALE - 0.5, y * SCALE - 0.5) for x, y in corners], line.color)
+
+
+def _box(left: float, top: float, right: float, bottom: float) -> tuple[float, ...]:
+    """Return an enlarged box; the last pixel belongs to what Pillow draws."""
+    return left * SCALE, top * SCALE, right * SCALE - 1, bottom * SCALE - 1
+
+
+@lru_cache(maxsize=64)
+def _font(size: float) -> Any:
+    return _pillow("ImageFont").load_default(size * SCALE)
+
+
+def _pillow(module: str) -> Any:
+    """Import a module of Pillow when it is needed."""
+    try:
+        from PIL import Image, ImageDraw, ImageFont
+    except ImportError as error:
+        raise ImportError(
+            'pixels need Pillow: pip install "ludoteca[render]" (text and SVG need nothing)'
+        ) from error
+    return {"Image": Image, "ImageDraw": ImageDraw, "ImageFont": ImageFont}[module]

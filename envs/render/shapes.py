@@ -1,0 +1,106 @@
+"""What pictures are made of: a few simple shapes in pixels, and arithmetic on colors."""
+
+from dataclasses import dataclass
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """A filled rectangle with its top left corner at (x, y); `radius` rounds the corners."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str
+    radius: float = 0
+
+
+@dataclass(frozen=True)
+class Polygon:
+    """A filled polygon; the outline, if there is one, is centered on its sides."""
+
+    points: tuple[Point, ...]
+    fill: str
+    outline: str | None = None
+    outline_width: float = 1
+
+
+@dataclass(frozen=True)
+class Circle:
+    """A circle around (x, y); the outline lies inside the radius. A ring has no fill."""
+
+    x: float
+    y: float
+    radius: float
+    fill: str | None
+    outline: str | None = None
+    outline_width: float = 1
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line with flat ends."""
+
+    start: Point
+    end: Point
+    color: str
+    width: float = 1
+
+
+@dataclass(frozen=True)
+class Text:
+    """One line of text, centered on (x, y) or starting there (`"left"`), `size` pixels high."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    color: str
+    anchor: str = "middle"
+
+
+Shape = Rectangle | Polygon | Circle | Line | Text
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A picture.
+
+    Attributes:
+        width: in pixels.
+        height: in pixels.
+        paper: color behind everything.
+        base: what looks the same in every position of a game, drawn first.
+        shapes: what depends on the position, in drawing order.
+    """
+
+    width: int
+    height: int
+    paper: str
+    base: tuple[Shape, ...]
+    shapes: tuple[Shape, ...]
+
+
+def channels(color: str) -> tuple[int, int, int]:
+    """Return red, green and blue of `"#rrggbb"`, each from 0 to 255."""
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+def mix(color: str, other: str, share: float) -> str:
+    """Return `color` with `share`, from 0 to 1, of `other` mixed in."""
+    parts = zip(channels(color), channels(other), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in parts)
+
+
+def is_dark(color: str) -> bool:
+    """Tell whether white is easier to read on `color` than black (luma of ITU-R BT.601)."""
+    red, green, blue = channels(color)
+    return 0.299 * red + 0.587 * green + 0.114 * blue < 150
+
+
+def difference(color: str, other: str) -> int:
+    """Return how far apart two colors are: 0 for equal ones, 765 for black and white."""
+    parts = zip(channels(color), channels(other), strict=True)
+    return sum(abs(a - b) for a, b in parts)

@@ -1,0 +1,115 @@
+"""Pictures as SVG text: one position, or a whole game as an animation in one file."""
+
+from collections.abc import Sequence
+from html import escape
+
+from ludoteca.envs.render.shapes import Circle, Line, Polygon, Rectangle, Scene, Shape, Text
+
+FONT = "Helvetica, Arial, sans-serif"
+
+
+def svg(scene: Scene) -> str:
+    """Return a picture as an SVG document without external references."""
+    return _document(scene, [*map(_element, scene.base), *map(_element, scene.shapes)])
+
+
+def svg_animation(scenes: Sequence[Scene], seconds: float = 0.6, last_seconds: float = 3.0) -> str:
+    """Return pictures of one size shown one after the other, forever, as one SVG document.
+
+    Programs that show no animations show the last picture.
+
+    Args:
+        scenes: at least one, all of one size with the same base.
+        seconds: how long each picture is shown.
+        last_seconds: how long the last one is.
+
+    Raises:
+        ValueError: if there is no picture, if they differ in size, or if a time is not positive.
+    """
+    check_frames(scenes)
+    if seconds <= 0 or last_seconds <= 0:
+        raise ValueError(f"times must be positive, got {seconds} and {last_seconds}")
+    total = seconds * (len(scenes) - 1) + last_seconds
+    body = [_element(shape) for shape in scenes[0].base]
+    for i, scene in enumerate(scenes):
+        final = i == len(scenes) - 1
+        start, end = i * seconds / total, 1.0 if final else (i + 1) * seconds / total
+        times = {0.0: "none", start: "inline"} | ({} if final else {end: "none"})
+        body.append(f'<g display="{"inline" if final else "none"}">')
+        body.append(
+            f'<animate attributeName="display" values="{";".join(times.values())}" '
+            f'keyTimes="{";".join(f"{time:.5g}" for time in times)}" dur="{total:g}s" '
+            'calcMode="discrete" repeatCount="indefinite"/>'
+        )
+        body += [_element(shape) for shape in scene.shapes]
+        body.append("</g>")
+    return _document(scenes[0], body)
+
+
+def check_frames(scenes: Sequence[Scene]) -> None:
+    """Check that the pictures can be the frames of one animation.
+
+    Raises:
+        ValueError: if there is none, or if they differ in size or base.
+    """
+    if not scenes:
+        raise ValueError("an animation needs at least one picture, got none")
+    for i, scene in enumerate(scenes):
+        size, expected = (scene.width, scene.height), (scenes[0].width, scenes[0].height)
+        if size != expected or scene.base != scenes[0].base:
+            raise ValueError(f"picture {i} of size {size} does not go with the first, {expected}")
+
+
+def _document(scene: Scene, body: list[str]) -> str:
+    width, height = scene.width, scene.height
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" font-family="{FONT}">',
+            f'<rect width="{width}" height="{height}" fill="{scene.paper}"/>',
+            *body,
+            "</svg>\n",
+        ]
+    )
+
+
+def _element(shape: Shape) -> str:
+    match shape:
+        case Rectangle():
+            radius = f' rx="{_n(shape.radius)}"' if shape.radius else ""
+            return (
+                f'<rect x="{_n(shape.x)}" y="{_n(shape.y)}" width="{_n(shape.width)}" '
+                f'height="{_n(shape.height)}" fill="{shape.fill}"{radius}/>'
+            )
+        case Polygon():
+            points = " ".join(f"{_n(x)},{_n(y)}" for x, y in shape.points)
+            outline = _stroke(shape.outline, shape.outline_width)
+            return f'<polygon points="{points}" fill="{shape.fill}"{outline}/>'
+        case Circle():
+            inside = shape.outline_width / 2 if shape.outline else 0  # strokes lie half outside
+            return (
+                f'<circle cx="{_n(shape.x)}" cy="{_n(shape.y)}" r="{_n(shape.radius - inside)}" '
+                f'fill="{shape.fill or "none"}"{_stroke(shape.outline, shape.outline_width)}/>'
+            )
+        case Line():
+            (x1, y1), (x2, y2) = shape.start, shape.end
+            return (
+                f'<line x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}"'
+                f"{_stroke(shape.color, shape.width)}/>"
+            )
+        case Text():
+            anchor = "start" if shape.anchor == "left" else "middle"
+            baseline = shape.y + 0.35 * shape.size  # half the height of capitals below the middle
+            return (
+                f'<text x="{_n(shape.x)}" y="{_n(baseline)}" font-size="{_n(shape.size)}" '
+                f'fill="{shape.color}" text-anchor="{anchor}">{escape(shape.text)}</text>'
+            )
+
+
+def _stroke(color: str | None, width: float) -> str:
+    return f' stroke="{color}" stroke-width="{_n(width)}"' if color else ""
+
+
+def _n(value: float) -> str:
+    """Write a number of pixels with at most two decimals."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")

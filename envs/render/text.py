@@ -1,0 +1,88 @@
+"""Boards as plain text for terminals."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.layout import Layout
+from ludoteca.envs.render.status import as_record, board_codes, status_text
+
+EMPTY = "."
+
+
+@np.errstate(over="ignore")  # kernels may count on integers that wrap around
+def board_text(
+    game: Game, s: Any, last_action: Any = None, *, captions: Sequence[str] | None = None
+) -> str:
+    """Return the board, one line per row, and a line that says what is going on.
+
+    Args:
+        game: whose layout is drawn.
+        s: one record.
+        last_action: the action of the last ply of a sequential game, if it shall be named.
+        captions: lines under the board instead of the one that says what is going on.
+
+    Raises:
+        ValueError: if `s` is no position of this game.
+    """
+    s = as_record(game, s)
+    letters = [EMPTY, *(piece.letter for piece in game.layout.pieces)]
+    rows = [[letters[code] for code in row] for row in board_codes(game, s)]
+    draw = _rhombus if game.layout.grid == "hexagons" else _rectangle
+    below = [status_text(game, s, last_action)] if captions is None else captions
+    lines = [*draw(game.layout, rows), *below]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _rectangle(layout: Layout, rows: list[list[str]]) -> list[str]:
+    if layout.column_actions:
+        width = len(str(layout.columns))
+        numbers = [str(c + 1) for c in range(layout.columns)]
+        return [_joined(row, width) for row in (*rows, numbers)]
+    if layout.coordinates == "none":
+        return [_joined(row, 1) for row in rows]
+    margin = len(str(layout.rows))
+    header = " " * (margin + 1) + _joined(_column_letters(layout), 1)
+    return [header, *(f"{r + 1:>{margin}} {_joined(row, 1)}" for r, row in enumerate(rows))]
+
+
+def _rhombus(layout: Layout, rows: list[list[str]]) -> list[str]:
+    """Shift each row by half a cell, and name the owners of the sides.
+
+    A cell is two characters wide, so that half a cell is one character.
+    """
+    north, east, south, west = _sides(layout)
+    margin = len(str(layout.rows))
+    indent = len(west) + 1 if west else 0
+    width = 2 * layout.columns - 1
+    letters = _joined(_column_letters(layout), 1)
+    lines = []
+    if north:
+        lines.append(" " * (indent + margin + 1) + north.center(width))
+    lines.append(" " * (indent + margin + 1) + letters)
+    for r, row in enumerate(rows):
+        middle = r == len(rows) // 2
+        start = (west if middle else "").ljust(indent)
+        line = f"{start}{' ' * r}{r + 1:>{margin}} {_joined(row, 1)} {r + 1}"
+        lines.append(f"{line} {east}" if middle else line)
+    shift = " " * (indent + margin + 1 + layout.rows)
+    lines.append(shift + letters)
+    if south:
+        lines.append(shift + south.center(width))
+    return lines
+
+
+def _sides(layout: Layout) -> tuple[str, ...]:
+    """Return the names of the owners of the north, east, south and west sides."""
+    owners = {piece.color: piece.name for piece in layout.pieces}
+    return tuple(owners.get(color, "") for color in layout.edges or ("",) * 4)
+
+
+def _column_letters(layout: Layout) -> list[str]:
+    return [chr(ord("a") + c) for c in range(layout.columns)]
+
+
+def _joined(items: list[str], width: int) -> str:
+    return " ".join(f"{item:>{width}}" for item in items)

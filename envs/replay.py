@@ -1,0 +1,162 @@
+"""Replays: a game as its parameters, seed and actions; playing it again verifies it."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.lanes import Lanes
+from ludoteca.envs.registry import make_game
+
+FORMAT = "ludoteca-replay"
+Actions = Sequence[int] | Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One game, finished or not.
+
+    Attributes:
+        game: the game's spec string.
+        seed: what `Game.init` was given.
+        actions: one per ply; in simultaneous games one list per step, an entry per player.
+        returns: the result per player, or None if the game is not over.
+        players: what the players were called, by seat; may be empty.
+    """
+
+    game: str
+    seed: int
+    actions: Actions
+    returns: tuple[float, ...] | None
+    players: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def of_lane(cls, lanes: Lanes, lane: int, players: Sequence[str] = ()) -> Self:
+        """Return the game in a lane of a batch made with `record=True`."""
+        game, s = lanes.game, lanes.states.view(np.recarray)[lane]
+        seed = int(lanes.lanes["game_seed"][lane])
+        return cls(
+            game.spec, seed, lanes.actions_of(lane), _returns(game, s), tuple(players)
+        )
+
+    def positions(self) -> Iterator[Any]:
+        """Play the game again and yield every position, the first and the last included.
+
+        Raises:
+            ValueError: at the first move that cannot be, or if the result is another.
+        """
+        game = make_game(self.game)
+        s = game.new(self.seed)
+        yield s.copy()
+        legal = np.zeros(game.num_actions, np.int16)
+        for k, action in enumerate(self.actions):
+            _check_action(game, s, legal, k, action)
+            with np.errstate(over="ignore"):
+                game.step(s, np.array(action) if game.simultaneous else action)
+            yield s.copy()
+        returns = _returns(game, s)
+        if returns != self.returns:
+            raise ValueError(
+                f"after its {len(self.actions)} moves the game's result is {returns}, "
+                f"but the replay says {self.returns}"
+            )
+
+    def to_json(self) -> str:
+        """Return the replay as JSON text."""
+        return json.dumps(
+            {
+                "format": FORMAT,
+                "game": self.game,
+                "seed": self.seed,
+                "players": list(self.players),
+                "actions": self.actions,
+                "returns": self.returns,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the replay that `text` holds, after playing it through.
+
+        Raises:
+            ValueError: if it is no replay, or its game cannot have gone so; the message names the
+                move that fails.
+        """
+        try:
+            data = json.loads(text)
+            if data["format"] != FORMAT:
+                raise ValueError(f"expected the format {FORMAT!r}, got {data['format']!r}")
+            returns = data["returns"]
+            replay = cls(
+                str(data["game"]),
+                int(data["seed"]),
+                list(data["actions"]),
+                None if returns is None else tuple(float(r) for r in returns),
+                tuple(str(player) for player in data["players"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"not a replay: {error}") from None
+        if not 0 <= replay.seed < 2**64:
+            raise ValueError(f"not a replay: seed {replay.seed} is not an unsigned 64-bit integer")
+        for _ in replay.positions():
+            pass
+        return replay
+
+    def save(self, path: str | Path) -> None:
+        """Write the replay to a file, which is never left half written."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        with os.fdopen(handle, "w") as file:
+            file.write(self.to_json() + "\n")
+        os.replace(temporary, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a replay from a file.
+
+        Raises:
+            ValueError: as `from_json`, with the file's name.
+            OSError: if the file cannot be read.
+        """
+        try:
+            return cls.from_json(Path(path).read_text())
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+
+def _returns(game: Game, s: Any) -> tuple[float, ...] | None:
+    if not game.is_terminal(s):
+        return None
+    out = np.zeros(game.num_players, np.float32)
+    with np.errstate(over="ignore"):
+        game.returns(s, out)
+    return tuple(round(float(x), 6) for x in out)
+
+
+def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
+    """Raise a `ValueError` unless `action` can be move `k`, in position `s`."""
+    if game.is_terminal(s):
+        raise ValueError(f"move {k}: the game is over, but the replay goes on with {action!r}")
+    if not game.simultaneous:
+        _check_legal(k, action, legal[: game.legal_actions(s, legal)], "")
+        return
+    if not isinstance(action, list) or len(action) != game.num_players:
+        raise ValueError(f"move {k}: expected {game.num_players} actions, got {action!r}")
+    for p, one in enumerate(action):
+        n = game.legal_actions(s, p, legal)
+        if n > 0:
+            _check_legal(k, one, legal[:n], f" of player {p}")
+        elif one != 0:
+            raise ValueError(f"move {k}: player {p} is out, but the replay lets it play {one!r}")
+
+
+def _check_legal(k: int, action: Any, legal: Any, whose: str) -> None:
+    if type(action) is not int or action not in legal:
+        raise ValueError(f"move {k}: action {action!r}{whose} is illegal: legal are {legal.tolist()}")

@@ -1,0 +1,169 @@
+"""A Gymnasium environment for one player of any game; its opponents live inside."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import DTypeLike, NDArray
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.lanes import Lanes
+from ludoteca.envs.opponents import OpponentSpec
+from ludoteca.envs.params import choice
+from ludoteca.envs.picture import Picture
+from ludoteca.envs.replay import Replay
+from ludoteca.envs.storage import Storable
+from ludoteca.envs.vector import as_game, check_seed
+
+
+class GameEnv(gymnasium.Env[Any, Any], Storable):
+    """One game against opponents: each step is the agent's move and the answers to it.
+
+    Observations are planes (`observation="planes"`), or dictionaries with `"observation"` and
+    `"action_mask"` (`observation="dict"`). `info` holds `action_mask` (int8 `[A]`), `rewards`
+    (float32 `[P]`, of all players), `player` (the agent's seat) and `illegal_action`.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+        "render_modes": ["human", "rgb_array", "ansi", "svg"],
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        game: Game | str,
+        *,
+        opponent: OpponentSpec | Sequence[OpponentSpec] = "random",
+        agent_seat: int | str = 0,
+        illegal_action: str = "lose",
+        observation: str = "planes",
+        dtype: DTypeLike = "int8",
+        channels_last: bool = False,
+        render_mode: str | None = None,
+        **params: Any,
+    ):
+        """Make the environment.
+
+        Args:
+            game: a game or its name.
+            opponent: a spec string or agent for all other seats, or one for each of them.
+            agent_seat: the agent's seat, or `"random"`: drawn for each game.
+            illegal_action: `"lose"`: the agent gets -1 and the game is over; `"raise"`: a
+                `ValueError`, and nothing changes; `"penalize"`: the agent gets -1 and stays to move
+                in the same position; `"random"`: a legal action is played instead.
+            observation: `"planes"` or `"dict"`.
+            dtype: type of the planes.
+            channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
+            render_mode: one of `metadata["render_modes"]`.
+            params: parameters of the game.
+
+        Raises:
+            ValueError: if a parameter is unknown or out of range.
+        """
+        self.game = as_game(game, params)
+        self.lanes = Lanes(
+            self.game,
+            1,
+            opponent=opponent,
+            agent_seat=agent_seat,
+            illegal_action=illegal_action,
+            dtype=dtype,
+            channels_last=channels_last,
+            record=True,
+        )
+        self._picture = Picture(self.game, render_mode, self.metadata)
+        self.render_mode = render_mode
+        self.action_space = spaces.Discrete(self.game.num_actions)
+        self.observation_space: spaces.Space[Any] = self.lanes.observation_space()
+        self._as_dict = choice("observation", observation, ("planes", "dict")) == "dict"
+        if self._as_dict:
+            mask = spaces.Box(0, 1, (self.game.num_actions,), np.int8)
+            self.observation_space = spaces.Dict(
+                {"observation": self.observation_space, "action_mask": mask}
+            )
+        self._action = np.zeros((1, 1), np.int64)
+        self._ready = False  # whether a game has begun
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin a new game; a seed determines it, and all that follow without one."""
+        super().reset(seed=seed)
+        if seed is None and not self._ready:
+            seed = int(self.np_random.integers(2**62))
+        self.lanes.reset([None if seed is None else check_seed(seed)])
+        self._ready = True
+        if self.render_mode == "human":
+            self.render()
+        return self._observation(), self._info()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Play the agent's move and let the opponents answer.
+
+        Raises:
+            ValueError: if no game is on, if `action` is no integer, or if it is illegal and
+                `illegal_action="raise"`. Nothing has then changed.
+        """
+        if not self._ready:
+            raise ValueError("call reset before step")
+        self._action[0, 0] = as_action(action)
+        lanes = self.lanes
+        lanes.step(self._action)
+        record = lanes.lanes[0]
+        if self.render_mode == "human":
+            self.render()
+        return (
+            self._observation(),
+            float(record["reward"]),
+            bool(record["terminated"]),
+            False,
+            self._info(),
+        )
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the agent's legal actions as booleans, shape `[A]`."""
+        return self.lanes.masks[0, 0].astype(np.bool_)
+
+    def replay(self) -> Replay:
+        """Return the game so far, to be saved, replayed or shown."""
+        return Replay.of_lane(self.lanes, 0)
+
+    def render(self) -> Any:
+        """Return a picture or text of the position, or show it in a window (`"human"`)."""
+        last = self.lanes.actions_of(0)[-1:] if self._ready else []
+        return self._picture.show(self.lanes.states.view(np.recarray)[0], last)
+
+    def close(self) -> None:
+        """Close the window."""
+        self._picture.close()
+
+    def _observation(self) -> Any:
+        planes = self.lanes.observations[0, 0]
+        if self._as_dict:
+            return {"observation": planes, "action_mask": self.lanes.masks[0, 0].copy()}
+        return planes
+
+    def _info(self) -> dict[str, Any]:
+        record = self.lanes.lanes[0]
+        return {
+            "action_mask": self.lanes.masks[0, 0].copy(),
+            "rewards": record["rewards"].copy(),
+            "player": int(record["seat"]),
+            "illegal_action": bool(record["illegal"]),
+        }
+
+
+def as_action(action: Any) -> int:
+    """Return an integer action, also from a NumPy scalar or an array that holds just one.
+
+    Raises:
+        ValueError: if it is something else.
+    """
+    if isinstance(action, int | np.integer) and not isinstance(action, bool):
+        return int(action)
+    array = np.asarray(action)
+    if array.size == 1 and array.dtype.kind in "iu":
+        return int(array.item())
+    raise ValueError(f"an action must be an integer, got {action!r}")

@@ -1,0 +1,259 @@
+"""A natively vectorized Gymnasium environment for every game."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import DTypeLike, NDArray
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.lanes import Lanes
+from ludoteca.envs.opponents import OpponentSpec
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.stepper import DISABLED, NEXT_STEP, SAME_STEP
+
+AUTORESET = {
+    AutoresetMode.NEXT_STEP: NEXT_STEP,
+    AutoresetMode.SAME_STEP: SAME_STEP,
+    AutoresetMode.DISABLED: DISABLED,
+}
+
+
+class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
+    """B games at once, stepped by compiled code.
+
+    Self-play (`opponent=None`): the caller moves for every seat. In sequential games it sees each
+    position as its mover does, and is paid the mover's reward. In simultaneous games observations
+    are `[B, P, ...]`, actions `[B, P]`, and the reward is player 0's.
+
+    Against opponents: the caller has one seat, the opponents play the others inside the environment,
+    and the reward is the caller's.
+
+    `info` holds `action_mask` (int8 `[B, A]`, or `[B, P, A]` in simultaneous self-play),
+    `rewards` (float32 `[B, P]`, of all players), `player` (int8 `[B]`: whose view is seen, -1 for
+    all) and `illegal_action` (bool `[B]`). Under same-step autoreset also `final_obs`,
+    `final_info` and their masks `_final_obs` and `_final_info`, when games have ended.
+    """
+
+    def __init__(
+        self,
+        game: Game | str,
+        num_envs: int = 1,
+        *,
+        opponent: OpponentSpec | Sequence[OpponentSpec] | None = None,
+        agent_seat: int | str = 0,
+        illegal_action: str = "lose",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        num_threads: int = 1,
+        dtype: DTypeLike = "int8",
+        channels_last: bool = False,
+        render_mode: str | None = None,
+        **params: Any,
+    ):
+        """Make the environment.
+
+        Args:
+            game: a game or its name.
+            num_envs: B, the number of games.
+            opponent: None for self-play; or a spec string or agent for all other seats, or one for
+                each of them.
+            agent_seat: the caller's seat against opponents, or `"random"`: drawn for each game.
+            illegal_action: `"lose"`: the mover gets -1, the others 0, and the game is over;
+                `"raise"`: a `ValueError`, and nothing changes; `"penalize"`: the mover gets -1 and
+                stays to move in the same position; `"random"`: a legal action is played instead.
+            autoreset_mode: when finished games are restarted, see Gymnasium's documentation.
+            num_threads: threads that share the work; worth it from some 1000 games on.
+            dtype: type of the observations.
+            channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
+            render_mode: `"rgb_array"`, `"ansi"` or `"svg"`: what `render` returns, per game.
+            params: parameters of the game.
+
+        Raises:
+            ValueError: if a parameter is unknown or out of range.
+        """
+        super().__init__()
+        self.game = as_game(game, params)
+        self.num_envs = num_envs
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {
+            "render_modes": ["ansi", "rgb_array", "svg"],
+            "render_fps": 2,
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
+        self.lanes = Lanes(
+            self.game,
+            num_envs,
+            opponent=opponent,
+            agent_seat=agent_seat,
+            illegal_action=illegal_action,
+            autoreset=AUTORESET[self.autoreset_mode],
+            num_threads=num_threads,
+            dtype=dtype,
+            channels_last=channels_last,
+        )
+        every_seat = self.game.simultaneous and opponent is None
+        seats = (self.game.num_players,) if every_seat else ()
+        self.single_observation_space = self.lanes.observation_space(*seats)
+        self.single_action_space = (
+            spaces.MultiDiscrete([self.game.num_actions] * self.game.num_players)
+            if every_seat
+            else spaces.Discrete(self.game.num_actions)
+        )
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._actions_shape = (num_envs, *seats)
+        self._seeded = False
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        """Begin new games.
+
+        Args:
+            seed: lane i is seeded with `seed + i`, as a single environment would be; or one seed
+                per lane; or None: each lane goes on with its random stream.
+            options: `{"reset_mask": mask}` resets only the lanes where `mask`, bool `[B]`, is true.
+
+        Raises:
+            ValueError: if there are not as many seeds as lanes, or the mask has another form.
+        """
+        which = _reset_mask(options, self.num_envs)
+        if seed is None and not self._seeded:
+            seed = int(self.np_random.integers(2**62))
+        if seed is None:
+            seeds: Sequence[int | None] = [None] * self.num_envs
+        elif isinstance(seed, int | np.integer):
+            super().reset(seed=int(seed))
+            seeds = [check_seed(int(seed)) + i for i in range(self.num_envs)]
+        else:
+            seeds = [None if one is None else check_seed(one) for one in seed]
+            if len(seeds) != self.num_envs:
+                raise ValueError(f"expected {self.num_envs} seeds, one per game, got {len(seeds)}")
+        self._seeded = True
+        self.lanes.reset(seeds, which)
+        return self._seen(self.lanes.observations), self._info()
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Play one action per game (and per player, in simultaneous self-play).
+
+        Args:
+            actions: integers of shape `[B]`, or `[B, P]` in simultaneous self-play.
+
+        Raises:
+            ValueError: if actions have the wrong shape or are no integers; if an action is illegal
+                and `illegal_action="raise"`; if a game is over under disabled autoreset. Nothing
+                has then changed.
+        """
+        given = np.asarray(actions)
+        if given.shape != self._actions_shape or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions must be integers of shape {self._actions_shape}, "
+                f"got {given.dtype} of shape {given.shape}"
+            )
+        if not self._seeded:
+            raise ValueError("call reset before step")
+        lanes = self.lanes
+        lanes.step(given.astype(np.int64, order="C").reshape(self.num_envs, -1))
+        records = lanes.lanes
+        terminated = records["terminated"].copy()
+        info = self._info()
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and terminated.any():
+            info["final_obs"] = self._seen(lanes.final_observations)
+            info["_final_obs"] = info["_final_info"] = terminated
+            info["final_info"] = {"rewards": info["rewards"], "_rewards": terminated}
+        return (
+            self._seen(lanes.observations),
+            records["reward"].copy(),
+            terminated,
+            np.zeros(self.num_envs, np.bool_),
+            info,
+        )
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the legal actions as booleans, as `info["action_mask"]` does."""
+        return self._seen(self.lanes.masks).astype(np.bool_)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return one picture or text per game, as `render_mode` says."""
+        if self.render_mode is None:
+            return None
+        from ludoteca.envs.render import render
+
+        records = self.lanes.states.view(np.recarray)
+        return tuple(render(self.game, s, self.render_mode) for s in records)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the threads."""
+        self.lanes.close()
+
+    def _info(self) -> dict[str, Any]:
+        records = self.lanes.lanes
+        whose = "mover" if self.lanes.opponents == () else "seat"
+        every_seat = self.lanes.width > 1
+        return {
+            "action_mask": self._seen(self.lanes.masks).copy(),
+            "rewards": records["rewards"].copy(),
+            "player": np.full(self.num_envs, -1, np.int8) if every_seat else records[whose].copy(),
+            "illegal_action": records["illegal"].copy(),
+        }
+
+    def _seen(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Drop the axis of seats where only one is seen."""
+        return array if self.lanes.width > 1 else array[:, 0]
+
+
+def as_game(game: Game | str, params: dict[str, Any]) -> Game:
+    """Return the game itself or the one of that name.
+
+    Raises:
+        ValueError: if parameters are given for a game that is already made.
+    """
+    if isinstance(game, str):
+        return make_game(game, **params)
+    if params:
+        raise ValueError(f"{game.spec} is already made, so it cannot take {params}")
+    return game
+
+
+def check_render_mode(render_mode: str | None, modes: Sequence[str]) -> str | None:
+    """Return `render_mode` if it is None or one of `modes`.
+
+    Raises:
+        ValueError: otherwise.
+    """
+    if render_mode is not None and render_mode not in modes:
+        raise ValueError(f"render_mode must be None or one of {list(modes)}, got {render_mode!r}")
+    return render_mode
+
+
+def check_seed(seed: int) -> int:
+    """Return `seed` if a random stream can start from it and its neighbors.
+
+    Raises:
+        ValueError: otherwise.
+    """
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"a seed must be from 0 to 2**63 - 1, got {seed}")
+    return int(seed)
+
+
+def _reset_mask(options: dict[str, Any] | None, count: int) -> NDArray[np.bool_] | None:
+    mask = (options or {}).get("reset_mask")
+    if mask is None:
+        return None
+    mask = np.asarray(mask)
+    if mask.shape != (count,) or mask.dtype != np.bool_ or not mask.any():
+        raise ValueError(
+            f"reset_mask must be booleans of shape ({count},), some of them true, "
+            f"got {mask.dtype} of shape {mask.shape}"
+        )
+    return mask

@@ -1,0 +1,1 @@
+"""How fast the environments are, beside those of other packages on the same machine."""

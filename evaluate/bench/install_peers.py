@@ -1,0 +1,99 @@
+"""Where the peers live, and how they get there: `python -m ludoteca.evaluate.bench.install_peers`.
+
+Their dependencies contradict each other, so each peer that the present interpreter lacks has a
+virtual environment of its own, in `.peers/` of the working directory or `$LUDOTECA_PEERS`.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Peer(NamedTuple):
+    """How a peer is found and installed.
+
+    Attributes:
+        modules: what must be importable for the peer to count as installed here.
+        commands: arguments of `pip install`, one call each.
+    """
+
+    modules: tuple[str, ...]
+    commands: tuple[tuple[str, ...], ...]
+
+
+PEERS: Mapping[str, Peer] = {
+    "openspiel": Peer(("pyspiel",), (("open_spiel==2.0.2",),)),
+    "pettingzoo": Peer(("pettingzoo", "pygame"), (("pettingzoo==1.27.0", "pygame>=2.6"),)),
+    "pgx": Peer(("pgx",), (("pgx==2.6.0", "jax==0.10.2", "jaxlib==0.10.2"),)),
+    # With its dependencies, kaggle-environments takes 1.6 GB; the game itself needs only these.
+    "kaggle": Peer(
+        ("kaggle_environments",),
+        (
+            ("jsonschema>=4", "numpy>=2", "requests>=2"),
+            ("--no-deps", "kaggle-environments==1.33.2"),
+        ),
+    ),
+}
+
+
+def main() -> None:
+    """Install the peers that are missing, or those named on the command line."""
+    for name in sys.argv[1:] or PEERS:
+        print(f"{name}: {install(name)}", flush=True)
+
+
+def install(name: str) -> Path:
+    """Make the peer's virtual environment unless it is there; return its interpreter.
+
+    Raises:
+        ValueError: if there is no such peer.
+        subprocess.CalledProcessError: if it cannot be installed.
+    """
+    found = interpreter(name)
+    if found is not None:
+        return found
+    folder = peers_folder() / name
+    python = _python_of(folder)
+    subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+    for arguments in PEERS[name].commands:
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *arguments], check=True)
+    _installed_mark(folder).touch()
+    return python
+
+
+def interpreter(name: str) -> Path | None:
+    """Return the Python that has the peer: this one, or that of its own environment, or None.
+
+    Raises:
+        ValueError: if there is no such peer.
+    """
+    if name not in PEERS:
+        raise ValueError(f"unknown peer {name!r}; there are {', '.join(PEERS)}")
+    folder = peers_folder() / name
+    if _installed_mark(folder).exists():
+        return _python_of(folder)
+    if all(find_spec(module) for module in PEERS[name].modules):
+        return Path(sys.executable)
+    return None
+
+
+def peers_folder() -> Path:
+    """Return the folder of the peers' virtual environments."""
+    return Path(os.environ.get("LUDOTECA_PEERS", ".peers")).absolute()
+
+
+def _python_of(folder: Path) -> Path:
+    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def _installed_mark(folder: Path) -> Path:
+    # Written last: an interrupted installation does not count.
+    return folder / "installed"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""What is compared with what, and the floors.
+
+Unless a comparison says otherwise, a round is random legal play in one thread, and its time
+includes everything a user's loop does: choosing, stepping, observations, legal actions, resets.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.evaluate.bench.ours import AecSide, SingleSide, VectorSide, random_games
+from ludoteca.evaluate.bench.sides import PeerSide, Side
+
+NUM_ENVS = 1024
+MANY_ENVS = 8192
+REPLAYED_GAMES = 200
+
+VECTOR = (
+    f"native vector environment, self-play, B = {NUM_ENVS}, same-step autoreset, choosing timed"
+)
+INSIDE = f"time within step() only: B = {NUM_ENVS}, resets, observations and masks included"
+OPEN_SPIEL = "legal_actions(), random.choice, apply_action(), is_terminal(), observation_tensor()"
+PGX = f"vmapped step of {NUM_ENVS} games with auto_reset in a compiled loop, choosing included"
+ONE_DRAW = "one random number per game"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sides of a group, by name.
+
+    Attributes:
+        measure: what is measured, for the table.
+        ours: the side that has to be fast.
+        peer: the side it is compared with.
+        floor: the ratio to reach; None: for information.
+        inside: count only our time within `step`.
+        timed: what is timed, ours and the peer's.
+    """
+
+    measure: str
+    ours: str
+    peer: str
+    floor: float | None
+    timed: tuple[str, str]
+    inside: tuple[bool, bool] = (False, False)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sides that take turns, and what is read from them.
+
+    Attributes:
+        ours: how to make each of our sides.
+        comparisons: what to report.
+        peers: how to make each peer; they are left out unless peers are asked for.
+    """
+
+    ours: Mapping[str, Callable[[], Side]]
+    comparisons: tuple[Comparison, ...]
+    peers: Mapping[str, Callable[[], Side]] = field(default_factory=dict)
+
+
+def groups() -> dict[str, Callable[[], Group]]:
+    """Return the groups by name, in the order of the report."""
+    return {
+        "othello": partial(vector_group, "othello", "othello", "othello", 40, 15),
+        "hex": partial(vector_group, "hex:board_size=11", "hex(board_size=11)", "hex", 10, 5),
+        "connect4": partial(vector_group, "connect4", "connect_four", "connect_four", 15, 4),
+        "hungry_geese": hungry_geese_group,
+        "python_loops": python_loops_group,
+        **{f"threads_{name}": partial(threads_group, name) for name in game_names()},
+    }
+
+
+def game_names() -> tuple[str, ...]:
+    """Return the names of all games."""
+    return tuple(factory.partition(":")[2] for factory in GAMES.values())
+
+
+def vector_group(
+    game: str, openspiel: str, pgx: str, openspiel_floor: float, pgx_floor: float
+) -> Group:
+    """Compare the vector environment with OpenSpiel's loop and with pgx."""
+    title = make_game(game).title
+    pgx_side = partial(PeerSide, "pgx", "pgx_vector", game=pgx, num_envs=NUM_ENVS)
+
+    def versus(peer: str, floor: float | None, what: str, how: str) -> Comparison:
+        return Comparison(f"{title} vector, {what}", "vector", peer, floor, (VECTOR, how))
+
+    return Group(
+        ours={"vector": partial(VectorSide, game, NUM_ENVS)},
+        peers={
+            "OpenSpiel": partial(
+                PeerSide, "openspiel", "openspiel_loop", game=openspiel, choosing=True
+            ),
+            "OpenSpiel replay": partial(
+                PeerSide, "openspiel", "openspiel_loop", game=openspiel, choosing=False
+            ),
+            "pgx": partial(pgx_side, cores=1, choice="count"),
+            "pgx act_randomly": partial(pgx_side, cores=1, choice="act_randomly"),
+            "pgx all cores": partial(pgx_side, cores=0, choice="count"),
+        },
+        comparisons=(
+            versus("OpenSpiel", openspiel_floor, "OpenSpiel with tensors", OPEN_SPIEL),
+            versus("pgx", pgx_floor, "pgx on one core", f"{PGX}: {ONE_DRAW}; one core"),
+            versus(
+                "pgx act_randomly",
+                None,
+                "pgx on one core, its own act_randomly",
+                f"{PGX}: pgx.experimental.act_randomly; one core",
+            ),
+            versus("pgx all cores", None, "pgx on all cores", f"{PGX}: {ONE_DRAW}; all cores"),
+            Comparison(
+                f"{title} vector, OpenSpiel, choosing excluded",
+                "vector",
+                "OpenSpiel replay",
+                None,
+                (INSIDE, f"recorded games: {OPEN_SPIEL.replace('random.choice, ', '')}"),
+                (True, False),
+            ),
+        ),
+    )
+
+
+def hungry_geese_group() -> Group:
+    """Compare Hungry Geese with the original; steps are of the environment, not of one goose."""
+    return Group(
+        ours={"vector": partial(VectorSide, "hungry_geese", NUM_ENVS)},
+        peers={"kaggle-environments": partial(PeerSide, "kaggle", "kaggle_geese")},
+        comparisons=(
+            Comparison(
+                "Hungry Geese vector, kaggle-environments",
+                "vector",
+                "kaggle-environments",
+                2000,
+                (
+                    f"{VECTOR}; all four geese uniform over 4 actions; 4 views of 17 planes a step",
+                    "env.step([...]) and env.reset(4); all four geese random.choice of 4 actions",
+                ),
+            ),
+        ),
+    )
+
+
+def python_loops_group() -> Group:
+    """Compare the environments stepped one game at a time from Python, in Connect Four."""
+    games = random_games("connect4", REPLAYED_GAMES)
+    loop = "agent_iter/last/step loop and reset(), replaying recorded games"
+    return Group(
+        ours={"AEC": partial(AecSide, games), "single": SingleSide},
+        peers={"PettingZoo": partial(PeerSide, "pettingzoo", "pettingzoo_aec", games=games)},
+        comparisons=(
+            Comparison(
+                "AEC Connect Four, choosing excluded",
+                "AEC",
+                "PettingZoo",
+                5,
+                (f"pettingzoo.make: {loop}", f"connect_four_v3.env(): {loop}, the same games"),
+            ),
+            Comparison(
+                "Gymnasium Connect Four, random opponent, choosing excluded",
+                "single",
+                "PettingZoo",
+                5,
+                (
+                    "gymnasium.make(opponent='random'): step() and reset(), replaying recorded "
+                    "actions; moves of both players; the opponent's choices are timed",
+                    f"connect_four_v3.env(): {loop}",
+                ),
+            ),
+        ),
+    )
+
+
+def threads_group(game: str) -> Group:
+    """Compare two threads with one."""
+    how = f"time within step() only: B = {MANY_ENVS}, "
+    return Group(
+        ours={f"threads: {n}": partial(VectorSide, game, MANY_ENVS, num_threads=n) for n in (1, 2)},
+        comparisons=(
+            Comparison(
+                f"{make_game(game).title} vector, 2 threads against 1, B = {MANY_ENVS}",
+                "threads: 2",
+                "threads: 1",
+                1.7,
+                (f"{how}2 threads", f"{how}1 thread"),
+                (True, True),
+            ),
+        ),
+    )

@@ -1,0 +1,66 @@
+"""OpenSpiel's Python loop: C++ states stepped one by one from Python."""
+
+import random
+from collections.abc import Callable
+from importlib.metadata import version
+from time import perf_counter
+from typing import Any
+
+Run = Callable[[float], tuple[int, float]]
+
+
+def prepare(game: str, choosing: bool, games: int = 20) -> tuple[dict[str, str], Run]:
+    """Load a game such as `"hex(board_size=11)"` and warm up.
+
+    Args:
+        game: OpenSpiel's own spec.
+        choosing: choose the actions as the game goes; otherwise replay recorded games.
+        games: played between two looks at the clock.
+    """
+    import pyspiel
+
+    loaded = pyspiel.load_game(game)
+    recorded = [record(loaded) for _ in range(games)]
+
+    def run(seconds: float) -> tuple[int, float]:
+        steps = 0
+        start = perf_counter()
+        while (passed := perf_counter() - start) < seconds:
+            for i in range(games):
+                steps += play_randomly(loaded) if choosing else replay(loaded, recorded[i])
+        return steps, passed
+
+    run(0.1)
+    return {"open_spiel": version("open_spiel")}, run
+
+
+def play_randomly(game: Any) -> int:
+    """Play one game: legal actions, a uniform choice, the step, and what the next player sees."""
+    steps = 0
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        state.apply_action(random.choice(state.legal_actions()))
+        # The tensor of the one to move; a finished game shows player 0's.
+        state.observation_tensor(max(state.current_player(), 0))
+        steps += 1
+    return steps
+
+
+def replay(game: Any, actions: list[int]) -> int:
+    """Do the same with actions that are known: the legal actions are listed all the same."""
+    state = game.new_initial_state()
+    for action in actions:
+        state.is_terminal()
+        state.legal_actions()
+        state.apply_action(action)
+        state.observation_tensor(max(state.current_player(), 0))
+    return len(actions)
+
+
+def record(game: Any) -> list[int]:
+    """Return the actions of a random game."""
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        state.apply_action(random.choice(state.legal_actions()))
+    history: list[int] = state.history()
+    return history

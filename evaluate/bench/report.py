@@ -1,0 +1,149 @@
+"""What a benchmark found: a table to read, and JSON with every raw number."""
+
+import json
+import os
+import platform
+import shlex
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+OURS = ("ludoteca", "numpy", "numba", "gymnasium", "pettingzoo")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    Attributes:
+        group: where its raw numbers are found.
+        measure: what is measured.
+        unit: `"steps/s"`, or `"s"` where less is better.
+        ours: median of our rounds; None if there are none.
+        peer_name: whom we are compared with; `""` if nobody.
+        peer: median of the peer's rounds; None if there are none.
+        ratio: ours by the peer's.
+        floor: what the ratio has to reach; for seconds, what `ours` has to stay below.
+        verdict: `"pass"`, `"miss"`, `"information"`, or why there is none.
+        noise: largest difference between rounds by their median, of either side.
+        timed: what was timed, ours and the peer's.
+    """
+
+    group: str
+    measure: str
+    unit: str
+    ours: float | None
+    peer_name: str
+    peer: float | None
+    ratio: float | None
+    floor: float | None
+    verdict: str
+    noise: float | None
+    timed: tuple[str, str]
+
+
+@dataclass
+class Report:
+    """Everything a run of the benchmark found.
+
+    Attributes:
+        rows: the table.
+        samples: the rounds of each side, by group and side.
+        startup: wall-clock seconds of fresh processes, by game, way and state of the cache.
+        about: command, date, machine and settings.
+        versions: of all packages involved.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    samples: dict[str, dict[str, list[dict[str, Any]]]] = field(default_factory=dict)
+    startup: dict[str, dict[str, dict[str, list[float]]]] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def missed(self) -> list[Row]:
+        """The rows below their floor."""
+        return [row for row in self.rows if row.verdict == "miss"]
+
+    def table(self) -> Table:
+        """Return the rows as a table for the terminal."""
+        table = Table(title="environment speed, median of rounds")
+        table.add_column("measure", overflow="fold")
+        for heading in ("ours", "peer", "ratio", "floor"):
+            table.add_column(heading, justify="right")
+        table.add_column("verdict", overflow="fold")
+        for row in self.rows:
+            less_is_better = row.unit == "s"
+            floor = "" if row.floor is None else f"{row.floor:g}"
+            table.add_row(
+                row.measure,
+                _amount(row.ours, row.unit),
+                _amount(row.peer, row.unit),
+                "" if row.ratio is None else f"{row.ratio:.3g} x",
+                f"< {floor} s" if less_is_better else floor and f"{floor} x",
+                row.verdict,
+            )
+        return table
+
+    def write(self, file: Path) -> None:
+        """Write everything as JSON, whole or not at all."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(asdict(self), indent=2) + "\n"
+        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        try:
+            with os.fdopen(handle, "w") as out:
+                out.write(text)
+            os.replace(temporary, file)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+
+
+def about_this_run(**settings: Any) -> dict[str, Any]:
+    """Return the command, date, machine and `settings`."""
+    return {
+        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "cpu": cpu_name(),
+        "cores": os.cpu_count(),
+        "platform": platform.platform(),
+        "load_average_at_start": load_average(),
+        **settings,
+    }
+
+
+def our_versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that our side runs on."""
+    return {"python": platform.python_version()} | {name: version(name) for name in OURS}
+
+
+def cpu_name() -> str:
+    """Return the processor's name, as far as the system tells."""
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def load_average() -> list[float] | None:
+    """Return the load of the last 1, 5 and 15 minutes, where the system has it."""
+    return list(os.getloadavg()) if hasattr(os, "getloadavg") else None
+
+
+def _amount(value: float | None, unit: str) -> str:
+    if value is None:
+        return ""
+    if unit == "s":
+        return f"{value:.2f} s"
+    for factor, suffix in ((1e6, "M"), (1e3, "k")):
+        if value >= factor:
+            return f"{value / factor:.3g} {suffix}/s"
+    return f"{value:.3g} /s"

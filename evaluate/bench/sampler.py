@@ -1,0 +1,58 @@
+"""Uniformly random legal actions from masks, compiled: so that choosing costs little."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.jit import compiled
+from ludoteca.envs.rng import below
+
+TRIES = 12
+
+
+class MaskSampler:
+    """Draws one legal action per row of masks; rows without any get action 0."""
+
+    def __init__(self, seed: int = 0):
+        self._rng = np.array([seed], np.uint64)
+        self._sample = make_mask_sampler()
+
+    def __call__(self, masks: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Return actions of shape `[...]` for masks of shape `[..., num_actions]`."""
+        actions = np.zeros(masks.shape[:-1], np.int64)
+        self._sample(masks.reshape(-1, masks.shape[-1]), self._rng, actions.reshape(-1))
+        return actions
+
+
+@cache
+def make_mask_sampler() -> Any:
+    """Return `sample(masks, rng, actions)`, `masks` int8 `[N, A]` and `actions` int64 `[N]`."""
+
+    @compiled
+    def sample_rows(masks: Any, rng: Any, actions: Any) -> None:
+        num_actions = masks.shape[1]
+        for i in range(masks.shape[0]):
+            mask = masks[i]
+            # Drawing until the action is legal is uniform, and where it takes long, so is taking
+            # the k-th of those that are legal: whether it takes long depends on failures only.
+            for _ in range(TRIES):
+                action = below(rng, num_actions)
+                if mask[action]:
+                    break
+            else:
+                count = 0
+                for a in range(num_actions):
+                    count += mask[a]
+                k = below(rng, count)
+                action = 0
+                for a in range(num_actions):
+                    if mask[a]:
+                        if k == 0:
+                            action = a
+                            break
+                        k -= 1
+            actions[i] = action
+
+    return sample_rows

@@ -1,0 +1,59 @@
+"""How long a fresh process takes to import the package and play a first step."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from time import perf_counter
+
+from ludoteca.envs.registry import game_id
+
+# The two usual ways in. `python -c` with an empty sys.path entry removed, so that no folder of the
+# working directory is mistaken for a package.
+SINGLE = """
+import gymnasium, ludoteca
+env = gymnasium.make("ludoteca/{id}", opponent="random")
+_, info = env.reset(seed=0)
+env.step(env.action_space.sample(info["action_mask"]))
+"""
+VECTOR = """
+import gymnasium, ludoteca
+env = gymnasium.make_vec("ludoteca/{id}", num_envs=16)
+env.reset(seed=0)
+env.step(env.action_space.sample())
+"""
+WAYS = {"single": SINGLE, "vector": VECTOR}
+
+
+def measure_startup(game: str, warm_runs: int = 3) -> dict[str, dict[str, list[float]]]:
+    """Time whole processes with an empty compilation cache, then with the cache they left.
+
+    Returns:
+        Wall-clock seconds, start and end of the interpreter included:
+        `{"single": {"cold": [s], "warm": [s, ...]}, "vector": ...}`.
+
+    Raises:
+        RuntimeError: if the program fails.
+    """
+    found: dict[str, dict[str, list[float]]] = {}
+    for way, program in WAYS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            times = [
+                run_fresh(program.format(id=game_id(game)), folder) for _ in range(1 + warm_runs)
+            ]
+        found[way] = {"cold": times[:1], "warm": times[1:]}
+    return found
+
+
+def run_fresh(program: str, numba_cache: str) -> float:
+    """Return how many seconds a new Python takes to run `program`."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": numba_cache, "PYTHONSAFEPATH": "1"}
+    start = perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+    )
+    passed = perf_counter() - start
+    if done.returncode != 0:
+        raise RuntimeError(f"a fresh process failed: {json.dumps(done.stderr[-1000:])}")
+    return passed

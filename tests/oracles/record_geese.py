@@ -1,0 +1,340 @@
+"""Record games of Hungry Geese as the kaggle-environments interpreter plays them.
+
+Run it in an environment of its own, because kaggle-environments pins many packages; without
+dependencies it needs only these:
+
+    python -m venv .venv-kaggle
+    .venv-kaggle/bin/pip install --no-deps kaggle-environments==1.33.2
+    .venv-kaggle/bin/pip install jsonschema numpy requests
+    .venv-kaggle/bin/python tests/oracles/record_geese.py
+
+The file is an `.npz` of flat arrays: game after game, in each game step after step, in each step
+goose after goose. There are G games; S is all their steps, P all their geese, and S x P all geese
+of all steps.
+
+=============  =======  ==========================================================================
+`config`       [G, 7]   columns as in `CONFIG`
+`steps`        [G]      steps played
+`heads`        [P]      cell of each goose at the start, `row * columns + column`
+`died`         [P]      step at which the goose died, counted from 1; 0 if it did not
+`rewards`      [P]      kaggle's reward at the end
+`actions`      [S x P]  0 north, 1 east, 2 south, 3 west; 0 for the dead
+`lengths`      [S x P]  of each goose after the step; 0 for the dead
+`checksums`    [S]      see `checksum`; after the step
+`food_counts`  [S + G]  foods at the start of each game and after each of its steps
+`food`         [...]    the cells of those foods, in kaggle's order
+`placed`       [S]      how many of the foods were new after the step: the last ones
+=============  =======  ==========================================================================
+
+The same seed records the same games.
+"""
+
+import argparse
+import contextlib
+import io
+import random
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+with contextlib.redirect_stdout(io.StringIO()):  # it reports the games it cannot load
+    import kaggle_environments
+    from kaggle_environments.envs.hungry_geese import hungry_geese
+
+CONFIG = (
+    "num_players",
+    "rows",
+    "columns",
+    "hunger_rate",
+    "min_food",
+    "max_length",
+    "episode_steps",
+)
+DEFAULT = (4, 7, 11, 40, 2, 99, 200)
+# Boards on which many games are played: players, rows, columns, foods, largest length (None: any).
+BOARDS = (
+    (4, 7, 11, 2, None),
+    (2, 7, 11, 2, None),
+    (8, 7, 11, 2, None),
+    (3, 3, 3, 1, None),
+    (2, 5, 5, 1, None),
+    (4, 4, 6, 30, None),
+    (5, 9, 8, 12, None),
+    (4, 7, 11, 2, 1),
+    (4, 7, 11, 2, 3),
+    (3, 6, 5, 3, 8),
+)
+NAMES = ("NORTH", "EAST", "SOUTH", "WEST")
+STEPS = ((-1, 0), (0, 1), (1, 0), (0, -1))
+
+
+@dataclass
+class View:
+    """What an agent sees: the board, which goose is its own, and its last action (None: none)."""
+
+    rows: int
+    columns: int
+    geese: list[list[int]]
+    food: list[int]
+    index: int
+    last: int | None
+
+    def ahead(self, cell: int, action: int) -> int:
+        """Return the cell one step away."""
+        row, column = divmod(cell, self.columns)
+        down, right = STEPS[action]
+        return (row + down) % self.rows * self.columns + (column + right) % self.columns
+
+    def distance(self, cell: int, other: int) -> int:
+        """Return the number of steps between two cells."""
+        down = abs(cell // self.columns - other // self.columns)
+        right = abs(cell % self.columns - other % self.columns)
+        return min(down, self.rows - down) + min(right, self.columns - right)
+
+    def others(self) -> list[list[int]]:
+        """Return the other geese that live."""
+        return [goose for i, goose in enumerate(self.geese) if goose and i != self.index]
+
+    def safe(self) -> dict[int, int]:
+        """Return the actions that do not kill at once, and where they lead; some if there are none.
+
+        Tails are taken to move on, and cells that other heads can reach are avoided if possible.
+        """
+        head = self.geese[self.index][0]
+        forward = {a: self.ahead(head, a) for a in range(4) if a != opposite(self.last)}
+        walls = {cell for goose in self.geese for cell in goose[:-1]}
+        free = {a: cell for a, cell in forward.items() if cell not in walls}
+        contested = {self.ahead(goose[0], a) for goose in self.others() for a in range(4)}
+        calm = {a: cell for a, cell in free.items() if cell not in contested}
+        return calm or free or forward
+
+
+def opposite(action: int | None) -> int | None:
+    """Return the action back, or None."""
+    return None if action is None else (action + 2) % 4
+
+
+def uniform(view: View) -> int:
+    """Any action, so it soon turns back."""
+    return random.randrange(4)
+
+
+def forward(view: View) -> int:
+    """Any action that does not turn back."""
+    return random.choice([a for a in range(4) if a != opposite(view.last)])
+
+
+def careful(view: View) -> int:
+    """Any safe action."""
+    return random.choice(list(view.safe()))
+
+
+def hungry(view: View) -> int:
+    """Go for food by safe actions."""
+    safe = view.safe()
+    return min(
+        safe, key=lambda a: min((view.distance(safe[a], cell) for cell in view.food), default=0)
+    )
+
+
+def fasting(view: View) -> int:
+    """Keep off food, and so starve."""
+    safe = view.safe()
+    return random.choice([a for a, cell in safe.items() if cell not in view.food] or list(safe))
+
+
+def chasing(view: View) -> int:
+    """Go for the head of another goose."""
+    head = view.geese[view.index][0]
+    heads = [goose[0] for goose in view.others()]
+    actions = [a for a in range(4) if a != opposite(view.last)]
+    random.shuffle(actions)
+    return min(
+        actions,
+        key=lambda a: min((view.distance(view.ahead(head, a), h) for h in heads), default=0),
+    )
+
+
+def tailing(view: View) -> int:
+    """Follow a tail, its own or another's, into the cell it leaves."""
+    safe = view.safe()
+    tails = [goose[-1] for goose in view.geese if goose]
+    return min(safe, key=lambda a: min(view.distance(safe[a], tail) for tail in tails))
+
+
+def reckless(view: View) -> int:
+    """Go for food, and now and then turn back or anywhere."""
+    return random.randrange(4) if random.random() < 0.03 else hungry(view)
+
+
+def kaggle_greedy() -> Callable[[View], int]:
+    """Return the greedy agent of kaggle-environments, which needs food on the board."""
+    agents: list[Any] = []
+
+    def greedy(view: View) -> int:
+        if not view.food:
+            return careful(view)
+        if not agents:
+            shape = {"rows": view.rows, "columns": view.columns}
+            agents.append(hungry_geese.GreedyAgent(hungry_geese.Configuration(shape)))
+        seen = {"geese": view.geese, "food": view.food, "index": view.index}
+        return NAMES.index(agents[0](hungry_geese.Observation(seen)))
+
+    return greedy
+
+
+SIMPLE = (uniform, forward, careful, hungry, fasting, chasing, tailing, reckless)
+
+
+def draw_config(number: int) -> tuple[int, ...]:
+    """Choose a configuration: the default one for even games, else one of `BOARDS`, or any."""
+    if number % 2 == 0:
+        return DEFAULT
+    hunger_rate = random.choice((1, 2, 3, 5, 10, 17, 39, 40, 40, 41, 60, 100))
+    episode_steps = random.choice((2, 3, 5, 20, 40, 41, 42, 80, 100, 199, 200, 200, 200))
+    if number % 16 == 1:
+        rows, columns = random.choice(((3, 3), (3, 9), (9, 3), (4, 4), (5, 12), (7, 11), (16, 13)))
+        players = random.randint(1, 8)
+        min_food = random.choice((1, 2, 3, 7, rows * columns - players, rows * columns, 500))
+        max_length = random.choice((1, 2, 3, 4, 6, 10, 20, 99))
+    else:
+        players, rows, columns, min_food, limit = random.choice(BOARDS)
+        max_length = limit or random.choice((rows * columns, rows * columns + 1, 99, 300))
+    return (players, rows, columns, hunger_rate, min_food, max_length, episode_steps)
+
+
+def draw_agents(players: int) -> list[Callable[[View], int]]:
+    """Choose who plays: all geese of one kind, or a mixture; the games of the careful last long."""
+    if random.random() < 0.15:
+        kind = random.choice(SIMPLE)
+        return [kind] * players
+    kinds = random.choices((*SIMPLE, None), weights=(1, 2, 5, 8, 2, 2, 5, 5, 6), k=players)
+    return [kind or kaggle_greedy() for kind in kinds]
+
+
+def checksum(geese: list[list[int]], rewards: list[int]) -> int:
+    """Return the CRC-32 of the cells, head first, 65535 after each goose, and the rewards.
+
+    Cells are little-endian uint16, rewards little-endian int32.
+    """
+    cells = [cell for goose in geese for cell in (*goose, 0xFFFF)]
+    return zlib.crc32(np.array([*rewards], "<i4").tobytes(), zlib.crc32(np.array(cells, "<u2")))
+
+
+@dataclass
+class Record:
+    """The arrays of the file, still as lists."""
+
+    config: list[tuple[int, ...]] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    heads: list[int] = field(default_factory=list)
+    died: list[int] = field(default_factory=list)
+    rewards: list[int] = field(default_factory=list)
+    actions: list[int] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    checksums: list[int] = field(default_factory=list)
+    food_counts: list[int] = field(default_factory=list)
+    food: list[int] = field(default_factory=list)
+    placed: list[int] = field(default_factory=list)
+
+    def play(self, config: tuple[int, ...], agents: list[Callable[[View], int]]) -> None:
+        """Play one game and append it."""
+        players, rows, columns, hunger_rate, min_food, max_length, episode_steps = config
+        env = kaggle_environments.make(
+            "hungry_geese",
+            {
+                "rows": rows,
+                "columns": columns,
+                "hunger_rate": hunger_rate,
+                "min_food": min_food,
+                "max_length": max_length,
+                "episodeSteps": episode_steps,
+            },
+        )
+        env.reset(players)
+        board = env.state[0].observation
+        self.config.append(config)
+        self.heads += [goose[0] for goose in board.geese]
+        self.food_counts.append(len(board.food))
+        self.food += board.food
+        last: list[int | None] = [None] * players
+        died = [0] * players
+        steps = 0
+        while not env.done:
+            alive = [p for p in range(players) if env.state[p].status == "ACTIVE"]
+            actions = [0] * players
+            for p in alive:
+                actions[p] = agents[p](View(rows, columns, board.geese, board.food, p, last[p]))
+                last[p] = actions[p]
+            PLACED.clear()
+            env.step([NAMES[action] for action in actions])
+            board = env.state[0].observation
+            steps += 1
+            for p in alive:
+                died[p] = 0 if board.geese[p] else steps
+            self.actions += actions
+            self.lengths += [len(goose) for goose in board.geese]
+            self.checksums.append(checksum(board.geese, [agent.reward for agent in env.state]))
+            self.food_counts.append(len(board.food))
+            self.food += board.food
+            self.placed.append(sum(PLACED))
+        self.steps.append(steps)
+        self.died += died
+        self.rewards += [agent.reward for agent in env.state]
+
+    def save(self, file: Path) -> None:
+        """Write the arrays, each in the smallest type that holds it."""
+        types = {"actions": np.int8, "rewards": np.int32, "checksums": np.uint32}
+        arrays = {
+            name: np.array(values, types.get(name, np.int16)) for name, values in vars(self).items()
+        }
+        file.parent.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(file, **arrays)
+
+
+PLACED: list[int] = []  # how many foods the interpreter has placed in this step
+
+
+def watch_food() -> None:
+    """Note how many foods the interpreter places: the lists of foods alone do not always tell."""
+    sample = hungry_geese.sample
+
+    def watched(cells: Any, count: int) -> Any:
+        PLACED.append(count)
+        return sample(cells, count)
+
+    hungry_geese.sample = watched
+
+
+def skip_validation() -> None:
+    """Do not check our own, valid, actions and states against schemas: ten times as fast."""
+    kaggle_environments.utils.jsonschema.validate = lambda data, schema: None
+
+
+def main() -> None:
+    """Record games and save them."""
+    parser = argparse.ArgumentParser(description="Record games of Hungry Geese by kaggle's rules.")
+    golden = Path(__file__).parents[1] / "golden" / "hungry_geese.npz"
+    parser.add_argument("--games", type=int, default=2200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=golden)
+    arguments = parser.parse_args()
+    skip_validation()
+    watch_food()
+    record = Record()
+    for number in range(arguments.games):
+        random.seed(f"{arguments.seed} {number}")  # the interpreter draws from this generator too
+        config = draw_config(number)
+        record.play(config, draw_agents(config[0]))
+        if (number + 1) % 100 == 0:
+            print(f"{number + 1} games, {len(record.checksums)} steps", flush=True)
+    record.save(arguments.out)
+    print(f"{arguments.out}: {arguments.out.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
