@@ -16,6 +16,8 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+# Kernels never divide by zero, and must not carry the code to raise about it.
+OPTIONS = {"nogil": True, "error_model": "numpy"}
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -34,12 +36,12 @@ def compiled(function: Callable[..., Any]) -> Any:
     """
     name = f"{function.__name__}-{source_digest(function)}"
     function.__name__ = function.__qualname__ = name
-    return njit(cache=True, nogil=True)(function)
+    return njit(cache=True, **OPTIONS)(function)
 
 
 def source_digest(function: Callable[..., Any]) -> str:
     """Digest the files of all functions that `function` can call, and the constants they read."""
-    parts: set[bytes] = set()
+    parts = {_constant(OPTIONS)}  # Numba's cache does not tell options apart
     seen: set[int] = set()
     todo: list[Any] = [function]
     while todo:

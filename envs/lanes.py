@@ -303,12 +303,12 @@ class Lanes:
         self, function: Callable[..., Any], arrays: tuple[Any, ...], rules: tuple[int, ...]
     ) -> None:
         """Call `function` for slices of the lanes, one per thread, the first in this thread."""
+        if self._pool is None:
+            function(*arrays, self._scratch, 0, 0, self.count, *rules)
+            return
         calls = [
             (*arrays, self._scratch, thread, low, high, *rules) for thread, low, high in self._slices
         ]
-        if self._pool is None:
-            function(*calls[0])
-            return
         futures = [self._pool.submit(function, *call) for call in calls[1:]]
         function(*calls[0])
         for future in futures:

@@ -193,20 +193,22 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
             history[0] = 0
 
     @kernel
-    def look(s, lane, masks, observations, legal):
-        for w in range(len(masks)):
+    def look(s, lane, i, masks, observations, legal):
+        for w in range(masks.shape[1]):
             if not simultaneous:
                 lane.mover = player(s)
             if lane.seat != NO_SEAT:
                 p = int(lane.seat)
             else:
                 p = w if simultaneous else int(lane.mover)
-            observations[w] = 0
-            observe(s, p, observations[w])
-            masks[w] = 0
+            seen = observations[i, w]
+            seen[:] = 0
+            observe(s, p, seen)
+            for action in range(num_actions):
+                masks[i, w, action] = 0
             if simultaneous or p == lane.mover:
                 for k in range(legal_of(s, p, legal)):
-                    masks[w, legal[k]] = 1
+                    masks[i, w, legal[k]] = 1
 
     @kernel
     def reward(lane, mover):
@@ -250,10 +252,10 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
                     settle(s, lane, work.before)
                 reward(lane, mover)
                 if lane.over and autoreset == SAME_STEP:
-                    look(s, lane, masks[i], final_observations[i], work.legal)
+                    look(s, lane, i, masks, final_observations, work.legal)
                     begin(s, lane, history[i], seat_rule)
                     answer(s, lane, work, history[i])
-            look(s, lane, masks[i], observations[i], work.legal)
+            look(s, lane, i, masks, observations, work.legal)
 
     @compiled
     def take_lanes(
@@ -313,7 +315,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
     @compiled
     def view_lanes(states, lanes, masks, observations, scratch, thread, lo, hi):
         for i in range(lo, hi):
-            look(states[i], lanes[i], masks[i], observations[i], scratch[thread].legal)
+            look(states[i], lanes[i], i, masks, observations, scratch[thread].legal)
 
     @compiled
     def observe_lanes(states, p, observations):

@@ -19,7 +19,7 @@ def main() -> None:
     """Write `NAME.png` for every registered game, or for those named."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m ludoteca.envs.render")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--games", nargs="*", default=list(GAMES), metavar="SPEC")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)

@@ -114,10 +114,10 @@ def geometry(layout: Layout) -> Geometry:
     cell = int(min(LARGEST_CELL[grid], max(SMALLEST_CELL, LONGER_SIDE / wide))) // 2 * 2
     if grid == "squares":
         above, below = (0, label) if layout.column_actions else (label, 0)
-        left, top = MARGIN + above, MARGIN + above  # row numbers on the left, if letters above
-        width = left + columns * cell + MARGIN
-        height = top + rows * cell + below + MARGIN
-        return Geometry(grid, rows, columns, cell, left, top, width, height)
+        corner = MARGIN + above  # there are row numbers on the left if there are letters above
+        width = corner + columns * cell + MARGIN
+        height = corner + rows * cell + below + MARGIN
+        return Geometry(grid, rows, columns, cell, corner, corner, width, height)
     at_zero = Geometry(grid, rows, columns, cell, 0, 0, 0, 0)
     northwest, _, southeast, _ = at_zero.corners()
     left_label = at_zero.west(at_zero.side) - label

@@ -34,7 +34,6 @@ CAPTION_SIZE = 17
 CHARACTER = 0.56  # mean width of a character, in font sizes
 
 
-@np.errstate(over="ignore")  # kernels may count on integers that wrap around
 def scene(
     game: Game,
     s: Any,

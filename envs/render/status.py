@@ -12,6 +12,7 @@ from ludoteca.envs.layout import Piece
 Part = tuple[int | None, str]
 
 
+@np.errstate(over="ignore")  # kernels may count on integers that wrap around
 def status(game: Game, s: Any, last_action: Any = None) -> list[Part]:
     """Return what a line under the board says, part by part.
 
@@ -26,7 +27,7 @@ def status(game: Game, s: Any, last_action: Any = None) -> list[Part]:
         mover = game.player(s)
         parts.append((mover, f"{player_name(game, mover)} to move"))
     elif not game.layout.counts:
-        parts += [(p, player_name(game, p)) for p in range(game.num_players)]
+        parts += [(p, f"{player_name(game, p)} to move") for p in range(game.num_players)]
     if game.layout.counts:
         counts = cells_held(game, s)
         out = game.simultaneous and not game.is_terminal(s)
@@ -58,6 +59,7 @@ def outcome(game: Game, s: Any) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]} tie for first"
 
 
+@np.errstate(over="ignore")  # kernels may count on integers that wrap around
 def best_players(game: Game, s: Any) -> list[int]:
     """Return the players with the highest return."""
     returns = np.zeros(game.num_players)
@@ -86,7 +88,7 @@ def action_name(game: Game, action: Any) -> str:
     """
     if not 0 <= action < game.num_actions:
         raise ValueError(f"{game.name} has actions 0 to {game.num_actions - 1}, not {action!r}")
-    return game.action_names[action]
+    return game.action_names[int(action)]
 
 
 def cells_held(game: Game, s: Any) -> list[int]:
@@ -99,6 +101,7 @@ def cells_held(game: Game, s: Any) -> list[int]:
     return held
 
 
+@np.errstate(over="ignore")  # kernels may count on integers that wrap around
 def board_codes(game: Game, s: Any) -> NDArray[np.int8]:
     """Return the code of every cell, shape `[rows, columns]`; see `Layout.pieces`.
 

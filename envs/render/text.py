@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ludoteca.envs.game import Game
 from ludoteca.envs.layout import Layout
 from ludoteca.envs.render.status import as_record, board_codes, status_text
@@ -12,7 +10,6 @@ from ludoteca.envs.render.status import as_record, board_codes, status_text
 EMPTY = "."
 
 
-@np.errstate(over="ignore")  # kernels may count on integers that wrap around
 def board_text(
     game: Game, s: Any, last_action: Any = None, *, captions: Sequence[str] | None = None
 ) -> str:

@@ -61,7 +61,7 @@ def bench_envs(
     console.print(report.table())
     if json is not None:
         report.write(json)
-        console.print(f"all numbers: {json}")
+        console.print(f"all numbers: {json}", soft_wrap=True)
     return report
 
 

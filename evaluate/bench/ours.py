@@ -69,7 +69,7 @@ class AecSide:
     """The AEC environment of Connect Four, replaying recorded games in the peer's own loop."""
 
     def __init__(self, games: Sequence[Sequence[int]]):
-        self._env = pettingzoo.make("aec", "ludoteca/Connect4-v0")
+        self._env: Any = pettingzoo.make("aec", "ludoteca/Connect4-v0")
         self._run = timed_replay(self._env, games)
         self._run(0.1)
 

@@ -99,11 +99,18 @@ class PeerSide:
         try:
             return json.loads(line)
         except json.JSONDecodeError:
-            self._process.kill()
-            code = self._process.wait()
+            code = self._end()
             self._errors.seek(0)
             tail = self._errors.read()[-1000:].strip()
             self.close()
             raise PeerFailedError(
                 f"{self.peer} ended with code {code} and wrote {line!r}: {tail}"
             ) from None
+
+    def _end(self) -> int:
+        """Give the process a moment to end by itself; return its code."""
+        try:
+            return self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()

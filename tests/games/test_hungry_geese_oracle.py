@@ -41,6 +41,8 @@ CONFIG = (
 )
 END = 0xFFFF  # ends a goose in the checksums
 
+golden_only = pytest.mark.skipif(RECORD != GOLDEN, reason="not for a record made elsewhere")
+
 
 @cache
 def record() -> list[dict[str, Any]]:
@@ -229,32 +231,31 @@ def test_every_recorded_game_is_equal(interpreted: bool) -> None:
     assert played > 0
 
 
+@golden_only
 def test_difference_tells_what_differs() -> None:
     """A record that is wrong anywhere is noticed, with the step."""
     recorded = next(game for game in record() if len(game["actions"]) > 50)
-    game, steps = make(recorded), len(recorded["actions"])
+    game, refilled = make(recorded), int(np.argmax(recorded["placed"] > 0))
     assert difference(play(game, recorded, interpreted=True), recorded) == ""
-    for name, where, told in [
-        ("actions", (9, slice(None)), "step"),
-        ("lengths", (20, 0), "step 21: lengths"),
-        ("checksums", 30, "step 31: kaggle differs"),
-        ("heads", 0, "step 1: "),
-        ("died", slice(None), "step"),
-        ("rewards", slice(None), "step"),
-        ("placed", 40, "step 41: food stayed"),
+    for name, where, wrong, told in [
+        ("heads", 0, recorded["heads"][0] ^ 1, "step 1: "),
+        ("actions", 9, (recorded["actions"][9] + 1) % 4, "step 10: "),
+        ("lengths", (20, 0), 77, "step 21: lengths are"),
+        ("checksums", 30, recorded["checksums"][30] ^ 1, "step 31: kaggle differs from"),
+        ("placed", refilled, 0, f"step {refilled + 1}: food stayed"),
+        ("died", slice(None), 1, "step 1: returns are"),
+        ("rewards", slice(None), 0, "step "),
+        ("rewards", slice(None), recorded["rewards"] - 1, "scores are"),
     ]:
-        wrong = {**recorded, name: recorded[name].copy()}
-        wrong[name][where] = {"died": 0, "rewards": [3, 2, 1, 0], "placed": 0}.get(
-            name, wrong[name][where] ^ 1
-        )
-        found = difference(play(game, wrong, interpreted=True), wrong)
+        changed = {**recorded, name: recorded[name].copy()}
+        changed[name][where] = wrong
+        found = difference(play(game, changed, interpreted=True), changed)
         assert found.startswith(told), f"{name}: {found!r}"
-    for cut in (steps - 1, 1):
-        short = {**recorded, "actions": recorded["actions"][:cut]}
-        assert "over is False" in difference(play(game, short, interpreted=True), short)
+    short = {**recorded, "actions": recorded["actions"][:-1]}
+    assert "over is False" in difference(play(game, short, interpreted=True), short)
 
 
-@pytest.mark.skipif(RECORD != GOLDEN, reason="a record made by the user need not cover everything")
+@golden_only
 def test_the_golden_record_covers_the_rules() -> None:
     games = record()
     params = [recorded["params"] for recorded in games]

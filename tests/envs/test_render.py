@@ -1,0 +1,547 @@
+import io
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ludoteca.envs.render as rendering
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.envs.render import (
+    BoardWindow,
+    board_text,
+    cell_at,
+    gif,
+    png,
+    render,
+    rgb_array,
+    scene,
+    svg,
+    svg_animation,
+)
+from ludoteca.envs.render.__main__ import choose
+from ludoteca.envs.render.geometry import geometry
+from ludoteca.envs.render.shapes import Circle, Polygon, Text
+from ludoteca.envs.render.status import as_record, board_codes, outcome, status_text
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@np.errstate(over="ignore")
+def play(game, seed=0):
+    """Play a random game; return each position with the action that led to it."""
+    rng = np.random.default_rng(seed)
+    s, action = game.new(seed), None
+    history = []
+    while True:
+        history.append((as_record(game, np.array([s], game.state)), action))
+        if game.is_terminal(s):
+            return history
+        action = choose(game, s, rng)
+        game.step(s, action)
+
+
+def sample(game):
+    """Return the start, a position in the middle, and the end of a random game."""
+    history = play(game)
+    return [history[0], history[len(history) // 2], history[-1]]
+
+
+def position(spec, actions):
+    game = make_game(spec)
+    s = game.new()
+    for action in actions:
+        game.step(s, action if game.simultaneous else game.action_names.index(action))
+    return game, s
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_mode_draws_start_middle_and_end(name):
+    game = make_game(name)
+    shapes = set()
+    for s, action in sample(game):
+        pixels = render(game, s, "rgb_array", last_action=action)
+        assert pixels.dtype == np.uint8
+        assert len(np.unique(pixels.astype(int) @ [65536, 256, 1])) > 4
+        shapes.add(pixels.shape)
+        root = ET.fromstring(render(game, s, "svg", last_action=action))
+        assert root.tag == f"{SVG}svg"
+        assert (int(root.get("height")), int(root.get("width")), 3) == pixels.shape
+        assert not any("href" in key for element in root.iter() for key in element.attrib)
+        text = render(game, s, "ansi", last_action=action)
+        assert text.isascii()
+        assert text == render(game, s, "ansi", last_action=action)
+    assert len(shapes) == 1
+    height, width, _ = shapes.pop()
+    assert 400 <= max(height, width) <= 800
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_text_shows_every_cell(name):
+    game = make_game(name)
+    letters = np.array([".", *(piece.letter for piece in game.layout.pieces)])
+    for s, _ in sample(game):
+        lines = iter(board_text(game, s).splitlines())
+        for row in letters[board_codes(game, s)]:
+            # Rows appear in order: what an earlier row consumed is not looked at again.
+            assert any(" ".join(row) in line for line in lines), row
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_letters_and_players_have_pieces(name):
+    pieces = make_game(name).layout.pieces
+    assert len({piece.letter for piece in pieces}) == len(pieces)
+    assert {piece.player for piece in pieces} - {-1} == set(range(make_game(name).num_players))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_status_names_mover_and_result(name):
+    game = make_game(name)
+    start, _, end = (s for s, _ in sample(game))
+    assert game.layout.counts or "to move" in status_text(game, start)
+    assert "to move" not in status_text(game, end)
+    assert status_text(game, end).startswith(outcome(game, end))
+
+
+def test_status_says_how_a_game_ended():
+    game, s = position("tictactoe", ["a1", "a2", "b1", "b2", "c1"])
+    assert status_text(game, s) == "X wins"
+    game, s = position("tictactoe", ["a1", "b1", "c1", "b2", "a2", "c2", "b3", "a3", "c3"])
+    assert status_text(game, s) == "draw"
+    game, s = position("connect4", ["1", "2", "1", "2", "1", "2", "1"])
+    assert status_text(game, s) == "red wins"
+    # Blue rides into the south border first.
+    game, s = position("tron", [(0, 2)] * 2 + [(1, 2)])
+    assert status_text(game, s) == "red wins"
+    game, s = position("othello", ["d3"])
+    assert status_text(game, s, 19) == "white to move, black 4, white 1, last move d3"
+
+
+def test_geese_report_lengths_and_deaths():
+    game = make_game("hungry_geese")
+    for s, _ in play(game):
+        if not game.is_terminal(s):
+            parts = [
+                f"goose {'ABCD'[p]} {n if n else 'out'}" for p, n in enumerate(s.length.tolist())
+            ]
+            assert status_text(game, s) == ", ".join(parts)
+
+
+def test_several_best_geese_tie():
+    game = make_game("hungry_geese:num_players=3,episode_steps=2")
+    s = game.new(1)
+    s.steps = s.max_steps
+    s.score[:] = 5, 9, 9
+    assert outcome(game, s) == "goose B and goose C tie for first"
+    s.score[:] = 9
+    assert outcome(game, s) == "draw"
+
+
+def test_hex_board_is_a_rhombus():
+    game, s = position("hex:board_size=3", ["b1", "c2", "a3"])
+    assert board_text(game, s, 6).splitlines() == [
+        "        black",
+        "        a b c",
+        "      1 . X . 1",
+        "white  2 . . O 2 white",
+        "        3 X . . 3",
+        "           a b c",
+        "           black",
+        "white to move, last move a3",
+    ]
+
+
+def test_connect_four_numbers_its_columns():
+    game, s = position("connect4:rows=2,columns=10", ["10", "9"])
+    assert board_text(game, s).splitlines() == [
+        " .  .  .  .  .  .  .  .  .  .",
+        " .  .  .  .  .  .  .  .  O  X",
+        " 1  2  3  4  5  6  7  8  9 10",
+        "red to move",
+    ]
+
+
+@pytest.mark.parametrize(
+    "spec", [*GAMES, "hex:board_size=2", "hex:board_size=19", "connect4:rows=3,columns=20"]
+)
+def test_cell_at_inverts_centers(spec):
+    game = make_game(spec)
+    place = geometry(game.layout)
+    for row in range(game.layout.rows):
+        for column in range(game.layout.columns):
+            x, y = place.center(row, column)
+            assert 0 < x < place.width
+            assert 0 < y < place.height
+            for corner_x, corner_y in place.outline(row, column):
+                # Nearly to each corner it is still this cell, and past it another or none.
+                inside = x + 0.98 * (corner_x - x), y + 0.98 * (corner_y - y)
+                outside = x + 1.02 * (corner_x - x), y + 1.02 * (corner_y - y)
+                assert cell_at(game, *inside) == (row, column)
+                assert cell_at(game, *outside) != (row, column)
+    assert cell_at(game, 0, 0) is None
+    assert cell_at(game, place.width, place.height) is None
+
+
+def test_hex_rows_shift_right_and_neighbors_touch():
+    place = geometry(make_game("hex:board_size=5").layout)
+    (x, y), (below_x, below_y) = place.center(0, 0), place.center(1, 0)
+    assert below_x - x == pytest.approx(place.cell / 2)
+    assert below_y > y
+    for dr, dc in ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1)):
+        dx, dy = np.subtract(place.center(2 + dr, 2 + dc), place.center(2, 2))
+        assert np.hypot(dx, dy) == pytest.approx(place.cell)
+
+
+def test_hex_edges_have_their_owners_colors():
+    game = make_game("hex")
+    pixels = rgb_array(scene(game, game.new()))
+    place = geometry(game.layout)
+    band = 0.2 * place.cell
+    middle = (game.layout.rows - 1) // 2
+    x, y = place.center(0, middle)
+    assert pixels[int(y - place.side - band), int(x)].max() < 60
+    x, y = place.center(game.layout.rows - 1, middle)
+    assert pixels[int(y + place.side + band), int(x)].max() < 60
+    for column, sign in ((0, -1), (game.layout.columns - 1, 1)):
+        x, y = place.center(middle, column)
+        assert pixels[int(y), int(x + sign * (place.cell / 2 + band))].min() > 240
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_pixels_at_a_piece_have_its_color(name):
+    game = make_game(name)
+    s, _ = sample(game)[1]
+    pixels = rgb_array(scene(game, s))
+    place = geometry(game.layout)
+    codes = board_codes(game, s)
+    for row, column in np.argwhere(codes).tolist():
+        piece = game.layout.pieces[codes[row, column] - 1]
+        x, y = place.center(row, column)
+        offset = {"disc": 0.2, "ring": 0.3, "head": 0.28}.get(piece.shape, 0) * place.cell
+        if piece.shape != "body":  # drawn in a lighter color
+            color = [int(piece.color[i : i + 2], 16) for i in (1, 3, 5)]
+            # The pixel lies left above the center: free of letters, marks and beaks.
+            at = pixels[int(y - offset * 0.7), int(x - offset * 0.7)]
+            assert np.abs(at - np.array(color)).max() <= 12, (piece.name, row, column)
+
+
+def test_last_move_is_marked():
+    game, s = position("connect4", ["4", "4"])
+    marked, plain = scene(game, s, 3), scene(game, s)
+    extra = [shape for shape in marked.shapes if shape not in plain.shapes]
+    x, y = geometry(game.layout).center(4, 3)  # on top of the first disc
+    assert [(mark.x, mark.y) for mark in extra] == [(x, y)]
+    game, s = position("tictactoe", ["b2"])
+    assert len(scene(game, s, 4).shapes) == len(scene(game, s).shapes) + 1
+
+
+def test_actions_that_are_no_cells_mark_nothing():
+    game, s = position("hex:board_size=3,swap=True", ["b1", "swap"])
+    assert scene(game, s, 9) == scene(game, s)
+    assert "last move swap" in board_text(game, s, 9)
+    game = make_game("tron")
+    assert scene(game, game.new(), np.array([1, 3])) == scene(game, game.new())
+    assert board_text(game, game.new(), np.array([1, 3])) == board_text(game, game.new())
+
+
+def test_an_unknown_last_action_is_an_error():
+    game = make_game("tictactoe")
+    with pytest.raises(ValueError, match="tictactoe has actions 0 to 8, not 9"):
+        board_text(game, game.new(), 9)
+
+
+def test_a_goose_is_joined_across_the_border():
+    game = make_game("hungry_geese:num_players=1,rows=5,columns=6")
+    s = game.new()
+    s.start[0], s.length[0] = 0, 3
+    s.body[0, :3] = 12, 17, 16  # row 2: column 0, around the border to columns 5 and 4
+    s.occupied[:] = 0
+    s.occupied[2, [0, 5, 4]] = 1
+    s.food[:], s.num_food = -1, 0
+    pixels = rgb_array(scene(game, s))
+    place = geometry(game.layout)
+    y = int(place.center(2, 0)[1])
+    empty = pixels[int(place.center(0, 0)[1]), int(place.center(0, 0)[0])]
+    left = place.center(2, 0)[0] - 0.45 * place.cell
+    right = place.center(2, 5)[0] + 0.45 * place.cell
+    between = place.center(2, 4.5)[0]
+    for x in (left, right, between):
+        assert np.abs(pixels[y + 4, int(x)].astype(int) - empty).max() > 40
+    free = place.center(2, 2.5)[0]
+    assert np.abs(pixels[y + 4, int(free) + 4].astype(int) - empty).max() <= 2
+    # It looks east, away from its neck: the beak is a triangle with its tip there.
+    beak = next(shape for shape in scene(game, s).shapes if isinstance(shape, Polygon))
+    assert max(x for x, _ in beak.points) > place.center(2, 0)[0] + 0.5 * place.cell
+
+
+def test_values_are_written_in_empty_cells():
+    game, s = position("tictactoe", ["b2"])
+    values = np.linspace(-1, 1, 9)
+    texts = [t.text for t in scene(game, s, values=values).shapes if isinstance(t, Text)]
+    assert texts[:8] == [f"{v:.2f}" for i, v in enumerate(values) if i != 4]
+    # In games whose actions are columns, where the next disc would land.
+    game, s = position("connect4", ["4"])
+    values = np.array([np.nan, np.nan, np.nan, 0.25, np.nan, -0.5, np.nan])
+    found = [t for t in scene(game, s, values=values).shapes if isinstance(t, Text)][:2]
+    place = geometry(game.layout)
+    assert {(t.text, t.x, t.y) for t in found} == {
+        ("0.25", *place.center(4, 3)),
+        ("-0.50", *place.center(5, 5)),
+    }
+    # A pass has a value, but no cell.
+    game = make_game("othello")
+    assert scene(game, game.new(), values=np.zeros(65)) != scene(game, game.new())
+
+
+def test_values_of_the_wrong_shape_are_an_error():
+    game = make_game("tron")
+    with pytest.raises(ValueError, match=r"values must have shape \(10, 10\), got \(4,\)"):
+        scene(game, game.new(), values=np.zeros(4))
+
+
+def test_captions_replace_the_status():
+    game = make_game("hex:board_size=3")
+    captions = ["random <1> & greedy", "second line"]
+    picture = scene(game, game.new(), captions=captions)
+    assert [t.text for t in picture.shapes if isinstance(t, Text)] == captions
+    assert picture.height > scene(game, game.new()).height
+    root = ET.fromstring(svg(picture))
+    assert "random <1> & greedy" in [element.text for element in root.iter(f"{SVG}text")]
+    assert board_text(game, game.new(), captions=captions).endswith("greedy\nsecond line")
+    assert "to move" not in board_text(game, game.new(), captions=())
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_svg_animation_shows_one_picture_at_a_time(name):
+    game = make_game(name)
+    scenes = [scene(game, s, action) for s, action in play(game)]
+    root = ET.fromstring(svg_animation(scenes, seconds=0.5, last_seconds=2))
+    groups = root.findall(f"{SVG}g")
+    assert len(groups) == len(scenes)
+    assert [group.get("display") for group in groups] == ["none"] * (len(groups) - 1) + ["inline"]
+    total = 0.5 * (len(scenes) - 1) + 2
+    for i in range(len(scenes)):
+        at = (0.5 * i + 0.25) / total  # in the middle of picture i
+        shown = []
+        for group in groups:
+            animate = group.find(f"{SVG}animate")
+            assert float(animate.get("dur").removesuffix("s")) == pytest.approx(total)
+            times = [float(time) for time in animate.get("keyTimes").split(";")]
+            assert times[0] == 0
+            assert times == sorted(set(times))
+            last = np.searchsorted(times, at, side="right") - 1
+            shown.append(animate.get("values").split(";")[last] == "inline")
+        assert shown == [j == i for j in range(len(scenes))]
+
+
+def test_gif_has_every_picture_and_its_time():
+    from PIL import Image
+
+    game, s = position("tictactoe", [])
+    scenes = [scene(game, s)]
+    for action in (4, 0, 8):
+        game.step(s, action)
+        scenes.append(scene(game, s, action))
+    with Image.open(io.BytesIO(gif(scenes, seconds=0.5, last_seconds=2))) as image:
+        assert image.n_frames == 4
+        durations = []
+        for i, expected in enumerate(scenes):
+            image.seek(i)
+            durations.append(image.info["duration"])
+            pixels = np.array(image.convert("RGB")).astype(int)
+            assert np.abs(pixels - rgb_array(expected)).mean() < 3
+    assert durations == [500, 500, 500, 2000]
+
+
+@pytest.mark.parametrize("animate", [svg_animation, gif])
+def test_bad_animations_are_errors(animate):
+    small, large = make_game("hex:board_size=3"), make_game("hex:board_size=4")
+    with pytest.raises(ValueError, match="at least one picture"):
+        animate([])
+    with pytest.raises(ValueError, match="picture 1 of size"):
+        animate([scene(small, small.new()), scene(large, large.new())])
+    with pytest.raises(ValueError, match="times must be positive"):
+        animate([scene(small, small.new())], seconds=0)
+
+
+def test_png_is_the_same_picture():
+    from PIL import Image
+
+    game = make_game("othello")
+    picture = scene(game, game.new())
+    with Image.open(io.BytesIO(png(picture))) as image:
+        assert image.format == "PNG"
+        pixels = np.array(image.convert("RGB")).astype(int)
+    assert np.abs(pixels - rgb_array(picture)).mean() < 2
+
+
+def test_pictures_in_the_middle_of_games_are_written(tmp_path):
+    command = [sys.executable, "-W", "error", "-m", "ludoteca.envs.render", str(tmp_path)]
+    subprocess.run(command, check=True, capture_output=True, cwd=tmp_path)
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert set(files) == {f"{make_game(name).name}.png" for name in GAMES}
+    assert all(data.startswith(b"\x89PNG") and len(data) < 60_000 for data in files.values())
+
+
+def test_any_form_of_one_position_is_drawn():
+    game = make_game("tictactoe")
+    batch = game.empty(3)
+    for s in batch.view(np.recarray):
+        game.init(s, 0)
+    expected = board_text(game, game.new())
+    assert board_text(game, batch[1]) == board_text(game, batch[1:2]) == expected
+    with pytest.raises(
+        ValueError, match=r"one position of tictactoe.*got an array of shape \(3,\)"
+    ):
+        board_text(game, batch)
+    with pytest.raises(ValueError, match="expected one position of tictactoe"):
+        scene(game, make_game("connect4").new())
+
+
+def test_drawing_leaves_the_position_alone():
+    for name in GAMES:
+        game = make_game(name)
+        for s, action in sample(game):
+            before = s.tobytes()
+            render(game, s, "ansi", last_action=action)
+            render(game, s, "svg", last_action=action)
+            assert s.tobytes() == before
+
+
+def test_wrong_codes_from_a_layout_are_an_error():
+    game = make_game("tictactoe")
+    broken = replace(game, layout=replace(game.layout, cells=lambda s: s.board + 2))
+    s = broken.new()
+    s.board[0, 0] = 1
+    with pytest.raises(ValueError, match="cells of tictactoe must return codes 0 to 2"):
+        board_text(broken, s)
+
+
+def test_unknown_modes_are_an_error():
+    game = make_game("tictactoe")
+    with pytest.raises(ValueError, match=r"mode must be one of .* got 'human'"):
+        render(game, game.new(), "human")
+
+
+def test_pixels_without_pillow_name_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    game = make_game("tictactoe")
+    with pytest.raises(ImportError, match=r'pip install "ludoteca\[render\]"'):
+        render(game, game.new(), "rgb_array")
+    assert render(game, game.new(), "svg").startswith("<svg")
+
+
+def test_a_window_without_pygame_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    with pytest.raises(ImportError, match=r'pip install "ludoteca\[render\]"'):
+        BoardWindow().show(np.zeros((4, 4, 3), np.uint8))
+
+
+@pytest.fixture
+def pygame(monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    from ludoteca.envs.render.window import _pygame
+
+    module = _pygame()
+    yield module
+    module.display.quit()
+
+
+def test_window_shows_pictures_and_closes(pygame):
+    game = make_game("hex:board_size=3")
+    frame = render(game, game.new(), "rgb_array")
+    window = BoardWindow("Hex")
+    window.show(frame, fps=1000)
+    shown = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
+    assert np.array_equal(shown, frame)
+    assert pygame.display.get_caption()[0] == "Hex"
+    window.close()
+    window.close()
+    assert window.closed
+    assert not pygame.display.get_init()
+    window.show(frame)  # does nothing
+    assert not pygame.display.get_init()
+
+
+def test_window_closes_when_the_user_asks(pygame):
+    frame = np.zeros((30, 40, 3), np.uint8)
+    window = BoardWindow()
+    window.show(frame)
+    pygame.event.post(pygame.event.Event(pygame.QUIT))
+    window.show(frame)
+    assert window.closed
+    assert not pygame.display.get_init()
+    window.pump()
+    assert window.clicks() == []
+
+
+def test_window_remembers_clicks(pygame):
+    window = BoardWindow()
+    window.show(np.zeros((30, 40, 3), np.uint8))
+    for button in (1, 3):
+        event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=button, pos=(7, 9))
+        pygame.event.post(event)
+    assert window.clicks() == [(7, 9)]
+    assert window.clicks() == []
+    window.close()
+
+
+def test_a_second_window_takes_over(pygame):
+    first, second = BoardWindow("first"), BoardWindow("second")
+    first.show(np.zeros((30, 40, 3), np.uint8))
+    second.show(np.full((20, 50, 3), 9, np.uint8))
+    first.close()
+    assert pygame.display.get_surface().get_size() == (50, 20)
+    assert pygame.display.get_caption()[0] == "second"
+    second.close()
+
+
+def test_window_refuses_what_is_no_picture():
+    with pytest.raises(ValueError, match=r"expected uint8 pixels .* got float64 \[4, 4, 3\]"):
+        BoardWindow().show(np.zeros((4, 4, 3)))
+
+
+def test_a_missing_screen_is_explained(monkeypatch, pygame):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "nonsense")
+    pygame.display.quit()
+    with pytest.raises(RuntimeError, match=r"cannot open a window .*rgb_array"):
+        BoardWindow().show(np.zeros((4, 4, 3), np.uint8))
+
+
+def test_importing_drawing_loads_no_extra_and_sets_nothing():
+    code = (
+        "import os, sys; before = dict(os.environ); import ludoteca.envs.render; "
+        "assert dict(os.environ) == before; "
+        "assert not {'PIL', 'pygame', 'matplotlib'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd=os.sep)
+
+
+def test_pygame_is_imported_quietly(tmp_path):
+    code = (
+        "import numpy as np; from ludoteca.envs.render import BoardWindow; "
+        "window = BoardWindow(); window.show(np.zeros((4, 4, 3), np.uint8)); window.close()"
+    )
+    environment = os.environ | {"SDL_VIDEODRIVER": "dummy"}
+    environment.pop("PYGAME_HIDE_SUPPORT_PROMPT", None)
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(
+        command, check=True, capture_output=True, text=True, cwd=tmp_path, env=environment
+    )
+    assert done.stdout == done.stderr == ""
+
+
+def test_public_names_exist():
+    assert rendering.__all__ == sorted(rendering.__all__)
+    assert all(hasattr(rendering, name) for name in rendering.__all__)
+
+
+def test_discs_have_a_circle_each():
+    game, s = position("othello", ["d3"])
+    place = geometry(game.layout)
+    circles = [shape for shape in scene(game, s, captions=()).shapes if isinstance(shape, Circle)]
+    centers = {place.center(row, column) for row, column in np.argwhere(board_codes(game, s))}
+    assert {(circle.x, circle.y) for circle in circles} == centers

@@ -1,0 +1,212 @@
+"""The speed benchmark: every measure runs, and its files say everything."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ludoteca.evaluate.bench import envs, install_peers, sides
+from ludoteca.evaluate.bench.envs import bench_envs, choose_groups, compare, play_rounds
+from ludoteca.evaluate.bench.measures import Comparison, groups
+from ludoteca.evaluate.bench.ours import SingleSide, random_games
+from ludoteca.evaluate.bench.report import Report
+from ludoteca.evaluate.bench.sampler import TRIES, MaskSampler
+from ludoteca.evaluate.bench.sides import PeerFailedError, PeerMissingError, PeerSide, Sample
+from ludoteca.evaluate.bench.startup import measure_startup, run_fresh
+
+PEER_SCRIPTS = sorted(sides.SERVE.parent.glob("*.py"))
+
+
+def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("ludoteca.evaluate.bench.measures.NUM_ENVS", 32)
+    monkeypatch.setattr("ludoteca.evaluate.bench.measures.MANY_ENVS", 64)
+    file = tmp_path / "new" / "bench.json"
+    report = bench_envs(False, file, seconds=0.05, only=tuple(groups()))
+    assert {row.group for row in report.rows} == set(groups())
+    assert all(row.ours is not None and row.ours > 0 for row in report.rows)
+    threads = [row for row in report.rows if row.group.startswith("threads")]
+    assert threads
+    assert all(row.verdict in ("pass", "miss") and row.floor == 1.7 for row in threads)
+    others = [row for row in report.rows if not row.group.startswith("threads")]
+    assert {row.verdict for row in others} == {"peers were not asked for"}
+    printed = capsys.readouterr().out
+    assert "environment speed" in printed
+    assert f"all numbers: {file}" in printed
+
+    read = json.loads(file.read_text())
+    assert set(read) == {"rows", "samples", "startup", "about", "versions"}
+    assert {"command", "date", "cpu", "cores", "rounds", "seconds_per_side"} <= set(read["about"])
+    assert {"python", "numba", "ludoteca"} <= set(read["versions"])
+    assert set(read["samples"]) == set(groups())
+    rounds = read["samples"]["othello"]["vector"]
+    assert len(rounds) == envs.ROUNDS
+    assert all(0 < one["inside"] < one["seconds"] and one["steps"] > 0 for one in rounds)
+    assert [path.name for path in file.parent.iterdir()] == ["bench.json"]  # nothing temporary
+
+
+def test_a_fresh_process_is_timed_with_a_cold_and_a_warm_cache():
+    found = measure_startup("tictactoe", warm_runs=1)
+    assert set(found) == {"single", "vector"}
+    for times in found.values():
+        assert times["cold"][0] > times["warm"][0] > 0
+
+
+def test_a_failing_fresh_process_is_an_error(tmp_path):
+    with pytest.raises(RuntimeError, match="no_such_module"):
+        run_fresh("import no_such_module", str(tmp_path))
+
+
+def test_groups_are_chosen_by_name_or_beginning():
+    assert choose_groups(("hex", "startup_tron")) == ["hex", "startup_tron"]
+    assert choose_groups(("threads",)) == [n for n in groups() if n.startswith("threads")]
+    with pytest.raises(ValueError, match="unknown measure 'chess'; there are othello, hex"):
+        choose_groups(("chess",))
+
+
+def test_time_must_be_positive():
+    with pytest.raises(ValueError, match="seconds must be positive, got 0"):
+        bench_envs(False, None, seconds=0)
+
+
+@pytest.mark.parametrize("script", PEER_SCRIPTS, ids=lambda path: path.stem)
+def test_peer_scripts_compile_and_do_not_import_us(script):
+    text = script.read_text()
+    compile(text, str(script), "exec")
+    assert "ludoteca" not in text
+
+
+@pytest.mark.parametrize(
+    ("peer", "module", "options", "version"),
+    [
+        ("openspiel", "openspiel_loop", {"game": "othello", "choosing": True}, "open_spiel"),
+        ("openspiel", "openspiel_loop", {"game": "connect_four", "choosing": False}, "open_spiel"),
+        ("pettingzoo", "pettingzoo_aec", {"games": [[0, 1, 0, 1, 0, 1, 0]]}, "pettingzoo"),
+        ("kaggle", "kaggle_geese", {}, "kaggle-environments"),
+        (
+            "pgx",
+            "pgx_vector",
+            {"game": "tic_tac_toe", "num_envs": 2, "cores": 1, "choice": "count", "turns": 2},
+            "pgx",
+        ),
+    ],
+)
+def test_installed_peers_play(peer, module, options, version):
+    try:
+        side = PeerSide(peer, module, **options)
+    except PeerMissingError as error:
+        pytest.skip(str(error))
+    try:
+        first, second = side(0.02), side(0.02)
+    finally:
+        side.close()
+    assert version in side.versions
+    assert first.steps > 0
+    assert second.seconds >= 0.02
+
+
+def test_a_missing_peer_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setenv("LUDOTECA_PEERS", str(tmp_path))
+    nowhere = install_peers.Peer(("no_such_module",), ())
+    monkeypatch.setitem(install_peers.PEERS, "kaggle", nowhere)
+    report = bench_envs(True, None, seconds=0.01, only=("hungry_geese",))
+    assert [row.verdict for row in report.rows] == ["kaggle is not installed: make peers"]
+    assert report.rows[0].ours is not None
+
+
+def test_a_peer_that_fails_is_reported_with_its_words(monkeypatch):
+    monkeypatch.setattr(sides, "interpreter", lambda peer: Path(sys.executable))
+    with pytest.raises(PeerFailedError, match=r"(?s)pgx ended with code 1 .*no_such_script"):
+        PeerSide("pgx", "no_such_script")
+
+
+def test_a_peer_that_fails_later_leaves_the_others_playing():
+    class Constant:
+        def __init__(self, failing: bool):
+            self.failing, self.closed = failing, False
+
+        def __call__(self, seconds: float) -> Sample:
+            if self.failing:
+                raise PeerFailedError("gone")
+            return Sample(10, 2.0, 1.0)
+
+        def close(self) -> None:
+            self.closed = True
+
+    ours, peer = Constant(False), Constant(True)
+    excuses: dict[str, str] = {}
+    samples = play_rounds({"ours": lambda: ours, "peer": lambda: peer}, excuses, 0.01, {})
+    assert excuses == {"peer": "gone"}
+    assert samples == {"ours": [Sample(10, 2.0, 1.0)] * envs.ROUNDS}
+    assert ours.closed
+
+
+def test_a_ratio_below_the_floor_is_a_miss():
+    samples = {
+        "fast": [Sample(30, 10.0, 5.0), Sample(10, 10.0, 5.0), Sample(20, 10.0, 5.0)],
+        "slow": [Sample(10, 10.0)],
+    }
+
+    def row(floor, inside=(False, False)):
+        return compare("g", Comparison("m", "fast", "slow", floor, ("", ""), inside), samples, {})
+
+    assert (row(2).ratio, row(2).verdict) == (2.0, "pass")
+    assert row(2.1).verdict == "miss"
+    assert row(None).verdict == "information"
+    assert row(4, (True, False)).verdict == "pass"  # 20 steps in the 5 seconds within step
+    assert row(1).noise == 1.0  # 1, 2 and 3 steps a second
+
+
+def test_random_actions_are_legal_and_uniform():
+    # Row 0 is decided by counting, after tries that mostly fail; row 1 by the first tries.
+    masks = np.zeros((2, 200), np.int8)
+    masks[0, [3, 199]] = 1
+    masks[1, 10:] = 1
+    masks[1, ::2] = 0
+    choose = MaskSampler(seed=1)
+    drawn = np.array([choose(masks) for _ in range(4000)])
+    assert (1 - 2 / 200) ** TRIES > 0.8  # else row 0 does not test what it says
+    assert set(drawn[:, 0]) == {3, 199}
+    assert abs((drawn[:, 0] == 3).mean() - 0.5) < 0.04
+    assert set(drawn[:, 1]) == set(range(11, 200, 2))
+    counts = np.unique(drawn[:, 1], return_counts=True)[1]
+    expected = len(drawn) / len(counts)
+    # The mean of chi-squared is its degrees of freedom, 94; 160 is beyond 4 standard deviations.
+    assert ((counts - expected) ** 2 / expected).sum() < 160
+
+
+def test_rows_without_legal_actions_get_action_0():
+    assert MaskSampler()(np.zeros((2, 3, 4), np.int8)).tolist() == [[0, 0, 0]] * 2
+
+
+def test_recorded_games_end_when_connect_four_does():
+    for actions in random_games("connect4", 5):
+        assert 7 <= len(actions) <= 42
+        assert max(np.bincount(actions)) <= 6
+
+
+def test_the_single_environment_plays_the_recorded_games_again():
+    side = SingleSide(games=5)
+    ends = []
+    for _ in range(2):
+        side._env.reset(seed=0)
+        for action in side._actions:
+            _, reward, terminated, _, info = side._env.step(action)
+            assert not info["illegal_action"]
+            if terminated:
+                ends.append(reward)
+                side._env.reset()
+    assert len(ends) == 10
+    assert ends[:5] == ends[5:]
+    side.close()
+
+
+def test_a_report_is_written_whole_or_not_at_all(tmp_path):
+    file = tmp_path / "bench.json"
+    file.write_text("before")
+    report = Report(about={"not JSON": object()})
+    with pytest.raises(TypeError):
+        report.write(file)
+    assert file.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [file]
