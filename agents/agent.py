@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled
+from ludoteca.envs.jit import compiled_without_allocation
 
 Policy = Callable[..., int]
 
@@ -29,6 +29,10 @@ class Agent(ABC):
 
     def start(self, lanes: NDArray[np.int64]) -> None:
         """Forget the games of `lanes`: new ones begin there. Agents without memory do nothing."""
+        return
+
+    def prepare(self) -> None:
+        """Compile or load what acting needs, so that the first move takes no longer than others."""
         return
 
     @abstractmethod
@@ -58,6 +62,10 @@ class PolicyAgent(Agent):
         self._act = make_act(game, choose)
         self._legal = np.zeros(game.num_actions, np.int16)
 
+    def prepare(self) -> None:
+        """Compile the kernel."""
+        compile_act(self)
+
     def act(
         self,
         states: NDArray[np.void],
@@ -71,13 +79,19 @@ class PolicyAgent(Agent):
         return actions
 
 
+def compile_act(agent: Agent) -> None:
+    """Compile an agent whose `act` is compiled code: ask it about no positions at all."""
+    none = np.zeros(0, np.int64)
+    agent.act(agent.game.empty(0), none, np.zeros((0, 1), np.uint64), none)
+
+
 @cache
 def make_act(game: Game, choose: Policy) -> Any:
     """Return `act(states, seats, rngs, legal, actions)`, which fills `actions`, int64 `[K]`."""
     legal_actions, simultaneous = game.legal_actions, game.simultaneous
 
-    @compiled
-    def act(states, seats, rngs, legal, actions):
+    @compiled_without_allocation
+    def act(states: Any, seats: Any, rngs: Any, legal: Any, actions: Any) -> None:
         for i in range(len(states)):
             if simultaneous:
                 n = legal_actions(states[i], seats[i], legal)

@@ -1,13 +1,18 @@
-"""Agents without search or learning: uniform random, and greedy where a game has a natural one."""
+"""Agents without search or learning: uniform random, and greedy."""
 
+from functools import cache
 from typing import Any
 
-from ludoteca.agents.agent import Policy, PolicyAgent
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent, Policy, PolicyAgent, compile_act
 from ludoteca.envs.game import Game
 from ludoteca.envs.games import othello
+from ludoteca.envs.games.bitboards import U1, count
 from ludoteca.envs.games.hungry_geese import NONE
-from ludoteca.envs.jit import kernel
-from ludoteca.envs.rng import below
+from ludoteca.envs.jit import compiled, kernel
+from ludoteca.envs.rng import below, next_u64
 from ludoteca.envs.symmetry import DIRECTIONS
 
 
@@ -18,17 +23,90 @@ class RandomAgent(PolicyAgent):
         super().__init__(game, uniform)
 
 
-class GreedyAgent(PolicyAgent):
-    """Takes what looks best one ply ahead, by a rule of the game; ties are broken at random.
+def greedy(game: Game) -> Agent:
+    """Takes what looks best one ply ahead, by the game's own rule if it has one.
 
-    Othello: the most discs after the move. Hungry Geese: the step that comes nearest to food, as
-    the `greedy` agent of kaggle-environments.
+    Othello: the most discs after the move, ties broken at random. Hungry Geese: the step that comes
+    nearest to food, as the `greedy` agent of kaggle-environments. Other games: the best result at
+    once, so that it wins where one move does; otherwise it plays at random, see `OnePlyAgent`.
+    """
+    if game.name in GREEDY:
+        return PolicyAgent(game, GREEDY[game.name])
+    return OnePlyAgent(game)
+
+
+class OnePlyAgent(Agent):
+    """Chooses the action with the highest own return right after it; ties are broken at random.
+
+    The return of a game that goes on is 0, so it wins if one move wins, and avoids moves that lose
+    at once. Where all move at once, it assumes that the others play uniformly random actions: it
+    draws one for each, and answers that.
     """
 
     def __init__(self, game: Game):
-        if game.name not in GREEDY:
-            raise ValueError(f"there is no greedy agent for {game.name}; {', '.join(GREEDY)} have one")
-        super().__init__(game, GREEDY[game.name])
+        super().__init__(game)
+        self._act = make_one_ply(game)
+
+    def prepare(self) -> None:
+        """Compile the search."""
+        compile_act(self)
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Try every action, position by position, in compiled code."""
+        actions = np.zeros(len(states), np.int64)
+        self._act(states, seats, rngs, actions)
+        return actions
+
+
+@cache
+def make_one_ply(game: Game) -> Any:
+    """Return `act(states, seats, rngs, actions)`, which fills `actions`, int64 `[K]`."""
+    legal_actions, step, returns = game.legal_actions, game.step, game.returns
+    simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
+    has_chance = "rng" in (game.state.names or ())
+
+    @compiled
+    def act(states: Any, seats: Any, rngs: Any, actions: Any) -> None:
+        after = states[:1].copy()
+        legal = np.zeros(num_actions, np.int16)
+        joint = np.zeros(players, np.int64)
+        scores = np.zeros(players)
+        for i in range(len(states)):
+            s, seat, rng = states[i], seats[i], rngs[i]
+            chance = next_u64(rng) if has_chance else rng[0]
+            if simultaneous:
+                for p in range(players):
+                    n = legal_actions(s, p, legal)
+                    joint[p] = legal[below(rng, n)] if n > 0 else 0
+                n = legal_actions(s, seat, legal)
+            else:
+                n = legal_actions(s, legal)
+            best, ties = -np.inf, 0
+            for k in range(n):
+                after[0] = s
+                t = after[0]
+                if has_chance:
+                    t.rng[0] = chance  # what the game will draw is not for agents to know
+                if simultaneous:
+                    joint[seat] = legal[k]
+                    step(t, joint)
+                else:
+                    step(t, int(legal[k]))
+                returns(t, scores)
+                if scores[seat] > best:
+                    best, ties = scores[seat], 0
+                ties += int(scores[seat] == best)
+                # Each of the tied actions is kept with equal probability.
+                if scores[seat] == best and below(rng, ties) == 0:
+                    actions[i] = legal[k]
+
+    return act
 
 
 @kernel
@@ -40,14 +118,14 @@ def uniform(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
 @kernel
 def most_discs(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     """Choose among the moves that turn the most discs over."""
-    size = int(s.board_size)
+    size = s.board.shape[1]
     best, ties, chosen = -1, 0, int(legal[0])
     for k in range(n):
         action = int(legal[k])
         gain = 0
         if action < size * size:
-            square = othello.U1 << othello.np.uint64(8 * (action // size) + action % size)
-            gain = othello.count(othello.turned(square, s.discs[player], s.discs[1 - player]))
+            square = U1 << np.uint64(8 * (action // size) + action % size)
+            gain = count(othello.turned(square, s.discs[player], s.discs[1 - player]))
         if gain > best:
             best, ties, chosen = gain, 1, action
         elif gain == best:

@@ -2,15 +2,16 @@
 
 import importlib
 import inspect
+from collections.abc import Callable
 
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.spec import parse_spec
 
-# One line per agent: its name, and the class that is made from a game and the spec's parameters.
+# One line per agent: its name, and what makes it from a game and the spec's parameters.
 AGENTS = {
     "random": "ludoteca.agents.baselines:RandomAgent",
-    "greedy": "ludoteca.agents.baselines:GreedyAgent",
+    "greedy": "ludoteca.agents.baselines:greedy",
     "sb3": "ludoteca.agents.sb3:SB3Agent",
 }
 
@@ -22,17 +23,32 @@ def make_agent(spec: str, game: Game) -> Agent:
         ValueError: if there is no such agent or parameter, or it does not play `game`.
     """
     name, params = parse_spec(spec)
-    if name not in AGENTS:
-        raise ValueError(f"unknown agent {name!r} in {spec!r}; there are {', '.join(AGENTS)}")
-    module, _, attribute = AGENTS[name].partition(":")
-    kind: type[Agent] = getattr(importlib.import_module(module), attribute)
-    signature = list(inspect.signature(kind).parameters.values())[1:]  # the first is the game
-    known = [parameter.name for parameter in signature]
+    maker = find_maker(name)
+    known = agent_params(name)
     for key in params:
         if key not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
             raise ValueError(f"agent {name} has no parameter {key!r}; {has}")
-    for parameter in signature:
-        if parameter.default is parameter.empty and parameter.name not in params:
-            raise ValueError(f"agent {name} needs {parameter.name}=..., got {spec!r}")
-    return kind(game, **params)
+    for key, parameter in known.items():
+        if parameter.default is parameter.empty and key not in params:
+            raise ValueError(f"agent {name} needs {key}=..., got {spec!r}")
+    return maker(game, **params)
+
+
+def find_maker(name: str) -> Callable[..., Agent]:
+    """Return what makes agents called `name`; its docstring tells what they do.
+
+    Raises:
+        ValueError: if there is no such agent.
+    """
+    if name not in AGENTS:
+        raise ValueError(f"unknown agent {name!r}; there are {', '.join(AGENTS)}")
+    module, _, attribute = AGENTS[name].partition(":")
+    maker: Callable[..., Agent] = getattr(importlib.import_module(module), attribute)
+    return maker
+
+
+def agent_params(name: str) -> dict[str, inspect.Parameter]:
+    """Return the parameters that the spec string of an agent may have, by name."""
+    parameters = list(inspect.signature(find_maker(name)).parameters.values())
+    return {parameter.name: parameter for parameter in parameters[1:]}  # the first is the game

@@ -6,17 +6,17 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 from pettingzoo import AECEnv
-from pettingzoo.utils.conversions import parallel_to_aec
 
+from ludoteca.envs.converted import OneByOne, no_game
 from ludoteca.envs.game import Game
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.params import integer
 from ludoteca.envs.picture import Picture
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.single import as_action
-from ludoteca.envs.storage import Storable
 from ludoteca.envs.stepper import EVERY_SEAT
-from ludoteca.envs.vector import as_game, check_seed
+from ludoteca.envs.storage import Storable
+from ludoteca.envs.vector import as_game, check_ready, check_seed
 
 RENDER_MODES = ["human", "rgb_array", "ansi", "svg"]
 
@@ -37,7 +37,7 @@ def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
     made = as_game(game, params)
     options = {key: value for key, value in options.items() if key in names}
     if made.simultaneous:
-        return parallel_to_aec(GameParallelEnv(made, **options))
+        return OneByOne(GameParallelEnv(made, **options))
     return GameAECEnv(made, **options)
 
 
@@ -127,11 +127,11 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         self.lanes.reset([None if seed is None else check_seed(seed)])
         self._ready = True
         self.agents = self.possible_agents[:]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self._skip_agent_selection = None
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._next_mover()
+        self._hand_out()
         if self.render_mode == "human":
             self.render()
 
@@ -142,10 +142,8 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             ValueError: if no game is on, if `action` is no integer, or if it is illegal and
                 `illegal_action="raise"`. Nothing has then changed.
         """
-        if not self._ready:
-            raise ValueError("call reset before step")
         if not self.agents:
-            raise ValueError("the game is over and all agents are done: call reset")
+            raise no_game(self._ready)
         mover = self.agent_selection
         if self.terminations[mover] or self.truncations[mover]:
             self._was_dead_step(action)
@@ -154,13 +152,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         lanes = self.lanes
         lanes.step(self._action)
         self._cumulative_rewards[mover] = 0.0
-        record = lanes.lanes[0]
-        self.rewards = dict(zip(self.possible_agents, record["rewards"].tolist(), strict=True))
-        if record["over"]:
-            self.terminations = dict.fromkeys(self.agents, True)
-        elif self._max_plies is not None and lanes.history[0, 0] >= self._max_plies:
-            self.truncations = dict.fromkeys(self.agents, True)
-        self._next_mover()
+        self._hand_out()
         self._accumulate_rewards()
         if self.render_mode == "human":
             self.render()
@@ -178,22 +170,74 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         return seen
 
     def replay(self) -> Replay:
-        """Return the game so far, to be saved, replayed or shown."""
+        """Return the game so far, to be saved, replayed or shown.
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        check_ready(self._ready, "replay")
         return Replay.of_lane(self.lanes, 0)
 
     def render(self) -> Any:
-        """Return a picture or text of the position, or show it in a window (`"human"`)."""
-        last = self.lanes.actions_of(0)[-1:] if self._ready else []
+        """Return a picture or text of the position, or show it in a window (`"human"`).
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        check_ready(self._ready, "render")
+        last = self.lanes.actions_of(0)[-1:]
         return self._picture.show(self.lanes.states.view(np.recarray)[0], last)
 
     def close(self) -> None:
         """Close the window."""
         self._picture.close()
 
-    def _next_mover(self) -> None:
-        """Select who moves next, and hand out the masks."""
+    def _hand_out(self) -> None:
+        """Tell all agents what the last step brought, and select who moves next."""
         record = self.lanes.lanes[0]
-        self._mover = self.agent_selection = self.possible_agents[record["mover"]]
-        self._mask = self.lanes.masks[0, 0].copy()
-        self.infos = {agent: {"action_mask": self._no_mask} for agent in self.agents}
-        self.infos[self._mover] = {"action_mask": self._mask}
+        self.rewards = dict(zip(self.possible_agents, record["rewards"].tolist(), strict=True))
+        if record["over"]:
+            self.terminations = dict.fromkeys(self.agents, True)
+        elif self._max_plies is not None and self.lanes.plies_of(0) >= self._max_plies:
+            self.truncations = dict.fromkeys(self.agents, True)
+        mover = self._mover = self.agent_selection = self.possible_agents[record["mover"]]
+        mask, no_mask = self.lanes.masks[0, 0].copy(), self._no_mask
+        self._mask = mask
+        self.infos = {
+            agent: {"action_mask": mask if agent == mover else no_mask.copy()}
+            for agent in self.agents
+        }
+
+    def _more(self) -> dict[str, Any]:
+        return {"agents": self.agents, "cumulative": list(self._cumulative_rewards.values())}
+
+    def _check_more(self, more: Any, records: NDArray[np.void], history: NDArray[Any]) -> None:
+        """Only after a game may agents be missing: those that have taken their last step."""
+        late = self._max_plies is not None and history[0, 0] >= self._max_plies
+        try:
+            agents, cumulative = more["agents"], more["cumulative"]
+            left = [agent for agent in self.possible_agents if agent in agents]
+            ended = bool(records["over"][0]) or late
+            fits = agents == (left if ended else self.possible_agents)
+            fits &= len(cumulative) == len(agents) and bool(np.isfinite(cumulative).all())
+        except (KeyError, TypeError):
+            fits = False
+        if not fits:
+            raise ValueError(f"expected agents and their cumulative rewards, got {more!r}")
+
+    def _take_more(self, more: Any) -> None:
+        self.agents = self.possible_agents[:]
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._hand_out()
+        self.agents = more["agents"][:]
+        self._cumulative_rewards = dict(zip(self.agents, more["cumulative"], strict=True))
+        self._skip_agent_selection = None
+        if len(self.agents) < len(self.possible_agents):
+            for values in (self.rewards, self.terminations, self.truncations, self.infos):
+                for agent in set(self.possible_agents) - set(self.agents):
+                    del values[agent]
+            self._clear_rewards()
+            if self.agents:
+                self._skip_agent_selection = self._mover
+                self.agent_selection = self.agents[0]

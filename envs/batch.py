@@ -17,6 +17,8 @@ def perft(game: Game, depth: int, *, from_state: Any = None, count_finished: boo
     A ply of a simultaneous game is one action of every active player at once.
 
     Args:
+        game: any game.
+        depth: at least 0; the only line of no plies counts as one.
         from_state: the position to count from, one record; the starting position by default.
         count_finished: whether a game that ends earlier counts as one line. Most published tables
             count it; those of Tron do not.

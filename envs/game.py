@@ -52,7 +52,10 @@ class Game:
         is_terminal: `is_terminal(s) -> bool`.
         returns: `returns(s, out)` writes one score in [-1, 1] per player: final when the game is
             over; before that, what is already decided for a player who is out, else 0.
-        observe: `observe(s, player, out)` fills zeroed planes from the view of `player`.
+        observe: `observe(s, player, out)` writes every plane from the view of `player`.
+        playout: None, or a faster way to play uniformly random moves to the end than move by move:
+            `playout(s, legal, rng)`, with `legal` int16 `[num_actions]` to work in. Afterwards only
+            `returns` may be asked of the record. The result has the same distribution.
         layout: how the board looks, as data for the renderers.
         action_names: what people call each action.
         symmetries: `symmetries() -> tuple[Symmetry, ...]`, the identity first.
@@ -79,6 +82,7 @@ class Game:
     is_terminal: Callable[[Any], bool]
     returns: Callable[[Any, Any], None]
     observe: Callable[[Any, int, Any], None]
+    playout: Callable[[Any, Any, Any], None] | None = None
     layout: Layout
     action_names: tuple[str, ...]
     symmetries: Callable[[], tuple[Symmetry, ...]]
@@ -121,6 +125,12 @@ class Game:
         for name, value in self.settings.items():
             states[name] = value
         return states
+
+    def legal(self, s: Any, player: int | None = None) -> list[int]:
+        """List the legal actions in `s` (of `player`, in simultaneous games), to play with."""
+        out = np.zeros(self.num_actions, np.int16)
+        n = self.legal_actions(s, player, out) if self.simultaneous else self.legal_actions(s, out)
+        return out[:n].tolist()
 
     def new(self, seed: int = 0) -> Any:
         """Return a fresh position as a NumPy record, to play with interactively."""

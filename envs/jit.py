@@ -6,6 +6,7 @@ kernels of one game (and one policy, ...) and returns one compiled function, cac
 
 import hashlib
 import inspect
+import secrets
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -14,10 +15,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numba import njit
+from numba.core.bytecode import FunctionIdentity
 from numba.extending import register_jitable
 
 # Kernels never divide by zero, and must not carry the code to raise about it.
 OPTIONS = {"nogil": True, "error_model": "numpy"}
+# Numba tells compiled functions apart by counters that start anew in every process. So two cached
+# functions that were compiled by two processes may bring different code for a kernel under one
+# name (for `hex(5)` and `hex(7)`, say), and a process that loads both silently runs one of the two
+# for both (numba issue 10486). Random numbers in place of the counter keep the names apart.
+_random_ids: Any = iter(lambda: secrets.randbits(64), None)
+FunctionIdentity._unique_ids = _random_ids
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -34,14 +42,32 @@ def compiled(function: Callable[..., Any]) -> Any:
     in another file would silently load stale machine code. The name under which `function` is
     cached therefore carries a digest of every source and constant it can reach.
     """
-    name = f"{function.__name__}-{source_digest(function)}"
+    return _compile(function, OPTIONS)
+
+
+def compiled_without_allocation(function: Callable[..., Any]) -> Any:
+    """Compile a function that makes no arrays, lists or other objects, as `compiled` does.
+
+    Without a memory manager nobody counts references to the arrays that are passed in, which in the
+    drivers of small games takes as long as the rules do.
+    """
+    return _compile(function, OPTIONS | {"_nrt": False})
+
+
+def _compile(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    # Numba's cache does not tell options apart, so they belong to the name, too.
+    name = f"{function.__name__}-{source_digest(function, repr(options))}"
     function.__name__ = function.__qualname__ = name
-    return njit(cache=True, **OPTIONS)(function)
+    return njit(cache=True, **options)(function)
 
 
-def source_digest(function: Callable[..., Any]) -> str:
-    """Digest the files of all functions that `function` can call, and the constants they read."""
-    parts = {_constant(OPTIONS)}  # Numba's cache does not tell options apart
+def source_digest(function: Callable[..., Any], *more: str) -> str:
+    """Digest the files of all functions that `function` can call, their constants, and `more`.
+
+    Raises:
+        TypeError: if it depends on an object that is not the same in every process.
+    """
+    parts = {_source(__file__) or b"", *map(_constant, more)}
     seen: set[int] = set()
     todo: list[Any] = [function]
     while todo:
@@ -67,6 +93,8 @@ def _global_names(code: CodeType) -> Iterator[str]:
 
 def _constant(value: Any) -> bytes:
     data = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
+    if b" at 0x" in data:
+        raise TypeError(f"compiled code must not depend on {value!r}: it could not be cached")
     return hashlib.sha256(data).digest()
 
 

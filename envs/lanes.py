@@ -9,8 +9,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
+from ludoteca.envs.buffers import Buffers
 from ludoteca.envs.game import Game
-from ludoteca.envs.opponents import OpponentSpec, make_opponents
+from ludoteca.envs.opponents import Opponent, OpponentSpec, make_opponents
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.stepper import (
     DISABLED,
@@ -25,6 +26,8 @@ from ludoteca.envs.stepper import (
     scratch_dtype,
 )
 
+# What a lane was paid in the last step.
+PAYMENT = ("rewards", "reward", "terminated", "illegal")
 DTYPES = ("int8", "uint8", "int16", "int32", "float32", "float64")
 
 
@@ -37,10 +40,11 @@ class Lanes:
     Attributes:
         states: the positions. Shape `[B]`, dtype `game.state`.
         lanes: the records beside them, see `stepper.lane_dtype`. Shape `[B]`.
-        masks: legal actions of the W seats seen, int8. Shape `[B, W, num_actions]`.
+        masks: legal actions of the W seats seen, int8, none once a game is over. Shape
+            `[B, W, num_actions]`.
         observations: what the W seats see. Shape `[B, W, *observation_shape]`.
         final_observations: likewise, of the games that ended in the last step (same-step
-            autoreset only). Written anew by each step that ends a game.
+            autoreset only), else zero. A new array in each step that ends a game.
         history: the actions of each game, if `record=True`: their number of plies, then the actions
             one after the other. int16, shape `[B, 1 + plies]`, or `[B, 0]` if not kept.
     """
@@ -65,15 +69,18 @@ class Lanes:
         self.illegal_rule = ILLEGAL_RULES[
             choice("illegal_action", illegal_action, tuple(ILLEGAL_RULES))
         ]
+        self.opponents: tuple[Opponent, ...] = ()
         if opponent is None:
-            self.seat_rule, self.opponents = EVERY_SEAT, ()
+            if agent_seat != 0:
+                raise ValueError(f"agent_seat={agent_seat!r} needs opponents for the other seats")
+            self.seat_rule = EVERY_SEAT
         else:
             seats = ("random", *range(game.num_players))
             seat = choice("agent_seat", agent_seat, seats)
             self.seat_rule = RANDOM_SEAT if seat == "random" else seat
             self.opponents = make_opponents(opponent, game)
         # Opponents that are all the same kernel play inside the compiled loop.
-        kernels = {opponent.choose for opponent in self.opponents}
+        kernels = {getattr(opponent, "choose", None) for opponent in self.opponents}
         self.fused = len(kernels) <= 1 and None not in kernels
         self._stepper = make_stepper(game, kernels.pop() if kernels and self.fused else None)
         self.width = game.num_players if game.simultaneous and opponent is None else 1
@@ -88,6 +95,7 @@ class Lanes:
         self.lanes = np.zeros(count, lane_dtype(game))
         self.lanes["over"] = True
         self.masks = np.zeros((count, self.width, game.num_actions), np.int8)
+        self._buffers = Buffers((count, self.width, *self.observation_shape), self.dtype)
         self.observations = self._new_observations()
         self.final_observations = self.observations
         plies = game.max_plies * (game.num_players if game.simultaneous else 1)
@@ -119,8 +127,8 @@ class Lanes:
         for i in np.flatnonzero(which):
             if seeds[i] is not None:
                 self.lanes["rng"][i] = seeds[i]
-        for field in ("rewards", "reward", "terminated", "illegal"):
-            self.lanes[field][which] = 0
+        for name in PAYMENT:
+            self.lanes[name][which] = 0
         self._stepper.restart(self.states, self.lanes, which, self.history, self.seat_rule)
         self._begin_opponents(which)
         self.refresh()
@@ -132,8 +140,9 @@ class Lanes:
             actions: shape `[B, W]`; not looked at where a game is over or a player is out.
 
         Raises:
-            ValueError: if a game is over and resets are the caller's business, or if an action is
-                illegal and `illegal_action="raise"`. Nothing has then changed.
+            ValueError: if a game is over and resets are the caller's business, if an action is
+                illegal and `illegal_action="raise"`, or if an opponent plays no legal action.
+                Nothing has then changed.
         """
         if self.autoreset == DISABLED and self.lanes["over"].any():
             over = np.flatnonzero(self.lanes["over"]).tolist()
@@ -141,16 +150,37 @@ class Lanes:
         if self.illegal_rule == RAISE:
             self._raise_if_illegal(actions)
         # Callers keep what they are given, so each step writes into fresh arrays.
-        self.observations = self._new_observations()
         if self.fused:
+            self.observations = self._new_observations()
             self._step_fused(actions)
-        else:
+            return
+        kept = (self.states, self.lanes, self.history)
+        before = [array.copy() for array in kept]
+        try:
             self._step_with_opponents(actions)
+        except BaseException:  # from an opponent: its code is not ours
+            for array, old in zip(kept, before, strict=True):
+                array[:] = old
+            self.refresh()
+            raise
+        self.refresh()
 
     def refresh(self) -> None:
         """Write what is seen of the present positions."""
         self.observations = self._new_observations()
         self._view(self.observations)
+
+    def begin_memories(self, which: NDArray[np.bool_] | None = None) -> None:
+        """Tell the opponents that new games begin, in all lanes or those of `which`."""
+        begun = np.arange(self.count) if which is None else np.flatnonzero(which)
+        for opponent in {id(opponent): opponent for opponent in self.opponents}.values():
+            opponent.start(begun)
+
+    def can_sit(self, seat: int) -> bool:
+        """Tell whether a lane may have this seat."""
+        if self.seat_rule == RANDOM_SEAT:
+            return 0 <= seat < self.game.num_players
+        return seat == (NO_SEAT if self.seat_rule == EVERY_SEAT else self.seat_rule)
 
     def view_of(self, player: int) -> NDArray[Any]:
         """Return what `player` sees. Shape `[B, *observation_shape]`."""
@@ -158,6 +188,13 @@ class Lanes:
         first = np.moveaxis(seen, -1, -3) if self.channels_last else seen
         self._stepper.observe(self.states, player, first)
         return seen
+
+    def plies_of(self, lane: int) -> int:
+        """Return how many plies the game in `lane` has had, if lanes were made with `record=True`.
+
+        More than `game.max_plies` are not counted: a restored position may allow them.
+        """
+        return int(self.history[lane, 0])
 
     def actions_of(self, lane: int) -> list[int] | list[list[int]]:
         """Return the actions of the game in `lane` so far; simultaneous: one list per step.
@@ -167,11 +204,11 @@ class Lanes:
         """
         if self.history.shape[1] == 0:
             raise ValueError("actions are not kept: make the lanes with record=True")
-        count = int(self.history[lane, 0])
+        count, players = int(self.history[lane, 0]), self.game.num_players
         if not self.game.simultaneous:
             return [int(a) for a in self.history[lane, 1 : 1 + count]]
-        steps = self.history[lane, 1 : 1 + count * self.game.num_players]
-        return [[int(a) for a in joint] for joint in steps.reshape(count, -1)]
+        steps = self.history[lane, 1 : 1 + count * players]
+        return [[int(a) for a in joint] for joint in steps.reshape(count, players)]
 
     def __deepcopy__(self, memo: Any) -> "Lanes":
         """Return lanes with the same present and future; opponents are shared."""
@@ -179,6 +216,7 @@ class Lanes:
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
                 setattr(twin, name, value.copy())
+        twin._buffers = copy.deepcopy(self._buffers)
         twin._pool = self._new_pool()
         return twin
 
@@ -191,7 +229,7 @@ class Lanes:
         seen = self._channels_first(self.observations)
         final = seen
         if self.autoreset == SAME_STEP:
-            self.final_observations = self._new_observations()
+            self.final_observations = self._no_observations()
             final = self._channels_first(self.final_observations)
         arguments = (self.states, self.lanes, actions, self.masks, seen, final, self.history)
         rules = (self.seat_rule, self.illegal_rule, self.autoreset)
@@ -209,19 +247,24 @@ class Lanes:
         if self.autoreset == SAME_STEP:
             restarting = self.lanes["over"].copy()
             if restarting.any():
-                self.final_observations = self._new_observations()
-                self._view(self.final_observations)
+                seen = self._new_observations()
+                self._view(seen)
+                self.final_observations = self._no_observations()
+                self.final_observations[restarting] = seen[restarting]
+                self.lanes["final_player"][restarting] = self.lanes["seat"][restarting]
         if restarting.any():
+            # The opponents' first moves in new games leave the payment of the ended ones alone.
+            paid = {name: self.lanes[name].copy() for name in PAYMENT}
             rule = self.seat_rule
             self._stepper.restart(self.states, self.lanes, restarting, self.history, rule)
             self._begin_opponents(restarting)
-        self._view(self.observations)
+            for name, values in paid.items():
+                self.lanes[name] = values
 
     def _begin_opponents(self, which: NDArray[np.bool_]) -> None:
         """Tell the opponents of new games, and let them move first where they do."""
         if self.opponents:
-            for opponent in dict.fromkeys(self.opponents):
-                opponent.start(np.flatnonzero(which))
+            self.begin_memories(which)
             if not self.game.simultaneous:
                 self._answer_in_turn()
 
@@ -262,7 +305,13 @@ class Lanes:
             lanes = chosen[mine]
             rngs = self.lanes["rng"][lanes]
             seats = np.full(len(mine), p, np.int64)
-            joint[mine, p] = self.opponents[k].act(self.states[lanes], seats, rngs, lanes)
+            actions = np.asarray(self.opponents[k].act(self.states[lanes], seats, rngs, lanes))
+            if actions.shape != mine.shape or actions.dtype.kind not in "iu":
+                raise ValueError(
+                    f"the opponent in seat {p} must return integers of shape {mine.shape}, "
+                    f"got {actions.dtype} of shape {actions.shape}"
+                )
+            joint[mine, p] = actions
             self.lanes["rng"][lanes] = rngs
 
     def _reply(self, chosen: NDArray[np.int64], joint: NDArray[np.int64]) -> None:
@@ -294,7 +343,10 @@ class Lanes:
         return ThreadPoolExecutor(len(self._slices) - 1) if len(self._slices) > 1 else None
 
     def _new_observations(self) -> NDArray[Any]:
-        return np.empty((self.count, self.width, *self.observation_shape), self.dtype)
+        return self._buffers.take()
+
+    def _no_observations(self) -> NDArray[Any]:
+        return np.zeros((self.count, self.width, *self.observation_shape), self.dtype)
 
     def _channels_first(self, observations: NDArray[Any]) -> NDArray[Any]:
         return np.moveaxis(observations, -1, -3) if self.channels_last else observations
@@ -307,7 +359,7 @@ class Lanes:
             function(*arrays, self._scratch, 0, 0, self.count, *rules)
             return
         calls = [
-            (*arrays, self._scratch, thread, low, high, *rules) for thread, low, high in self._slices
+            (*arrays, self._scratch, thread, lo, hi, *rules) for thread, lo, hi in self._slices
         ]
         futures = [self._pool.submit(function, *call) for call in calls[1:]]
         function(*calls[0])

@@ -47,7 +47,10 @@ class Layout:
         counts: whether how many cells each player holds is worth telling.
         paths: `paths(s)` lists, for each player, the cells (`row * columns + column`) of a body,
             head first, to be drawn joined; neighbors across the border are joined around it.
-        coordinates: `"a1 top"`: rows are numbered from the top; `"none"`: no labels.
+        coordinates: `"a1 top"`: rows are numbered from the top; `"a1 bottom"`: from the bottom, as
+            in chess; `"none"`: no labels.
+        moves: for games of moving pieces, the cells where each action starts and ends; actions
+            after these are no moves.
     """
 
     grid: Literal["squares", "hexagons"]
@@ -62,9 +65,18 @@ class Layout:
     column_actions: bool = False
     counts: bool = False
     paths: Callable[[Any], list[list[int]]] | None = None
-    coordinates: Literal["a1 top", "none"] = "a1 top"
+    coordinates: Literal["a1 top", "a1 bottom", "none"] = "a1 top"
+    moves: tuple[tuple[int, int], ...] = ()
+
+    def row_name(self, row: int) -> str:
+        """Return the number of a row."""
+        return str(self.rows - row if self.coordinates == "a1 bottom" else row + 1)
 
 
-def cell_names(rows: int, columns: int) -> tuple[str, ...]:
-    """Return `("a1", "b1", ..., "a2", ...)`: column letter, then row number from the top."""
-    return tuple(f"{chr(ord('a') + c)}{r + 1}" for r in range(rows) for c in range(columns))
+def cell_names(rows: int, columns: int, coordinates: str = "a1 top") -> tuple[str, ...]:
+    """Name the cells, row after row from the top: column letter, then row number.
+
+    Rows are numbered from the top, or from the bottom if `coordinates` is `"a1 bottom"`.
+    """
+    numbers = range(rows, 0, -1) if coordinates == "a1 bottom" else range(1, rows + 1)
+    return tuple(f"{chr(ord('a') + c)}{number}" for number in numbers for c in range(columns))

@@ -13,12 +13,9 @@ from ludoteca.envs.game import Game
 class Opponent(Protocol):
     """Chooses actions for a batch of positions of one game.
 
-    Attributes:
-        choose: a policy kernel `choose(s, player, legal, n, rng) -> action`, if that is all there
-            is to the opponent: environments then play its moves inside their compiled loop.
+    An opponent may have an attribute `choose`, a policy kernel `choose(s, player, legal, n, rng) ->
+    action`, if that is all there is to it: environments then play its moves in their compiled loop.
     """
-
-    choose: Callable[..., int] | None
 
     def start(self, lanes: NDArray[np.int64]) -> None:
         """Forget the games of `lanes`: new ones begin there."""
@@ -53,9 +50,7 @@ def use_maker(maker: Maker) -> None:
     _makers[:] = [maker]
 
 
-def make_opponents(
-    spec: OpponentSpec | Sequence[OpponentSpec], game: Game
-) -> tuple[Opponent, ...]:
+def make_opponents(spec: OpponentSpec | Sequence[OpponentSpec], game: Game) -> tuple[Opponent, ...]:
     """Return the opponents for the other seats, in the order of seats, the agent's left out.
 
     Args:
@@ -82,7 +77,8 @@ def _make(spec: Any, game: Game) -> Opponent:
         return _makers[0](spec, game)
     if not isinstance(spec, Opponent):
         raise TypeError(
-            f"opponent must be a spec string such as 'random' or an agent, got {spec!r}"
+            "opponent must be a spec string such as 'random' or an agent with the methods start "
+            f"and act, got {spec!r}"
         )
     made_for = getattr(spec, "game", game)
     if made_for is not game:

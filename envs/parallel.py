@@ -1,4 +1,4 @@
-"""PettingZoo parallel environments: native for simultaneous games, converted for turn-based ones."""
+"""PettingZoo parallel environments: native for simultaneous games, converted for the others."""
 
 from typing import Any
 
@@ -6,17 +6,18 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 from pettingzoo import ParallelEnv
-from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
-from ludoteca.envs.aec import RENDER_MODES, GameAECEnv, aec_env
+from ludoteca.envs.aec import RENDER_MODES, aec_env
+from ludoteca.envs.converted import InTurn, OneByOne, no_game
 from ludoteca.envs.game import Game
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.params import integer
 from ludoteca.envs.picture import Picture
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.single import as_action
+from ludoteca.envs.stepper import RAISE
 from ludoteca.envs.storage import Storable
-from ludoteca.envs.vector import check_seed
+from ludoteca.envs.vector import check_ready, check_seed
 
 
 def parallel_env(game: Game | str, **options: Any) -> ParallelEnv[str, Any, Any]:
@@ -30,9 +31,11 @@ def parallel_env(game: Game | str, **options: Any) -> ParallelEnv[str, Any, Any]
         options: those of `GameParallelEnv`, and the game's parameters.
     """
     made = aec_env(game, **options)
-    if isinstance(made, GameAECEnv):
-        made.metadata["is_parallelizable"] = True
-    return turn_based_aec_to_parallel(made)
+    if isinstance(made, OneByOne):
+        native: GameParallelEnv = made.env
+        return native
+    made.metadata["is_parallelizable"] = True
+    return InTurn(made)
 
 
 class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
@@ -118,24 +121,20 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         self.agents = self.possible_agents[:]
         if self.render_mode == "human":
             self.render()
-        observations = self._observations()
+        observations = self.observations_of(self.agents)
         return observations, _infos(observations)
 
     def step(
         self, actions: dict[str, Any]
-    ) -> tuple[
-        dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
-    ]:
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
         """Play one action for every agent still in the game.
 
         Raises:
             ValueError: if no game is on, if an agent's action is missing or no integer, or if one
                 is illegal and `illegal_action="raise"`. Nothing has then changed.
         """
-        if not self._ready:
-            raise ValueError("call reset before step")
         if not self.agents:
-            raise ValueError("the game is over and all agents are done: call reset")
+            raise no_game(self._ready)
         for agent in self.agents:
             if agent not in actions:
                 raise ValueError(f"expected actions of {self.agents}, got those of {list(actions)}")
@@ -145,27 +144,29 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
             self._actions[0, self.possible_agents.index(agent)] = action
         lanes = self.lanes
         lanes.step(self._actions)
-        record = lanes.lanes[0]
-        observations = self._observations()
-        s = lanes.states.view(np.recarray)[0]
-        assert self.game.is_active is not None
-        terminations, truncations = {}, {}
-        truncated = self._max_cycles is not None and lanes.history[0, 0] >= self._max_cycles
-        for agent in self.agents:
-            seat = self.possible_agents.index(agent)
-            over = bool(record["over"]) or not self.game.is_active(s, seat)
-            terminations[agent] = over
-            truncations[agent] = truncated and not over
-        rewards = {
-            agent: float(record["rewards"][self.possible_agents.index(agent)])
-            for agent in self.agents
-        }
-        self.agents = [
-            agent for agent in self.agents if not (terminations[agent] or truncations[agent])
-        ]
+        paid = lanes.lanes["rewards"][0]
+        observations = self.observations_of(self.agents)
+        out, late = self._out(), self._late()
+        rewards = {agent: float(paid[self.possible_agents.index(agent)]) for agent in self.agents}
+        terminations = {agent: agent in out for agent in self.agents}
+        truncations = {agent: late and agent not in out for agent in self.agents}
+        self.agents = self._playing()
         if self.render_mode == "human":
             self.render()
         return observations, rewards, terminations, truncations, _infos(observations)
+
+    def check_action(self, agent: str, action: Any) -> int:
+        """Return an agent's action as an integer, if `step` will take it.
+
+        Raises:
+            ValueError: if it is no integer, or illegal and `illegal_action="raise"`.
+        """
+        number = as_action(action)
+        if self.lanes.illegal_rule == RAISE:
+            legal = np.flatnonzero(self.lanes.masks[0, self.possible_agents.index(agent)]).tolist()
+            if number not in legal:
+                raise ValueError(f"action {number} of {agent} is illegal: legal are {legal}")
+        return number
 
     def state(self) -> NDArray[Any]:
         """Return the whole position, as player 0 sees it."""
@@ -173,24 +174,55 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         return seen
 
     def replay(self) -> Replay:
-        """Return the game so far, to be saved, replayed or shown."""
+        """Return the game so far, to be saved, replayed or shown.
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        check_ready(self._ready, "replay")
         return Replay.of_lane(self.lanes, 0)
 
     def render(self) -> Any:
-        """Return a picture or text of the position, or show it in a window (`"human"`)."""
+        """Return a picture or text of the position, or show it in a window (`"human"`).
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        check_ready(self._ready, "render")
         return self._picture.show(self.lanes.states.view(np.recarray)[0])
 
     def close(self) -> None:
         """Close the window."""
         self._picture.close()
 
-    def _observations(self) -> dict[str, Any]:
+    def observations_of(self, agents: list[str]) -> dict[str, Any]:
+        """Return what agents see, by agent."""
         seen, masks = self.lanes.observations[0], self.lanes.masks[0].copy()
-        seats = [self.possible_agents.index(agent) for agent in self.agents]
+        seats = [self.possible_agents.index(agent) for agent in agents]
         return {
             agent: {"observation": seen[seat], "action_mask": masks[seat]}
-            for agent, seat in zip(self.agents, seats, strict=True)
+            for agent, seat in zip(agents, seats, strict=True)
         }
+
+    def _out(self) -> set[str]:
+        """Return the agents whose game is over."""
+        s = self.lanes.states.view(np.recarray)[0]
+        is_active = self.game.is_active
+        assert is_active is not None
+        over = bool(self.lanes.lanes["over"][0])
+        agents = enumerate(self.possible_agents)
+        return {agent for seat, agent in agents if over or not is_active(s, seat)}
+
+    def _late(self) -> bool:
+        """Tell whether the game has had all the steps it may have."""
+        return self._max_cycles is not None and self.lanes.plies_of(0) >= self._max_cycles
+
+    def _playing(self) -> list[str]:
+        out = self._out()
+        return [] if self._late() else [agent for agent in self.possible_agents if agent not in out]
+
+    def _take_more(self, more: Any) -> None:
+        self.agents = self._playing()
 
 
 def _infos(observations: dict[str, Any]) -> dict[str, dict[str, Any]]:

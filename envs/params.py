@@ -26,3 +26,14 @@ def choice(name: str, value: Any, options: Sequence[Any]) -> Any:
             return value
     expected = ", ".join(repr(option) for option in options)
     raise ValueError(f"{name} must be one of {expected}, got {value!r}")
+
+
+def real(name: str, value: Any, low: float, high: float) -> float:
+    """Return `value` as a float if it is a number in [low, high].
+
+    Raises:
+        ValueError: otherwise.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise ValueError(f"{name} must be a number from {low:g} to {high:g}, got {value!r}")
+    return float(value)

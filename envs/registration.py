@@ -31,12 +31,10 @@ def register_all() -> None:
                 vector_entry_point="ludoteca.envs.vector:GameVectorEnv",
                 kwargs=kwargs,
             )
-        for kind, registry, function in (
-            ("aec", pettingzoo.aec_registry, "env"),
-            ("parallel", pettingzoo.parallel_registry, "parallel_env"),
-        ):
-            if full not in registry:
-                pettingzoo.register(kind, full, ENTRY_POINTS[function], kwargs=kwargs)
+        if full not in pettingzoo.aec_registry:
+            pettingzoo.register("aec", full, ENTRY_POINTS["env"], kwargs=kwargs)
+        if full not in pettingzoo.parallel_registry:
+            pettingzoo.register("parallel", full, ENTRY_POINTS["parallel_env"], kwargs=kwargs)
         _add_module(f"{factory.partition(':')[2]}_v0", id_)
 
 

@@ -1,20 +1,20 @@
 """Replays: a game as its parameters, seed and actions; playing it again verifies it."""
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from ludoteca.envs.files import write_whole
 from ludoteca.envs.game import Game
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.registry import make_game
 
 FORMAT = "ludoteca-replay"
+T = TypeVar("T")
 Actions = Sequence[int] | Sequence[Sequence[int]]
 
 
@@ -41,9 +41,7 @@ class Replay:
         """Return the game in a lane of a batch made with `record=True`."""
         game, s = lanes.game, lanes.states.view(np.recarray)[lane]
         seed = int(lanes.lanes["game_seed"][lane])
-        return cls(
-            game.spec, seed, lanes.actions_of(lane), _returns(game, s), tuple(players)
-        )
+        return cls(game.spec, seed, lanes.actions_of(lane), _returns(game, s), tuple(players))
 
     def positions(self) -> Iterator[Any]:
         """Play the game again and yield every position, the first and the last included.
@@ -94,13 +92,15 @@ class Replay:
                 raise ValueError(f"expected the format {FORMAT!r}, got {data['format']!r}")
             returns = data["returns"]
             replay = cls(
-                str(data["game"]),
-                int(data["seed"]),
-                list(data["actions"]),
+                _typed(data, "game", str),
+                _typed(data, "seed", int),
+                _typed(data, "actions", list),
                 None if returns is None else tuple(float(r) for r in returns),
-                tuple(str(player) for player in data["players"]),
+                tuple(str(player) for player in _typed(data, "players", list)),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except KeyError as error:
+            raise ValueError(f"not a replay: {error} is missing") from None
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise ValueError(f"not a replay: {error}") from None
         if not 0 <= replay.seed < 2**64:
             raise ValueError(f"not a replay: seed {replay.seed} is not an unsigned 64-bit integer")
@@ -110,12 +110,7 @@ class Replay:
 
     def save(self, path: str | Path) -> None:
         """Write the replay to a file, which is never left half written."""
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        with os.fdopen(handle, "w") as file:
-            file.write(self.to_json() + "\n")
-        os.replace(temporary, path)
+        write_whole(path, self.to_json() + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -126,9 +121,15 @@ class Replay:
             OSError: if the file cannot be read.
         """
         try:
-            return cls.from_json(Path(path).read_text())
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
+
+
+def _typed(data: Any, name: str, kind: type[T]) -> T:
+    if type(data[name]) is not kind:
+        raise TypeError(f"{name} must be of type {kind.__name__}, got {data[name]!r}")
+    return data[name]
 
 
 def _returns(game: Game, s: Any) -> tuple[float, ...] | None:
@@ -140,6 +141,7 @@ def _returns(game: Game, s: Any) -> tuple[float, ...] | None:
     return tuple(round(float(x), 6) for x in out)
 
 
+@np.errstate(over="ignore")  # kernels may count on integers that wrap around
 def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
     """Raise a `ValueError` unless `action` can be move `k`, in position `s`."""
     if game.is_terminal(s):
@@ -159,4 +161,5 @@ def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
 
 def _check_legal(k: int, action: Any, legal: Any, whose: str) -> None:
     if type(action) is not int or action not in legal:
-        raise ValueError(f"move {k}: action {action!r}{whose} is illegal: legal are {legal.tolist()}")
+        legal = legal.tolist()
+        raise ValueError(f"move {k}: action {action!r}{whose} is illegal: legal are {legal}")

@@ -15,7 +15,9 @@ from ludoteca.envs.params import choice
 from ludoteca.envs.picture import Picture
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.storage import Storable
-from ludoteca.envs.vector import as_game, check_seed
+from ludoteca.envs.vector import as_game, check_ready, check_seed
+
+OUT_OF_RANGE = 2**63 - 1
 
 
 class GameEnv(gymnasium.Env[Any, Any], Storable):
@@ -63,6 +65,11 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
             ValueError: if a parameter is unknown or out of range.
         """
         self.game = as_game(game, params)
+        if opponent is None:
+            raise ValueError(
+                "opponent must be a spec string or an agent, got None; "
+                "for self-play use make_vec or PettingZoo's environments"
+            )
         self.lanes = Lanes(
             self.game,
             1,
@@ -106,8 +113,7 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
             ValueError: if no game is on, if `action` is no integer, or if it is illegal and
                 `illegal_action="raise"`. Nothing has then changed.
         """
-        if not self._ready:
-            raise ValueError("call reset before step")
+        check_ready(self._ready, "step")
         self._action[0, 0] = as_action(action)
         lanes = self.lanes
         lanes.step(self._action)
@@ -127,12 +133,22 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         return self.lanes.masks[0, 0].astype(np.bool_)
 
     def replay(self) -> Replay:
-        """Return the game so far, to be saved, replayed or shown."""
+        """Return the game so far, to be saved, replayed or shown.
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        check_ready(self._ready, "replay")
         return Replay.of_lane(self.lanes, 0)
 
     def render(self) -> Any:
-        """Return a picture or text of the position, or show it in a window (`"human"`)."""
-        last = self.lanes.actions_of(0)[-1:] if self._ready else []
+        """Return a picture or text of the position, or show it in a window (`"human"`).
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        check_ready(self._ready, "render")
+        last = self.lanes.actions_of(0)[-1:]
         return self._picture.show(self.lanes.states.view(np.recarray)[0], last)
 
     def close(self) -> None:
@@ -158,12 +174,15 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
 def as_action(action: Any) -> int:
     """Return an integer action, also from a NumPy scalar or an array that holds just one.
 
+    An integer of more than 64 bits becomes `OUT_OF_RANGE`, as it is no action of any game.
+
     Raises:
         ValueError: if it is something else.
     """
     if isinstance(action, int | np.integer) and not isinstance(action, bool):
-        return int(action)
+        number = int(action)
+        return number if -OUT_OF_RANGE <= number <= OUT_OF_RANGE else OUT_OF_RANGE
     array = np.asarray(action)
     if array.size == 1 and array.dtype.kind in "iu":
-        return int(array.item())
+        return as_action(array.item())
     raise ValueError(f"an action must be an integer, got {action!r}")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled, kernel
+from ludoteca.envs.jit import compiled_without_allocation, kernel
 from ludoteca.envs.rng import below, next_u64
 
 # What happens after an illegal action.
@@ -35,6 +35,7 @@ def lane_dtype(game: Game) -> np.dtype[np.void]:
             ("reward", np.float32),  # of the last step: the agent's, or the mover's
             ("seat", np.int8),  # the agent's, or NO_SEAT in self-play
             ("mover", np.int8),  # who is to move (sequential games)
+            ("final_player", np.int8),  # whose view the last final observation shows, or NO_SEAT
             ("over", np.bool_),  # waits to be restarted
             ("terminated", np.bool_),  # the last step ended the game, for the agent at least
             ("illegal", np.bool_),  # the last step was offered an illegal action
@@ -111,15 +112,16 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
     @kernel
     def play(s, joint, history):
         """Play `joint` (sequential: the mover's entry) and write it down, if asked to."""
+        # There is room for every game; a restored one may claim more plies than it can have had.
         if simultaneous:
-            if len(history) > 0:
+            if len(history) > 0 and history[0] * players + players < len(history):
                 for p in range(players):
                     history[1 + history[0] * players + p] = joint[p]
                 history[0] += 1
             step(s, joint)
         else:
             action = joint[player(s)]
-            if len(history) > 0:
+            if len(history) > 0 and history[0] + 1 < len(history):
                 history[1 + history[0]] = action
                 history[0] += 1
             step(s, action)
@@ -201,12 +203,10 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
                 p = int(lane.seat)
             else:
                 p = w if simultaneous else int(lane.mover)
-            seen = observations[i, w]
-            seen[:] = 0
-            observe(s, p, seen)
+            observe(s, p, observations[i, w])
             for action in range(num_actions):
                 masks[i, w, action] = 0
-            if simultaneous or p == lane.mover:
+            if not lane.over and (simultaneous or p == lane.mover):
                 for k in range(legal_of(s, p, legal)):
                     masks[i, w, legal[k]] = 1
 
@@ -222,7 +222,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         lane.terminated = False
         lane.illegal = False
 
-    @compiled
+    @compiled_without_allocation
     def step_lanes(
         states, lanes, actions, masks, observations, final_observations, history, scratch, thread,
         lo, hi, seat_rule, illegal_rule, autoreset,
@@ -253,11 +253,13 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
                 reward(lane, mover)
                 if lane.over and autoreset == SAME_STEP:
                     look(s, lane, i, masks, final_observations, work.legal)
+                    watching = simultaneous or lane.seat != NO_SEAT
+                    lane.final_player = lane.seat if watching else lane.mover
                     begin(s, lane, history[i], seat_rule)
                     answer(s, lane, work, history[i])
             look(s, lane, i, masks, observations, work.legal)
 
-    @compiled
+    @compiled_without_allocation
     def take_lanes(
         states, lanes, actions, masks, history, scratch, thread, lo, hi, illegal_rule
     ):  # fmt: skip
@@ -280,7 +282,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
                 reward(lane, lane.seat)
                 actions[i] = NO_SEAT
 
-    @compiled
+    @compiled_without_allocation
     def reply_lanes(states, lanes, chosen, joint, history, scratch):
         work = scratch[0]
         for k in range(len(chosen)):
@@ -304,7 +306,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
                 lane.mover = player(s)
         return -1
 
-    @compiled
+    @compiled_without_allocation
     def restart_lanes(states, lanes, which, history, seat_rule):
         for i in range(len(which)):
             if which[i]:
@@ -312,23 +314,22 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
                 if not simultaneous:
                     lanes[i].mover = player(states[i])
 
-    @compiled
+    @compiled_without_allocation
     def view_lanes(states, lanes, masks, observations, scratch, thread, lo, hi):
         for i in range(lo, hi):
             look(states[i], lanes[i], i, masks, observations, scratch[thread].legal)
 
-    @compiled
+    @compiled_without_allocation
     def observe_lanes(states, p, observations):
         for i in range(len(states)):
-            observations[i] = 0
             observe(states[i], p, observations[i])
 
-    @compiled
+    @compiled_without_allocation
     def active_lanes(states, chosen, p, active):
         for k in range(len(chosen)):
             active[k] = is_active(states[chosen[k]], p)
 
-    @compiled
+    @compiled_without_allocation
     def find_illegal(states, lanes, actions, masks):
         for i in range(len(actions)):
             if not lanes[i].over:

@@ -3,13 +3,14 @@
 import copy
 import hashlib
 import json
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.lanes import Lanes
+from ludoteca.envs.stepper import NO_SEAT
 
 MAGIC = b"LUDOTECA\x01"
 
@@ -29,7 +30,7 @@ def state_from_json(game: Game, text: str) -> Any:
     try:
         data = json.loads(text)
         format_, spec, fields = data["format"], data["game"], data["state"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"not a position in JSON: {error!r}") from None
     if format_ != "ludoteca-state":
         raise ValueError(f"expected the format 'ludoteca-state', got {format_!r}")
@@ -58,8 +59,9 @@ def states_from_bytes(game: Game, data: bytes) -> Any:
     header, body = _unpack(data)
     if header.get("game") != game.spec:
         raise ValueError(f"expected positions of {game.spec}, got {header.get('game')}")
-    if len(body) != header["count"] * game.state.itemsize:
-        raise ValueError(f"{header['count']} positions do not take {len(body)} bytes")
+    count = header.get("count")
+    if type(count) is not int or len(body) != count * game.state.itemsize:
+        raise ValueError(f"{count} positions of {game.spec} do not take {len(body)} bytes")
     return checked(game, np.frombuffer(body, game.state).copy())
 
 
@@ -73,68 +75,127 @@ def checked(game: Game, states: NDArray[np.void]) -> Any:
     for i, s in enumerate(records):
         for name, value in game.settings.items():
             if s[name] != value:
-                raise ValueError(f"position {i}: {name} is {s[name]}, but {game.spec} needs {value}")
+                wrong = f"{name} is {s[name]}, but {game.spec} needs {value}"
+                raise ValueError(f"position {i}: {wrong}")
         problem = game.check(s)
         if problem:
             raise ValueError(f"position {i} is no position of {game.spec}: {problem}")
     return records
 
 
-class _HasLanes(Protocol):
+class Storable:
+    """Saving, restoring and cloning for environments made of lanes.
+
+    Attributes:
+        game: the game.
+        lanes: its lanes.
+    """
+
     game: Game
     lanes: Lanes
+    _ready: bool  # whether a first game has begun
 
-
-class Storable:
-    """Saving, restoring and cloning for environments that have a `game` and `lanes`."""
-
-    def save(self: _HasLanes) -> bytes:
+    def save(self) -> bytes:
         """Return all that determines how the environment goes on, its random streams included.
 
         Opponents that remember past moves are not part of it.
+
+        Raises:
+            ValueError: before the first `reset`.
         """
+        if not self._ready:
+            raise ValueError("call reset before save")
         lanes = self.lanes
-        header = {
-            "game": self.game.spec,
-            "count": lanes.count,
-            "width": lanes.width,
-            "history": lanes.history.shape[1],
-        }
-        parts = (lanes.states, lanes.lanes, lanes.masks, lanes.history)
+        header = _kind(lanes) | {"more": self._more()}
+        parts = (lanes.states, lanes.lanes, lanes.history)
         return _pack(header, b"".join(part.tobytes() for part in parts))
 
-    def restore(self: _HasLanes, data: bytes) -> None:
+    def restore(self, data: bytes) -> None:
         """Go back to what `save` returned, in this or an equally made environment.
+
+        Opponents are told that new games begin.
 
         Raises:
             ValueError: if `data` is damaged or of another kind of environment; nothing has then
                 changed.
         """
         header, body = _unpack(data)
-        lanes = self.lanes
-        expected = {
-            "game": self.game.spec,
-            "count": lanes.count,
-            "width": lanes.width,
-            "history": lanes.history.shape[1],
-        }
-        if header != expected:
-            raise ValueError(f"expected an environment of {expected}, got {header}")
-        parts = (lanes.states, lanes.lanes, lanes.masks, lanes.history)
+        more, lanes = header.pop("more", None), self.lanes
+        if header != _kind(lanes):
+            raise ValueError(f"expected an environment of {_kind(lanes)}, got {header}")
+        parts = (lanes.states, lanes.lanes, lanes.history)
         if len(body) != sum(part.nbytes for part in parts):
             raise ValueError(f"the environment does not take {len(body)} bytes")
-        checked(self.game, np.frombuffer(body[: lanes.states.nbytes], self.game.state).copy())
-        start = 0
+        read, start = [], 0
         for part in parts:
-            part[:] = np.frombuffer(body[start : start + part.nbytes], part.dtype).reshape(
-                part.shape
-            )
-            start += part.nbytes
+            end = start + part.nbytes
+            read.append(np.frombuffer(body[start:end], part.dtype).reshape(part.shape))
+            start = end
+        states, records, history = read
+        _check_lanes(lanes, checked(self.game, states.copy()), records, history)
+        self._check_more(more, records, history)
+        for part, new in zip(parts, read, strict=True):
+            part[:] = new
+        lanes.begin_memories()
         lanes.refresh()
+        self._ready = True
+        self._take_more(more)
 
     def clone(self) -> Self:
-        """Return an independent copy in the same position, with the same future."""
+        """Return an independent copy in the same position, with the same future.
+
+        Opponents are shared: those that remember past moves mix the two up.
+        """
         return copy.deepcopy(self)
+
+    def _more(self) -> Any:
+        """Return what the environment keeps besides its lanes, as JSON can hold it."""
+        return None
+
+    def _check_more(self, more: Any, records: NDArray[np.void], history: NDArray[Any]) -> None:
+        """Raise a `ValueError` unless `more` can be what `_more` returned beside these lanes."""
+        if more is not None:
+            raise ValueError(f"expected nothing besides the lanes, got {more!r}")
+
+    def _take_more(self, more: Any) -> None:
+        """Take over what `_more` returned; the lanes are restored already."""
+
+
+def _kind(lanes: Lanes) -> dict[str, Any]:
+    """Return what two environments must have in common to exchange their contents."""
+    return {
+        "game": lanes.game.spec,
+        "count": lanes.count,
+        "seat": lanes.seat_rule,
+        "history": lanes.history.shape[1],
+    }
+
+
+def _check_lanes(lanes: Lanes, states: Any, records: NDArray[np.void], history: Any) -> None:
+    """Raise a `ValueError` unless the records can lie beside the states, which are checked.
+
+    As `Game.check` does, it guards compiled code against indices out of bounds.
+    """
+    game = lanes.game
+    for name in ("over", "terminated", "illegal"):
+        if not np.isin(np.ascontiguousarray(records[name]).view(np.uint8), (0, 1)).all():
+            raise ValueError(f"{name} is neither true nor false")
+    if not (np.isfinite(records["rewards"]).all() and np.isfinite(records["reward"]).all()):
+        raise ValueError("a reward is not finite")
+    for i, s in enumerate(states):
+        seat, over = int(records["seat"][i]), bool(records["over"][i])
+        if not lanes.can_sit(seat):
+            raise ValueError(f"lane {i}: seat {seat} is not one that this environment has")
+        turn = seat == NO_SEAT or (
+            game.is_active(s, seat) if game.is_active else game.player(s) == seat
+        )
+        if not over and (game.is_terminal(s) or not turn):
+            raise ValueError(f"lane {i}: the game goes on, but player {seat} cannot move")
+    if history.shape[1] > 0:
+        if not 0 <= history[:, 0].min() <= history[:, 0].max() <= game.max_plies:
+            raise ValueError(f"no game of {game.spec} has {history[:, 0].max()} plies")
+        if (history[:, 1:] < 0).any() or (history[:, 1:] >= game.num_actions).any():
+            raise ValueError(f"the history holds actions other than 0 to {game.num_actions - 1}")
 
 
 def _plain(value: Any) -> Any:
@@ -172,4 +233,10 @@ def _unpack(data: bytes) -> tuple[dict[str, Any], bytes]:
     if hashlib.sha256(content).digest()[:16] != data[len(MAGIC) : start]:
         raise ValueError("these bytes are damaged: the checksum does not match")
     size = int.from_bytes(content[:4], "little")
-    return json.loads(content[4 : 4 + size]), content[4 + size :]
+    try:
+        header = json.loads(content[4 : 4 + size])
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"these bytes have no readable header: {error}") from None
+    if not isinstance(header, dict):
+        raise ValueError(f"these bytes have no readable header: {header!r}")
+    return header, content[4 + size :]

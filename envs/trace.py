@@ -51,6 +51,9 @@ def record(
     """Play `games` games and record everything; game i starts from `init` with `seed + i`.
 
     Args:
+        game: any game.
+        games: how many.
+        seed: of the first game, and of the random actions.
         actions: what to play, `RANDOM` (-1) where any legal action will do: a uniform one is drawn.
             Shape `[games, max_plies, S]`. A game stops short at an illegal action.
         interpreted: run the same code without compiling it; the record must be the same.
@@ -94,7 +97,7 @@ def make_trace(game: Game) -> Any:
 
     It fills the arrays of a `Trace`; see `record`.
     """
-    list_actions, choose, play = make_turn(game)
+    list_actions, _, play = make_turn(game)
     init, is_terminal, score = game.init, game.is_terminal, game.returns
     player: Any = None if game.simultaneous else game.player
     simultaneous, seats, num_actions = game.simultaneous, seat_count(game), game.num_actions

@@ -13,7 +13,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.opponents import OpponentSpec
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.stepper import DISABLED, NEXT_STEP, SAME_STEP
+from ludoteca.envs.stepper import DISABLED, EVERY_SEAT, NEXT_STEP, SAME_STEP
+from ludoteca.envs.storage import Storable
 
 AUTORESET = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
@@ -22,20 +23,22 @@ AUTORESET = {
 }
 
 
-class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
+class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], Storable):
     """B games at once, stepped by compiled code.
 
     Self-play (`opponent=None`): the caller moves for every seat. In sequential games it sees each
     position as its mover does, and is paid the mover's reward. In simultaneous games observations
     are `[B, P, ...]`, actions `[B, P]`, and the reward is player 0's.
 
-    Against opponents: the caller has one seat, the opponents play the others inside the environment,
-    and the reward is the caller's.
+    Against opponents: the caller has one seat, the opponents play the others inside the
+    environment, and the reward is the caller's.
 
     `info` holds `action_mask` (int8 `[B, A]`, or `[B, P, A]` in simultaneous self-play),
     `rewards` (float32 `[B, P]`, of all players), `player` (int8 `[B]`: whose view is seen, -1 for
-    all) and `illegal_action` (bool `[B]`). Under same-step autoreset also `final_obs`,
-    `final_info` and their masks `_final_obs` and `_final_info`, when games have ended.
+    all) and `illegal_action` (bool `[B]`). Under same-step autoreset also `final_obs` (one array,
+    zero where no game ended), `final_info` and their masks `_final_obs` and `_final_info`, when
+    games have ended; `rewards` and `illegal_action` are then those of the last step, in both
+    places, and `action_mask` and `player` outside `final_info` belong to the new games.
     """
 
     def __init__(
@@ -95,18 +98,19 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
             dtype=dtype,
             channels_last=channels_last,
         )
-        every_seat = self.game.simultaneous and opponent is None
-        seats = (self.game.num_players,) if every_seat else ()
+        # Whether all players are seen and act at once, in one more axis of the arrays.
+        self._every_seat = self.game.simultaneous and self.lanes.seat_rule == EVERY_SEAT
+        seats = (self.game.num_players,) if self._every_seat else ()
         self.single_observation_space = self.lanes.observation_space(*seats)
         self.single_action_space = (
             spaces.MultiDiscrete([self.game.num_actions] * self.game.num_players)
-            if every_seat
+            if self._every_seat
             else spaces.Discrete(self.game.num_actions)
         )
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._actions_shape = (num_envs, *seats)
-        self._seeded = False
+        self._ready = False  # whether all games have begun
 
     def reset(
         self,
@@ -118,26 +122,33 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
 
         Args:
             seed: lane i is seeded with `seed + i`, as a single environment would be; or one seed
-                per lane; or None: each lane goes on with its random stream.
+                per lane; or None: each lane goes on with its random stream, which is random at the
+                first reset.
             options: `{"reset_mask": mask}` resets only the lanes where `mask`, bool `[B]`, is true.
 
         Raises:
-            ValueError: if there are not as many seeds as lanes, or the mask has another form.
+            ValueError: if there are not as many seeds as lanes, if the mask has another form, or if
+                it leaves out games that have never begun.
         """
         which = _reset_mask(options, self.num_envs)
-        if seed is None and not self._seeded:
-            seed = int(self.np_random.integers(2**62))
+        if not (self._ready or which is None or which.all()):
+            raise ValueError("the first reset must be of all games, without a reset_mask")
+        seeds: list[int | None]
         if seed is None:
-            seeds: Sequence[int | None] = [None] * self.num_envs
+            seeds = [None] * self.num_envs
         elif isinstance(seed, int | np.integer):
-            super().reset(seed=int(seed))
-            seeds = [check_seed(int(seed)) + i for i in range(self.num_envs)]
+            first = check_seed(seed)
+            super().reset(seed=first)
+            seeds = [first + i for i in range(self.num_envs)]
         else:
             seeds = [None if one is None else check_seed(one) for one in seed]
             if len(seeds) != self.num_envs:
                 raise ValueError(f"expected {self.num_envs} seeds, one per game, got {len(seeds)}")
-        self._seeded = True
+        if not self._ready:
+            fresh = self.np_random.integers(2**62, size=self.num_envs).tolist()
+            seeds = [new if one is None else one for one, new in zip(seeds, fresh, strict=True)]
         self.lanes.reset(seeds, which)
+        self._ready = True
         return self._seen(self.lanes.observations), self._info()
 
     def step(
@@ -159,8 +170,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
                 f"actions must be integers of shape {self._actions_shape}, "
                 f"got {given.dtype} of shape {given.shape}"
             )
-        if not self._seeded:
-            raise ValueError("call reset before step")
+        check_ready(self._ready, "step")
         lanes = self.lanes
         lanes.step(given.astype(np.int64, order="C").reshape(self.num_envs, -1))
         records = lanes.lanes
@@ -168,8 +178,8 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         info = self._info()
         if self.autoreset_mode == AutoresetMode.SAME_STEP and terminated.any():
             info["final_obs"] = self._seen(lanes.final_observations)
-            info["_final_obs"] = info["_final_info"] = terminated
-            info["final_info"] = {"rewards": info["rewards"], "_rewards": terminated}
+            info["_final_obs"], info["_final_info"] = terminated.copy(), terminated.copy()
+            info["final_info"] = self._final_info(terminated)
         return (
             self._seen(lanes.observations),
             records["reward"].copy(),
@@ -183,7 +193,12 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         return self._seen(self.lanes.masks).astype(np.bool_)
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return one picture or text per game, as `render_mode` says."""
+        """Return one picture or text per game, as `render_mode` says.
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        check_ready(self._ready, "render")
         if self.render_mode is None:
             return None
         from ludoteca.envs.render import render
@@ -196,19 +211,35 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]]):
         self.lanes.close()
 
     def _info(self) -> dict[str, Any]:
+        # Whose view: a mover's in sequential self-play, else the seat's, which is -1 for all.
+        self_play = self.lanes.seat_rule == EVERY_SEAT
+        whose = "mover" if self_play and not self.game.simultaneous else "seat"
         records = self.lanes.lanes
-        whose = "mover" if self.lanes.opponents == () else "seat"
-        every_seat = self.lanes.width > 1
         return {
             "action_mask": self._seen(self.lanes.masks).copy(),
             "rewards": records["rewards"].copy(),
-            "player": np.full(self.num_envs, -1, np.int8) if every_seat else records[whose].copy(),
+            "player": records[whose].copy(),
             "illegal_action": records["illegal"].copy(),
         }
 
+    def _final_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return what `_info` said of the games that ended, in the form of Gymnasium's vectors."""
+        records = self.lanes.lanes
+        info: dict[str, Any] = {}
+        for name, values in (
+            ("action_mask", np.zeros_like(self._seen(self.lanes.masks))),
+            ("rewards", records["rewards"]),
+            ("player", records["final_player"]),
+            ("illegal_action", records["illegal"]),
+        ):
+            info[name] = np.zeros_like(values)
+            info[name][ended] = values[ended]
+            info[f"_{name}"] = ended.copy()
+        return info
+
     def _seen(self, array: NDArray[Any]) -> NDArray[Any]:
         """Drop the axis of seats where only one is seen."""
-        return array if self.lanes.width > 1 else array[:, 0]
+        return array if self._every_seat else array[:, 0]
 
 
 def as_game(game: Game | str, params: dict[str, Any]) -> Game:
@@ -235,14 +266,20 @@ def check_render_mode(render_mode: str | None, modes: Sequence[str]) -> str | No
     return render_mode
 
 
-def check_seed(seed: int) -> int:
+def check_ready(ready: bool, call: str) -> None:
+    """Raise a `ValueError` unless a first game has begun."""
+    if not ready:
+        raise ValueError(f"call reset before {call}")
+
+
+def check_seed(seed: int | np.integer[Any]) -> int:
     """Return `seed` if a random stream can start from it and its neighbors.
 
     Raises:
         ValueError: otherwise.
     """
-    if not 0 <= seed < 2**63:
-        raise ValueError(f"a seed must be from 0 to 2**63 - 1, got {seed}")
+    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
+        raise ValueError(f"a seed must be an integer from 0 to 2**63 - 1, got {seed!r}")
     return int(seed)
 
 

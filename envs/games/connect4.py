@@ -15,6 +15,8 @@ from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import integer
 from ludoteca.envs.symmetry import grid_symmetries
 
+U0, U1 = np.uint64(0), np.uint64(1)
+
 
 @unique
 def connect4(rows: int = 6, columns: int = 7, connect: int = 4) -> Game:
@@ -38,6 +40,9 @@ def connect4(rows: int = 6, columns: int = 7, connect: int = 4) -> Game:
         observation_shape=(2, rows, columns),
         state=np.dtype(
             [
+                # On boards of at most 64 bits, a bit per disc: bit column * (rows + 1) + height.
+                # The bit above each column is never set, so that lines cannot wrap around.
+                ("discs", np.uint64, (2,)),
                 ("board", np.int8, (rows, columns)),  # row 0 is the top; EMPTY or a player
                 ("height", np.int8, (columns,)),  # discs in each column
                 ("to_move", np.int8),
@@ -78,6 +83,7 @@ def connect4(rows: int = 6, columns: int = 7, connect: int = 4) -> Game:
 
 @kernel
 def init(s: Any, seed: int) -> None:
+    s.discs[:] = 0
     s.board[:] = EMPTY
     s.height[:] = 0
     s.to_move = 0
@@ -103,13 +109,35 @@ def legal_actions(s: Any, out: Any) -> int:
 
 @kernel
 def step(s: Any, action: int) -> None:
-    row = s.board.shape[0] - 1 - s.height[action]
-    s.board[row, action] = s.to_move
+    rows, columns = s.board.shape
+    mover, height = s.to_move, int(s.height[action])
+    s.board[rows - 1 - height, action] = mover
     s.height[action] += 1
     s.moves_left -= 1
-    if in_line(s, row, action, s.connect):
-        s.winner = s.to_move
-    s.to_move = 1 - s.to_move
+    if (rows + 1) * columns <= 64:
+        s.discs[mover] |= U1 << np.uint64(action * (rows + 1) + height)
+        won = has_line(s.discs[mover], rows, s.connect)
+    else:
+        won = in_line(s, rows - 1 - height, action, s.connect)
+    if won:
+        s.winner = mover
+    s.to_move = 1 - mover
+
+
+@kernel
+def has_line(discs: Any, rows: int, connect: int) -> bool:
+    """Tell whether `connect` discs are in a row, from the bits of all discs of a player.
+
+    Without a branch per direction: what a disc completes is hard for a processor to guess.
+    """
+    found = U0
+    # To the next disc upward, rightward and on the two diagonals.
+    for direction in (1, rows + 1, rows, rows + 2):
+        run = discs  # bit i: a row of k discs begins at i, for k = 1, 2, ... `connect`
+        for k in range(1, connect):
+            run &= discs >> np.uint64(k * direction)
+        found |= run
+    return bool(found != U0)
 
 
 @kernel
@@ -127,10 +155,10 @@ def returns(s: Any, out: Any) -> None:
 @kernel
 def observe(s: Any, player: int, out: Any) -> None:
     """Plane 0: discs of `player`; plane 1: the opponent's."""
-    for row in range(s.board.shape[0]):
-        for column in range(s.board.shape[1]):
-            out[0, row, column] = s.board[row, column] == player
-            out[1, row, column] = s.board[row, column] == 1 - player
+    board, mine, theirs = s.board.flat, out[0].flat, out[1].flat
+    for cell in range(s.board.size):
+        mine[cell] = board[cell] == np.int8(player)
+        theirs[cell] = board[cell] == np.int8(1 - player)
 
 
 def cells(s: Any) -> Any:
@@ -150,6 +178,12 @@ def check(s: Any) -> str:
         return f"heights {s.height} do not match the discs, {filled.sum(0)}"
     if any(not filled[rows - h :, c].all() for c, h in enumerate(s.height)):
         return "a disc hangs in the air"
+    rows, columns = s.board.shape
+    bits = [0, 0]
+    for row, column in np.argwhere(filled if (rows + 1) * columns <= 64 else filled & False):
+        bits[s.board[row, column]] |= 1 << int(column * (rows + 1) + rows - 1 - row)
+    if s.discs.tolist() != bits:
+        return "discs and board differ"
     if s.moves_left != np.count_nonzero(~filled):
         return f"moves_left is {s.moves_left}, but {np.count_nonzero(~filled)} cells are empty"
     return ""

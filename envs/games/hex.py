@@ -13,6 +13,7 @@ from ludoteca.envs.game import Game, unique
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.params import choice, integer
+from ludoteca.envs.rng import below
 from ludoteca.envs.symmetry import CellMap, Symmetry, grid_symmetries
 
 # A cell is a set of bits: bit p is what observation plane p shows there.
@@ -67,6 +68,7 @@ def hex(board_size: int = 11, first: str = "black", swap: bool = False) -> Game:
         is_terminal=is_terminal,
         returns=returns,
         observe=observe,
+        playout=playout,
         layout=Layout(
             "hexagons",
             n,
@@ -201,6 +203,50 @@ def spread(s: Any, row: int, column: int, color: int, edges: int) -> None:
 
 
 @kernel
+def playout(s: Any, legal: Any, rng: Any) -> None:
+    """Fill the board at random, then see who has won: nobody can win twice, and somebody must."""
+    if can_swap(s):
+        step(s, int(legal[below(rng, legal_actions(s, legal))]))
+    size = s.cells.shape[0] - 2
+    n = legal_actions(s, legal)
+    if n == 0:
+        return
+    black = s.to_move == s.white_first
+    for k in range(n):
+        j = k + below(rng, n - k)
+        cell = legal[j]
+        legal[j] = legal[k]
+        s.cells[cell // size + 1, cell % size + 1] = BLACK if black else WHITE
+        black = not black
+    s.winner = s.white_first if black_joins(s) else 1 - s.white_first
+
+
+@kernel
+def black_joins(s: Any) -> bool:
+    """Tell whether black joins north and south on a full board.
+
+    Walks along the border between black and white that begins in the corner of north and west,
+    black on the left hand: the black cells met are joined to north, the white ones to west. From
+    the black cell (row, column) the white one lies in `direction`, and the cell ahead of both in
+    `direction - 1`.
+    """
+    row, column, direction = 0, 1, 4
+    while True:
+        ahead = (direction + 5) % 6
+        r, c = row + NEIGHBORS[ahead][0], column + NEIGHBORS[ahead][1]
+        cell = s.cells[r, c]
+        if cell & WHITE:
+            if cell & EAST:
+                return False
+            if not cell & BLACK:
+                direction = ahead
+                continue
+        if cell & SOUTH:
+            return True
+        row, column, direction = r, c, (direction + 1) % 6
+
+
+@kernel
 def is_terminal(s: Any) -> bool:
     return bool(s.winner != UNDECIDED)
 
@@ -217,10 +263,11 @@ def observe(s: Any, player: int, out: Any) -> None:
     """Planes: black, white, white joined to west, to east, black joined to north, to south."""
     # Flat, so that the compiler sees one long loop per plane.
     flat = s.cells.flat
+    cells = s.cells.flat
     for plane in range(6):
         shown = out[plane].flat
-        for i in range(s.cells.size):
-            shown[i] = (flat[i] >> plane) & 1
+        for cell in range(s.cells.size):
+            shown[cell] = (cells[cell] & (1 << plane)) != 0
 
 
 def cells(s: Any) -> Any:

@@ -119,11 +119,13 @@ def hungry_geese(
             (
                 Piece("*", "food", "food", "#e67e22"),
                 *(
-                    Piece(letter, name, shape, COLORS[p], p)
-                    for p in range(num_players)
-                    for letter, name, shape in (
-                        ("ABCDEFGH"[p], f"goose {'ABCDEFGH'[p]}", "head"),
-                        ("abcdefgh"[p], f"body of goose {'ABCDEFGH'[p]}", "body"),
+                    piece
+                    for letter, color, p in zip(
+                        "ABCDEFGH", COLORS, range(num_players), strict=False
+                    )
+                    for piece in (
+                        Piece(letter, f"goose {letter}", "head", color, p),
+                        Piece(letter.lower(), f"body of goose {letter}", "body", color, p),
                     )
                 ),
             ),
@@ -186,7 +188,7 @@ def step(s: Any, actions: Any) -> None:
     refill(s)
     for p in range(s.body.shape[0]):
         if s.length[p] > 0:
-            s.score[p] = (int(s.steps) + 1) * (int(s.max_length) + 1) + s.length[p]
+            s.score[p] = (int(s.steps) + 1) * (int(s.max_length) + 1) + int(s.length[p])
 
 
 @kernel
@@ -321,6 +323,7 @@ def returns(s: Any, out: Any) -> None:
 
 @kernel
 def observe(s: Any, player: int, out: Any) -> None:
+    out[:] = 0
     players, room = s.body.shape
     columns = s.occupied.shape[1]
     for k in range(players):

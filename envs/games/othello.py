@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from ludoteca.envs.game import Game, unique
+from ludoteca.envs.games.bitboards import U0, U1, count, squares
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.symmetry import CellMap, grid_symmetries
 
 # Square (row, column) is bit 8 * row + column on every board size; smaller boards use the top left.
-U0, U1, U7, U8, U9 = (np.uint64(i) for i in (0, 1, 7, 8, 9))
+U7, U8, U9 = np.uint64(7), np.uint64(8), np.uint64(9)
 NOT_FIRST_COLUMN = np.uint64(0xFEFEFEFEFEFEFEFE)
 NOT_LAST_COLUMN = np.uint64(0x7F7F7F7F7F7F7F7F)
 # Shifts of bits that step one square left or up (right shifts) and right or down (left shifts),
@@ -59,13 +60,13 @@ def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = Fal
                 ("legal", np.uint64),  # squares where the player to move may place a disc
                 ("to_move", np.int8),
                 ("over", np.int8),
-                ("board_size", np.int8),
+                ("board", np.int8, (0, n)),  # takes no room: its shape tells the kernels n
                 ("absolute", np.int8),
                 ("auto_pass", np.int8),
             ],
             align=True,
         ),
-        settings={"board_size": n, "absolute": planes == "absolute", "auto_pass": auto_pass},
+        settings={"absolute": planes == "absolute", "auto_pass": auto_pass},
         init=init,
         player=player,
         legal_actions=legal_actions,
@@ -96,7 +97,7 @@ def _actions_with_pass(cells: Any, move: CellMap) -> Any:
 
 @kernel
 def init(s: Any, seed: int) -> None:
-    middle = np.uint64(9 * (s.board_size // 2))  # d4's successor e5 on 8x8: just past the center
+    middle = np.uint64(9 * (s.board.shape[1] // 2))  # d4's successor e5 on 8x8: just past the center
     s.discs[0] = (U1 << (middle - U8)) | (U1 << (middle - U1))
     s.discs[1] = (U1 << middle) | (U1 << (middle - U9))
     s.to_move = 0
@@ -111,7 +112,7 @@ def player(s: Any) -> int:
 
 @kernel
 def legal_actions(s: Any, out: Any) -> int:
-    size = int(s.board_size)
+    size = s.board.shape[1]
     if s.over:
         return 0
     if s.legal == U0:
@@ -131,7 +132,7 @@ def legal_actions(s: Any, out: Any) -> int:
 @kernel
 def step(s: Any, action: int) -> None:
     mover = int(s.to_move)
-    size = int(s.board_size)
+    size = s.board.shape[1]
     passed = action == size * size
     if not passed:
         square = U1 << np.uint64(8 * (action // size) + action % size)
@@ -167,13 +168,14 @@ def returns(s: Any, out: Any) -> None:
 def observe(s: Any, player: int, out: Any) -> None:
     """Plane 0: discs of `player`, plane 1: the opponent's; or white and black if absolute."""
     first = 1 if s.absolute else player
-    a, b = s.discs[first], s.discs[1 - first]
-    for row in range(s.board_size):
-        row_a = (a >> np.uint64(8 * row)) & np.uint64(0xFF)
-        row_b = (b >> np.uint64(8 * row)) & np.uint64(0xFF)
-        for column in range(s.board_size):
-            out[0, row, column] = (row_a >> np.uint64(column)) & U1
-            out[1, row, column] = (row_b >> np.uint64(column)) & U1
+    size = s.board.shape[1]
+    for plane in range(2):
+        discs = s.discs[first if plane == 0 else 1 - first]
+        # One loop over the plane: a compiler makes it a few vector instructions.
+        squares = out[plane].flat
+        for square in range(size * size):
+            bit = np.uint64(8 * (square // size) + square % size)
+            squares[square] = (discs >> bit) & U1
 
 
 @kernel
@@ -200,7 +202,7 @@ def placements(s: Any, player: int) -> Any:
         run |= ok & (run >> (shift + shift))
         run |= ok & (run >> (shift + shift))
         found |= left & (run >> shift)
-    return found & ~(own | other) & region(s.board_size)
+    return found & ~(own | other) & region(s.board.shape[1])
 
 
 @kernel
@@ -237,36 +239,17 @@ def region(board_size: int) -> Any:
     return np.uint64(0x000000000F0F0F0F)
 
 
-@kernel
-def count(squares: Any) -> int:
-    """Count the bits set; from Warren, "Hacker's Delight", 2nd edition, section 5-1.
-
-    LLVM knows this form, product included, and makes it one instruction.
-    """
-    x = squares - ((squares >> U1) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    # Signed, so that counts can be subtracted: compiled, int() of a uint64 stays unsigned.
-    return int(np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56)))
-
-
-def squares(bits: Any, size: int) -> Any:
-    """Return the board of a bit set as booleans, shape `[size, size]`."""
-    shifts = 8 * np.arange(size, dtype=np.uint64)[:, None] + np.arange(size, dtype=np.uint64)
-    return ((np.uint64(bits) >> shifts) & U1).astype(bool)
-
-
 def cells(s: Any) -> Any:
     """Show black as 1 and white as 2."""
-    size = int(s.board_size)
-    return (squares(s.discs[0], size) + 2 * squares(s.discs[1], size)).astype(np.int8)
+    size = s.board.shape[1]
+    return (squares(s.discs[0], size, size) + 2 * squares(s.discs[1], size, size)).astype(np.int8)
 
 
 def check(s: Any) -> str:
     """Tell what is impossible in a position from outside."""
     if s.discs[0] & s.discs[1]:
         return "a square holds both a black and a white disc"
-    if (s.discs[0] | s.discs[1]) & ~region(s.board_size):
+    if (s.discs[0] | s.discs[1]) & ~region(s.board.shape[1]):
         return "a disc lies outside the board"
     if s.to_move not in (0, 1) or s.over not in (0, 1):
         return f"to_move {s.to_move} or over {s.over} is not 0 or 1"

@@ -1,9 +1,11 @@
 """Tic-Tac-Toe (noughts and crosses): a full line of your marks wins, a full board is a draw.
 
-Rules: https://en.wikipedia.org/wiki/Tic-tac-toe. Larger boards and shorter lines are the m,n,k-games
-of https://en.wikipedia.org/wiki/M,n,k-game.
+Rules: https://en.wikipedia.org/wiki/Tic-tac-toe. Larger boards and shorter lines are the m,n,k-games of
+https://en.wikipedia.org/wiki/M,n,k-game; five in a row on 5x5 is the game ticTacToeLarge of the
+General Game Playing base repository (http://games.ggp.org/base).
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,6 +68,13 @@ def tictactoe(board_size: int = 3, line: int | None = None) -> Game:
     )
 
 
+@unique
+def tictactoe_large(board_size: int = 5, line: int | None = None) -> Game:
+    """Tic-Tac-Toe on a 5x5 board, where five in a row win; the rest is as in `tictactoe`."""
+    game = tictactoe(board_size, line)
+    return replace(game, name="tictactoe_large", title="Tic-Tac-Toe Large")
+
+
 @kernel
 def init(s: Any, seed: int) -> None:
     s.board[:] = EMPTY
@@ -118,10 +127,10 @@ def returns(s: Any, out: Any) -> None:
 @kernel
 def observe(s: Any, player: int, out: Any) -> None:
     """Plane 0: marks of `player`; plane 1: the opponent's."""
-    for row in range(s.board.shape[0]):
-        for column in range(s.board.shape[1]):
-            out[0, row, column] = s.board[row, column] == player
-            out[1, row, column] = s.board[row, column] == 1 - player
+    board, mine, theirs = s.board.flat, out[0].flat, out[1].flat
+    for cell in range(s.board.size):
+        mine[cell] = board[cell] == np.int8(player)
+        theirs[cell] = board[cell] == np.int8(1 - player)
 
 
 def cells(s: Any) -> Any:

@@ -128,12 +128,13 @@ def returns(s: Any, out: Any) -> None:
 @kernel
 def observe(s: Any, player: int, out: Any) -> None:
     """Planes 0, 1: heads of `player` and the opponent; 2, 3: their walls, heads included."""
+    out[:2] = 0
     out[0, s.head[player, 0], s.head[player, 1]] = 1
     out[1, s.head[1 - player, 0], s.head[1 - player, 1]] = 1
-    for row in range(s.walls.shape[0]):
-        for column in range(s.walls.shape[1]):
-            out[2, row, column] = s.walls[row, column] == player + 1
-            out[3, row, column] = s.walls[row, column] == 2 - player
+    walls, mine, theirs = s.walls.flat, out[2].flat, out[3].flat
+    for cell in range(s.walls.size):
+        mine[cell] = walls[cell] == np.int8(player + 1)
+        theirs[cell] = walls[cell] == np.int8(2 - player)
 
 
 def cells(s: Any) -> Any:

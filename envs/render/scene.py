@@ -28,7 +28,8 @@ from ludoteca.envs.render.status import Part, as_record, board_codes, player_pie
 
 PAPER, INK, FAINT = "#eeeae2", "#2b2b2b", "#6b665f"
 GOOD, BAD = "#1f77d0", "#d6452b"  # high and low values
-LAST = "#e8402a"  # marks the last move
+LAST = "#e8402a"  # marks the last disc
+MOVE = "#ffd54a"  # tints the cells of the last move
 CAPTION = 30  # height of a line under the board
 CAPTION_SIZE = 17
 CHARACTER = 0.56  # mean width of a character, in font sizes
@@ -47,7 +48,7 @@ def scene(
     Args:
         game: whose layout is drawn.
         s: one record.
-        last_action: the action of the last ply, marked if actions are cells or columns.
+        last_action: the action of the last ply, marked if actions are cells, columns or moves.
         values: a number to show in each empty cell, NaN for none, as a heat map: shape
             `[rows, columns]`, or `[num_actions]` if actions are cells or columns.
         captions: lines under the board; by default, one that says what is going on.
@@ -62,6 +63,10 @@ def scene(
     if values is not None:
         shapes += _heat_map(layout, place, codes, _cell_values(game, codes, values))
     last = _last_cell(layout, codes, last_action)
+    if last_action is not None and 0 <= last_action < len(layout.moves):
+        for cell in layout.moves[int(last_action)]:
+            tint = mix(layout.background, MOVE, 0.55)
+            shapes.append(_cell(layout, place, *divmod(cell, layout.columns), tint))
     shapes += _pieces(layout, place, codes, layout.paths(s) if layout.paths else [], last)
     lines: Sequence[Sequence[Part]] = (
         [status(game, s)] if captions is None else [[(None, line)] for line in captions]
@@ -192,7 +197,7 @@ def _labels(layout: Layout, place: Geometry) -> list[Shape]:
     for row in range(0 if layout.column_actions else layout.rows):
         _, y = place.center(row, 0)
         side = place.west(y) if layout.grid == "hexagons" else place.left - 2
-        shapes.append(Text(side - LABEL / 2, y, str(row + 1), size, FAINT))
+        shapes.append(Text(side - LABEL / 2, y, layout.row_name(row), size, FAINT))
     return shapes
 
 
@@ -275,7 +280,7 @@ def _pieces(
             continue
         x, y = place.center(row, column)
         if (row, column) == last and piece.shape != "disc":
-            tint = mix(layout.background, "#ffd54a", 0.55)
+            tint = mix(layout.background, MOVE, 0.55)
             shapes.append(_cell(layout, place, row, column, tint))
         shapes += piece_shapes(piece, x, y, place.cell, heading.get((row, column)))
         if (row, column) == last and piece.shape == "disc":

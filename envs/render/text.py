@@ -42,7 +42,8 @@ def _rectangle(layout: Layout, rows: list[list[str]]) -> list[str]:
         return [_joined(row, 1) for row in rows]
     margin = len(str(layout.rows))
     header = " " * (margin + 1) + _joined(_column_letters(layout), 1)
-    return [header, *(f"{r + 1:>{margin}} {_joined(row, 1)}" for r, row in enumerate(rows))]
+    lines = [f"{layout.row_name(r):>{margin}} {_joined(row, 1)}" for r, row in enumerate(rows)]
+    return [header, *lines]
 
 
 def _rhombus(layout: Layout, rows: list[list[str]]) -> list[str]:
@@ -62,7 +63,8 @@ def _rhombus(layout: Layout, rows: list[list[str]]) -> list[str]:
     for r, row in enumerate(rows):
         middle = r == len(rows) // 2
         start = (west if middle else "").ljust(indent)
-        line = f"{start}{' ' * r}{r + 1:>{margin}} {_joined(row, 1)} {r + 1}"
+        number = layout.row_name(r)
+        line = f"{start}{' ' * r}{number:>{margin}} {_joined(row, 1)} {number}"
         lines.append(f"{line} {east}" if middle else line)
     shift = " " * (indent + margin + 1 + layout.rows)
     lines.append(shift + letters)

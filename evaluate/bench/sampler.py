@@ -34,25 +34,24 @@ def make_mask_sampler() -> Any:
     def sample_rows(masks: Any, rng: Any, actions: Any) -> None:
         num_actions = masks.shape[1]
         for i in range(masks.shape[0]):
-            mask = masks[i]
             # Drawing until the action is legal is uniform, and where it takes long, so is taking
             # the k-th of those that are legal: whether it takes long depends on failures only.
+            action, found = 0, False
             for _ in range(TRIES):
                 action = below(rng, num_actions)
-                if mask[action]:
+                if masks[i, action]:
+                    found = True
                     break
-            else:
+            if not found:
                 count = 0
                 for a in range(num_actions):
-                    count += mask[a]
+                    count += masks[i, a]
                 k = below(rng, count)
                 action = 0
+                # Without branches: `action` counts the actions before the k-th legal one.
                 for a in range(num_actions):
-                    if mask[a]:
-                        if k == 0:
-                            action = a
-                            break
-                        k -= 1
-            actions[i] = action
+                    k -= masks[i, a]
+                    action += int(k >= 0)
+            actions[i] = action if action < num_actions else 0  # none is legal
 
     return sample_rows

@@ -37,7 +37,7 @@ def position(
         s.occupied.ravel()[bodies[p]] = 1
         s.last_action[p] = "NESW".find(last[p])
         if bodies[p] and steps > 0:
-            s.score[p] = (steps + 1) * (s.max_length + 1) + len(bodies[p])
+            s.score[p] = (steps + 1) * (int(s.max_length) + 1) + len(bodies[p])
     assert game.check(s) == ""
     return game, s
 
@@ -205,7 +205,8 @@ STORIES = {
         "EW",
         {},
     ),
-    "of two on one food both die; the first had it, so its tail was still there, and the other's not": (
+    # Goose 0 had the food, so its tail stayed and stopped goose 2; the tail of goose 1 moved on.
+    "of two on one food both die": (
         """
         A10*abk  .....k.
         .......  .......
@@ -244,9 +245,9 @@ STORIES = {
     "who bites itself is gone before the others are judged, too": (
         """
         01...  .....
-        32..a  ..a..
-        4..b.  ..b..
-        """.replace("..a  ..a..", ".ab  ..ab.").replace("4..b.  ..b..", "4....  ....."),
+        32ab.  .ab..
+        4....  .....
+        """,
         "SW",
         {},
     ),
@@ -341,5 +342,220 @@ def test_step(picture: str, moves: str, options: dict[str, Any]) -> None:
 
 def test_food_is_refilled_only_where_there_is_room() -> None:
     game, s = position(["0*a", "***", "***"], min_food=9)
-    assert play(game, s, "SN") == ["1*.", "0**", "**a"]  # two tails stay: one is hidden below
-    assert geese(s) == [[3, 0], [8, 2]]
+    assert play(game, s, "SN") == ["1*b", "0**", "**a"]
+    assert s.num_food == 5
+    play(game, s, "SW")  # both eat again: still no cell is free
+    assert s.num_food == 3
+    play(game, s, "WN")  # goose 0 runs into goose 1, which eats: all that goose 0 leaves is filled
+    assert s.length.tolist() == [0, 4]
+    assert s.num_food == 5
+    assert s.food.tolist()[5:] == [NONE] * 4
+
+
+def test_a_lone_goose_has_won_after_one_step() -> None:
+    game = hungry_geese(num_players=1)
+    s = game.new()
+    assert not game.is_terminal(s)
+    play(game, s, "N")
+    assert game.is_terminal(s)
+    assert s.score.tolist() == [200 + s.length[0]]
+    assert outcome(game, s) == [0]
+
+
+def test_a_game_takes_199_moves_and_a_survivor_of_length_22_scores_20022() -> None:
+    empty = "..........."
+    game, s = position(["0123456789.", empty, empty, "a..........", *[empty] * 3], steps=196)
+    s.body[0, 10:23] = [10, *range(21, 9, -1)]  # to the end of row 0, and back along row 1
+    s.length[0] = 23
+    s.occupied[:2] = 1
+    s.occupied[2, 0] = 0
+    assert game.check(s) != ""
+    s.body[0, :22] = [*range(11), *range(21, 10, -1)]
+    s.length[0] = 22
+    assert game.check(s) == ""
+    play(game, s, "NE")
+    play(game, s, "NE")
+    assert not game.is_terminal(s)
+    play(game, s, "NE")
+    assert game.is_terminal(s)
+    assert s.steps == game.max_plies == 199
+    assert s.score.tolist() == [20022, 20001]
+    assert outcome(game, s) == [1, -1]
+
+
+def test_the_longest_possible_game_does_not_overflow() -> None:
+    game, s = position(
+        ["0...", "....", "a..."],
+        steps=9_998,
+        hunger_rate=10_000,
+        episode_steps=10_000,
+        max_length=10_000,
+        extra_planes=True,
+    )
+    play(game, s, "EE")
+    assert game.is_terminal(s)
+    assert s.score.tolist() == [10_000 * 10_001 + 1] * 2
+    assert view(game, s, 0)[-2:, 0, 0].tolist() == [100, 99]
+
+
+def test_returns_are_paid_when_a_goose_dies_and_stay() -> None:
+    rows = ["0.....", ".....*", "a.....", "......", "A.....", "......", "k....."]
+    game, s = position(rows, steps=0)
+    for moves, expected in [
+        ("EEEE", [0, 0, 0, 0]),
+        ("EEEW", [0, 0, 0, -1]),
+        ("EEW-", [0, 0, -1 / 3, -1]),
+        ("WW--", [2 / 3, 2 / 3, -1 / 3, -1]),
+    ]:
+        assert not game.is_terminal(s)
+        play(game, s, moves)
+        assert outcome(game, s) == pytest.approx(expected)
+    assert game.is_terminal(s)
+
+
+def test_of_two_that_die_together_the_longer_wins() -> None:
+    game, s = position(["10.a", "....", "...."])
+    play(game, s, "EW")
+    assert game.is_terminal(s)
+    assert outcome(game, s) == [1, -1]
+
+
+def test_dying_in_the_first_step_scores_nothing() -> None:
+    game, s = position(["0.a", "...", "..."], steps=0)
+    play(game, s, "EW")
+    assert s.score.tolist() == [0, 0]
+    assert outcome(game, s) == [0, 0]
+
+
+BEFORE = [
+    "...........",
+    ".01.....a..",
+    "........b..",
+    "...........",
+    "..*...A....",
+    "......B..k.",
+    "...*..C..l.",
+]
+AFTER = [
+    ".0.........",
+    ".1......ba.",
+    "...........",
+    "...........",
+    "..*..AB....",
+    "......C....",
+    "...*.......",
+]
+NOBODY: list[tuple[int, int]] = []
+HEADS = [[(0, 1)], [(1, 9)], [(4, 5)], NOBODY]
+TAILS = [[(1, 1)], [(1, 8)], [(5, 6)], NOBODY]
+BODIES = [[(0, 1), (1, 1)], [(1, 9), (1, 8)], [(4, 5), (4, 6), (5, 6)], NOBODY]
+LAST_HEADS = [[(1, 1)], [(1, 8)], [(4, 6)], NOBODY]
+FOODS = [[(4, 2), (6, 3)]]
+
+
+def planes_of(cells: list[list[tuple[int, int]]]) -> Any:
+    planes = np.zeros((len(cells), 7, 11), np.int8)
+    for plane, marked in zip(planes, cells, strict=True):
+        for row, column in marked:
+            plane[row, column] = 1
+    return planes
+
+
+@pytest.mark.parametrize("player", range(4))
+def test_17_planes_show_the_view_of_a_player(player: int) -> None:
+    """Goose 3 has just died by turning back, so it has no planes, from its own view either."""
+    game, s = position(BEFORE, last="NNNN")
+    assert play(game, s, "NEWS") == AFTER
+    order = [(player + k) % 4 for k in range(4)]
+    parts = [[part[p] for p in order] for part in (HEADS, TAILS, BODIES, LAST_HEADS)]
+    expected = planes_of([plane for part in parts for plane in part] + FOODS)
+    assert expected.shape == game.observation_shape == (17, 7, 11)
+    assert np.array_equal(view(game, s, player), expected)
+
+
+def test_there_are_no_last_heads_at_the_start() -> None:
+    game = hungry_geese()
+    planes = view(game, game.new(3), 2)
+    assert not planes[12:16].any()
+    assert planes[:16].sum(axis=(1, 2)).tolist() == [1] * 12 + [0] * 4
+    assert np.array_equal(planes[:4], planes[4:8])
+    assert planes[16].sum() == 2
+
+
+def test_extra_planes_tell_the_time() -> None:
+    game, s = position(BEFORE, steps=50, extra_planes=True)
+    play(game, s, "NEWN")
+    planes = view(game, s, 1)
+    assert planes.shape == (19, 7, 11)
+    assert (planes[17] == 25).all()  # 51 of 199 steps
+    assert (planes[18] == 27).all()  # 11 of 40
+
+
+def moved(game: Game, s: Any, symmetry: Symmetry) -> Any:
+    """Return the position as a symmetry maps it."""
+    other = game.empty(1).view(np.recarray)[0]
+    for name in game.state.names or ():
+        other[name] = s[name]
+    other.occupied.ravel()[symmetry.cells] = s.occupied.ravel()
+    other.body[:] = symmetry.cells[s.body]
+    for name, mapping in (
+        ("food", symmetry.cells),
+        ("last_head", symmetry.cells),
+        ("last_action", symmetry.actions),
+    ):
+        other[name] = np.where(s[name] == NONE, NONE, mapping[s[name]])
+    return other
+
+
+@pytest.mark.parametrize(("rows", "columns", "count"), [(7, 11, 308), (5, 5, 200), (3, 4, 48)])
+def test_symmetries_commute_with_the_rules(rows: int, columns: int, count: int) -> None:
+    game = hungry_geese(num_players=3, rows=rows, columns=columns, min_food=3, hunger_rate=7)
+    every = game.symmetries()
+    assert len({symmetry.cells.tobytes() for symmetry in every}) == len(every) == count
+    assert (every[0].cells == np.arange(rows * columns)).all()
+    rng = np.random.default_rng(rows)
+    for number, symmetry in enumerate([every[i] for i in rng.permutation(count)[:40]]):
+        s = game.new(number)
+        while not game.is_terminal(s):
+            other = moved(game, s, symmetry)
+            assert game.check(other) == "", symmetry.name
+            for p in range(3):
+                expected = symmetry.observation(view(game, s, p))
+                assert np.array_equal(view(game, other, p), expected), symmetry.name
+            actions = (s.last_action + rng.integers(-1, 2, 3)) % 4  # ahead, left or right
+            food, other_food = s.food.copy(), other.food.copy()
+            with np.errstate(over="ignore"):  # SplitMix64 wraps around
+                game.step(s, actions)
+                game.step(other, symmetry.actions[actions])
+            assert geese(other) == [symmetry.cells[goose].tolist() for goose in geese(s)]
+            for name in ("last_head", "last_action", "score", "length", "num_food"):
+                assert np.array_equal(other[name], moved(game, s, symmetry)[name]), symmetry.name
+            # Where new food falls is chance; the old food must be the same.
+            left, other_left = np.isin(food, s.food), np.isin(other_food, other.food)
+            assert np.array_equal(left, other_left), symmetry.name
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("length", [2, 100], "lengths"),
+        ("length", [-1, 1], "lengths"),
+        ("start", [0, 99], "start"),
+        ("body", 77, "outside the board"),
+        ("body", -1, "outside the board"),
+        ("body", 5, "share a cell"),
+        ("occupied", 0, "occupied"),
+        ("num_food", 3, "num_food"),
+        ("food", [7, 7], "food"),
+        ("food", [3, 77], "food"),
+        ("last_action", 4, "last_action"),
+        ("last_head", 77, "last_head"),
+        ("steps", 200, "steps"),
+    ],
+)
+def test_check_refuses_what_is_impossible(field: str, value: Any, problem: str) -> None:
+    game = hungry_geese(num_players=2)
+    s = game.new(1)
+    assert game.check(s) == ""
+    s[field] = value
+    assert problem in game.check(s)

@@ -1,0 +1,111 @@
+"""Compiled search of many positions one after the other, and the choice of the final move."""
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.mcts.features import Features
+from ludoteca.agents.mcts.policies import POLICIES, smoothed_variance
+from ludoteca.agents.mcts.search import search_kernel
+from ludoteca.agents.mcts.tree import LOSS, ROOT, WIN
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import compiled_without_allocation, kernel
+
+# How the move to play is chosen when the search is over (Chaslot et al., "Progressive strategies
+# for Monte-Carlo tree search", 2008, section 2.4): the child with the most wins, with the most
+# visits, with both (searching on, up to twice as long, until there is one), with the highest mean,
+# or the one the selection policy would visit next.
+FINALS = ("max", "robust", "max_robust", "mean", "policy")
+MAX, ROBUST, MAX_ROBUST, MEAN, BY_POLICY = range(len(FINALS))
+
+
+@cache
+def make_act(game: Game, features: Features) -> Callable[..., None]:
+    """Return `act(nodes, positions, rngs, states, work, settings, simulations, final, actions)`.
+
+    Searches each of `positions` with a new tree and writes the chosen `actions`, int64 `[K]`; the
+    search of position k draws from `rngs[k]`, uint64 `[K, 1]`, which is advanced.
+    """
+    search, best_child = search_kernel(game, features), best_child_kernel(features)
+
+    @compiled_without_allocation
+    def act(nodes, positions, rngs, states, work, settings, simulations, final, actions):
+        for k in range(len(positions)):
+            states[0] = positions[k]
+            work[0].rng[0] = rngs[k, 0]
+            size = search(nodes, 0, states, work[0], settings[0], simulations)
+            extra = 0
+            while final == MAX_ROBUST and extra < simulations:
+                if best_child(nodes, MAX, settings[0], work[0]) == best_child(
+                    nodes, ROBUST, settings[0], work[0]
+                ):
+                    break
+                more = max(simulations // 10, 1)
+                size = search(nodes, size, states, work[0], settings[0], more)
+                extra += more
+            actions[k] = nodes[best_child(nodes, final, settings[0], work[0])].action
+            rngs[k, 0] = work[0].rng[0]
+
+    return act
+
+
+@cache
+def make_best_child(features: Features) -> Callable[..., int]:
+    """Return the compiled form of `best_child_kernel(features)`."""
+    run = best_child_kernel(features)
+
+    @compiled_without_allocation
+    def best_child(nodes, final, settings, work):
+        return run(nodes, final, settings[0], work[0])
+
+    return best_child
+
+
+@cache
+def best_child_kernel(features: Features) -> Callable[..., int]:
+    """Return `best_child(nodes, final, settings, work) -> node`, the move to play from the root.
+
+    A proven win comes first and a proven loss last. Ties go to the child with more visits.
+    """
+    policy = POLICIES[features.policy]
+    score = policy.score
+
+    @kernel
+    def best_child(nodes, final, settings, work):
+        root = nodes[ROOT]
+        top_mean, top_variance = -1.0, 0.0
+        for k in range(root.first, root.first + root.opened):
+            child = nodes[k]
+            if child.value / child.visits > top_mean:
+                top_mean = child.value / child.visits
+                top_variance = smoothed_variance(child) / child.visits
+        best, best_points = root.first, -math.inf
+        for k in range(root.first, root.first + root.opened):
+            child = nodes[k]
+            mean = child.value / child.visits
+            if child.proven == WIN:
+                return k
+            if final == MAX:
+                points = child.value
+            elif final == MEAN:
+                points = mean
+            elif final == BY_POLICY:
+                t = root.visits
+                top = (top_mean, top_variance)
+                points = score(
+                    child, mean, t, math.log(t), root.count, top, settings.c, work.rng
+                )
+            else:
+                points = float(child.visits)
+            if child.proven == LOSS:
+                points -= 1e12
+            if points > best_points or (
+                points == best_points and child.visits > nodes[best].visits
+            ):
+                best, best_points = k, points
+        return best
+
+    return best_child

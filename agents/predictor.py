@@ -1,0 +1,124 @@
+"""Agents that need only what a player sees: one adapter for anything that predicts."""
+
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import DTypeLike, NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import compiled, kernel
+
+
+class Predictor(Protocol):
+    """Chooses actions from observations and masks."""
+
+    def predict(
+        self, observation: NDArray[Any], action_mask: NDArray[np.int8]
+    ) -> NDArray[np.integer[Any]]:
+        """Return one legal action per observation. Shape `[K]`.
+
+        Args:
+            observation: what the players to move see. Shape `[K, *observation_shape]`.
+            action_mask: 1 for legal actions, else 0. Shape `[K, num_actions]`.
+        """
+
+
+class PredictorAgent(Agent):
+    """Plays what `predictor.predict(observation, action_mask)` says."""
+
+    def __init__(
+        self,
+        game: Game,
+        predictor: Predictor,
+        *,
+        dtype: DTypeLike = "int8",
+        channels_last: bool = False,
+    ):
+        """Make the agent.
+
+        Args:
+            game: the game it plays.
+            predictor: who chooses.
+            dtype: type of the observations it wants.
+            channels_last: whether it wants `(rows, columns, planes)`.
+        """
+        super().__init__(game)
+        self.predictor = predictor
+        self._observer = Observer(game, dtype, channels_last)
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Ask the predictor about all positions at once.
+
+        Raises:
+            ValueError: if it returns something else than one legal action each.
+        """
+        observations, masks = self._observer.look(states, seats)
+        actions = np.asarray(self.predictor.predict(observations, masks))
+        if actions.shape != (len(states),) or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"the predictor must return {len(states)} integers, one per observation, "
+                f"got {actions.dtype} of shape {actions.shape}"
+            )
+        inside = (actions >= 0) & (actions < self.game.num_actions)
+        legal = inside & (masks[np.arange(len(states)), np.where(inside, actions, 0)] == 1)
+        if not legal.all():
+            k = int(np.argmin(legal))
+            raise ValueError(
+                f"the predictor chose {actions[k]} for observation {k}, which is illegal: legal "
+                f"are {np.flatnonzero(masks[k]).tolist()}"
+            )
+        return actions.astype(np.int64)
+
+
+class Observer:
+    """Turns positions into what their players see, and the masks of their legal actions."""
+
+    def __init__(self, game: Game, dtype: DTypeLike = "int8", channels_last: bool = False):
+        planes, rows, columns = game.observation_shape
+        shape = (rows, columns, planes) if channels_last else game.observation_shape
+        self.space = spaces.Box(0, game.observation_high, shape, np.dtype(dtype).type)
+        self._channels_last = channels_last
+        self._view = make_view(game)
+        self._legal = np.zeros(game.num_actions, np.int16)
+
+    def look(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> tuple[NDArray[Any], NDArray[np.int8]]:
+        """Return the observations `[K, *shape]` and masks `[K, num_actions]` of `seats` `[K]`."""
+        observations = np.empty((len(states), *self.space.shape), self.space.dtype)
+        masks = np.empty((len(states), len(self._legal)), np.int8)
+        first = np.moveaxis(observations, -1, 1) if self._channels_last else observations
+        self._view(states, seats, self._legal, masks, first)
+        return observations, masks
+
+
+@cache
+def make_view(game: Game) -> Any:
+    """Return `view(states, seats, legal, masks, observations)`, which fills the last two."""
+    legal_actions, observe, simultaneous = game.legal_actions, game.observe, game.simultaneous
+
+    @kernel
+    def legal_of(s: Any, p: int, legal: Any) -> Any:
+        if simultaneous:
+            return legal_actions(s, p, legal)
+        return legal_actions(s, legal)
+
+    @compiled
+    def view(states: Any, seats: Any, legal: Any, masks: Any, observations: Any) -> None:
+        for i in range(len(states)):
+            observations[i] = 0
+            observe(states[i], seats[i], observations[i])
+            masks[i] = 0
+            for k in range(legal_of(states[i], seats[i], legal)):
+                masks[i, legal[k]] = 1
+
+    return view

@@ -1,0 +1,258 @@
+"""Armies that only advance: what Breakthrough and Knight-Through share.
+
+White, player 0, starts on the two rows at the bottom and moves up, Black at the top and moves down.
+Whoever reaches the far row has broken through. A piece never steps onto one of its own side, and
+straight ahead it captures nothing.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.games.bitboards import (
+    U0,
+    U1,
+    Steps,
+    block,
+    make_ends,
+    make_lister,
+    moves,
+    squares,
+    starts,
+)
+from ludoteca.envs.jit import kernel
+from ludoteca.envs.layout import Layout, Piece, cell_names
+from ludoteca.envs.symmetry import CellMap, Symmetry, grid_symmetries
+
+UNDECIDED = -1
+HOME_ROWS = 2
+
+
+def advance_game(
+    name: str,
+    title: str,
+    params: dict[str, Any],
+    steps: Steps,
+    pieces: tuple[Piece, Piece],
+    *,
+    holes: int = 0,
+    suicide: bool = False,
+) -> Game:
+    """Return a game of two armies.
+
+    Args:
+        name: see `Game`.
+        title: see `Game`.
+        params: see `Game`; `rows` and `columns`, of at most 8, are among them.
+        steps: of White, and then those of Black: the same with the first sign changed.
+        pieces: how White's and Black's pieces look.
+        holes: the cells nobody can enter, as bits.
+        suicide: whether who would win loses, and who would lose wins.
+    """
+    rows, columns = params["rows"], params["columns"]
+    legal_actions, step, check = make_kernels(steps, rows, columns)
+    paths = moves(steps, rows, columns)
+    names = cell_names(rows, columns, "a1 bottom")
+    # A piece that starts on its first (second) row makes at most rows - 1 (rows - 2) steps, and
+    # only one piece of all can make its last one.
+    most = 2 * columns * (2 * rows - 5) + 1
+    return Game(
+        name=name,
+        title=title,
+        params=params,
+        num_players=2,
+        num_actions=len(paths),
+        max_plies=most,
+        observation_shape=(4 if holes else 3, rows, columns),
+        state=np.dtype(
+            [
+                ("pieces", np.uint64, (2,)),  # by player; see bitboards.py
+                ("holes", np.uint64),
+                ("board", np.int8, (0, rows, columns)),  # takes no room: only its shape matters
+                ("to_move", np.int8),
+                ("winner", np.int8),  # UNDECIDED or a player
+                ("suicide", np.int8),
+            ],
+            align=True,
+        ),
+        settings={"holes": holes, "suicide": suicide},
+        init=init,
+        player=player,
+        legal_actions=legal_actions,
+        step=step,
+        is_terminal=is_terminal,
+        returns=returns,
+        observe=observe,
+        layout=Layout(
+            "squares",
+            rows,
+            columns,
+            (*pieces, Piece("#", "hole", "square", "#4a4038")),
+            cells,
+            background="#e9d6b0",
+            line="#b58d5b",
+            moves=paths,
+            coordinates="a1 bottom",
+        ),
+        action_names=tuple(f"{names[start]}-{names[end]}" for start, end in paths),
+        symmetries=lambda: symmetries(paths, holes, rows, columns),
+        check=check,
+    )
+
+
+@kernel
+def init(s: Any, seed: int) -> None:
+    _, rows, columns = s.board.shape
+    s.pieces[0] = block(rows - HOME_ROWS, rows, 0, columns)
+    s.pieces[1] = block(0, HOME_ROWS, 0, columns)
+    s.to_move = 0
+    s.winner = UNDECIDED
+
+
+@kernel
+def player(s: Any) -> int:
+    return int(s.to_move)
+
+
+def make_kernels(
+    steps: Steps, rows: int, columns: int
+) -> tuple[Callable[..., int], Callable[..., None], Callable[..., str]]:
+    """Return the kernels `legal_actions` and `step` for some steps, and `check`."""
+    half = len(steps) // 2
+    list_white = make_lister(steps[:half], rows, columns, movers)
+    start, end = make_ends(steps, rows, columns)
+    list_black = make_lister(steps[half:], rows, columns, movers, len(start) // 2)
+
+    @kernel
+    def legal_actions(s: Any, out: Any) -> int:
+        if s.winner != UNDECIDED:
+            return 0
+        if s.to_move == 0:
+            return list_white(s, out, 0)
+        return list_black(s, out, 0)
+
+    @kernel
+    def step(s: Any, action: int) -> None:
+        mover = int(s.to_move)
+        target = U1 << np.uint64(end[action])
+        s.pieces[mover] ^= (U1 << np.uint64(start[action])) | target
+        s.pieces[1 - mover] &= ~target
+        s.to_move = 1 - mover
+        if has_won(s, steps, mover):
+            s.winner = 1 - mover if s.suicide else mover
+
+    def check(s: Any) -> str:
+        return problem(s, steps)
+
+    return legal_actions, step, check
+
+
+@kernel
+def movers(s: Any, down: int, right: int) -> Any:
+    """Return the pieces that may make a step: White's if it leads up, else Black's."""
+    player = int(down > 0)
+    _, rows, columns = s.board.shape
+    targets = block(0, rows, 0, columns) & ~(s.pieces[player] | s.holes)
+    if right == 0:
+        targets &= ~s.pieces[1 - player]
+    return starts(s.pieces[player], targets, down, right, columns)
+
+
+@kernel
+def has_won(s: Any, steps: Any, mover: int) -> bool:
+    """Tell whether `mover`, who moved last, broke through or left the other without a move."""
+    _, rows, columns = s.board.shape
+    far = 0 if mover == 0 else rows - 1
+    if s.pieces[mover] & block(far, far + 1, 0, columns):
+        return True
+    if s.holes == U0:
+        # The foremost piece can always step diagonally, or take what stands there.
+        return bool(s.pieces[1 - mover] == U0)
+    return not can_move(s, steps, 1 - mover)
+
+
+@kernel
+def can_move(s: Any, steps: Any, player: int) -> bool:
+    """Tell whether `player` has a piece that can step."""
+    for down, right in steps:
+        if (down > 0) == (player == 1) and movers(s, down, right) != U0:
+            return True
+    return False
+
+
+@kernel
+def is_terminal(s: Any) -> bool:
+    return bool(s.winner != UNDECIDED)
+
+
+@kernel
+def returns(s: Any, out: Any) -> None:
+    out[:] = 0
+    if s.winner != UNDECIDED:
+        out[s.winner], out[1 - s.winner] = 1, -1
+
+
+@kernel
+def observe(s: Any, player: int, out: Any) -> None:
+    """Planes: pieces of `player`, of the opponent, 1 if `player` is White, holes (if any)."""
+    _, rows, columns = s.board.shape
+    own, other = s.pieces[player], s.pieces[1 - player]
+    for row in range(rows):
+        for column in range(columns):
+            shift = np.uint64(8 * row + column)
+            out[0, row, column] = (own >> shift) & np.uint64(1)
+            out[1, row, column] = (other >> shift) & np.uint64(1)
+            out[2, row, column] = 1 - player
+            if s.holes != U0:
+                out[3, row, column] = (s.holes >> shift) & np.uint64(1)
+
+
+def cells(s: Any) -> NDArray[np.int8]:
+    """Show white as 1, black as 2 and holes as 3."""
+    _, rows, columns = s.board.shape
+    layers = (s.pieces[0], s.pieces[1], s.holes)
+    return sum(
+        (k + 1) * squares(layer, rows, columns).astype(np.int8) for k, layer in enumerate(layers)
+    )
+
+
+def symmetries(
+    paths: tuple[tuple[int, int], ...], holes: int, rows: int, columns: int
+) -> tuple[Symmetry, ...]:
+    """Return the identity and, unless the holes forbid it, the mirror image."""
+    number = {path: action for action, path in enumerate(paths)}
+
+    def actions(cells: NDArray[np.int64], move: CellMap) -> NDArray[np.int64]:
+        return np.array([number[cells[start], cells[end]] for start, end in paths], np.int64)
+
+    at = squares(holes, rows, columns)
+    names = ("identity", "mirror columns")[: 2 if (at == at[:, ::-1]).all() else 1]
+    return grid_symmetries(rows, columns, actions, names)
+
+
+@np.errstate(over="ignore")
+def problem(s: Any, steps: Steps) -> str:
+    """Tell what is impossible in a position from outside."""
+    _, rows, columns = s.board.shape
+    white, black = s.pieces
+    if white & black:
+        return "a cell holds both a white and a black piece"
+    if (white | black) & ~block(0, rows, 0, columns):
+        return "a piece lies outside the board"
+    if (white | black) & s.holes:
+        return "a piece lies in a hole"
+    if s.to_move not in (0, 1) or s.winner not in (UNDECIDED, 0, 1):
+        return f"to_move {s.to_move} or winner {s.winner} is no player"
+    to_move = int(s.to_move)
+    if s.pieces[to_move] & block(*((0, 1), (rows - 1, rows))[to_move], 0, columns):
+        return "the player to move has broken through before"
+    if s.pieces[1 - to_move] == U0:
+        return "the player who moved last has no pieces"
+    won = has_won(s, steps, 1 - to_move)
+    winner = (to_move if s.suicide else 1 - to_move) if won else UNDECIDED
+    if s.winner != winner:
+        return f"winner is {s.winner}, but the pieces say {winner}"
+    return ""

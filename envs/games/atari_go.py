@@ -1,0 +1,225 @@
+"""Atari Go: the first capture wins.
+
+Rules: the game atariGo_7x7 of the General Game Playing base repository (http://games.ggp.org/base);
+see also https://senseis.xmp.net/?AtariGo. Players place a stone in turn, and must. A stone that
+takes the last liberty of an enemy group wins, even if its own group has none left; one that takes
+the last liberty of its own group only, loses. So every game is decided when the board is full.
+
+As no stone is ever removed, groups only grow and merge: they are kept as the trees of a union-find
+forest. The root knows the group's liberties, each counted once per stone beside it ("pseudo-
+liberties"), since all that matters is whether there are none.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.game import Game, unique
+from ludoteca.envs.jit import kernel
+from ludoteca.envs.layout import Layout, Piece, cell_names
+from ludoteca.envs.params import integer
+from ludoteca.envs.symmetry import cells_are_actions, grid_symmetries
+
+EMPTY, WALL = -1, 2
+UNDECIDED = -1
+
+
+@unique
+def atari_go(board_size: int = 7) -> Game:
+    """Atari Go; action `row * board_size + column` places a stone. Black is player 0.
+
+    The observation planes are the own stones and the opponent's.
+
+    Args:
+        board_size: 2 to 19.
+    """
+    n = integer("board_size", board_size, 2, 19)
+    size = (
+        n + 2
+    ) ** 2  # with one cell of WALL around; cell (row, column) is row * (n + 2) + column
+    return Game(
+        name="atari_go",
+        title="Atari Go",
+        params={"board_size": n},
+        num_players=2,
+        num_actions=n * n,
+        max_plies=n * n,
+        observation_shape=(2, n, n),
+        state=np.dtype(
+            [
+                ("stones", np.int8, (size,)),  # EMPTY, WALL or a player
+                ("parent", np.int16, (size,)),  # of a stone: a cell nearer to the root of its group
+                ("liberties", np.int16, (size,)),  # of the group, at its root; see above
+                ("board", np.int8, (0, n)),  # takes no room: its shape tells the kernels n
+                ("to_move", np.int8),
+                ("winner", np.int8),  # UNDECIDED or a player
+            ],
+            align=True,
+        ),
+        init=init,
+        player=player,
+        legal_actions=legal_actions,
+        step=step,
+        is_terminal=is_terminal,
+        returns=returns,
+        observe=observe,
+        layout=Layout(
+            "squares",
+            n,
+            n,
+            (Piece("X", "black", "disc", "#1b1b1b", 0), Piece("O", "white", "disc", "#fafafa", 1)),
+            cells,
+            background="#e3c58f",
+            line="#8d6b35",
+            cell_actions=True,
+            coordinates="a1 bottom",
+        ),
+        action_names=cell_names(n, n, "a1 bottom"),
+        symmetries=lambda: grid_symmetries(n, n, cells_are_actions),
+        check=check,
+    )
+
+
+@kernel
+def init(s: Any, seed: int) -> None:
+    n = s.board.shape[1]
+    s.stones[:] = WALL
+    for row in range(1, n + 1):
+        for column in range(1, n + 1):
+            s.stones[row * (n + 2) + column] = EMPTY
+    s.parent[:] = 0
+    s.liberties[:] = 0
+    s.to_move = 0
+    s.winner = UNDECIDED
+
+
+@kernel
+def player(s: Any) -> int:
+    return int(s.to_move)
+
+
+@kernel
+def legal_actions(s: Any, out: Any) -> int:
+    size = s.board.shape[1]
+    n = 0
+    if s.winner == UNDECIDED:
+        action = 0
+        for row in range(1, size + 1):
+            for column in range(1, size + 1):
+                out[n] = action
+                n += int(s.stones[row * (size + 2) + column] == EMPTY)
+                action += 1
+    return n
+
+
+@kernel
+def step(s: Any, action: int) -> None:
+    size = s.board.shape[1]
+    cell = (action // size + 1) * (size + 2) + action % size + 1
+    mover = int(s.to_move)
+    s.to_move = 1 - mover
+    place(s, cell, mover)
+    for near in (cell - size - 2, cell - 1, cell + 1, cell + size + 2):
+        if s.stones[near] == 1 - mover and s.liberties[root(s, near)] == 0:
+            s.winner = mover
+            return
+    if s.liberties[cell] == 0:
+        s.winner = 1 - mover
+
+
+@kernel
+def place(s: Any, cell: int, color: int) -> None:
+    """Put a stone down; it becomes the root of its group."""
+    size = s.board.shape[1]
+    s.stones[cell] = color
+    s.parent[cell] = cell
+    s.liberties[cell] = 0
+    for near in (cell - size - 2, cell - 1, cell + 1, cell + size + 2):
+        if s.stones[near] == EMPTY:
+            s.liberties[cell] += 1
+        elif s.stones[near] != WALL:
+            group = root(s, near)
+            s.liberties[group] -= 1
+            if s.stones[near] == color and group != cell:
+                s.parent[group] = cell
+                s.liberties[cell] += s.liberties[group]
+
+
+@kernel
+def root(s: Any, cell: int) -> int:
+    """Return the root of the group of a stone, and shorten the way to it (path halving)."""
+    while s.parent[cell] != cell:
+        s.parent[cell] = s.parent[s.parent[cell]]
+        cell = int(s.parent[cell])
+    return cell
+
+
+@kernel
+def is_terminal(s: Any) -> bool:
+    return bool(s.winner != UNDECIDED)
+
+
+@kernel
+def returns(s: Any, out: Any) -> None:
+    out[:] = 0
+    if s.winner != UNDECIDED:
+        out[s.winner], out[1 - s.winner] = 1, -1
+
+
+@kernel
+def observe(s: Any, player: int, out: Any) -> None:
+    """Plane 0: stones of `player`; plane 1: the opponent's."""
+    size = s.board.shape[1]
+    for row in range(size):
+        for column in range(size):
+            stone = s.stones[(row + 1) * (size + 2) + column + 1]
+            out[0, row, column] = stone == player
+            out[1, row, column] = stone == 1 - player
+
+
+def cells(s: Any) -> NDArray[np.int8]:
+    """Show black as 1 and white as 2."""
+    size = s.board.shape[1] + 2
+    shown: NDArray[np.int8] = s.stones.reshape(size, size)[1:-1, 1:-1] + 1
+    return shown
+
+
+def check(s: Any) -> str:
+    """Tell what is impossible in a position from outside."""
+    size = s.board.shape[1] + 2
+    walls = np.ones((size, size), bool)
+    walls[1:-1, 1:-1] = False
+    if not np.isin(s.stones, (EMPTY, 0, 1, WALL)).all():
+        return f"stones holds {np.unique(s.stones)}, expected -1, 0, 1 and 2"
+    if not np.array_equal(s.stones == WALL, walls.ravel()):
+        return "the wall does not surround the board"
+    if s.to_move not in (0, 1) or s.winner not in (UNDECIDED, 0, 1):
+        return f"to_move {s.to_move} or winner {s.winner} is no player"
+    played = np.flatnonzero((s.stones == 0) | (s.stones == 1))
+    if np.count_nonzero(s.stones == 0) - np.count_nonzero(s.stones == 1) != s.to_move:
+        return "the players did not move in turn"
+    if ((s.parent < 0) | (s.parent >= size * size)).any():
+        return "parent lies outside the board"
+    if (s.stones[s.parent[played]] != s.stones[played]).any():
+        return "parent joins stones of different colors"
+    # Placing the same stones again must give the same groups and liberties.
+    again = s.copy()
+    init(again, 0)
+    for cell in played.tolist():
+        place(again, cell, int(s.stones[cell]))
+    roots = s.parent
+    for _ in range(len(played)):
+        roots = s.parent[roots]
+    groups = [root(again, cell) for cell in played.tolist()]
+    same = np.equal.outer(roots[played], roots[played])
+    if (s.parent[roots] != roots).any() or (same != np.equal.outer(groups, groups)).any():
+        return "parent does not tell the groups"
+    if not np.array_equal(s.liberties[roots[played]], again.liberties[groups]):
+        return "liberties are not those of the groups"
+    dead = {int(s.stones[cell]) for cell in played if s.liberties[roots[cell]] == 0}
+    mover = 1 - int(s.to_move)
+    winner = mover if 1 - mover in dead else 1 - mover if mover in dead else UNDECIDED
+    if s.winner != winner:
+        return f"winner is {s.winner}, but the liberties say {winner}"
+    return ""

@@ -1,0 +1,114 @@
+"""Breakthrough, and two relatives: with holes in the board, and won by who is forced through.
+
+Rules: https://en.wikipedia.org/wiki/Breakthrough_(board_game). A pawn moves one row ahead, straight
+or diagonally, and captures diagonally only. The first pawn on the far row wins; a side without
+pawns loses. The smaller board, the holes and the suicide form are those of the games
+breakthroughSmall, breakthroughSmallHoles, breakthroughHoles and breakthroughSuicideSmall of the
+General Game Playing base repository (http://games.ggp.org/base).
+"""
+
+import re
+from typing import Any
+
+from ludoteca.envs.game import Game, unique
+from ludoteca.envs.games.advance import HOME_ROWS, advance_game
+from ludoteca.envs.layout import Piece
+from ludoteca.envs.params import integer
+
+PAWN_STEPS = (
+    *((-1, -1), (-1, 0), (-1, 1)),  # White
+    *((1, -1), (1, 0), (1, 1)),  # Black
+)
+PAWNS = (Piece("O", "white", "disc", "#f7f7f7", 0), Piece("X", "black", "disc", "#1b1b1b", 1))
+# The holes of the games of the repository, by rows and columns.
+USUAL_HOLES = {(6, 6): "b3+d3+c4+e4", (8, 8): "c3+f3+c6+f6"}
+
+
+@unique
+def breakthrough(rows: int = 6, columns: int = 6) -> Game:
+    """Breakthrough; each action is a step from a cell to a cell, such as `b2-c3`.
+
+    White (player 0) starts at the bottom. Actions 0 to `num_actions / 2 - 1` are White's: to the
+    left, straight ahead, to the right, and within each by the cell where they start, row after row
+    from the top; then come Black's in the same order. The observation planes are the own pawns, the
+    opponent's, and 1 everywhere for White.
+
+    Args:
+        rows: 4 to 8.
+        columns: 2 to 8.
+    """
+    return _game("breakthrough", "Breakthrough", rows, columns)
+
+
+@unique
+def breakthrough_holes(rows: int = 6, columns: int = 6, holes: str | None = None) -> Game:
+    """Breakthrough with cells that nobody can enter; a side that cannot move in its turn loses.
+
+    Actions are those of `breakthrough`; a fourth observation plane shows the holes.
+
+    Args:
+        rows: 5 to 8.
+        columns: 2 to 8.
+        holes: where they are, e.g. `"b3+d3+c4+e4"`, which is the default on 6x6; on 8x8 it is
+            `"c3+f3+c6+f6"`. None may be on a home row, and White must have a first move.
+    """
+    integer("rows", rows, 2 * HOME_ROWS + 1, 8)
+    integer("columns", columns, 2, 8)
+    if holes is None:
+        holes = USUAL_HOLES.get((rows, columns), "")
+    names = _hole_names(holes, rows, columns)
+    bits = sum(1 << (8 * (rows - int(name[1])) + ord(name[0]) - ord("a")) for name in names)
+    return _game(
+        "breakthrough_holes",
+        "Breakthrough with Holes",
+        rows,
+        columns,
+        params={"holes": "+".join(names)},
+        holes=bits,
+    )
+
+
+@unique
+def breakthrough_suicide(rows: int = 6, columns: int = 6) -> Game:
+    """Breakthrough turned around: who reaches the far row, or takes the last enemy pawn, loses.
+
+    Actions and observations are those of `breakthrough`.
+
+    Args:
+        rows: 4 to 8.
+        columns: 2 to 8.
+    """
+    return _game("breakthrough_suicide", "Breakthrough Suicide", rows, columns, suicide=True)
+
+
+def _game(
+    name: str,
+    title: str,
+    rows: int,
+    columns: int,
+    params: dict[str, Any] | None = None,
+    **rules: Any,
+) -> Game:
+    integer("rows", rows, 2 * HOME_ROWS, 8)
+    integer("columns", columns, 2, 8)
+    params = {"rows": rows, "columns": columns} | (params or {})
+    return advance_game(name, title, params, PAWN_STEPS, PAWNS, **rules)
+
+
+def _hole_names(holes: str, rows: int, columns: int) -> list[str]:
+    """Return the names of the holes, row after row from the bottom.
+
+    Raises:
+        ValueError: if they are not as `breakthrough_holes` asks for.
+    """
+    names = holes.split("+") if isinstance(holes, str) else []
+    last = chr(ord("a") + columns - 1)
+    middle = f"[a-{last}][{HOME_ROWS + 1}-{rows - HOME_ROWS}]"
+    if len(set(names)) < len(names) or not all(re.fullmatch(middle, name) for name in names):
+        raise ValueError(
+            f"holes must be different cells of columns a to {last} and rows {HOME_ROWS + 1} to "
+            f"{rows - HOME_ROWS}, such as 'a3+b3', got {holes!r}"
+        )
+    if sum(name[1] == str(HOME_ROWS + 1) for name in names) == columns:
+        raise ValueError(f"holes must leave White a first move, got {holes!r}")
+    return sorted(names, key=lambda name: (name[1], name[0]))

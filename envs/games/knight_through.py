@@ -1,0 +1,40 @@
+"""Knight-Through: Breakthrough with knights, which make only the four jumps that lead ahead.
+
+Rules: the game knightThrough of the General Game Playing base repository
+(http://games.ggp.org/base). Knights capture as in chess; the first one on the far row wins, and a
+side without knights loses.
+"""
+
+from ludoteca.envs.game import Game, unique
+from ludoteca.envs.games.advance import advance_game
+from ludoteca.envs.layout import Piece
+from ludoteca.envs.params import integer
+
+KNIGHT_STEPS = (
+    *((-2, -1), (-2, 1), (-1, -2), (-1, 2)),  # White
+    *((2, -1), (2, 1), (1, -2), (1, 2)),  # Black
+)
+
+
+@unique
+def knight_through(rows: int = 8, columns: int = 8) -> Game:
+    """Knight-Through; each action is a jump from a cell to a cell, such as `b2-c4`.
+
+    White (player 0) starts at the bottom. Actions 0 to `num_actions / 2 - 1` are White's: two rows
+    ahead to the left and to the right, one row ahead to the left and to the right, and within each
+    by the cell where they start, row after row from the top; then come Black's in the same order.
+    The observation planes are the own knights, the opponent's, and 1 everywhere for White.
+
+    Args:
+        rows: 4 to 8.
+        columns: 4 to 8; on fewer, a knight might have no way ahead.
+    """
+    integer("rows", rows, 4, 8)
+    integer("columns", columns, 4, 8)
+    return advance_game(
+        "knight_through",
+        "Knight-Through",
+        {"rows": rows, "columns": columns},
+        KNIGHT_STEPS,
+        (Piece("N", "white", "head", "#f7f7f7", 0), Piece("n", "black", "head", "#1b1b1b", 1)),
+    )

@@ -1,0 +1,246 @@
+"""The simple agents choose as they say."""
+
+import gymnasium
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+import ludoteca  # noqa: F401 (registers the games)
+from ludoteca.agents import AGENTS, make_agent
+from ludoteca.agents.baselines import GREEDY, OnePlyAgent
+from ludoteca.agents.registry import agent_params, find_maker
+from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.envs.trace import record
+from ludoteca.evaluate.match import play_match
+
+DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # north, east, south, west
+
+
+def choose(agent, s, seat=0, times=1, seed=0):
+    """Ask `times` times in the same position, with other random streams each time."""
+    states = agent.game.empty(times)
+    states[:] = np.array(s, agent.game.state)
+    before = states.copy()
+    rngs = np.random.default_rng(seed).integers(2**63, size=(times, 1), dtype=np.uint64)
+    actions = agent.act(states, np.full(times, seat), rngs, np.arange(times))
+    assert (states == before).all()
+    return actions
+
+
+def position(game, *actions):
+    s = make_game(game).new()
+    with np.errstate(over="ignore"):
+        for action in actions:
+            make_game(game).step(s, action)
+    return s
+
+
+def agent_of(spec, game):
+    return make_agent(spec, make_game(game))
+
+
+def is_uniform(actions, expected):
+    counts = [np.sum(actions == action) for action in expected]
+    assert sum(counts) == len(actions)
+    return chisquare(counts).pvalue > 0.001
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("spec", ["random", "greedy"])
+def test_agents_are_determined_by_the_random_streams(name, spec):
+    game = make_game(name)
+    s = game.new(3)
+    first = choose(agent_of(spec, name), s, times=200, seed=1)
+    np.testing.assert_array_equal(first, choose(agent_of(spec, name), s, times=200, seed=1))
+    alone = [choose(agent_of(spec, name), s, seed=k)[0] for k in range(5)]
+    assert alone == [choose(agent_of(spec, name), s, seed=k)[0] for k in range(5)]
+    if spec == "random":
+        assert not np.array_equal(first, choose(agent_of(spec, name), s, times=200, seed=2))
+
+
+def test_random_is_uniform():
+    s = position("hex:board_size=5", 0, 24, 12)
+    free = sorted(set(range(25)) - {0, 24, 12})
+    actions = choose(agent_of("random", "hex:board_size=5"), s, seat=1, times=20_000)
+    assert is_uniform(actions, free)
+    assert is_uniform(
+        choose(agent_of("random", "tron"), make_game("tron").new(), 1, 4_000), range(4)
+    )
+
+
+def othello_gains(board, mover):
+    """Return how many discs each placement turns over; board holds 0, 1 (black) and 2 (white)."""
+    size, own, other = len(board), 1 + mover, 2 - mover
+    gains = {}
+    for row, column in np.argwhere(board == 0):
+        gain = 0
+        for down in (-1, 0, 1):
+            for right in (-1, 0, 1):
+                run, r, c = 0, row + down, column + right
+                while 0 <= r < size and 0 <= c < size and board[r, c] == other and (down or right):
+                    run, r, c = run + 1, r + down, c + right
+                if 0 <= r < size and 0 <= c < size and board[r, c] == own:
+                    gain += run
+        if gain:
+            gains[int(row * size + column)] = gain
+    return gains
+
+
+@pytest.mark.parametrize("spec", ["othello", "othello:board_size=6"])
+def test_greedy_othello_takes_the_most_discs(spec):
+    game, agent = make_game(spec), agent_of("greedy", spec)
+    trace, tied = record(game, 12, seed=1), 0
+    for positions, plies in zip(trace.positions, trace.plies, strict=True):
+        for s in positions[:plies].view(np.recarray):
+            gains = othello_gains(game.layout.cells(s), int(s.to_move))
+            best = {a for a, gain in gains.items() if gain == max(gains.values())}
+            chosen = choose(agent, s, int(s.to_move), times=40)
+            assert set(chosen) <= (best or {game.num_actions - 1})
+            tied += len(best) > 1
+    assert tied > 50
+    # In the starting position all four moves turn one disc.
+    assert is_uniform(
+        choose(agent, game.new(), times=4000), othello_gains(game.layout.cells(game.new()), 0)
+    )
+
+
+def greedy_goose(s, player):
+    """Return what kaggle-environments' GreedyAgent chooses, or None if it draws at random."""
+    rows, columns = s.occupied.shape
+    flocks = geese(s)
+
+    def neighbors(cell):
+        row, column = divmod(int(cell), columns)
+        return [(row + i) % rows * columns + (column + j) % columns for i, j in DIRECTIONS]
+
+    avoid = {cell for goose in flocks for cell in goose}
+    for p, goose in enumerate(flocks):
+        if p != player and goose:
+            avoid |= set(neighbors(goose[0]))
+    distances = {}
+    for action, cell in enumerate(neighbors(flocks[player][0])):
+        turns_back = s.last_action[player] >= 0 and action == (s.last_action[player] + 2) % 4
+        if cell not in avoid and not turns_back:
+            distances[action] = min(
+                abs(cell // columns - food // columns) + abs(cell % columns - food % columns)
+                for food in s.food[: s.num_food].tolist()
+            )
+    return min(distances, key=distances.get) if distances else None
+
+
+@pytest.mark.parametrize("spec", ["hungry_geese", "hungry_geese:rows=4,columns=5,num_players=3"])
+def test_greedy_goose_is_kaggles(spec):
+    game, agent = make_game(spec), agent_of("greedy", spec)
+    replays = play_match(game, ("greedy", "greedy"), 8, seed=2, record=8).replays
+    chosen, drawn = 0, 0
+    for replay in replays:
+        *positions, _ = replay.positions()
+        for s in positions:
+            for p in np.flatnonzero(s.length):
+                expected = greedy_goose(s, p)
+                if expected is None:
+                    actions = choose(agent, s, p, times=100)
+                    assert set(actions) == {0, 1, 2, 3}
+                    drawn += 1
+                else:
+                    assert (choose(agent, s, p, times=3) == expected).all()
+                    chosen += 1
+    assert chosen > 500
+    assert drawn > 5
+
+
+@pytest.mark.parametrize(
+    ("game", "actions", "winning"),
+    [
+        ("tictactoe", (0, 3, 1, 4), {2}),  # its own line, though 5 would stop the other's
+        ("tictactoe", (0, 3, 1, 4, 8), {5}),
+        ("tictactoe", (0, 1, 4, 2, 6, 5), {3, 8}),
+        ("connect4", (0, 1, 0, 1, 0, 1), {0}),
+        ("connect4", (1, 1, 2, 2, 3, 3), {0, 4}),
+        ("connect4", (0, 1, 6, 2, 6, 3, 5), {4}),  # a win of the second player
+        ("hex:board_size=3", (0, 1, 3, 4), {6}),  # a column joins north and south
+        ("hex:board_size=3", (1, 0, 4, 8), {6, 7}),
+        ("hex:board_size=3", (1, 3, 7, 4), set()),
+    ],
+)
+def test_one_ply_finds_wins(game, actions, winning):
+    rules, s = make_game(game), position(game, *actions)
+    seat, legal = rules.player(s), np.zeros(rules.num_actions, np.int16)
+    free = set(legal[: rules.legal_actions(s, legal)].tolist())
+    wins = {a for a in free if rules.is_terminal(position(game, *actions, a))}
+    assert wins == winning  # none of these boards is full
+    agent = agent_of("greedy", game)
+    assert isinstance(agent, OnePlyAgent)
+    assert set(choose(agent, s, seat, times=300)) == (winning or free)
+
+
+def test_one_ply_is_uniform_without_a_win():
+    actions = choose(agent_of("greedy", "connect4"), make_game("connect4").new(), times=7000)
+    assert is_uniform(actions, range(7))
+
+
+def test_one_ply_does_not_crash_where_it_can_help_it():
+    game = make_game("tron")
+    s = game.new()
+    for _ in range(2):
+        game.step(s, np.array([0, 2]))  # both ride to their borders
+    agent = agent_of("greedy", "tron")
+    assert set(choose(agent, s, 0, times=500)) == {1, 3}  # north is the border, south its wall
+    assert set(choose(agent, s, 1, times=500)) == {1, 3}
+
+
+def test_one_ply_goose_does_not_turn_back():
+    game = make_game("hungry_geese")
+    s = game.new(1)
+    with np.errstate(over="ignore"):
+        game.step(s, np.zeros(4, np.int64))
+    agent = OnePlyAgent(game)
+    for p in np.flatnonzero(s.length):
+        assert 2 not in choose(agent, s, int(p), times=300)
+
+
+@pytest.mark.parametrize(
+    "name", ["hungry_geese", "othello", "hex", "connect4", "tictactoe", "tron"]
+)
+def test_greedy_beats_random(name):
+    result = play_match(name, ("greedy", "random"), 400, seed=1)
+    assert result.totals[0].score > 0.55
+
+
+def test_only_games_that_exist_have_a_rule_of_their_own():
+    assert set(GREEDY) <= {make_game(name).name for name in GAMES}
+
+
+def test_greedy_is_an_opponent_in_environments():
+    env = gymnasium.make("ludoteca/Connect4-v0", opponent="greedy", agent_seat=1)
+    _, info = env.reset(seed=0)
+    over = False
+    while not over:
+        action = np.flatnonzero(info["action_mask"])[0]
+        _, reward, over, _, info = env.step(action)
+    assert reward in (-1, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("nobody", r"unknown agent 'nobody'; there are random, greedy, sb3"),
+        ("", "unknown agent ''"),
+        ("random:depth=3", "agent random has no parameter 'depth'; it has none"),
+        ("greedy:ply=1,x=2", "agent greedy has no parameter 'ply'; it has none"),
+        ("sb3:file=x", "agent sb3 has no parameter 'file'; it has path"),
+        ("sb3", r"agent sb3 needs path=\.\.\., got 'sb3'"),
+        ("random:depth", r"expected key=value after the colon of 'random:depth', got 'depth'"),
+        ("sb3:path=a,path=b", "'path' comes twice"),
+    ],
+)
+def test_bad_spec_strings_are_explained(spec, message):
+    with pytest.raises(ValueError, match=message):
+        agent_of(spec, "hex")
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_every_agent_is_described(name):
+    assert find_maker(name).__doc__
+    assert all(key.isidentifier() for key in agent_params(name))

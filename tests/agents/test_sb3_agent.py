@@ -1,0 +1,364 @@
+import base64
+import io
+import json
+import os
+import pickle
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from gymnasium.wrappers import FlattenObservation
+from sb3_contrib import ARS, QRDQN, TRPO, MaskablePPO, RecurrentPPO
+from scipy.stats import chisquare
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+
+from ludoteca import make_agent, make_game
+from ludoteca.agents.predictor import Observer, PredictorAgent
+from ludoteca.agents.sb3 import SB3Agent, draw
+from ludoteca.envs.sb3 import SB3VecEnv
+from ludoteca.envs.single import GameEnv
+from ludoteca.evaluate.match import play_match
+
+GAME = make_game("hex:board_size=5")
+ALGORITHMS = (MaskablePPO, PPO, A2C, TRPO, DQN, QRDQN, ARS)
+DISTRIBUTIONS = (MaskablePPO, PPO, A2C, TRPO)
+
+
+class SmallCnn(BaseFeaturesExtractor):
+    """A network that is not SB3's own."""
+
+    def __init__(self, observation_space):
+        super().__init__(observation_space, 4)
+        self.net = torch.nn.Sequential(
+            torch.nn.Conv2d(observation_space.shape[0], 4, 3),
+            torch.nn.AdaptiveMaxPool2d(1),
+            torch.nn.Flatten(),
+        )
+
+    def forward(self, observations):
+        return self.net(observations)
+
+
+def make_model(algorithm=MaskablePPO, policy="MlpPolicy", env=None, **options):
+    env = SB3VecEnv(GAME, 2, seed=0) if env is None else env
+    return algorithm(policy, env, seed=0, device="cpu", **options)
+
+
+def middle_positions(game=GAME, count=40):
+    """Return positions from random games, with their movers, observations and masks."""
+    rng, found = np.random.default_rng(0), []
+    legal = np.zeros(game.num_actions, np.int16)
+    while len(found) < count:
+        s = game.new(len(found))
+        for _ in range(rng.integers(1, 9)):
+            game.step(s, int(rng.choice(legal[: game.legal_actions(s, legal)])))
+        if not game.is_terminal(s):
+            found.append(np.array(s, game.state))
+    states = np.stack(found)
+    movers = np.array([game.player(s) for s in states.view(np.recarray)])
+    return states, movers, *Observer(game).look(states, movers)
+
+
+def act(agent, states, movers, seed=0):
+    rngs = np.arange(seed, seed + len(states), dtype=np.uint64)[:, None]
+    return agent.act(states, movers, rngs, np.arange(len(states)))
+
+
+@pytest.mark.parametrize("trust", [False, True])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_saved_model_plays_its_best_legal_action(algorithm, trust, tmp_path):
+    model = make_model(algorithm)
+    model.save(tmp_path / "model.zip")
+    agent = SB3Agent(GAME, tmp_path / "model.zip", trust=trust)
+    states, movers, planes, masks = middle_positions()
+    actions = act(agent, states, movers)
+    assert np.array_equal(actions, act(SB3Agent.from_model(GAME, model), states, movers))
+    assert masks[np.arange(len(states)), actions].all()
+    if algorithm is MaskablePPO:
+        own, _ = model.predict(planes, deterministic=True, action_masks=masks)
+        assert np.array_equal(actions, own)
+    else:
+        own, _ = model.predict(planes, deterministic=True)
+        allowed = masks[np.arange(len(states)), own] == 1
+        assert allowed.any()
+        assert np.array_equal(actions[allowed], own[allowed])
+    assert len(set(actions)) > 1 or algorithm is ARS  # which starts from zeros
+
+
+def test_the_best_legal_value_counts():
+    model = make_model(DQN)
+    states, movers, planes, masks = middle_positions()
+    with torch.no_grad():
+        values = model.q_net(torch.as_tensor(planes)).numpy()
+    best = np.where(masks == 1, values, -np.inf).argmax(1)
+    assert np.array_equal(act(SB3Agent.from_model(GAME, model), states, movers), best)
+
+
+@pytest.mark.parametrize("algorithm", DISTRIBUTIONS)
+def test_drawn_actions_are_legal_and_reproducible(algorithm):
+    agent = SB3Agent.from_model(GAME, make_model(algorithm), deterministic=False)
+    states, movers, _, masks = middle_positions()
+    actions = act(agent, states, movers, seed=3)
+    assert masks[np.arange(len(states)), actions].all()
+    torch.manual_seed(99)  # its streams are those it is given
+    assert np.array_equal(actions, act(agent, states, movers, seed=3))
+    assert not np.array_equal(actions, act(agent, states, movers, seed=4))
+    one = slice(7, 8)  # a position alone, as in the batch
+    assert act(agent, states[one], movers[one], seed=10) == actions[one]
+
+
+def test_actions_are_drawn_as_often_as_their_logits_say():
+    logits = np.array([0.0, 1.0, -np.inf, 2.0, -1.0])
+    rngs = np.arange(20_000, dtype=np.uint64)[:, None] * np.uint64(2**40)
+    before = rngs.copy()
+    counts = np.bincount(draw(np.tile(logits, (20_000, 1)), rngs), minlength=5)
+    assert counts[2] == 0
+    expected = np.exp(logits) / np.exp(logits).sum()
+    legal = expected > 0
+    assert chisquare(counts[legal], 20_000 * expected[legal]).pvalue > 1e-3
+    assert (rngs != before).all()
+
+
+@pytest.mark.parametrize("algorithm", [DQN, QRDQN, ARS])
+def test_values_are_not_drawn_from(algorithm):
+    with pytest.raises(ValueError, match="needs deterministic=True"):
+        SB3Agent.from_model(GAME, make_model(algorithm), deterministic=False)
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        SB3VecEnv(GAME, 2, channels_last=True),
+        SB3VecEnv(GAME, 2, dtype="float32"),
+        GameEnv(GAME, observation="dict"),
+        GameEnv(GAME, observation="dict", channels_last=True, dtype="float32"),
+        FlattenObservation(GameEnv(GAME)),
+    ],
+    ids=["channels_last", "float32", "dict", "dict_channels_last_float32", "flat"],
+)
+def test_the_model_sees_what_it_was_trained_on(env, tmp_path):
+    policy = "MultiInputPolicy" if "Dict" in str(env.observation_space) else "MlpPolicy"
+    model = make_model(A2C, policy, env)
+    model.save(tmp_path / "model")
+    states, movers, planes, masks = middle_positions()
+    shape = (
+        env.observation_space["observation"] if policy[1] == "u" else env.observation_space
+    ).shape
+    seen = np.moveaxis(planes, 1, -1) if shape[-1] == 6 else planes.reshape(-1, *shape)
+    if policy == "MultiInputPolicy":
+        seen = {"observation": seen, "action_mask": masks}
+    own, _ = model.predict(seen, deterministic=True)
+    actions = act(SB3Agent(GAME, tmp_path / "model"), states, movers)  # without .zip, as SB3
+    allowed = masks[np.arange(len(states)), own] == 1
+    assert allowed.any()
+    assert np.array_equal(actions[allowed], own[allowed])
+
+
+def test_settings_of_networks_are_read_from_the_file(tmp_path):
+    model = make_model(
+        PPO, policy_kwargs={"net_arch": [7, 5], "activation_fn": torch.nn.ELU, "ortho_init": False}
+    )
+    model.save(tmp_path / "model.zip")
+    agent = SB3Agent(GAME, tmp_path / "model.zip")
+    assert "ELU" in str(agent._policy)
+    states, movers, _, _ = middle_positions()
+    expected = act(SB3Agent.from_model(GAME, model), states, movers)
+    assert np.array_equal(act(agent, states, movers), expected)
+
+
+def test_networks_of_others_need_trust(tmp_path):
+    options = {"policy_kwargs": {"features_extractor_class": SmallCnn}}
+    model = make_model(MaskablePPO, "CnnPolicy", n_steps=8, batch_size=16, **options)
+    model.learn(16)
+    model.save(tmp_path / "model.zip")
+    with pytest.raises(ValueError, match=r"SmallCnn.* is not from .*trust=True"):
+        SB3Agent(GAME, tmp_path / "model.zip")
+    states, movers, _, _ = middle_positions()
+    expected = act(SB3Agent.from_model(GAME, model), states, movers)
+    for agent in (
+        SB3Agent(GAME, tmp_path / "model.zip", trust=True),
+        make_agent(f"sb3:path={tmp_path / 'model.zip'},trust=True", GAME),
+    ):
+        assert np.array_equal(act(agent, states, movers), expected)
+
+
+class Trap:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.makedirs, (self.path, 0o777, True)
+
+
+def rewrite(path, name, change):
+    """Change one member of a zip file."""
+    with zipfile.ZipFile(path) as archive:
+        members = {one: archive.read(one) for one in archive.namelist()}
+    members[name] = change(members[name])
+    with zipfile.ZipFile(path, "w") as archive:
+        for one, content in members.items():
+            archive.writestr(one, content)
+
+
+def test_pickles_in_the_file_are_not_read(tmp_path):
+    path, sprung = tmp_path / "model.zip", tmp_path / "sprung"
+    make_model(PPO, policy_kwargs={"activation_fn": torch.nn.ReLU}).save(path)
+
+    def set_traps(data):
+        data, found = json.loads(data), 0
+        for value in data.values():
+            if isinstance(value, dict) and ":serialized:" in value:
+                value[":serialized:"] = base64.b64encode(pickle.dumps(Trap(str(sprung)))).decode()
+                found += 1
+        assert found > 3
+        return json.dumps(data)
+
+    rewrite(path, "data", set_traps)
+    states, movers, _, masks = middle_positions()
+    actions = act(SB3Agent(GAME, path), states, movers)
+    assert masks[np.arange(len(states)), actions].all()
+    assert not sprung.exists()
+    with pytest.raises(ValueError, match="cannot rebuild"):
+        SB3Agent(GAME, path, trust=True)  # this is what trust means
+    assert sprung.exists()
+
+
+def test_pickles_among_the_weights_are_not_read(tmp_path):
+    path, sprung = tmp_path / "model.zip", tmp_path / "sprung"
+    make_model(PPO).save(path)
+    weights = io.BytesIO()
+    torch.save({"mlp_extractor.policy_net.0.weight": Trap(str(sprung))}, weights)
+    rewrite(path, "policy.pth", lambda _: weights.getvalue())
+    with pytest.raises(ValueError, match="no model saved by Stable-Baselines3"):
+        SB3Agent(GAME, path)
+    assert not sprung.exists()
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value", "problem"),
+    [
+        ("policy_class", "__module__", "os", "is not from sb3_contrib, stable_baselines3, torch"),
+        ("policy_class", "__module__", "torch.nothing", "does not exist"),
+        ("policy_class", "__init__", "<slot wrapper>", "is not known"),
+        ("policy_kwargs", "activation_fn", "<class 'torch.optim.adam.Adam'>", "is no network"),
+        ("policy_kwargs", "net_arch", [3], "size mismatch"),
+        ("observation_space", ":type:", "<class 'a.Text'>", "not a Box or a Dict"),
+    ],
+)
+def test_descriptions_that_do_not_fit_are_named(part, key, value, problem, tmp_path):
+    path = tmp_path / "model.zip"
+    make_model(PPO, policy_kwargs={"activation_fn": torch.nn.ReLU}).save(path)
+
+    def change(data):
+        data = json.loads(data)
+        data[part][key] = value
+        return json.dumps(data)
+
+    rewrite(path, "data", change)
+    with pytest.raises(ValueError, match=f"cannot rebuild the policy.*(?s:.*){problem}"):
+        SB3Agent(GAME, path)
+
+
+def test_files_that_are_no_models_are_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no model file .*nowhere"):
+        SB3Agent(GAME, tmp_path / "nowhere")
+    (tmp_path / "text.zip").write_text("not a zip file")
+    with pytest.raises(ValueError, match=r"text.zip is no model saved by Stable-Baselines3"):
+        SB3Agent(GAME, tmp_path / "text.zip")
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        archive.writestr("data", "[]")
+    with pytest.raises(ValueError, match=r"other.zip is no model saved by Stable-Baselines3"):
+        SB3Agent(GAME, tmp_path / "other.zip")
+
+
+def test_a_model_of_another_game_is_refused():
+    model = make_model()
+    with pytest.raises(ValueError, match=r"the model's actions are .*tictactoe.* has 9"):
+        SB3Agent.from_model(make_game("tictactoe"), model)
+    with pytest.raises(ValueError, match=r"the model observes .*tictactoe.* shows"):
+        SB3Agent.from_model(make_game("tictactoe:board_size=5"), model)
+    with pytest.raises(ValueError, match="the model observes"):
+        SB3Agent.from_model(GAME, model, channels_last=True)
+
+
+def test_models_with_memory_are_refused():
+    model = make_model(RecurrentPPO, "MlpLstmPolicy")
+    with pytest.raises(TypeError, match="remembers past moves"):
+        SB3Agent.from_model(GAME, model)
+
+
+def test_a_model_is_an_agent_wherever_agents_are_named(tmp_path):
+    path = tmp_path / "model.zip"
+    make_model().save(path)
+    spec = f"sb3:path={path}"
+    results = [play_match(GAME, [spec, "random"], 40, seed=1, batch=b) for b in (40, 7)]
+    assert results[0].totals == results[1].totals
+    env = GameEnv(GAME, opponent=spec, agent_seat=1)
+    observation, _ = env.reset(seed=0)
+    assert observation[0].sum() + observation[1].sum() > 0
+    for _ in range(25):
+        _, _, terminated, _, info = env.step(np.flatnonzero(env.action_masks())[0])
+        assert not info["illegal_action"]
+        if terminated:
+            break
+    assert terminated
+
+
+def test_a_model_plays_geese_at_once(tmp_path):
+    game = make_game("hungry_geese")
+    model = make_model(env=SB3VecEnv(game, 2, seed=0))
+    result = play_match(game, [SB3Agent.from_model(game, model), "greedy"], 8, seed=0)
+    assert result.games == 8
+
+
+def test_without_sb3_the_error_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "stable_baselines3.common.base_class", None)
+    monkeypatch.delitem(sys.modules, "ludoteca.agents.sb3")
+    with pytest.raises(ImportError, match=r'pip install "ludoteca\[train\]"'):
+        make_agent("sb3:path=model.zip", GAME)
+
+
+class Highest:
+    """Predicts the highest legal action, or what it is told."""
+
+    def __init__(self, answer=None):
+        self.answer, self.seen = answer, None
+
+    def predict(self, observation, action_mask):
+        self.seen = observation
+        highest = action_mask.shape[1] - 1 - action_mask[:, ::-1].argmax(1)
+        return highest if self.answer is None else self.answer
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_anything_that_predicts_is_an_agent(channels_last):
+    predictor = Highest()
+    agent = PredictorAgent(GAME, predictor, dtype="float32", channels_last=channels_last)
+    states, movers, planes, masks = middle_positions()
+    actions = act(agent, states, movers)
+    assert actions.tolist() == [int(np.flatnonzero(mask)[-1]) for mask in masks]
+    assert predictor.seen.dtype == np.float32
+    expected = np.moveaxis(planes, 1, -1) if channels_last else planes
+    assert np.array_equal(predictor.seen, expected)
+    assert play_match(GAME, [agent, "random"], 20).games == 20
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (np.zeros(3, int), "must return 40 integers"),
+        (np.zeros(40), "must return 40 integers"),
+        (np.full(40, 25), "chose 25 for observation 0, which is illegal"),
+        (np.full(40, -1), "chose -1 for observation 0, which is illegal"),
+        (np.full(40, 5), r"chose 5 for observation \d+, which is illegal"),
+    ],
+)
+def test_predictions_are_checked(answer, problem):
+    states, movers, _, _ = middle_positions()
+    with pytest.raises(ValueError, match=problem):
+        act(PredictorAgent(GAME, Highest(answer)), states, movers)

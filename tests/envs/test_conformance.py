@@ -1,0 +1,360 @@
+"""The environments pass the conformance suites of PettingZoo, Gymnasium and Stable-Baselines3."""
+
+import importlib
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pettingzoo
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.utils.env_match import check_environments_match
+from stable_baselines3.common.env_checker import check_env as check_env_sb3
+
+from ludoteca.envs.registration import register_all
+from ludoteca.envs.registry import GAMES, make_game
+
+with warnings.catch_warnings():
+    # On import, PettingZoo's own tests make a game in its old style, which it deprecates.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from pettingzoo.test import (
+        api_test,
+        parallel_api_test,
+        parallel_seed_test,
+        render_test,
+        seed_test,
+        state_test,
+    )
+
+# Besides the defaults: an odd board and an option of each game.
+VARIANTS = {
+    "HungryGeese-v0": ({"num_players": 3, "rows": 4, "columns": 5, "episode_steps": 10},),
+    "Othello-v0": ({"board_size": 4, "auto_pass": True},),
+    "Hex-v0": ({"board_size": 3, "swap": True, "first": "white"},),
+    "Connect4-v0": ({"rows": 3, "columns": 4, "connect": 3},),
+    "TicTacToe-v0": ({"board_size": 4, "line": 3},),
+    "Tron-v0": ({"rows": 4, "columns": 5},),
+}
+ids = pytest.mark.parametrize("id_", GAMES)
+games = pytest.mark.parametrize(
+    ("id_", "params"),
+    [
+        pytest.param(id_, params, id=f"{id_}:{','.join(f'{k}={v}' for k, v in params.items())}")
+        for id_ in GAMES
+        for params in ({}, *VARIANTS.get(id_, ()))
+    ],
+)
+styles = pytest.mark.parametrize("style", ["make", "module"])
+
+# PettingZoo's api_test expects bare boxes, except from a list of its own games, those with masks.
+dictionaries = pytest.mark.filterwarnings(
+    "ignore:Observation space for each agent probably should be gymnasium.spaces.box:UserWarning",
+    "ignore:Observation is not a NumPy array:UserWarning",
+)
+# An empty board is all zeros, and rightly so.
+empty_boards = pytest.mark.filterwarnings(
+    "ignore:Observation numpy array is all zeros:UserWarning",
+    "ignore:State numpy array is all zeros:UserWarning",
+)
+# SB3 takes every box of three axes for an image of bytes; planes of 0 and 1 are none.
+not_images = pytest.mark.filterwarnings(
+    "ignore:It seems that your observation.*is an image:UserWarning",
+    "ignore:The minimal resolution for an image is 36x36:UserWarning",
+    "ignore:.*is an image but the upper and lower bounds:UserWarning",
+    "ignore:Treating image space as channels-last:UserWarning",
+)
+
+
+def maker(style: str, kind: str, id_: str) -> Callable[..., Any]:
+    """Return what makes AEC or parallel environments, by PettingZoo's registry or our module."""
+    if style == "make":
+        return lambda **options: pettingzoo.make(kind, f"ludoteca/{id_}", **options)
+    module = importlib.import_module(f"ludoteca.envs.{make_game(id_).name}_v0")
+    made: Callable[..., Any] = getattr(module, "env" if kind == "aec" else "parallel_env")
+    return made
+
+
+@styles
+@games
+@dictionaries
+@empty_boards
+def test_pettingzoo_api_test(style: str, id_: str, params: dict[str, Any]) -> None:
+    api_test(maker(style, "aec", id_)(**params), num_cycles=60)
+
+
+@styles
+@games
+def test_pettingzoo_parallel_api_test(style: str, id_: str, params: dict[str, Any]) -> None:
+    parallel_api_test(maker(style, "parallel", id_)(**params), num_cycles=60)
+
+
+@games
+def test_pettingzoo_seed_tests(id_: str, params: dict[str, Any]) -> None:
+    seed_test(lambda: maker("make", "aec", id_)(**params), num_cycles=30)
+    parallel_seed_test(lambda: maker("make", "parallel", id_)(**params), num_cycles=30)
+
+
+@games
+@empty_boards
+def test_pettingzoo_state_test(id_: str, params: dict[str, Any]) -> None:
+    make, make_parallel = maker("make", "aec", id_), maker("make", "parallel", id_)
+    state_test(make(**params), make_parallel(**params))
+
+
+@ids
+def test_pettingzoo_render_test(id_: str) -> None:
+    # It checks rgb_array, ansi and human itself.
+    svg = {"svg": lambda drawn: drawn.startswith("<svg") and drawn.rstrip().endswith("</svg>")}
+    render_test(maker("make", "aec", id_), custom_tests=svg)
+
+
+@ids
+def test_parallel_environments_render_in_every_mode(id_: str) -> None:
+    make = maker("make", "parallel", id_)
+    kinds = {"human": type(None), "rgb_array": np.ndarray, "ansi": str, "svg": str}
+    assert set(make().metadata["render_modes"]) == set(kinds)
+    for mode, kind in kinds.items():
+        env = make(render_mode=mode)
+        env.reset(seed=0)
+        env.step({agent: 0 for agent in env.agents})
+        assert isinstance(env.render(), kind)
+        env.close()
+        env.close()
+
+
+@ids
+def test_the_last_move_is_marked_in_pictures(id_: str) -> None:
+    game = make_game(id_)
+    env = gym.make(f"ludoteca/{id_}", render_mode="svg", opponent="random").unwrapped
+    env.reset(seed=0)
+    before = env.render()
+    env.step(int(np.flatnonzero(env.action_masks())[0]))
+    assert env.render() != before
+    if not game.simultaneous:
+        assert env.replay().actions != []
+
+
+def masked_moves(env: Any, rng: np.random.Generator) -> Iterator[tuple[str, Any]]:
+    """Play a game of an AEC environment; yield who moved, before the move is made."""
+    for agent in env.agent_iter():
+        observation, _, terminated, truncated, _ = env.last()
+        over = terminated or truncated
+        yield agent, over
+        legal = np.flatnonzero(observation["action_mask"])
+        env.step(None if over else int(rng.choice(legal)))
+
+
+# PettingZoo's max_cycles_test samples actions without masks, and so loses its games to the default
+# rule for illegal actions before any truncation; it also wants every agent to live until then.
+@games
+def test_max_cycles_truncates_aec_games(id_: str, params: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    env = maker("make", "aec", id_)(max_cycles=2, **params)
+    for seed in range(5):
+        env.reset(seed=seed)
+        moves = dict.fromkeys(env.possible_agents, 0)
+        truncated = set()
+        for agent, over in masked_moves(env, rng):
+            if over:
+                assert env.truncations[agent] != env.terminations[agent]
+                truncated |= {agent} if env.truncations[agent] else set()
+            else:
+                moves[agent] += 1
+        assert max(moves.values()) <= 2
+        # A game that was cut short took all the moves it may have.
+        if truncated:
+            assert max(moves.values()) == 2
+            assert all(moves[agent] == 2 for agent in truncated)
+
+
+@games
+def test_max_cycles_truncates_parallel_games(id_: str, params: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    game = make_game(id_, **params)
+    steps_allowed = 2 if game.simultaneous else 2 * game.num_players
+    env = maker("make", "parallel", id_)(max_cycles=2, **params)
+    for seed in range(5):
+        observations, _ = env.reset(seed=seed)
+        steps = 0
+        while env.agents:
+            playing = env.agents[:]
+            masks = {agent: observations[agent]["action_mask"] for agent in playing}
+            actions = {
+                agent: int(rng.choice(np.flatnonzero(mask))) if mask.any() else 0
+                for agent, mask in masks.items()
+            }
+            observations, _, terminations, truncations, _ = env.step(actions)
+            steps += 1
+            assert not any(terminations[agent] and truncations[agent] for agent in playing)
+            if steps == steps_allowed:
+                assert all(terminations[agent] or truncations[agent] for agent in playing)
+            else:
+                assert not any(truncations.values())
+        assert steps <= steps_allowed
+
+
+@ids
+def test_max_cycles_of_a_whole_game_truncates_nothing(id_: str) -> None:
+    env = maker("make", "aec", id_)(max_cycles=make_game(id_).max_plies)
+    env.reset(seed=0)
+    for agent, over in masked_moves(env, np.random.default_rng(1)):
+        assert env.terminations[agent] == over
+
+
+@games
+@pytest.mark.parametrize("observation", ["planes", "dict"])
+def test_gymnasium_check_env(id_: str, params: dict[str, Any], observation: str) -> None:
+    env = gym.make(f"ludoteca/{id_}", observation=observation, disable_env_checker=True, **params)
+    # All render modes take time: once is enough.
+    check_env(env.unwrapped, skip_render_check=bool(params) or observation == "dict")
+
+
+@ids
+def test_gymnasium_check_env_with_a_render_mode(id_: str) -> None:
+    for mode in ("rgb_array", "ansi"):
+        env = gym.make(f"ludoteca/{id_}", render_mode=mode, disable_env_checker=True)
+        check_env(env.unwrapped, skip_render_check=mode == "ansi")
+
+
+@ids
+@pytest.mark.parametrize("options", [{}, {"observation": "dict"}, {"dtype": "float32"}], ids=str)
+@not_images
+def test_sb3_check_env(id_: str, options: dict[str, Any]) -> None:
+    check_env_sb3(gym.make(f"ludoteca/{id_}", **options))
+
+
+@ids
+def test_environments_made_alike_match(id_: str) -> None:
+    options = {"agent_seat": "random", "illegal_action": "random"}
+    one, other = (gym.make(f"ludoteca/{id_}", **options) for _ in range(2))
+    check_environments_match(one, other, num_steps=60, seed=3)
+
+
+@ids
+def test_dictionaries_hold_the_planes_and_the_mask(id_: str) -> None:
+    options = {"agent_seat": "random", "illegal_action": "random"}
+    planes = gym.make(f"ludoteca/{id_}", **options)
+    both = gym.make(f"ludoteca/{id_}", observation="dict", **options)
+    seen, info = planes.reset(seed=5)
+    seen_too, _ = both.reset(seed=5)
+    for action in range(20):
+        np.testing.assert_array_equal(seen_too["observation"], seen)
+        np.testing.assert_array_equal(seen_too["action_mask"], info["action_mask"])
+        seen, _, terminated, _, info = planes.step(action % planes.action_space.n)
+        seen_too, *_ = both.step(action % planes.action_space.n)
+        if terminated:
+            break
+
+
+def test_a_module_prefix_needs_no_import() -> None:
+    script = (
+        "import gymnasium\n"
+        "env = gymnasium.make('ludoteca:ludoteca/Hex-v0', board_size=3)\n"
+        "env.reset(seed=0)\n"
+        "vector = gymnasium.make_vec('ludoteca:ludoteca/Hex-v0', num_envs=2, board_size=3)\n"
+        "vector.reset(seed=0)\n"
+        "import ludoteca.envs.hex_v0\n"
+        "from ludoteca.envs import tron_v0\n"
+        "print(ludoteca.envs.hex_v0.env().metadata['name'], tron_v0.raw_env().metadata['name'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["hex_v0", "tron_v0"]
+
+
+def test_registering_twice_is_harmless() -> None:
+    before = (dict(gym.registry), dict(pettingzoo.aec_registry), dict(pettingzoo.parallel_registry))
+    register_all()
+    assert before == (gym.registry, pettingzoo.aec_registry, pettingzoo.parallel_registry)
+
+
+@ids
+def test_names(id_: str) -> None:
+    game = make_game(id_)
+    assert re.fullmatch(r"[A-Za-z0-9]+-v0", id_)
+    assert re.fullmatch(r"[a-z0-9_]+", game.name)
+    for kind in ("aec", "parallel"):
+        env = maker("make", kind, id_)()
+        assert re.fullmatch(r"[a-z0-9_]+_v0", env.metadata["name"])
+        assert env.metadata["name"] == f"{game.name}_v0"
+        assert env.possible_agents == [f"player_{i}" for i in range(game.num_players)]
+        assert env.metadata["is_parallelizable"] == (kind == "parallel" or game.simultaneous)
+    module = importlib.import_module(f"ludoteca.envs.{game.name}_v0")
+    assert type(module.raw_env()) is type(module.env())
+
+
+@ids
+def test_spaces_are_the_same_objects_at_every_call(id_: str) -> None:
+    for kind in ("aec", "parallel"):
+        env = maker("make", kind, id_)()
+        first = [(env.observation_space(a), env.action_space(a)) for a in env.possible_agents]
+        env.reset(seed=0)
+        again = [(env.observation_space(a), env.action_space(a)) for a in env.possible_agents]
+        for one, other in zip(first, again, strict=True):
+            assert one[0] is other[0]
+            assert one[1] is other[1]
+        # Agents sample from streams of their own.
+        assert len({id(action_space) for _, action_space in first}) == len(first)
+    single = gym.make(f"ludoteca/{id_}").unwrapped
+    spaces = single.observation_space, single.action_space
+    single.reset(seed=0)
+    assert spaces[0] is single.observation_space
+    assert spaces[1] is single.action_space
+
+
+@games
+def test_observations_and_masks_lie_in_their_spaces(id_: str, params: dict[str, Any]) -> None:
+    env = maker("make", "aec", id_)(**params)
+    env.reset(seed=1)
+    for agent, _ in masked_moves(env, np.random.default_rng(2)):
+        observation, _, _, _, info = env.last()
+        assert observation in env.observation_space(agent)
+        np.testing.assert_array_equal(info["action_mask"], observation["action_mask"])
+        assert info["action_mask"].dtype == np.int8
+        assert env.state() in env.state_space
+
+
+@ids
+def test_in_turn_based_games_only_the_mover_has_a_mask(id_: str) -> None:
+    if make_game(id_).simultaneous:
+        pytest.skip("all move at once")
+    env = maker("make", "aec", id_)()
+    env.reset(seed=1)
+    for agent, over in masked_moves(env, np.random.default_rng(2)):
+        for other in env.agents:
+            mask = env.observe(other)["action_mask"]
+            np.testing.assert_array_equal(mask, env.infos[other]["action_mask"])
+            assert mask.any() == (other == agent and not over)
+
+
+@ids
+def test_mutating_what_an_aec_environment_returns_changes_nothing(id_: str) -> None:
+    def play(spoil: bool) -> list[Any]:
+        env = maker("make", "aec", id_)()
+        env.reset(seed=4)
+        log = []
+        for agent in env.agent_iter():
+            observation, reward, terminated, truncated, info = env.last()
+            log.append((agent, reward, observation["observation"].tobytes()))
+            over = terminated or truncated
+            action = None if over else int(np.flatnonzero(observation["action_mask"])[-1])
+            if spoil:
+                for other in env.agents:
+                    env.infos[other]["action_mask"][:] = 1
+                observation["observation"][:] = 1
+                observation["action_mask"][:] = 1
+                info["action_mask"][:] = 1
+            env.step(action)
+        return log
+
+    assert play(spoil=False) == play(spoil=True)

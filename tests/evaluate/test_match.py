@@ -1,0 +1,225 @@
+"""Matches: the schedule, the random streams, and what is counted."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.envs.replay import Replay
+from ludoteca.evaluate.intervals import wilson
+from ludoteca.evaluate.match import play_match
+
+BOTH = ("random", "greedy")
+
+
+def outcome(result):
+    """All of a result but the time it took."""
+    return replace(result, seconds=0.0)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_game_is_played_and_its_replays_are_sound(game):
+    result = play_match(game, BOTH, 12, seed=3, record=12)
+    game = make_game(game)
+    assert result.game == game.spec
+    assert result.agents == BOTH
+    assert [total.games for total in result.totals] == [12, 12]
+    assert sum(total.points for total in result.totals) == pytest.approx(12)
+    assert len({replay.seed for replay in result.replays}) == 12
+    plies = [len(replay.actions) for replay in result.replays]
+    assert result.mean_plies == np.mean(plies)
+    assert max(plies) <= game.max_plies
+    for replay in result.replays:
+        assert Replay.from_json(replay.to_json()) == replay
+    for p, tally in enumerate(result.by_seat):
+        returns = [replay.returns for replay in result.replays]
+        assert tally.mean_return == pytest.approx(np.mean([one[p] for one in returns]), abs=1e-6)
+        assert tally.wins == sum(one.count(max(one)) == 1 and one[p] == max(one) for one in returns)
+
+
+@pytest.mark.parametrize(
+    ("agents", "games"), [(2, 6), (3, 6), (4, 8)], ids=["two agents", "three", "four"]
+)
+def test_seats_rotate(agents, games):
+    specs = ("random", "greedy", "random", "greedy")[:agents]
+    result = play_match("hungry_geese", specs, games, record=games)
+    assert result.replays[0].players == tuple(specs[p % agents] for p in range(4))
+    assert result.replays[1].players == tuple(specs[(p + 1) % agents] for p in range(4))
+    for seats in result.seats:
+        assert [tally.games for tally in seats] == [games // agents] * 4
+
+
+def test_two_agents_take_turns_in_moving_first():
+    result = play_match("tictactoe", BOTH, 7, record=7)
+    assert [replay.players[0] for replay in result.replays] == ["random", "greedy"] * 3 + ["random"]
+    assert [[tally.games for tally in seats] for seats in result.seats] == [[4, 3], [3, 4]]
+
+
+@pytest.mark.parametrize("game", ["connect4", "hungry_geese", "tron:rows=6"])
+def test_how_many_games_are_played_side_by_side_changes_none(game):
+    expected = outcome(play_match(game, BOTH, 30, seed=5, record=30))
+    for batch in (1, 7, 29, 1000):
+        assert outcome(play_match(game, BOTH, 30, seed=5, record=30, batch=batch)) == expected
+    for threads in (2, 3, 64):
+        threaded = play_match(game, BOTH, 30, seed=5, record=30, num_threads=threads, batch=8)
+        assert outcome(threaded) == expected
+    assert play_match(game, BOTH, 10, seed=5, record=10).replays == expected.replays[:10]
+
+
+def test_seeds_have_no_games_in_common():
+    seen = Counter()
+    for seed in range(4):
+        result = play_match("hex:board_size=5", ("random", "random"), 50, seed=seed, record=50)
+        seen.update(tuple(replay.actions) for replay in result.replays)
+        seen.update(replay.seed for replay in result.replays)
+    assert len(seen) == 2 * 4 * 50
+
+
+class Scripted(Agent):
+    """Plays the first legal action; keeps what it was told; may go wrong from some ply on."""
+
+    def __init__(self, game, wrong=lambda actions: actions):
+        super().__init__(game)
+        self.wrong, self.started, self.asked = wrong, [], []
+
+    def start(self, lanes):
+        self.started += lanes.tolist()
+
+    def act(self, states, seats, rngs, lanes):
+        self.asked += lanes.tolist()
+        legal = np.zeros(self.game.num_actions, np.int16)
+        actions = np.zeros(len(states), np.int64)
+        for i, s in enumerate(states.view(np.recarray)):
+            self.game.legal_actions(s, legal)
+            actions[i] = legal[0]
+            self.game.step(s, legal[0])  # the agent's own copy
+        return self.wrong(actions)
+
+
+def test_agents_that_are_no_kernels_play_too():
+    game = make_game("tictactoe")
+    agents = Scripted(game), Scripted(game)
+    result = play_match(game, agents, 5, batch=2, record=5)
+    assert result.agents == ("Scripted", "Scripted")
+    assert {tuple(replay.actions) for replay in result.replays} == {(0, 1, 2, 3, 4, 5, 6)}
+    assert result.by_seat[0].wins == 5
+    for agent in agents:
+        assert sorted(agent.started) == [0, 0, 0, 1, 1]
+        assert set(agent.asked) == {0, 1}
+    mixed = play_match(game, (Scripted(game), "random"), 20, seed=1)
+    assert mixed.totals[0].games == 20
+
+
+def test_an_agent_in_two_places_is_told_of_a_game_once():
+    game = make_game("tictactoe")
+    agent = Scripted(game)
+    play_match(game, (agent, agent), 3, batch=3)
+    assert sorted(agent.started) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            lambda actions: np.full_like(actions, 0),
+            r"agent 'Scripted' in seat 1 of game 0 chose 0 at ply 1, which is illegal: "
+            r"legal are \[1, 2, 3, 4, 5, 6, 7, 8\]",
+        ),
+        (lambda actions: actions + 100, "in seat 0 of game 1 chose 100 at ply 0"),
+        (lambda actions: actions - 100, "in seat 0 of game 1 chose -100 at ply 0"),
+        (lambda actions: actions[:-1], r"must return integers of shape \(2,\), got int64 of shape"),
+        (lambda actions: actions.astype(float), r"must return integers .* got float64"),
+    ],
+)
+def test_an_agent_that_goes_wrong_is_named(wrong, message):
+    game = make_game("tictactoe")
+    first, second = Scripted(game), Scripted(game, wrong)
+
+    with pytest.raises(ValueError, match=message):
+        play_match(game, (first, second), 4, batch=4)
+
+
+def test_an_illegal_action_in_a_simultaneous_game_is_named():
+    class Five(Agent):
+        def act(self, states, seats, rngs, lanes):
+            return np.full(len(states), 5)
+
+    with pytest.raises(ValueError, match=r"'Five' in seat 1 of game 0 chose 5 at ply 0"):
+        play_match("tron", ("random", Five(make_game("tron"))), 2)
+
+
+def test_a_failure_in_one_thread_ends_the_match(monkeypatch):
+    class Failing(Scripted):
+        def act(self, states, seats, rngs, lanes):
+            raise RuntimeError("out of order")
+
+    monkeypatch.setattr(
+        "ludoteca.evaluate.match.make_agent",
+        lambda spec, game: Failing(game) if spec == "failing" else make_agent(spec, game),
+    )
+    with pytest.raises(RuntimeError, match="out of order"):
+        play_match("tictactoe", ("random", "failing"), 100, num_threads=2)
+
+
+@pytest.mark.parametrize(
+    ("game", "agents", "options", "message"),
+    [
+        ("hex", ("random",), {}, "a match of hex is between 2 agents, got 1: random"),
+        ("hex", ("random",) * 3, {}, "between 2 agents, got 3: random, random, random"),
+        ("hungry_geese", ("random",) * 5, {}, "between 2 to 4 agents, got 5"),
+        ("hungry_geese:num_players=1", ("random",), {}, "has one player, and a match needs two"),
+        ("hex", ("random", "nobody"), {}, "unknown agent 'nobody'; there are random, greedy"),
+        ("hex", ("random:x=1", "random"), {}, "agent random has no parameter 'x'; it has none"),
+        ("chess", BOTH, {}, "unknown game 'chess'"),
+        ("hex", BOTH, {"games": 0}, "games must be an integer from 1"),
+        ("hex", BOTH, {"batch": 0}, "batch must be an integer from 1"),
+        ("hex", BOTH, {"num_threads": 0}, "num_threads must be an integer from 1"),
+        ("hex", BOTH, {"record": 11}, "record must be an integer from 0 to 10, got 11"),
+        ("hex", BOTH, {"seed": -1}, "a seed must be an integer from 0"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(game, agents, options, message):
+    with pytest.raises(ValueError, match=message):
+        play_match(game, agents, **({"games": 10} | options))
+
+
+def test_agents_of_another_game_or_shared_by_threads_are_refused():
+    agent = make_agent("random", make_game("hex"))
+    with pytest.raises(
+        ValueError, match=r"was made for hex:board_size=11.*, not for hex:board_siz"
+    ):
+        play_match("hex:board_size=5", (agent, "random"), 1)
+    with pytest.raises(ValueError, match="no spec strings cannot play in more than one thread"):
+        play_match("hex", (agent, "random"), 10, num_threads=2)
+
+
+def test_greedy_othello_beats_random():
+    result = play_match("othello", ("greedy", "random"), 2000)
+    assert result.totals[0].score > 0.55
+    assert [tally.games for tally in result.seats[0]] == [1000, 1000]
+
+
+def test_moving_first_is_an_advantage_in_hex():
+    first = play_match("hex:board_size=5", ("random", "random"), 4000).by_seat[0]
+    assert wilson(first.wins, first.games)[0] > 0.5
+    assert first.draws == 0
+
+
+def test_equal_agents_are_equal():
+    result = play_match("connect4", ("random", "random"), 20_000, seed=1)
+    low, high = wilson(result.totals[0].wins, 20_000, confidence=0.999)
+    assert low < 0.5 * (1 - result.totals[0].draws / 20_000) < high
+
+
+def test_a_thousand_games_take_a_moment():
+    assert play_match("othello", ("random", "random"), 1000).seconds < 1
+
+
+def test_progress_is_shown(capsys):
+    play_match("tictactoe", BOTH, 10, progress=True)
+    captured = capsys.readouterr()
+    assert captured.out == ""
