@@ -224,7 +224,8 @@ def make_playouts(game: Game) -> Any:
                         step(s, int(legal[below(rng, legal_actions(s, legal))]))
                     plies += 1
                 returns(s, scores)
-                totals[i] += scores
+                for p in range(players):
+                    totals[i, p] += scores[p]
         return plies
 
     return playouts

@@ -54,8 +54,9 @@ class Game:
             over; before that, what is already decided for a player who is out, else 0.
         observe: `observe(s, player, out)` writes every plane from the view of `player`.
         playout: None, or a faster way to play uniformly random moves to the end than move by move:
-            `playout(s, legal, rng)`, with `legal` int16 `[num_actions]` to work in. Afterwards only
-            `returns` may be asked of the record. The result has the same distribution.
+            `playout(s, legal, rng) -> n` leaves the actions in `legal[:n]`, int16
+            `[num_actions]`; players alternate. It may play on after the game is decided, and
+            afterwards only `returns` may be asked of the record. Results have the same distribution.
         layout: how the board looks, as data for the renderers.
         action_names: what people call each action.
         symmetries: `symmetries() -> tuple[Symmetry, ...]`, the identity first.
@@ -82,7 +83,7 @@ class Game:
     is_terminal: Callable[[Any], bool]
     returns: Callable[[Any, Any], None]
     observe: Callable[[Any, int, Any], None]
-    playout: Callable[[Any, Any, Any], None] | None = None
+    playout: Callable[[Any, Any, Any], int] | None = None
     layout: Layout
     action_names: tuple[str, ...]
     symmetries: Callable[[], tuple[Symmetry, ...]]
@@ -126,6 +127,7 @@ class Game:
             states[name] = value
         return states
 
+    @np.errstate(over="ignore")  # kernels may count on integers that wrap around
     def legal(self, s: Any, player: int | None = None) -> list[int]:
         """List the legal actions in `s` (of `player`, in simultaneous games), to play with."""
         out = np.zeros(self.num_actions, np.int16)

@@ -312,7 +312,7 @@ class Lanes:
                     f"got {actions.dtype} of shape {actions.shape}"
                 )
             joint[mine, p] = actions
-            self.lanes["rng"][lanes] = rngs
+            self.lanes["rng"][chosen[mine]] = rngs
 
     def _reply(self, chosen: NDArray[np.int64], joint: NDArray[np.int64]) -> None:
         wrong = self._stepper.reply(

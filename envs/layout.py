@@ -51,6 +51,7 @@ class Layout:
             in chess; `"none"`: no labels.
         moves: for games of moving pieces, the cells where each action starts and ends; actions
             after these are no moves.
+        dark: color of every second empty cell, the one at the bottom left included, if it differs.
     """
 
     grid: Literal["squares", "hexagons"]
@@ -67,6 +68,7 @@ class Layout:
     paths: Callable[[Any], list[list[int]]] | None = None
     coordinates: Literal["a1 top", "a1 bottom", "none"] = "a1 top"
     moves: tuple[tuple[int, int], ...] = ()
+    dark: str | None = None
 
     def row_name(self, row: int) -> str:
         """Return the number of a row."""

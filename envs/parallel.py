@@ -146,11 +146,11 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         lanes.step(self._actions)
         paid = lanes.lanes["rewards"][0]
         observations = self.observations_of(self.agents)
-        out, late = self._out(), self._late()
+        playing, late = self._playing(), self._late()
         rewards = {agent: float(paid[self.possible_agents.index(agent)]) for agent in self.agents}
-        terminations = {agent: agent in out for agent in self.agents}
-        truncations = {agent: late and agent not in out for agent in self.agents}
-        self.agents = self._playing()
+        terminations = {agent: agent not in playing for agent in self.agents}
+        truncations = {agent: late and agent in playing for agent in self.agents}
+        self.agents = [] if late else playing
         if self.render_mode == "human":
             self.render()
         return observations, rewards, terminations, truncations, _infos(observations)
@@ -204,25 +204,17 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
             for agent, seat in zip(agents, seats, strict=True)
         }
 
-    def _out(self) -> set[str]:
-        """Return the agents whose game is over."""
-        s = self.lanes.states.view(np.recarray)[0]
-        is_active = self.game.is_active
-        assert is_active is not None
-        over = bool(self.lanes.lanes["over"][0])
-        agents = enumerate(self.possible_agents)
-        return {agent for seat, agent in agents if over or not is_active(s, seat)}
+    def _playing(self) -> list[str]:
+        """Return the agents who can still act."""
+        can_act = self.lanes.masks[0].any(axis=1).tolist()
+        return [agent for agent, can in zip(self.possible_agents, can_act, strict=True) if can]
 
     def _late(self) -> bool:
         """Tell whether the game has had all the steps it may have."""
         return self._max_cycles is not None and self.lanes.plies_of(0) >= self._max_cycles
 
-    def _playing(self) -> list[str]:
-        out = self._out()
-        return [] if self._late() else [agent for agent in self.possible_agents if agent not in out]
-
     def _take_more(self, more: Any) -> None:
-        self.agents = self._playing()
+        self.agents = [] if self._late() else self._playing()
 
 
 def _infos(observations: dict[str, Any]) -> dict[str, dict[str, Any]]:

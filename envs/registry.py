@@ -16,6 +16,14 @@ GAMES = {
     "Connect4-v0": "ludoteca.envs.games.connect4:connect4",
     "TicTacToe-v0": "ludoteca.envs.games.tictactoe:tictactoe",
     "Tron-v0": "ludoteca.envs.games.tron:tron",
+    "AtariGo-v0": "ludoteca.envs.games.atari_go:atari_go",
+    "Breakthrough-v0": "ludoteca.envs.games.breakthrough:breakthrough",
+    "BreakthroughHoles-v0": "ludoteca.envs.games.breakthrough:breakthrough_holes",
+    "BreakthroughSuicide-v0": "ludoteca.envs.games.breakthrough:breakthrough_suicide",
+    "KnightThrough-v0": "ludoteca.envs.games.knight_through:knight_through",
+    "SheepAndWolf-v0": "ludoteca.envs.games.sheep_and_wolf:sheep_and_wolf",
+    "TicTacToeLarge-v0": "ludoteca.envs.games.tictactoe:tictactoe_large",
+    "FreeForAll-v0": "ludoteca.envs.games.free_for_all:free_for_all",
 }
 
 

@@ -132,16 +132,17 @@ def _typed(data: Any, name: str, kind: type[T]) -> T:
     return data[name]
 
 
+@np.errstate(over="ignore")
 def _returns(game: Game, s: Any) -> tuple[float, ...] | None:
     if not game.is_terminal(s):
         return None
     out = np.zeros(game.num_players, np.float32)
-    with np.errstate(over="ignore"):
-        game.returns(s, out)
+    game.returns(s, out)
     return tuple(round(float(x), 6) for x in out)
 
 
 @np.errstate(over="ignore")  # kernels may count on integers that wrap around
+@np.errstate(over="ignore")
 def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
     """Raise a `ValueError` unless `action` can be move `k`, in position `s`."""
     if game.is_terminal(s):

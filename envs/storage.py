@@ -47,7 +47,7 @@ def state_from_json(game: Game, text: str) -> Any:
 
 def states_to_bytes(game: Game, states: NDArray[np.void]) -> bytes:
     """Return positions, shape `[N]`, as bytes: a header that names the game, then the records."""
-    return _pack({"game": game.spec, "count": len(states)}, states.tobytes())
+    return _pack({"game": game.spec, "count": len(states)}, _bytes(states))
 
 
 def states_from_bytes(game: Game, data: bytes) -> Any:
@@ -65,6 +65,7 @@ def states_from_bytes(game: Game, data: bytes) -> Any:
     return checked(game, np.frombuffer(body, game.state).copy())
 
 
+@np.errstate(over="ignore")
 def checked(game: Game, states: NDArray[np.void]) -> Any:
     """Return `states` as records, if all are possible positions of `game`.
 
@@ -108,7 +109,7 @@ class Storable:
         lanes = self.lanes
         header = _kind(lanes) | {"more": self._more()}
         parts = (lanes.states, lanes.lanes, lanes.history)
-        return _pack(header, b"".join(part.tobytes() for part in parts))
+        return _pack(header, b"".join(_bytes(part) for part in parts))
 
     def restore(self, data: bytes) -> None:
         """Go back to what `save` returned, in this or an equally made environment.
@@ -171,6 +172,7 @@ def _kind(lanes: Lanes) -> dict[str, Any]:
     }
 
 
+@np.errstate(over="ignore")
 def _check_lanes(lanes: Lanes, states: Any, records: NDArray[np.void], history: Any) -> None:
     """Raise a `ValueError` unless the records can lie beside the states, which are checked.
 
@@ -217,6 +219,14 @@ def _fill(field: NDArray[Any], value: Any, name: str) -> None:
     raise ValueError(
         f"field {name!r} must hold {field.dtype} of shape {field.shape[1:]}, got {value!r}"
     )
+
+
+def _bytes(array: NDArray[Any]) -> bytes:
+    """Return the contents of an array, zeros between the fields of records whatever lies there."""
+    clean = np.zeros(array.shape, array.dtype)
+    for name in array.dtype.names or ():
+        clean[name] = array[name]
+    return (clean if array.dtype.names else array).tobytes()
 
 
 def _pack(header: dict[str, Any], body: bytes) -> bytes:

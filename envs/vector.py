@@ -198,9 +198,9 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
         Raises:
             ValueError: before the first `reset`.
         """
-        check_ready(self._ready, "render")
         if self.render_mode is None:
             return None
+        check_ready(self._ready, "render")
         from ludoteca.envs.render import render
 
         records = self.lanes.states.view(np.recarray)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from threading import Event
 from typing import Any, NoReturn
@@ -44,6 +44,8 @@ class MatchResult:
         mean_plies: how long the games were.
         seconds: how long playing took, compiling left out.
         replays: the first games, as many as were asked for.
+        first: number of the first game.
+        returns: the result of every game for every seat. Shape `[games, P]`.
     """
 
     game: str
@@ -56,6 +58,8 @@ class MatchResult:
     mean_plies: float
     seconds: float
     replays: tuple[Replay, ...] = ()
+    first: int = 0
+    returns: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
 
 
 def play_match(
@@ -64,6 +68,7 @@ def play_match(
     games: int,
     *,
     seed: int = 0,
+    first: int = 0,
     batch: int = BATCH,
     num_threads: int = 1,
     record: int = 0,
@@ -83,6 +88,7 @@ def play_match(
         agents: spec strings or agents, from two to one per seat.
         games: how many games are played.
         seed: determines the match, as far as the agents draw only from the streams they are given.
+        first: number of the first game: matches that start at 0 and at 100 are parts of one.
         batch: how many games are played side by side.
         num_threads: threads that share the games, each with agents of its own, made from the spec
             strings. Worth it for agents that think in compiled code for longer than a move takes.
@@ -95,6 +101,7 @@ def play_match(
     """
     game = make_game(game) if isinstance(game, str) else game
     integer("games", games, 1, 10**9)
+    integer("first", first, 0, 10**9)
     integer("batch", batch, 1, 10**6)
     integer("num_threads", num_threads, 1, 1024)
     integer("record", record, 0, games)
@@ -103,7 +110,7 @@ def play_match(
     threads = min(num_threads, games)
     teams = [seat_agents(game, agents) for _ in range(threads)]
     names = tuple(one if isinstance(one, str) else type(one).__name__ for one in agents)
-    book = _Book(game, names, games, check_seed(seed), record)
+    book = _Book(game, names, first, games, check_seed(seed), record)
     compile_match(game)
     for agent in teams[0]:
         agent.prepare()
@@ -129,6 +136,8 @@ def play_match(
         mean_plies=float(book.plies.mean()),
         seconds=seconds,
         replays=tuple(book.replays[k] for k in range(record)),
+        first=first,
+        returns=returns,
     )
 
 
@@ -172,6 +181,7 @@ class _Book:
     Attributes:
         names: what the agents are called.
         record: how many replays are kept.
+        first: number of the first game; the others are counted from it.
         who: which agent sits where. Shape `[games, P]`.
         streams: where the random streams of game and seats start. Shape `[games, 1 + P]`.
         returns: the results of the games that are over. Shape `[games, P]`.
@@ -179,11 +189,13 @@ class _Book:
         replays: by number of the game.
     """
 
-    def __init__(self, game: Game, names: tuple[str, ...], games: int, seed: int, record: int):
-        self.game, self.names, self.record = game, names, record
+    def __init__(
+        self, game: Game, names: tuple[str, ...], first: int, games: int, seed: int, record: int
+    ):
+        self.game, self.names, self.first, self.record = game, names, first, record
         seats = game.num_players
-        self.who = (np.arange(games)[:, None] + np.arange(seats)) % len(names)
-        self.streams = _streams(seed, games, 1 + seats)
+        self.who = (first + np.arange(games)[:, None] + np.arange(seats)) % len(names)
+        self.streams = _streams(seed, first, games, 1 + seats)
         self.returns = np.zeros((games, seats))
         self.plies = np.zeros(games, np.int64)
         self.replays: dict[int, Replay] = {}
@@ -305,8 +317,8 @@ class _Hall:
             else game.legal_actions(s, legal)
         )
         raise ValueError(
-            f"agent {book.names[book.who[k, seat]]!r} in seat {seat} of game {k} chose {action} at "
-            f"ply {book.plies[k]}, which is illegal: legal are {legal[:n].tolist()}"
+            f"agent {book.names[book.who[k, seat]]!r} in seat {seat} of game {book.first + k} chose "
+            f"{action} at ply {book.plies[k]}, which is illegal: legal are {legal[:n].tolist()}"
         )
 
 
@@ -342,11 +354,12 @@ def make_scores(game: Game) -> Any:
     return scores
 
 
-def _streams(seed: int, games: int, count: int) -> NDArray[np.uint64]:
+def _streams(seed: int, first: int, games: int, count: int) -> NDArray[np.uint64]:
     """Return where the random streams of each game start. Shape `[games, count]`."""
     # Stream 0 of game k starts from output k of a generator seeded with `seed`, and its further
     # outputs start the other streams: neighboring seeds and games have nothing in common.
-    rng = (np.full(games, seed, np.uint64) + GAMMA * np.arange(games, dtype=np.uint64))[None]
+    numbers = np.arange(first, first + games, dtype=np.uint64)
+    rng = (np.full(games, seed, np.uint64) + GAMMA * numbers)[None]
     rng = next_u64(rng)[None]
     first = rng[0].copy()
     next_u64(rng)  # the output that seeds the game itself

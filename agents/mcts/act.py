@@ -10,7 +10,7 @@ import numpy as np
 from ludoteca.agents.mcts.features import Features
 from ludoteca.agents.mcts.policies import POLICIES, smoothed_variance
 from ludoteca.agents.mcts.search import search_kernel
-from ludoteca.agents.mcts.tree import LOSS, ROOT, WIN
+from ludoteca.agents.mcts.tree import LOSS, ROOT, SIZE, START, WIN
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 
@@ -24,30 +24,33 @@ MAX, ROBUST, MAX_ROBUST, MEAN, BY_POLICY = range(len(FINALS))
 
 @cache
 def make_act(game: Game, features: Features) -> Callable[..., None]:
-    """Return `act(nodes, positions, rngs, states, work, settings, simulations, final, actions)`.
+    """Return `act(trees, positions, rngs, settings, simulations, final, actions)`.
 
     Searches each of `positions` with a new tree and writes the chosen `actions`, int64 `[K]`; the
-    search of position k draws from `rngs[k]`, uint64 `[K, 1]`, which is advanced.
+    search of position k draws from `rngs[k]`, uint64 `[K, 1]`, which is advanced. `trees` are the
+    first six arguments of the search, see `search.search_kernel`.
     """
     search, best_child = search_kernel(game, features), best_child_kernel(features)
 
     @compiled_without_allocation
-    def act(nodes, positions, rngs, states, work, settings, simulations, final, actions):
+    def act(trees, positions, rngs, settings_array, simulations, final, actions):
+        nodes, shared, table, states, words, works = trees
+        work, settings = works[0], settings_array[0]
         for k in range(len(positions)):
-            states[0] = positions[k]
-            work[0].rng[0] = rngs[k, 0]
-            size = search(nodes, 0, states, work[0], settings[0], simulations)
+            states[START] = positions[k]
+            work.rng[0] = rngs[k, 0]
+            shared[SIZE] = 0
+            search(nodes, shared, table, states, words, work, settings, simulations)
             extra = 0
             while final == MAX_ROBUST and extra < simulations:
-                if best_child(nodes, MAX, settings[0], work[0]) == best_child(
-                    nodes, ROBUST, settings[0], work[0]
-                ):
+                most_wins = best_child(nodes, MAX, settings, work)
+                if most_wins == best_child(nodes, ROBUST, settings, work):
                     break
                 more = max(simulations // 10, 1)
-                size = search(nodes, size, states, work[0], settings[0], more)
+                search(nodes, shared, table, states, words, work, settings, more)
                 extra += more
-            actions[k] = nodes[best_child(nodes, final, settings[0], work[0])].action
-            rngs[k, 0] = work[0].rng[0]
+            actions[k] = nodes[best_child(nodes, final, settings, work)].action
+            rngs[k, 0] = work.rng[0]
 
     return act
 
@@ -77,13 +80,13 @@ def best_child_kernel(features: Features) -> Callable[..., int]:
     def best_child(nodes, final, settings, work):
         root = nodes[ROOT]
         top_mean, top_variance = -1.0, 0.0
-        for k in range(root.first, root.first + root.opened):
+        for k in range(root.first, root.first + nodes[root.first].opened):
             child = nodes[k]
             if child.value / child.visits > top_mean:
                 top_mean = child.value / child.visits
                 top_variance = smoothed_variance(child) / child.visits
         best, best_points = root.first, -math.inf
-        for k in range(root.first, root.first + root.opened):
+        for k in range(root.first, root.first + nodes[root.first].opened):
             child = nodes[k]
             mean = child.value / child.visits
             if child.proven == WIN:
@@ -93,7 +96,7 @@ def best_child_kernel(features: Features) -> Callable[..., int]:
             elif final == MEAN:
                 points = mean
             elif final == BY_POLICY:
-                t = root.visits
+                t = nodes[root.first].selections
                 top = (top_mean, top_variance)
                 points = score(
                     child, mean, t, math.log(t), root.count, top, settings.c, work.rng

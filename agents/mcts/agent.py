@@ -1,30 +1,32 @@
-"""The Monte Carlo tree search agent."""
+"""The Monte Carlo tree search agent for turn-based games."""
 
 import math
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.mcts.act import FINALS, MAX_ROBUST, make_act, make_best_child
-from ludoteca.agents.mcts.features import SETTINGS, Features, work_dtype
+from ludoteca.agents.mcts.act import FINALS, MAX, MAX_ROBUST, ROBUST, make_act, make_best_child
+from ludoteca.agents.mcts.features import SETTINGS, Features
+from ludoteca.agents.mcts.parallel import PARALLEL, Threads
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.report import SearchReport, make_report
-from ludoteca.agents.mcts.search import STATES, make_search
-from ludoteca.agents.mcts.tree import NODE
+from ludoteca.agents.mcts.reuse import keep_subtree
+from ludoteca.agents.mcts.search import make_search
+from ludoteca.agents.mcts.tree import ROOT, UNKNOWN
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
-CHUNK = 64  # simulations between two looks at the clock
+CHUNK = 64  # simulations of a thread between two looks at the clock
+KEPT_TREES = 64  # trees an agent with reuse remembers; the oldest are forgotten
 
 
 class MCTSAgent(Agent):
-    """Monte Carlo tree search with any selection policy; turn-based games.
+    """Monte Carlo tree search with any selection policy and enhancements; turn-based games.
 
-    The trees of different moves and games have nothing in common: the agent has no memory.
+    Has no memory, unless `reuse` is set: then every game goes on with what is left of its tree.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class MCTSAgent(Agent):
         draw: str = "half",
         fpu: float = math.inf,
         solver: bool = False,
+        transpositions: bool = False,
         amaf: str = "",
         amaf_weight: float | None = None,
         grave_reference: int = 50,
@@ -44,6 +47,9 @@ class MCTSAgent(Agent):
         mast_parameter: float | None = None,
         decisive: str = "",
         depth: int | None = None,
+        reuse: bool = False,
+        threads: int = 1,
+        parallel: str = "tree",
         max_nodes: int = 1_000_000,
         alpha: float | None = None,
         zeta: float | None = None,
@@ -64,6 +70,7 @@ class MCTSAgent(Agent):
             draw: what a draw is worth: `"half"` a win, or as a `"loss"` for everyone.
             fpu: score of moves without visits (first-play urgency); by default all come first.
             solver: whether proven results are backed up.
+            transpositions: whether equal positions share their statistics.
             amaf: `"amaf"`, `"rave"`, `"grave"` or `""`.
             amaf_weight: weight of AMAF statistics (`"amaf"`, 0.5 by default), or the bias that
                 decides how fast it fades (`"rave"` and `"grave"`, 0.1 by default).
@@ -71,8 +78,11 @@ class MCTSAgent(Agent):
             mast: `"gibbs"`, `"greedy"` or `""`.
             mast_parameter: temperature (0.3 by default) or epsilon (0.4 by default).
             decisive: `"win"`, `"both"` or `""`.
-            depth: plies after which a playout stops and counts by the game's `returns`.
-            max_nodes: the tree grows no larger.
+            depth: plies after which a playout stops and counts as the game's `returns` say.
+            reuse: whether the subtree of the moves played is kept for the next search.
+            threads: threads that search a position; results then vary from run to run.
+            parallel: what they share: one `"tree"`, or only the results at the `"root"`.
+            max_nodes: a tree grows no larger.
             alpha: parameter of the policy `ucb1`.
             zeta: parameter of the policy `ucb_v`.
             c: parameter of the policies `uct`, `ucb_v`, `ucb_minimal`, `epsilon_greedy`, `puct`.
@@ -84,10 +94,12 @@ class MCTSAgent(Agent):
             ValueError: if a parameter is out of range, or not one of the policy's.
         """
         super().__init__(game)
-        if game.simultaneous:
-            raise ValueError(f"the agent mcts plays turn-based games, and {game.name} is not one")
         if solver and game.num_players != 2:
             raise ValueError(f"solver needs two players, and {game.name} has {game.num_players}")
+        if transpositions and "rng" in (game.state.names or ()):
+            raise ValueError(f"transpositions need a game without chance, unlike {game.name}")
+        integer("threads", threads, 1, 1024)
+        parallel = choice("parallel", parallel, PARALLEL)
         self.features = Features(
             policy=policy,
             draw_is_loss=choice("draw", draw, ("half", "loss")) == "loss",
@@ -95,13 +107,15 @@ class MCTSAgent(Agent):
             amaf=amaf,
             mast=mast,
             decisive=decisive,
+            transpositions=choice("transpositions", transpositions, (False, True)),
+            shared_tree=threads > 1 and parallel == "tree",
         )
         self.simulations = integer("simulations", simulations, 1, 10**9)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         self.final = FINALS.index(choice("final", final, FINALS))
-        given = {"alpha": alpha, "zeta": zeta, "c": c, "d": d, "m": m, "gamma": gamma}
         self._settings = np.zeros(1, SETTINGS)
-        self._settings["c"][0] = _policy_parameters(policy, given)
+        given = {"alpha": alpha, "zeta": zeta, "c": c, "d": d, "m": m, "gamma": gamma}
+        self._settings["c"][0] = policy_parameters(policy, given)
         self._settings["fpu"] = fpu
         weight = 0.5 if amaf == "amaf" else 0.1
         self._settings["amaf_weight"] = weight if amaf_weight is None else amaf_weight
@@ -110,14 +124,30 @@ class MCTSAgent(Agent):
         self._settings["grave_reference"] = integer("grave_reference", grave_reference, 0, 10**9)
         plies = game.max_plies if depth is None else integer("depth", depth, 0, 10**6)
         self._settings["max_plies"] = plies
-        self._search = make_search(game, self.features)
-        self._act = make_act(game, self.features)
-        self._best_child = make_best_child(self.features)
-        budget = self.simulations * (2 if self.final == MAX_ROBUST else 1)
-        nodes = max_nodes if self.seconds else budget * game.num_actions + 1
-        self._nodes = np.zeros(min(integer("max_nodes", max_nodes, 2, 10**9), nodes), NODE)
-        self._states = game.empty(STATES)
-        self._work = np.zeros(1, work_dtype(game))
+        nodes = integer("max_nodes", max_nodes, 2, 10**9)
+        if self.seconds is None and not reuse:
+            most = self.simulations * (2 if self.final == MAX_ROBUST else 1)
+            nodes = min(nodes, most * game.num_actions + 1)
+        self._make_threads = lambda: Threads(game, self.features, nodes, threads, parallel)
+        self._threads = self._make_threads()
+        self._kept: dict[tuple[int, int], Threads] = {}  # by lane and seat, if trees are reused
+        self.reuse = choice("reuse", reuse, (False, True))
+        if reuse and threads > 1 and parallel == "root":
+            raise ValueError("trees that are searched apart (parallel='root') cannot be reused")
+        self._one_by_one = reuse or threads > 1 or self.seconds is not None
+
+    def prepare(self) -> None:
+        """Compile the search, or load it, so that the first move takes no longer than others."""
+        make_best_child(self.features)
+        if self._one_by_one:
+            make_search(self.game, self.features)
+        else:
+            make_act(self.game, self.features)
+
+    def start(self, lanes: NDArray[np.int64]) -> None:
+        """Forget the trees of `lanes`: new games begin there."""
+        gone = set(lanes.tolist())
+        self._kept = {key: tree for key, tree in self._kept.items() if key[0] not in gone}
 
     def act(
         self,
@@ -128,46 +158,78 @@ class MCTSAgent(Agent):
     ) -> NDArray[np.int64]:
         """Search each position and choose its move."""
         actions = np.zeros(len(states), np.int64)
-        memory = (self._states, self._work, self._settings)
-        if self.seconds is None:
-            self._act(
-                self._nodes, states, rngs, *memory, self.simulations, self.final, actions
-            )
-            return actions
-        for k in range(len(states)):
-            actions[k] = self.search(states[k], rngs[k]).action
+        if self._one_by_one:
+            for k in range(len(states)):
+                tree = self._tree_of(int(lanes[k]), int(seats[k])) if self.reuse else None
+                actions[k] = self.search(states[k], rngs[k], tree).action
+        else:
+            act = make_act(self.game, self.features)
+            trees = self._threads.trees[0]
+            act(tuple(trees), states, rngs, self._settings, self.simulations, self.final, actions)
         return actions
 
-    def search(self, s: Any, rng: NDArray[np.uint64] | None = None) -> SearchReport:
+    def search(
+        self, s: Any, rng: NDArray[np.uint64] | None = None, threads: Threads | None = None
+    ) -> SearchReport:
         """Search one position and return what was found.
 
         Args:
             s: a record, as `Game.new` returns.
             rng: the random stream, uint64 `[1]`, to be advanced; one of its own if None.
+            threads: the memory of a game whose tree is reused; the agent's own if None.
         """
         start = time.perf_counter()
-        self._states[0] = s
         rng = np.zeros(1, np.uint64) if rng is None else rng
-        self._work["rng"][0] = rng
-        memory = (self._states, self._work, self._settings)
+        memory = self._threads if threads is None else threads
+        if threads is None or not keep_subtree(self.game, memory.trees[0], s):
+            memory.begin(s, int(rng[0]))
+        for other in memory.trees[1:]:
+            other.states[0] = s
+        search, best_child = make_search(self.game, self.features), make_best_child(self.features)
+        work = memory.trees[0].work
         if self.seconds is None:
-            size = self._search(self._nodes, 0, *memory, self.simulations)
+            memory.run(search, self._settings, self.simulations)
+            left = self.simulations
+            while self.final == MAX_ROBUST and left > 0:
+                nodes = memory.nodes()
+                if best_child(nodes, MAX, self._settings, work) == best_child(
+                    nodes, ROBUST, self._settings, work
+                ):
+                    break
+                more = max(self.simulations // 10, 1)
+                memory.run(search, self._settings, more)
+                left -= more
         else:
-            size = self._search(self._nodes, 0, *memory, CHUNK)
-            while time.perf_counter() - start < self.seconds:
-                size = self._search(self._nodes, size, *memory, CHUNK)
-        chosen = self._best_child(self._nodes, self.final, self._settings, self._work)
-        rng[:] = self._work["rng"][0]
-        seconds = time.perf_counter() - start
-        return make_report(self.game, self._nodes[:size], int(chosen), seconds)
+            while True:
+                memory.run(search, self._settings, CHUNK * len(memory.trees))
+                proven = memory.trees[0].nodes[ROOT]["proven"] != UNKNOWN
+                if proven or time.perf_counter() - start >= self.seconds:
+                    break
+        nodes = memory.nodes()
+        chosen = best_child(nodes, self.final, self._settings, work)
+        rng[0] = work["rng"][0, 0]
+        return make_report(self.game, nodes, int(chosen), time.perf_counter() - start)
+
+    def _tree_of(self, lane: int, seat: int) -> Threads:
+        """Return the memory of a game, which lasts until another begins in its lane."""
+        key = (lane, seat)
+        tree = self._kept.pop(key, None) or self._make_threads()
+        self._kept[key] = tree  # at the end: the first key is the one not used for longest
+        if len(self._kept) > KEPT_TREES:
+            del self._kept[next(iter(self._kept))]
+        return tree
 
 
-def _policy_parameters(policy: str, given: dict[str, float | None]) -> NDArray[np.float64]:
-    """Return the parameters of a policy in the order of its table line, padded with zeros."""
+def policy_parameters(policy: str, given: dict[str, float | None]) -> NDArray[np.float64]:
+    """Return the parameters of a policy in the order of its table line, padded with zeros.
+
+    Raises:
+        ValueError: if one is given that the policy does not have.
+    """
     known = POLICIES[policy].params
     for name, value in given.items():
         if value is not None and name not in known:
             has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
             raise ValueError(f"policy {policy!r} has no parameter {name!r}; {has}")
-    values = [known[name] if given[name] is None else given[name] for name in known]
+    values = [known[name] if given[name] is None else float(given[name] or 0) for name in known]
     return np.array(values + [0.0] * (4 - len(values)), np.float64)

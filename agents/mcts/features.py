@@ -24,6 +24,9 @@ class Features:
         decisive: `""`; `"win"`: play a winning move at once, in the tree and in playouts; `"both"`:
             in the tree also avoid moves after which the opponent could win at once, if there are
             others (Teytaud and Teytaud, "On the huge benefit of decisive moves", 2010).
+        transpositions: positions that are equal share their children and what is known of them
+            (UCT1 of Childs, Brodeur and Kocsis, "Transpositions and move groups", 2008).
+        shared_tree: several threads search one tree.
     """
 
     policy: str = "ucb1"
@@ -32,6 +35,8 @@ class Features:
     amaf: str = ""
     mast: str = ""
     decisive: str = ""
+    transpositions: bool = False
+    shared_tree: bool = False
 
     def __post_init__(self) -> None:
         choice("policy", self.policy, tuple(POLICIES))

@@ -104,7 +104,8 @@ def _hole_names(holes: str, rows: int, columns: int) -> list[str]:
     names = holes.split("+") if isinstance(holes, str) else []
     last = chr(ord("a") + columns - 1)
     middle = f"[a-{last}][{HOME_ROWS + 1}-{rows - HOME_ROWS}]"
-    if len(set(names)) < len(names) or not all(re.fullmatch(middle, name) for name in names):
+    fit = all(re.fullmatch(middle, name) for name in names)
+    if not names or len(set(names)) < len(names) or not fit:
         raise ValueError(
             f"holes must be different cells of columns a to {last} and rows {HOME_ROWS + 1} to "
             f"{rows - HOME_ROWS}, such as 'a3+b3', got {holes!r}"

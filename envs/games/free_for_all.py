@@ -2,9 +2,9 @@
 
 Rules: the game 2pffa_zerosum of the General Game Playing base repository
 (http://games.ggp.org/base). Each side has a spawn cell outside the square board, which always holds
-one of its pieces and which nothing can enter; what leaves it is replaced at once. A piece jumps like
-a chess knight to an empty cell of the board, or steps like a chess king onto an enemy piece there
-and captures it. Who can do neither passes. Equal captures are a draw.
+one of its pieces and which nothing can enter; what leaves it is replaced at once. A piece jumps
+like a chess knight to an empty cell of the board, or steps like a chess king onto an enemy piece
+there and captures it. Who can do neither passes. Equal captures are a draw.
 """
 
 from collections.abc import Callable
@@ -43,10 +43,10 @@ def free_for_all(
 ) -> Game:
     """Two-Player Free-For-All; Red is player 0.
 
-    The cells are those of `board_size` rows and `board_size + 2` columns: the outer columns hold the
-    spawn cells, Red's (`a3` on the usual board) and Blue's (`g3`), and nothing else. Each action is
-    a step from a cell to a cell, `b3-d4` or, if it captures, `b3xc4`; the last action passes.
-    First come the jumps, then the captures, direction by direction, and within each by the cell
+    The cells are those of `board_size` rows and `board_size + 2` columns: the outer columns hold
+    the spawn cells, Red's (`a3` on the usual board) and Blue's (`g3`), and nothing else. Each
+    action is a step from a cell to a cell, `b3-d4` or, if it captures, `b3xc4`; the last action
+    passes. First come the jumps, then the captures, direction by direction, and within each by the cell
     where they start, row after row from the top.
 
     The observation planes are the own pieces and the opponent's, spawned ones included, and, the

@@ -203,22 +203,37 @@ def spread(s: Any, row: int, column: int, color: int, edges: int) -> None:
 
 
 @kernel
-def playout(s: Any, legal: Any, rng: Any) -> None:
+def playout(s: Any, legal: Any, rng: Any) -> int:
     """Fill the board at random, then see who has won: nobody can win twice, and somebody must."""
     if can_swap(s):
-        step(s, int(legal[below(rng, legal_actions(s, legal))]))
+        # One ply by the rules; it comes first in the list, in front of the rest.
+        first = int(legal[below(rng, legal_actions(s, legal))])
+        step(s, first)
+        n = playout_from_here(s, legal, rng)
+        for k in range(n, 0, -1):
+            legal[k] = legal[k - 1]
+        legal[0] = first
+        return n + 1
+    return playout_from_here(s, legal, rng)
+
+
+@kernel
+def playout_from_here(s: Any, legal: Any, rng: Any) -> int:
+    """As `playout`, when there is nothing to swap."""
     size = s.cells.shape[0] - 2
     n = legal_actions(s, legal)
     if n == 0:
-        return
+        return 0
     black = s.to_move == s.white_first
     for k in range(n):
         j = k + below(rng, n - k)
         cell = legal[j]
         legal[j] = legal[k]
+        legal[k] = cell
         s.cells[cell // size + 1, cell % size + 1] = BLACK if black else WHITE
         black = not black
     s.winner = s.white_first if black_joins(s) else 1 - s.white_first
+    return n
 
 
 @kernel

@@ -78,7 +78,8 @@ def sheep_and_wolf(board_size: int = 8) -> Game:
                 Piece("S", "sheep", "head", "#fafafa", SHEEP),
             ),
             cells,
-            background="#d2a679",
+            background="#ecd9b9",
+            dark="#c69c6d",
             line="#8f6a44",
             moves=paths,
             coordinates="a1 bottom",
@@ -108,9 +109,7 @@ def init(s: Any, seed: int) -> None:
     s.sheep = U0
     for column in range(0, size, 2):
         s.sheep |= bit(size - 1, column)
-    s.wolf = bit(
-        0, size // 2 // 2 * 2 - 1 + size // 2 % 2 * 2
-    )  # the dark one of the two middle cells
+    s.wolf = bit(0, (size // 2 - 1) | 1)  # the dark one of the two middle cells
     s.to_move = WOLF
     s.winner = UNDECIDED
 

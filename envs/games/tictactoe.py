@@ -1,7 +1,7 @@
 """Tic-Tac-Toe (noughts and crosses): a full line of your marks wins, a full board is a draw.
 
-Rules: https://en.wikipedia.org/wiki/Tic-tac-toe. Larger boards and shorter lines are the m,n,k-games of
-https://en.wikipedia.org/wiki/M,n,k-game; five in a row on 5x5 is the game ticTacToeLarge of the
+Rules: https://en.wikipedia.org/wiki/Tic-tac-toe. With larger boards and shorter lines these are the
+m,n,k-games of https://en.wikipedia.org/wiki/M,n,k-game; five in a row on 5x5 is the game ticTacToeLarge of the
 General Game Playing base repository (http://games.ggp.org/base).
 """
 
@@ -95,9 +95,8 @@ def legal_actions(s: Any, out: Any) -> int:
         cell = 0
         for row in range(s.board.shape[0]):
             for column in range(s.board.shape[1]):
-                if s.board[row, column] == EMPTY:
-                    out[n] = cell
-                    n += 1
+                out[n] = cell
+                n += int(s.board[row, column] == EMPTY)
                 cell += 1
     return n
 

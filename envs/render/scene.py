@@ -28,7 +28,7 @@ from ludoteca.envs.render.status import Part, as_record, board_codes, player_pie
 
 PAPER, INK, FAINT = "#eeeae2", "#2b2b2b", "#6b665f"
 GOOD, BAD = "#1f77d0", "#d6452b"  # high and low values
-LAST = "#e8402a"  # marks the last disc
+LAST = "#e8402a"  # marks the disc placed last
 MOVE = "#ffd54a"  # tints the cells of the last move
 CAPTION = 30  # height of a line under the board
 CAPTION_SIZE = 17
@@ -63,10 +63,9 @@ def scene(
     if values is not None:
         shapes += _heat_map(layout, place, codes, _cell_values(game, codes, values))
     last = _last_cell(layout, codes, last_action)
-    if last_action is not None and 0 <= last_action < len(layout.moves):
+    if layout.moves and last_action is not None and 0 <= last_action < len(layout.moves):
         for cell in layout.moves[int(last_action)]:
-            tint = mix(layout.background, MOVE, 0.55)
-            shapes.append(_cell(layout, place, *divmod(cell, layout.columns), tint))
+            shapes.append(_tinted(layout, place, *divmod(cell, layout.columns)))
     shapes += _pieces(layout, place, codes, layout.paths(s) if layout.paths else [], last)
     lines: Sequence[Sequence[Part]] = (
         [status(game, s)] if captions is None else [[(None, line)] for line in captions]
@@ -102,6 +101,12 @@ def _square_board(layout: Layout, place: Geometry) -> list[Shape]:
         Rectangle(left - 3, top - 3, width + 6, height + 6, mix(layout.line, "#000000", 0.25), 3),
         Rectangle(left, top, width, height, layout.background),
     ]
+    if layout.dark is not None:
+        shapes += [
+            Rectangle(left + column * cell, top + row * cell, cell, cell, layout.dark)
+            for row in range(layout.rows)
+            for column in range(1 - (layout.rows - row) % 2, layout.columns, 2)
+        ]
     thick = 2 if cell >= 24 else 1
     for row in range(1, layout.rows):
         y = top + row * cell
@@ -247,6 +252,10 @@ def _cell(layout: Layout, place: Geometry, row: int, column: int, fill: str) -> 
     return Rectangle(x + 1, y + 1, place.cell - 2, place.cell - 2, fill)
 
 
+def _tinted(layout: Layout, place: Geometry, row: int, column: int) -> Shape:
+    return _cell(layout, place, row, column, mix(layout.background, MOVE, 0.55))
+
+
 def _last_cell(layout: Layout, codes: NDArray[np.int8], last_action: Any) -> tuple[int, int] | None:
     """Return the cell that the last action changed, if one cell tells it."""
     if last_action is None:
@@ -280,8 +289,7 @@ def _pieces(
             continue
         x, y = place.center(row, column)
         if (row, column) == last and piece.shape != "disc":
-            tint = mix(layout.background, MOVE, 0.55)
-            shapes.append(_cell(layout, place, row, column, tint))
+            shapes.append(_tinted(layout, place, row, column))
         shapes += piece_shapes(piece, x, y, place.cell, heading.get((row, column)))
         if (row, column) == last and piece.shape == "disc":
             mark = LAST if difference(piece.color, LAST) > 100 else "#ffffff"

@@ -146,7 +146,7 @@ def test_greedy_goose_is_kaggles(spec):
                 else:
                     assert (choose(agent, s, p, times=3) == expected).all()
                     chosen += 1
-    assert chosen > 500
+    assert chosen > 200
     assert drawn > 5
 
 

@@ -23,6 +23,7 @@ PLAY = """
 import json
 import numpy as np
 from ludoteca.envs.batch import make_playouts, root
+from ludoteca.envs.registry import make_game
 
 game = make_game({spec!r})
 playouts, totals = make_playouts(game), np.zeros((1, 2))

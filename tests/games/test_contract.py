@@ -43,6 +43,23 @@ VARIANTS = {
     ),
     "TicTacToe-v0": ("board_size=5,line=4", "board_size=15,line=5", "board_size=4,line=3"),
     "Tron-v0": ("rows=3,columns=8", "rows=2,columns=2", "rows=20,columns=20"),
+    "AtariGo-v0": ("board_size=5", "board_size=2", "board_size=19"),
+    "Breakthrough-v0": ("rows=8,columns=8", "rows=4,columns=2", "rows=5,columns=7"),
+    "BreakthroughHoles-v0": (
+        "rows=7,columns=3,holes=a3+b4+c4+b5",
+        "rows=8,columns=8",
+        "rows=5,columns=2,holes=a3",
+    ),
+    "BreakthroughSuicide-v0": ("rows=4,columns=8", "rows=8,columns=2"),
+    "KnightThrough-v0": ("rows=5,columns=6", "rows=4,columns=4", "rows=8,columns=5"),
+    "SheepAndWolf-v0": ("board_size=6", "board_size=4"),
+    "TicTacToeLarge-v0": ("board_size=6,line=5", "board_size=15"),
+    "FreeForAll-v0": (
+        "board_size=3,plies=100,move=king,capture=knight",
+        "board_size=4,plies=100,move=king",
+        "board_size=6,capture=knight",
+        "plies=1",
+    ),
 }
 SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS.get(name, ()))]
 # Compiling takes seconds for each shape of state, so compiled code is tried with the first two.

@@ -1,0 +1,230 @@
+"""Flat Monte Carlo: many random games after each move, and no tree."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent, compile_act
+from ludoteca.agents.playouts import playout_policy
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.params import integer
+from ludoteca.envs.rng import below, next_u64
+
+Reward = Callable[[Any, int, int], float]
+STATES = 2  # the position asked about, and the one being played
+START, PLAYED = range(STATES)
+
+
+class FlatAgent(Agent):
+    """Flat Monte Carlo: plays at random after each move, and takes the move of the highest mean.
+
+    Each simulation is a first move and random moves of all players up to `depth` plies, the first
+    one included. Hungry Geese has the simulations and the reward of a master's thesis, see
+    `length_to_the_fifth`, and the first move is random, too. In other games the reward is the result
+    (0 if the game is not over), and the first moves take turns. What the game will draw is drawn
+    anew in each simulation.
+    """
+
+    def __init__(
+        self, game: Game, simulations: int = 1000, depth: int | None = None, playout: str = ""
+    ):
+        """Make the agent.
+
+        Args:
+            game: the game it plays.
+            simulations: per move.
+            depth: plies of a simulation: 6 by default in Hungry Geese, otherwise to the end.
+            playout: `"uniform"`, `"valid"` or `"safe"`, see `ludoteca.agents.playouts`. The default
+                is `"valid"` in Hungry Geese, otherwise `"uniform"`.
+
+        Raises:
+            ValueError: if a parameter is out of range.
+        """
+        super().__init__(game)
+        thesis = game.name in REWARDS
+        if depth is None:
+            depth = 6 if thesis else game.max_plies
+        self.simulations = integer("simulations", simulations, 1, 10**9)
+        self.depth = integer("depth", depth, 1, 10**6)
+        self.playout = playout or ("valid" if thesis else "uniform")
+        self._act = make_act(game, self.playout)
+        self._states, self._work = game.empty(STATES), np.zeros(1, work_dtype(game))
+
+    def prepare(self) -> None:
+        """Compile the simulations."""
+        compile_act(self)
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Simulate from each position and choose its move."""
+        actions = np.zeros(len(states), np.int64)
+        memory = (self._states, self._work)
+        self._act(states, seats, rngs, *memory, self.simulations, self.depth, actions)
+        return actions
+
+    def means(self, s: Any, seat: int, rng: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Return the mean reward of each action in one position, NaN where it was not tried.
+
+        Args:
+            s: a record, as `Game.new` returns.
+            seat: whose move it is.
+            rng: the random stream, uint64 `[1]`, to be advanced.
+        """
+        position = self.game.empty(1)
+        position[0] = s
+        self.act(position, np.array([seat]), rng.reshape(1, 1), np.zeros(1, np.int64))
+        visits, totals = self._work["visits"][0], self._work["total"][0]
+        return np.where(visits > 0, totals / np.maximum(visits, 1), np.nan)
+
+
+def work_dtype(game: Game) -> np.dtype[np.void]:
+    """Return the record of working memory of one agent."""
+    players, actions = game.num_players, game.num_actions
+    return np.dtype(
+        [
+            ("total", np.float64, (actions,)),  # sum of rewards, by first move
+            ("scores", np.float64, (players,)),
+            ("joint", np.int64, (players,)),
+            ("visits", np.int32, (actions,)),  # simulations, by first move
+            ("legal", np.int16, (actions,)),
+            ("first", np.int16, (actions,)),
+        ],
+        align=True,
+    )
+
+
+@cache
+def make_act(game: Game, playout: str) -> Callable[..., None]:
+    """Return `act(positions, seats, rngs, states, work, simulations, depth, actions)`.
+
+    Writes the chosen `actions`, int64 `[K]`; position k draws from `rngs[k]`, uint64 `[K, 1]`.
+    """
+    simulate = simulate_kernel(game, playout)
+
+    @compiled_without_allocation
+    def act(
+        positions: Any,
+        seats: Any,
+        rngs: Any,
+        states: Any,
+        work: Any,
+        simulations: int,
+        depth: int,
+        actions: Any,
+    ) -> None:
+        for k in range(len(positions)):
+            states[START] = positions[k]
+            actions[k] = simulate(states, seats[k], rngs[k], work[0], simulations, depth)
+
+    return act  # type: ignore[no-any-return]
+
+
+@cache
+def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
+    """Return `simulate(states, seat, rng, work, simulations, depth) -> action`.
+
+    Afterwards `work.total` and `work.visits` tell what was found about each action.
+    """
+    legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
+    returns, player, play_out = game.returns, game.player, game.playout
+    simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
+    has_chance = "rng" in (game.state.names or ())
+    choose = playout_policy(playout, game)
+    thesis = game.name in REWARDS
+    reward = REWARDS.get(game.name)
+    fast = play_out is not None and playout == "uniform" and not thesis
+    max_plies = game.max_plies
+
+    @kernel
+    def play(s, seat, first, rng, work):
+        """Play one ply at random; `seat` plays `first`, unless that is negative."""
+        if simultaneous:
+            for p in range(players):
+                if p == seat and first >= 0:
+                    work.joint[p] = first
+                else:
+                    n = legal_actions(s, p, work.legal)
+                    work.joint[p] = choose(s, p, work.legal, n, rng) if n > 0 else 0
+            step(s, work.joint)
+        elif first >= 0:
+            step(s, first)
+        else:
+            n = legal_actions(s, work.legal)
+            step(s, choose(s, player(s), work.legal, n, rng))
+
+    @kernel
+    def result(s, seat, plies, work):
+        if thesis:
+            return reward(s, seat, plies)
+        returns(s, work.scores)
+        return work.scores[seat]
+
+    @kernel
+    def best_action(rng, work):
+        """Choose the highest mean; of equal ones, any with equal probability."""
+        best, ties, chosen = -np.inf, 0, 0
+        for action in range(num_actions):
+            if work.visits[action] > 0:
+                mean = work.total[action] / work.visits[action]
+                if mean > best:
+                    best, ties = mean, 0
+                ties += int(mean == best)
+                if mean == best and below(rng, ties) == 0:
+                    chosen = action
+        return chosen
+
+    @kernel
+    def simulate(states, seat, rng, work, simulations, depth):
+        work.visits[:] = 0
+        work.total[:] = 0.0
+        s = states[PLAYED]
+        if simultaneous:
+            n = legal_actions(states[START], seat, work.first)
+        else:
+            n = legal_actions(states[START], work.first)
+        if n == 0:
+            return 0
+        for i in range(simulations):
+            states[PLAYED] = states[START]
+            if has_chance:
+                s.rng[0] = next_u64(rng)
+            first = int(choose(s, seat, work.first, n, rng) if thesis else work.first[i % n])
+            play(s, seat, first, rng, work)
+            plies, over = 1, is_terminal(s)
+            if fast and depth >= max_plies:
+                if not over:
+                    play_out(s, work.legal, rng)
+            else:
+                while plies < depth and not over:
+                    play(s, seat, -1, rng, work)
+                    plies += 1
+                    over = is_terminal(s)
+            work.visits[first] += 1
+            work.total[first] += result(s, seat, plies, work)
+        return best_action(rng, work)
+
+    return simulate
+
+
+@kernel
+def length_to_the_fifth(s: Any, player: int, plies: int) -> float:
+    """Reward of Bibiloni Femenias, "Hungry Geese" (UIB, 2021), section 2.3.
+
+    0 for a dead goose, else (step + 1) + length^5, where `step` counts the simulated steps from the
+    first action on.
+    """
+    length = float(s.length[player])
+    return 0.0 if length == 0 else plies + 1 + length**5
+
+
+# Games whose simulations end with a reward of their own.
+REWARDS: dict[str, Reward] = {"hungry_geese": length_to_the_fifth}

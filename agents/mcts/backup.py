@@ -1,0 +1,105 @@
+"""What a simulation leaves behind: scores, AMAF and MAST statistics, and proofs."""
+
+from collections.abc import Callable
+from functools import cache
+
+from ludoteca.agents.mcts.features import Features
+from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.agents.mcts.tree import DRAW, LOSS, ROOT, UNEXPANDED, UNKNOWN, WIN
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import kernel
+
+
+@cache
+def make_backup(game: Game, features: Features) -> tuple[Callable[..., None], ...]:
+    """Return three kernels.
+
+    `back_up(nodes, work, depth, plies)` adds `work.scores` to the nodes of `work.path`; visits have
+    been counted on the way down.
+
+    `prove_end(nodes, node, s, work)` marks the node of a finished game as proven.
+
+    `proven_scores(nodes, node, work)` writes the scores of a proven node.
+    """
+    returns, players = game.returns, game.num_players
+    importance = POLICIES[features.policy].importance_weighted
+    solver, amaf, mast = features.solver, features.amaf != "", features.mast != ""
+    draw_is_loss = features.draw_is_loss
+
+    @kernel
+    def back_up(nodes, work, depth, plies):
+        if amaf:
+            update_amaf(nodes, work, depth, plies)
+        if mast:
+            for ply in range(plies):
+                p, action = work.player[ply], work.played[ply]
+                work.mast_visits[p, action] += 1
+                work.mast_value[p, action] += work.scores[p]
+        for d in range(1, depth + 1):
+            visited = nodes[work.path[d]]
+            x = work.scores[visited.mover]
+            visited.value += x
+            visited.square += x * x
+            if importance:
+                visited.gain += x / work.chance[d]
+        if solver:
+            for d in range(depth, 0, -1):
+                if nodes[work.path[d]].proven == UNKNOWN or not prove(nodes, work.path[d - 1]):
+                    break
+
+    @kernel
+    def update_amaf(nodes, work, depth, plies):
+        """Credit every child of the path whose action its player played at that ply or later."""
+        work.simulation += 1
+        ply = plies
+        for d in range(depth, -1, -1):
+            while ply > d:
+                ply -= 1
+                work.seen[work.player[ply], work.played[ply]] = work.simulation
+            parent = nodes[work.path[d]]
+            if parent.first != UNEXPANDED:
+                mover = nodes[parent.first].mover
+                for k in range(parent.first, parent.first + parent.count):
+                    if work.seen[mover, nodes[k].action] == work.simulation:
+                        nodes[k].amaf_visits += 1
+                        nodes[k].amaf_value += work.scores[mover]
+
+    @kernel
+    def prove(nodes, node):
+        """Draw conclusions for `node` from its children's proofs; tell whether there is one.
+
+        Winands, Bjornsson and Saito, "Monte-Carlo tree search solver", 2008, section 3; draws as in
+        Cazenave and Saffidine, "Score bounded Monte-Carlo tree search", 2010.
+        """
+        parent = nodes[node]
+        best, unknown = LOSS, False
+        for k in range(parent.first, parent.first + parent.count):
+            proven = nodes[k].proven
+            unknown |= proven == UNKNOWN
+            best = max(best, proven)
+        if unknown and best != WIN:
+            return False
+        if node == ROOT or nodes[parent.first].mover == parent.mover:
+            parent.proven = best
+        else:
+            parent.proven = WIN + LOSS - best
+        return True
+
+    @kernel
+    def prove_end(nodes, node, s, work):
+        returns(s, work.scores)
+        x = work.scores[nodes[node].mover]
+        nodes[node].proven = WIN if x > 0 else (LOSS if x < 0 else DRAW)
+
+    @kernel
+    def proven_scores(nodes, node, work):
+        for p in range(players):
+            proven = int(nodes[node].proven)
+            if p != nodes[node].mover:
+                proven = WIN + LOSS - proven
+            if proven == DRAW:
+                work.scores[p] = 0.0 if draw_is_loss else 0.5
+            else:
+                work.scores[p] = 1.0 if proven == WIN else 0.0
+
+    return back_up, prove_end, proven_scores

@@ -1,0 +1,56 @@
+"""The memory that searches work in."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.mcts.features import Features, work_dtype
+from ludoteca.agents.mcts.tree import ENTRY, NODE, SHARED, STATES
+from ludoteca.envs.game import Game
+
+
+class Trees(NamedTuple):
+    """A tree and one thread's memory to search it in, see `search.search_kernel`."""
+
+    nodes: NDArray[np.void]
+    shared: NDArray[np.int64]
+    table: NDArray[np.void]
+    states: NDArray[np.void]
+    words: NDArray[Any]
+    work: NDArray[np.void]
+
+    @property
+    def size(self) -> int:
+        """How many nodes the tree has."""
+        return int(self.shared[-1])
+
+    @classmethod
+    def make(cls, game: Game, features: Features, max_nodes: int) -> "Trees":
+        """Return memory for one tree and one thread."""
+        entries = 1 << (max_nodes - 1).bit_length() if features.transpositions else 0
+        tree = (
+            np.zeros(max_nodes, NODE),
+            np.zeros(SHARED, np.int64),
+            np.zeros(entries, ENTRY),
+        )
+        return cls(*tree, *_thread_memory(game))
+
+    def for_another_thread(self, game: Game) -> "Trees":
+        """Return memory for one more thread to search the same tree."""
+        return Trees(self.nodes, self.shared, self.table, *_thread_memory(game))
+
+    def begin(self, s: Any, rng: int) -> None:
+        """Forget everything: the next search is of position `s` and draws from the stream `rng`."""
+        self.shared[:] = 0
+        self.states[0] = s
+        for name in ("seen", "simulation", "mast_visits", "mast_value"):
+            self.work[name] = 0
+        self.work["rng"] = rng
+
+
+def _thread_memory(game: Game) -> tuple[NDArray[Any], ...]:
+    states = game.empty(STATES)
+    width = next(width for width in (8, 4, 2, 1) if states.itemsize % width == 0)
+    words = states.view(f"u{width}").reshape(STATES, -1)
+    return states, words, np.zeros(1, work_dtype(game))

@@ -1,0 +1,96 @@
+"""Several threads searching one position, in one tree or in a tree each."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.mcts.features import Features
+from ludoteca.agents.mcts.memory import Trees
+from ludoteca.agents.mcts.tree import NODE, ROOT, UNEXPANDED
+from ludoteca.envs.game import Game
+
+PARALLEL = ("tree", "root")
+
+
+class Threads:
+    """The threads of an agent, and their memory.
+
+    With `parallel="tree"` they grow one tree under a lock, and a visit counts as a loss until its
+    score is known (virtual loss). With `"root"` each grows its own, and the statistics of the moves
+    at the root are added up.
+
+    Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008.
+    """
+
+    def __init__(self, game: Game, features: Features, max_nodes: int, threads: int, parallel: str):
+        first = Trees.make(game, features, max_nodes)
+        self.shared_tree = parallel == "tree"
+        self.trees = [first] + [
+            first.for_another_thread(game)
+            if self.shared_tree
+            else Trees.make(game, features, max_nodes)
+            for _ in range(threads - 1)
+        ]
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    def begin(self, s: Any, rng: int) -> None:
+        """Begin the search of position `s`; every thread has a random stream of its own."""
+        streams = np.random.SeedSequence(rng).generate_state(len(self.trees), np.uint64)
+        for k, tree in enumerate(self.trees):
+            tree.begin(s, rng if k == 0 else int(streams[k]))
+
+    def run(self, search: Callable[..., None], settings: NDArray[np.void], count: int) -> None:
+        """Do `count` simulations, shared out among the threads."""
+        parts = [count * (k + 1) // len(self.trees) - count * k // len(self.trees)
+                 for k in range(len(self.trees))]
+        if self._pool is None:
+            search(*self.trees[0], settings, count)
+            return
+        others = [
+            self._pool.submit(search, *tree, settings, part)
+            for tree, part in zip(self.trees[1:], parts[1:], strict=True)
+        ]
+        search(*self.trees[0], settings, parts[0])
+        for other in others:
+            other.result()
+
+    def nodes(self) -> NDArray[np.void]:
+        """Return the tree; of several trees the root and its children, with all statistics."""
+        if self.shared_tree or len(self.trees) == 1:
+            return self.trees[0].nodes[: self.trees[0].size]
+        return merged([tree.nodes for tree in self.trees])
+
+
+def merged(trees: list[NDArray[np.void]]) -> NDArray[np.void]:
+    """Add up the statistics of the roots of trees and of their children.
+
+    Args:
+        trees: trees of one position, each with an expanded root.
+
+    Returns:
+        A tree of the root and its children, those with visits first.
+    """
+    blocks = [nodes[nodes[ROOT]["first"] :][: nodes[ROOT]["count"]] for nodes in trees]
+    children = {int(child["action"]): child.copy() for child in blocks[0]}
+    for child in children.values():
+        child["first"] = UNEXPANDED
+    for block in blocks[1:]:
+        for child in block:
+            known = children[int(child["action"])]
+            for field in ("value", "square", "amaf_value", "gain", "visits", "amaf_visits"):
+                known[field] += child[field]
+            known["proven"] = max(known["proven"], child["proven"])
+    ordered = sorted(children.values(), key=lambda child: -int(child["visits"]))
+    nodes = np.array([trees[0][ROOT].copy(), *ordered], NODE)
+    nodes[ROOT]["visits"] = sum(int(tree[ROOT]["visits"]) for tree in trees)
+    nodes[ROOT]["proven"] = max(int(tree[ROOT]["proven"]) for tree in trees)
+    nodes[ROOT]["first"] = 1
+    nodes[1]["opened"] = np.count_nonzero(nodes["visits"][1:])
+    nodes[1]["selections"] = nodes["visits"][1:].sum()
+    return nodes
+
+
+__all__ = ["PARALLEL", "Threads", "merged"]

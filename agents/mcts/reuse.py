@@ -1,0 +1,107 @@
+"""Keeping the part of a tree that is still of use after moves have been played."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.mcts.memory import Trees
+from ludoteca.agents.mcts.tree import NO_PLAYER, PLAYED, ROOT, SIZE, SPARE, START, UNEXPANDED
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import compiled_without_allocation, kernel
+
+NOT_FOUND = -1
+
+
+def keep_subtree(game: Game, trees: Trees, s: Any) -> bool:
+    """Make the node of position `s` the root, if it is at most two moves below the old root.
+
+    The own move and one answer: a player who moves twice, because the other must pass, starts anew.
+
+    Returns:
+        Whether it was found. If not, the tree is as it was.
+    """
+    nodes, shared = trees.nodes, trees.shared
+    if shared[SIZE] == 0:
+        return False
+    wanted = game.empty(1)
+    wanted[0] = s
+    target = wanted.view(trees.words.dtype)
+    node = make_find(game)(nodes, trees.states, trees.words, target)
+    if node == NOT_FOUND:
+        return False
+    kept = np.empty_like(nodes[: shared[SIZE]])
+    size = make_copy_subtree()(nodes, node, kept)
+    nodes[:size] = kept[:size]
+    shared[SIZE] = size
+    trees.states[START] = s
+    trees.table["first"] = UNEXPANDED  # its entries point into the old tree
+    return True
+
+
+@cache
+def make_find(game: Game) -> Callable[..., int]:
+    """Return `find(nodes, states, words, target) -> node` of the position with those words."""
+    step = game.step
+
+    @kernel
+    def same(words, target):
+        for i in range(len(target)):
+            if words[i] != target[i]:
+                return False
+        return True
+
+    @compiled_without_allocation
+    def find(nodes, states, words, target):
+        if same(words[START], target):
+            return ROOT
+        root = nodes[ROOT]
+        for k in range(root.first, root.first + root.count if root.first != UNEXPANDED else 0):
+            states[PLAYED] = states[START]
+            step(states[PLAYED], nodes[k].action)
+            if same(words[PLAYED], target):
+                return k
+        for k in range(root.first, root.first + root.count if root.first != UNEXPANDED else 0):
+            child = nodes[k]
+            if child.first == UNEXPANDED:
+                continue
+            states[PLAYED] = states[START]
+            step(states[PLAYED], child.action)
+            for j in range(child.first, child.first + child.count):
+                states[SPARE] = states[PLAYED]
+                step(states[SPARE], nodes[j].action)
+                if same(words[SPARE], target):
+                    return j
+        return NOT_FOUND
+
+    return find
+
+
+@cache
+def make_copy_subtree() -> Callable[..., int]:
+    """Return `copy_subtree(nodes, root, out) -> size`, which keeps the children together."""
+
+    @compiled_without_allocation
+    def copy_subtree(nodes, root, out):
+        out[0] = nodes[root]
+        # The root's statistics are those of its children: what led to it is forgotten.
+        out[0].mover, out[0].action = NO_PLAYER, -1
+        size = 1
+        done = 0
+        while done < size:
+            first = out[done].first
+            if first != UNEXPANDED:
+                count = out[done].count
+                if size + count > len(out):  # only shared blocks can make the copy larger
+                    out[done].first = UNEXPANDED
+                else:
+                    for k in range(count):
+                        out[size + k] = nodes[first + k]
+                    out[done].first = size
+                    size += count
+            done += 1
+        return size
+
+    return copy_subtree

@@ -1,0 +1,158 @@
+"""Which child a simulation visits: the selection policy, with the enhancements that change means."""
+
+import math
+from collections.abc import Callable
+from functools import cache
+
+from ludoteca.agents.mcts.features import Features
+from ludoteca.agents.mcts.policies import POLICIES, smoothed_variance, unit
+from ludoteca.agents.mcts.tree import LOSS, UNEXPANDED
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import kernel
+from ludoteca.envs.rng import below
+
+
+@cache
+def make_selection(
+    game: Game, features: Features
+) -> tuple[Callable[..., int], Callable[..., None]]:
+    """Return two kernels.
+
+    `choose(nodes, node, reference, work, settings) -> child` picks a child of an expanded node and
+    writes into `work.drawn` the probability it was drawn with.
+
+    `remember_reference(nodes, node, work)` makes `node` the ancestor whose AMAF statistics GRAVE
+    uses; until then `reference` is UNEXPANDED.
+    """
+    policy = POLICIES[features.policy]
+    score, draws, importance = policy.score, policy.kind == "weights", policy.importance_weighted
+    needs_best, solver = policy.needs_best, features.solver
+    amaf, constant, grave = features.amaf != "", features.amaf == "amaf", features.amaf == "grave"
+    num_actions = game.num_actions
+
+    @kernel
+    def open_child(nodes, node, work):
+        """Choose a child without visits at random and move it to the end of the opened ones.
+
+        With AMAF statistics the one they favor is chosen, so far as they know any.
+        """
+        parent = nodes[node]
+        block = nodes[parent.first]
+        chosen = block.opened + below(work.rng, parent.count - block.opened)
+        if amaf:
+            best = -1.0
+            for k in range(block.opened, parent.count):
+                child = nodes[parent.first + k]
+                if child.amaf_visits > 0 and child.amaf_value / child.amaf_visits > best:
+                    best = child.amaf_value / child.amaf_visits
+                    chosen = k
+        at, last = parent.first + chosen, parent.first + block.opened
+        if at != last:
+            # Neither has visits or children: what differs is these fields alone.
+            a, b = nodes[at], nodes[last]
+            a.action, b.action = b.action, a.action
+            a.prior, b.prior = b.prior, a.prior
+            a.amaf_visits, b.amaf_visits = b.amaf_visits, a.amaf_visits
+            a.amaf_value, b.amaf_value = b.amaf_value, a.amaf_value
+        block.opened += 1
+        return last
+
+    @kernel
+    def mixed_mean(nodes, child, reference, work, settings):
+        """Mean of a child with visits, mixed with its AMAF mean.
+
+        "amaf": alpha-AMAF, Helmbold and Parker-Wood, 2009. "rave": Gelly and Silver, 2011, section
+        4.3, with the weight of Silver's thesis, 2009, eq. 8.25. "grave": the same with statistics of
+        an ancestor, Cazenave, "Generalized rapid action value estimation", 2015.
+        """
+        mean = child.value / child.visits
+        visits, value = child.amaf_visits, child.amaf_value
+        if grave and reference != UNEXPANDED:
+            slot = work.reference[child.action]
+            if slot >= 0:
+                visits, value = nodes[slot].amaf_visits, nodes[slot].amaf_value
+        if visits == 0:
+            return mean
+        if constant:
+            weight = settings.amaf_weight
+        else:
+            bias = settings.amaf_weight
+            weight = visits / (visits + child.visits + 4.0 * bias * bias * visits * child.visits)
+        return (1 - weight) * mean + weight * value / visits
+
+    @kernel
+    def draw_child(parent, opened, best, best_score, total, work, settings):
+        """Draw a child with probability proportional to its weight."""
+        if importance:
+            # The weights are exponents of EXP3's: shifted, so that the largest becomes 1.
+            total = 0.0
+            for k in range(opened):
+                work.weights[k] = math.exp(work.weights[k] - best_score)
+                total += work.weights[k]
+            mix = settings.c[0]
+            for k in range(opened):
+                work.weights[k] = (1 - mix) * work.weights[k] / total + mix / opened
+            total = 1.0
+        if not total > 0.0:
+            return best
+        left = unit(work.rng) * total
+        for k in range(opened):
+            left -= work.weights[k]
+            if left <= 0 and work.weights[k] > 0:
+                work.drawn = work.weights[k] / total
+                return parent.first + k
+        return best
+
+    @kernel
+    def choose(nodes, node, reference, work, settings):
+        """Return the child to visit; `work.chance` gets the probability it was drawn with."""
+        parent = nodes[node]
+        block = nodes[parent.first]
+        opened = block.opened
+        work.drawn = 1.0
+        unopened = opened < parent.count
+        if unopened and (opened == 0 or settings.fpu == math.inf):
+            return open_child(nodes, node, work)
+        t = max(block.selections, 1)
+        log_t = math.log(t)
+        top_mean, top_variance = -1.0, 0.0
+        if needs_best:
+            for child_index in range(parent.first, parent.first + opened):
+                child = nodes[child_index]
+                mean = child.value / child.visits
+                if mean > top_mean:
+                    top_mean, top_variance = mean, smoothed_variance(child) / child.visits
+        best, best_score, total = -1, -math.inf, 0.0
+        for child_index in range(parent.first, parent.first + opened):
+            child = nodes[child_index]
+            if solver and child.proven == LOSS:
+                work.weights[child_index - parent.first] = -math.inf if importance else 0.0
+                continue
+            mean = child.value / child.visits
+            if amaf:
+                mean = mixed_mean(nodes, child, reference, work, settings)
+            points = score(
+                child, mean, t, log_t, parent.count, (top_mean, top_variance), settings.c, work.rng
+            )
+            if draws:
+                work.weights[child_index - parent.first] = points
+                total += points
+            if points > best_score:
+                best, best_score = child_index, points
+        if unopened and (best < 0 or settings.fpu >= best_score):
+            return open_child(nodes, node, work)
+        if best < 0:
+            return parent.first + below(work.rng, opened)
+        if draws:
+            return draw_child(parent, opened, best, best_score, total, work, settings)
+        return best
+
+    @kernel
+    def remember_reference(nodes, node, work):
+        """Find the children of the GRAVE ancestor by their actions."""
+        for action in range(num_actions):
+            work.reference[action] = -1
+        for k in range(nodes[node].first, nodes[node].first + nodes[node].count):
+            work.reference[nodes[k].action] = k
+
+    return choose, remember_reference

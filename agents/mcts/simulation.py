@@ -1,0 +1,115 @@
+"""Playouts: from a leaf of the tree to a score for every player."""
+
+import math
+from collections.abc import Callable
+from functools import cache
+
+from ludoteca.agents.mcts.expansion import make_expansion
+from ludoteca.agents.mcts.features import Features
+from ludoteca.agents.mcts.policies import unit
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import kernel
+from ludoteca.envs.rng import below
+
+
+@cache
+def make_simulation(game: Game, features: Features) -> tuple[Callable[..., int], ...]:
+    """Return three kernels.
+
+    `play_out(states, s, plies, work, settings) -> plies` plays `s` to the end, or as far as
+    `settings.max_plies` more, and writes every player's score in [0, 1] to `work.scores`.
+
+    `note(work, plies, s, action)` remembers a move of the simulation, for AMAF and MAST.
+
+    `to_scores(s, work)` writes the scores of `s`; a game cut short counts as its `returns` say.
+    """
+    legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
+    returns, player, players = game.returns, game.player, game.num_players
+    decisive, mast, gibbs = features.decisive != "", features.mast != "", features.mast == "gibbs"
+    amaf = features.amaf != ""
+    logged = amaf or mast
+    draw_is_loss = features.draw_is_loss
+    playout, longest = game.playout, game.max_plies
+    has_playout = playout is not None and not mast and not decisive
+    _, _, wins_at_once = make_expansion(game, features)
+
+    @kernel
+    def note(work, plies, s, action):
+        """Remember a move of this simulation, for AMAF and MAST."""
+        if logged:
+            work.player[plies] = player(s)
+            work.played[plies] = action
+
+    @kernel
+    def playout_action(states, s, n, work, settings):
+        """Choose among `work.legal[:n]` in a playout."""
+        if decisive:
+            for k in range(n):
+                if wins_at_once(states, s, work.legal[k], work):
+                    return int(work.legal[k])
+        if not mast:
+            return int(work.legal[below(work.rng, n)])
+        mover = player(s)
+        if gibbs:
+            total = 0.0
+            for k in range(n):
+                action = work.legal[k]
+                visits = work.mast_visits[mover, action]
+                mean = work.mast_value[mover, action] / visits if visits > 0 else 0.5
+                work.weights[k] = math.exp(mean / settings.mast_parameter)
+                total += work.weights[k]
+            left = unit(work.rng) * total
+            for k in range(n):
+                left -= work.weights[k]
+                if left <= 0:
+                    return int(work.legal[k])
+            return int(work.legal[n - 1])
+        if unit(work.rng) <= settings.mast_parameter:
+            return int(work.legal[below(work.rng, n)])
+        chosen, best, ties = 0, -1.0, 0
+        for k in range(n):
+            action = work.legal[k]
+            visits = work.mast_visits[mover, action]
+            mean = work.mast_value[mover, action] / visits if visits > 0 else 1.0
+            if mean > best:
+                chosen, best, ties = k, mean, 1
+            elif mean == best:
+                ties += 1
+                if below(work.rng, ties) == 0:
+                    chosen = k
+        return int(work.legal[chosen])
+
+    @kernel
+    def to_scores(s, work):
+        """Write every player's score in [0, 1]; a game cut short counts as a draw."""
+        returns(s, work.scores)
+        for p in range(players):
+            x = work.scores[p]
+            if draw_is_loss:
+                work.scores[p] = 1.0 if x > 0 else 0.0
+            else:
+                work.scores[p] = 0.5 + 0.5 * x
+
+    @kernel
+    def play_out(states, s, plies, work, settings):
+        if has_playout and settings.max_plies >= longest:
+            if not is_terminal(s):
+                mover = player(s)
+                n = playout(s, work.legal, work.rng)
+                if amaf:
+                    for k in range(n):
+                        work.player[plies + k] = (mover + k) % players
+                        work.played[plies + k] = work.legal[k]
+                    plies += n
+        else:
+            cut = plies + settings.max_plies
+            while plies < cut and not is_terminal(s):
+                n = legal_actions(s, work.legal)
+                action = playout_action(states, s, n, work, settings)
+                note(work, plies, s, action)
+                step(s, action)
+                plies += 1
+        to_scores(s, work)
+        return plies
+
+    return play_out, note, to_scores

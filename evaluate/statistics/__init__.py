@@ -1,0 +1,1 @@
+"""Statistics of tournaments: ranks, tests of differences, and ratings."""

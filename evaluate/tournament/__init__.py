@@ -1,0 +1,1 @@
+"""Tournaments: round robins of agents in several games, and reports of them."""

@@ -1,0 +1,83 @@
+"""Random games in compiled code, compared with what can be worked out."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from ludoteca.envs.batch import make_playouts, play_randomly, root
+from ludoteca.envs.registry import GAMES, make_game
+
+GAMES_PLAYED = 20_000
+
+
+@cache
+def expected_value(prefix: tuple[int, ...] = ()) -> float:
+    """Work out what random play at tic-tac-toe is worth to X, over all games."""
+    game = make_game("tictactoe")
+    s = game.new()
+    for action in prefix:
+        game.step(s, action)
+    out, scores = np.zeros(9, np.int16), np.zeros(2)
+
+    def value(s: np.record) -> float:
+        n = game.legal_actions(s, out)
+        if n == 0:
+            game.returns(s, scores)
+            return float(scores[0])
+        total = 0.0
+        for action in out[:n].tolist():
+            after = s.copy()
+            game.step(after, action)
+            key = after.board.tobytes()
+            if key not in known:
+                known[key] = value(after)
+            total += known[key]
+        return total / n
+
+    known: dict[bytes, float] = {}
+    return value(s)
+
+
+def test_random_tictactoe_is_worth_what_all_games_say() -> None:
+    totals, plies = play_randomly(make_game("tictactoe"), GAMES_PLAYED)
+    assert totals[0] == -totals[1]
+    # The standard deviation of one game is below 1; five of the mean's.
+    assert abs(totals[0] / GAMES_PLAYED - expected_value()) < 5 / GAMES_PLAYED**0.5
+    assert 5 * GAMES_PLAYED < plies < 9 * GAMES_PLAYED
+
+
+def test_many_positions_at_once() -> None:
+    game = make_game("tictactoe")
+    prefixes = ((), (4,), (0, 4), (0, 3, 1, 4, 2))  # X has won in the last one
+    roots = game.empty(len(prefixes)).view(np.recarray)
+    for s, prefix in zip(roots, prefixes, strict=True):
+        game.init(s, 0)
+        for action in prefix:
+            game.step(s, action)
+    before = roots.tobytes()
+    totals = np.zeros((len(prefixes), 2))
+    rng = np.array([1], np.uint64)
+    make_playouts(game)(roots.view(np.ndarray).view(game.state), GAMES_PLAYED, rng, totals)
+    assert roots.tobytes() == before
+    for prefix, total in zip(prefixes, totals, strict=True):
+        error = total[0] / GAMES_PLAYED - expected_value(prefix)
+        assert abs(error) < 5 / GAMES_PLAYED**0.5, prefix
+    assert totals[3].tolist() == [GAMES_PLAYED, -GAMES_PLAYED]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_seed_fixes_the_games_and_the_root_stays(name: str) -> None:
+    game = make_game(name)
+    start = root(game)
+    first, plies = play_randomly(game, 50, seed=7, from_state=start[0])
+    again, plies_again = play_randomly(game, 50, seed=7, from_state=start[0])
+    other, other_plies = play_randomly(game, 50, seed=8, from_state=start[0])
+    assert (first.tolist(), plies) == (again.tolist(), plies_again)
+    assert (first.tolist(), plies) != (other.tolist(), other_plies)
+    assert start.tobytes() == root(game).tobytes()
+
+
+def test_from_a_position_of_another_game() -> None:
+    with pytest.raises(ValueError, match="from_state must be one record of hex"):
+        play_randomly(make_game("hex"), 1, from_state=make_game("tron").new())
