@@ -1,7 +1,7 @@
 """Evaluations: what a position is worth in which a playout was cut short.
 
 An evaluation is a kernel `evaluate(s, out)` that writes one score in [-1, 1] per player, as
-`Game.returns` does; it is also asked about games that are over, where the two agree.
+`Game.returns` does for games that are over; it is asked about those that are not.
 """
 
 from collections.abc import Callable

@@ -13,6 +13,11 @@ AGENTS = {
     "random": "ludoteca.agents.baselines:RandomAgent",
     "greedy": "ludoteca.agents.baselines:greedy",
     "sb3": "ludoteca.agents.sb3:SB3Agent",
+    "random_valid": "ludoteca.agents.playouts:random_valid",
+    "random_safe": "ludoteca.agents.playouts:random_safe",
+    "flat": "ludoteca.agents.flat:FlatAgent",
+    "mcts": "ludoteca.agents.mcts.maker:mcts",
+    "openspiel": "ludoteca.agents.openspiel:OpenSpielAgent",
 }
 
 

@@ -211,7 +211,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
     def _more(self) -> dict[str, Any]:
         return {"agents": self.agents, "cumulative": list(self._cumulative_rewards.values())}
 
-    def _check_more(self, more: Any, records: NDArray[np.void], history: NDArray[Any]) -> None:
+    def _check_more(self, more: Any, states: Any, records: Any, history: Any) -> None:
         """Only after a game may agents be missing: those that have taken their last step."""
         late = self._max_plies is not None and history[0, 0] >= self._max_plies
         try:

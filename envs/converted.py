@@ -5,8 +5,6 @@ That is: actions checked when they are given, clear errors, replays, saving and 
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pettingzoo.utils import AgentSelector
 from pettingzoo.utils.conversions import parallel_to_aec_wrapper, turn_based_aec_to_parallel_wrapper
 
@@ -20,6 +18,18 @@ class InTurn(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
     """A turn-based game as a parallel environment: of all actions, the mover's is played."""
 
     aec_env: Any
+
+    @property
+    def game(self) -> Game:  # type: ignore[override]
+        """The game."""
+        game: Game = self.aec_env.game
+        return game
+
+    @property
+    def lanes(self) -> Lanes:  # type: ignore[override]
+        """The lane it is played in."""
+        lanes: Lanes = self.aec_env.lanes
+        return lanes
 
     @property
     def agents(self) -> list[str]:
@@ -122,7 +132,7 @@ class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
             "cumulative": [self._cumulative_rewards[agent] for agent in self.agents],
         }
 
-    def _check_more(self, more: Any, records: NDArray[np.void], history: NDArray[Any]) -> None:
+    def _check_more(self, more: Any, states: Any, records: Any, history: Any) -> None:
         try:
             agents = more["agents"]
             fits = set(agents) <= set(self.possible_agents) and len(set(agents)) == len(agents)
@@ -136,6 +146,10 @@ class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
             ):
                 fits &= len(more[name]) == len(agents)
                 fits &= all(type(value) in kinds for value in more[name])
+            if fits:
+                over = zip(agents, more["terminations"], more["truncations"], strict=True)
+                going_on = {agent for agent, out, late in over if not (out or late)}
+                fits = going_on == set(self.env.playing_in(states[0], records[0], history[0]))
         except (KeyError, TypeError):
             fits = False
         if not fits:

@@ -243,7 +243,7 @@ class Lanes:
         if self.game.simultaneous:
             self._answer_at_once(np.flatnonzero(actions[:, 0] != NO_SEAT), actions[:, 0])
         else:
-            self._answer_in_turn()
+            self._answer_in_turn(np.ones(self.count, np.bool_))
         if self.autoreset == SAME_STEP:
             restarting = self.lanes["over"].copy()
             if restarting.any():
@@ -266,13 +266,15 @@ class Lanes:
         if self.opponents:
             self.begin_memories(which)
             if not self.game.simultaneous:
-                self._answer_in_turn()
+                self._answer_in_turn(which)
+                # If that ended a game, the agent learns so in its first step.
+                self.lanes["over"][which] = False
 
-    def _answer_in_turn(self) -> None:
-        """Let opponents move, lane by lane, until the agent is to move (sequential games)."""
+    def _answer_in_turn(self, which: NDArray[np.bool_]) -> None:
+        """Let opponents move in the lanes `which` until the agent is to move (sequential games)."""
         while True:
             lanes = self.lanes
-            waiting = np.flatnonzero(~lanes["over"] & (lanes["mover"] != lanes["seat"]))
+            waiting = np.flatnonzero(which & ~lanes["over"] & (lanes["mover"] != lanes["seat"]))
             if len(waiting) == 0:
                 return
             joint = np.zeros((len(waiting), self.game.num_players), np.int64)

@@ -209,6 +209,14 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         can_act = self.lanes.masks[0].any(axis=1).tolist()
         return [agent for agent, can in zip(self.possible_agents, can_act, strict=True) if can]
 
+    def playing_in(self, s: Any, record: Any, history: Any) -> list[str]:
+        """Return who can still act in a position with what lies beside it."""
+        is_active = self.game.is_active
+        assert is_active is not None
+        if record["over"] or (self._max_cycles is not None and history[0] >= self._max_cycles):
+            return []
+        return [agent for seat, agent in enumerate(self.possible_agents) if is_active(s, seat)]
+
     def _late(self) -> bool:
         """Tell whether the game has had all the steps it may have."""
         return self._max_cycles is not None and self.lanes.plies_of(0) >= self._max_cycles

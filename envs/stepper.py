@@ -183,6 +183,11 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
                 play(s, work.joint, history)
 
     @kernel
+    def lost_already(s, lane):
+        """Tell whether the opponents' first moves ended the game: the agent's first is no move."""
+        return not simultaneous and lane.seat != NO_SEAT and is_terminal(s)
+
+    @kernel
     def begin(s, lane, history, seat_rule):
         lane.game_seed = next_u64(lane.rng)
         init(s, lane.game_seed)
@@ -236,7 +241,10 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
                 answer(s, lane, work, history[i])
             else:
                 mover = 0 if simultaneous else int(player(s))
-                if accept(s, lane, actions[i], masks[i], work, illegal_rule):
+                if has_opponents and lost_already(s, lane):
+                    lane.illegal = False
+                    settle(s, lane, work.before)
+                elif accept(s, lane, actions[i], masks[i], work, illegal_rule):
                     if simultaneous:
                         returns(s, work.before)
                         if has_opponents:
@@ -268,6 +276,11 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
             s, lane = states[i], lanes[i]
             if lane.over:
                 clear(lane)
+                actions[i] = NO_SEAT
+            elif lost_already(s, lane):
+                lane.illegal = False
+                settle(s, lane, work.before)
+                reward(lane, lane.seat)
                 actions[i] = NO_SEAT
             elif accept(s, lane, actions[i], masks[i], work, illegal_rule):
                 if simultaneous:
@@ -332,7 +345,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
     @compiled_without_allocation
     def find_illegal(states, lanes, actions, masks):
         for i in range(len(actions)):
-            if not lanes[i].over:
+            if not lanes[i].over and not lost_already(states[i], lanes[i]):
                 for w in range(actions.shape[1]):
                     if simultaneous:
                         p = w if lanes[i].seat == NO_SEAT else int(lanes[i].seat)

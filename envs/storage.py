@@ -133,8 +133,9 @@ class Storable:
             read.append(np.frombuffer(body[start:end], part.dtype).reshape(part.shape))
             start = end
         states, records, history = read
-        _check_lanes(lanes, checked(self.game, states.copy()), records, history)
-        self._check_more(more, records, history)
+        states = checked(self.game, states.copy())
+        _check_lanes(lanes, states, records, history)
+        self._check_more(more, states, records, history)
         for part, new in zip(parts, read, strict=True):
             part[:] = new
         lanes.begin_memories()
@@ -153,7 +154,7 @@ class Storable:
         """Return what the environment keeps besides its lanes, as JSON can hold it."""
         return None
 
-    def _check_more(self, more: Any, records: NDArray[np.void], history: NDArray[Any]) -> None:
+    def _check_more(self, more: Any, states: Any, records: Any, history: Any) -> None:
         """Raise a `ValueError` unless `more` can be what `_more` returned beside these lanes."""
         if more is not None:
             raise ValueError(f"expected nothing besides the lanes, got {more!r}")
@@ -188,10 +189,13 @@ def _check_lanes(lanes: Lanes, states: Any, records: NDArray[np.void], history: 
         seat, over = int(records["seat"][i]), bool(records["over"][i])
         if not lanes.can_sit(seat):
             raise ValueError(f"lane {i}: seat {seat} is not one that this environment has")
-        turn = seat == NO_SEAT or (
-            game.is_active(s, seat) if game.is_active else game.player(s) == seat
-        )
-        if not over and (game.is_terminal(s) or not turn):
+        if game.player is None:
+            stuck = game.is_terminal(s) or not (seat == NO_SEAT or game.is_active(s, seat))
+        elif game.is_terminal(s):
+            stuck = seat == NO_SEAT  # else opponents have won at once, and the agent will be told
+        else:
+            stuck = seat not in (NO_SEAT, game.player(s))
+        if stuck and not over:
             raise ValueError(f"lane {i}: the game goes on, but player {seat} cannot move")
     if history.shape[1] > 0:
         if not 0 <= history[:, 0].min() <= history[:, 0].max() <= game.max_plies:
@@ -209,6 +213,8 @@ def _fill(field: NDArray[Any], value: Any, name: str) -> None:
     try:
         # Python integers, so that nothing wraps around silently.
         given = np.array(value, dtype=object)
+        if given.size == field.size == 0:
+            return
         exact = all(type(x) is int for x in given.ravel())
         low, high = np.iinfo(field.dtype).min, np.iinfo(field.dtype).max
         if exact and given.shape == field.shape[1:] and all(low <= x <= high for x in given.flat):

@@ -14,6 +14,7 @@ from tyro.conf import OmitArgPrefixes, Positional, arg
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import find_factory, game_id, make_game
 from ludoteca.envs.spec import parse_spec
+from ludoteca.evaluate.tournament.command import tournament
 
 DESCRIPTION = """Board and grid games for reinforcement learning.
 
@@ -64,6 +65,7 @@ def _run(arguments: list[str]) -> None:
     commands: dict[str, Callable[..., None]] = {
         "list": list_games,
         "match": match_command(parameters),
+        "tournament": tournament,
         "render": render_command(parameters),
         "replay": replay,
         "bench": bench,
@@ -258,24 +260,41 @@ def replay(file: Annotated[Positional[Path], arg(metavar="FILE")], final: bool =
 
 
 def bench(
-    what: Annotated[Positional[Literal["envs"]], arg(help_behavior_hint="")],
+    what: Annotated[Positional[Literal["envs", "mcts"]], arg(help_behavior_hint="")],
     peers: bool = False,
+    strength: bool = False,
+    games: int = 40,
+    folder: Path = Path("runs/strength"),
     json: File = None,
     seconds: float = 2.0,
     only: Annotated[tuple[str, ...], arg(metavar="[MEASURE ...]", help_behavior_hint="")] = (),
 ) -> None:
-    """Measure how fast the environments are, beside other packages if they are installed.
+    """Measure how fast environments or searches are, beside other packages if they are installed.
 
     Args:
         what: what to measure.
         peers: measure the other packages too; `make peers` installs them.
+        strength: let our search play OpenSpiel's instead (mcts), at equal simulations and time.
+        games: how many to play of each game and condition (strength).
+        folder: where the games are recorded; an interrupted run goes on there (strength).
         json: also write all numbers to this file.
         seconds: time for each side of a comparison.
-        only: names of measures, or how they begin; all by default.
+        only: names of measures or matches, or how they begin; all by default.
     """
-    from ludoteca.evaluate.bench.envs import bench_envs
+    if strength and what != "mcts":
+        raise ValueError(f"only searches have a strength: bench mcts --strength, not bench {what}")
+    if strength:
+        from ludoteca.evaluate.bench.strength import bench_strength
 
-    bench_envs(peers=peers, json=json, seconds=seconds, only=only)
+        bench_strength(json=json, games=games, folder=folder, only=only)
+    elif what == "mcts":
+        from ludoteca.evaluate.bench.mcts import bench_mcts
+
+        bench_mcts(peers=peers, json=json, seconds=seconds, only=only)
+    else:
+        from ludoteca.evaluate.bench.envs import bench_envs
+
+        bench_envs(peers=peers, json=json, seconds=seconds, only=only)
 
 
 def game_parameters(spec: str | None) -> Any:

@@ -1,5 +1,8 @@
 """Confidence intervals of what matches measure."""
 
+from math import sqrt
+from statistics import NormalDist
+
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return the Wilson score interval of a probability, after `successes` of `n` trials.
@@ -23,3 +26,30 @@ def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, flo
 
     interval = binomtest(successes, n).proportion_ci(confidence, method="wilson")
     return float(interval.low), float(interval.high)
+
+
+def score_interval(wins: int, draws: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Return an interval of the mean score of `n` games, in which a draw counts as half a win.
+
+    Wilson's interval with the variance of such scores: all p whose distance from the mean found, s,
+    is at most z standard deviations, n (p - s)^2 <= z^2 (p (1 - p) - d / 4), d being the share of
+    draws. Without draws it is Wilson's own. Without games it is (0, 1).
+
+    Raises:
+        ValueError: if `wins` and `draws` are negative or more than `n` in all, or `confidence` is
+            not between 0 and 1.
+    """
+    if min(wins, draws) < 0 or wins + draws > n:
+        raise ValueError(
+            f"wins and draws must be 0 or more, and at most n = {n} in all, got {wins} and {draws}"
+        )
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must be between 0 and 1, got {confidence}")
+    if n == 0:
+        return 0.0, 1.0
+    z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
+    score, drawn = (wins + draws / 2) / n, draws / n
+    middle = (2 * n * score + z2) / (2 * (n + z2))
+    product = (n * score * score + z2 * drawn / 4) / (n + z2)  # of the two solutions
+    half = sqrt(max(middle * middle - product, 0.0))
+    return max(middle - half, 0.0), min(middle + half, 1.0)

@@ -317,8 +317,9 @@ class _Hall:
             else game.legal_actions(s, legal)
         )
         raise ValueError(
-            f"agent {book.names[book.who[k, seat]]!r} in seat {seat} of game {book.first + k} chose "
-            f"{action} at ply {book.plies[k]}, which is illegal: legal are {legal[:n].tolist()}"
+            f"agent {book.names[book.who[k, seat]]!r} in seat {seat} of game {book.first + k} "
+            f"chose {action} at ply {book.plies[k]}, which is illegal: "
+            f"legal are {legal[:n].tolist()}"
         )
 
 

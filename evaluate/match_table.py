@@ -21,7 +21,7 @@ def match_table(game: Game, result: MatchResult) -> Table:
         padding=(0, 1, 0, 0),
         pad_edge=False,
         show_edge=False,
-        title=f"{_rules_name(game)}: {result.games:,} games, seed {result.seed}",
+        title=f"{rules_name(game)}: {result.games:,} games, seed {result.seed}",
         title_justify="left",
         caption=f"win %: games won outright (95 % Wilson interval); score: {shared}",
         caption_justify="left",
@@ -82,7 +82,7 @@ def agent_names(result: MatchResult) -> tuple[str, ...]:
     )
 
 
-def _rules_name(game: Game) -> str:
+def rules_name(game: Game) -> str:
     """Return the game's title, and its parameters where they are not the usual ones."""
     usual = make_game(game.name).params
     params = [f"{key}={value}" for key, value in game.params.items() if value != usual[key]]

@@ -10,7 +10,7 @@ import numpy as np
 from ludoteca.agents.mcts.features import Features
 from ludoteca.agents.mcts.policies import POLICIES, smoothed_variance
 from ludoteca.agents.mcts.search import search_kernel
-from ludoteca.agents.mcts.tree import LOSS, ROOT, SIZE, START, WIN
+from ludoteca.agents.mcts.tree import DRAW, LOSS, ROOT, SIZE, START, WIN
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 
@@ -71,10 +71,12 @@ def make_best_child(features: Features) -> Callable[..., int]:
 def best_child_kernel(features: Features) -> Callable[..., int]:
     """Return `best_child(nodes, final, settings, work) -> node`, the move to play from the root.
 
-    A proven win comes first and a proven loss last. Ties go to the child with more visits.
+    A proven win comes first and a proven loss last; a proven draw is preferred to a move that
+    scores less than a draw so far. Ties go to the child with more visits.
     """
     policy = POLICIES[features.policy]
     score = policy.score
+    draw_value = 0.0 if features.draw_is_loss else 0.5
 
     @kernel
     def best_child(nodes, final, settings, work):
@@ -86,6 +88,7 @@ def best_child_kernel(features: Features) -> Callable[..., int]:
                 top_mean = child.value / child.visits
                 top_variance = smoothed_variance(child) / child.visits
         best, best_points = root.first, -math.inf
+        drawn = -1
         for k in range(root.first, root.first + nodes[root.first].opened):
             child = nodes[k]
             mean = child.value / child.visits
@@ -105,10 +108,15 @@ def best_child_kernel(features: Features) -> Callable[..., int]:
                 points = float(child.visits)
             if child.proven == LOSS:
                 points -= 1e12
+            if child.proven == DRAW:
+                drawn = k
+                points -= 1e6  # no longer visited: compared by its value alone, below
             if points > best_points or (
                 points == best_points and child.visits > nodes[best].visits
             ):
                 best, best_points = k, points
+        if drawn >= 0 and nodes[best].value < draw_value * nodes[best].visits:
+            return drawn
         return best
 
     return best_child

@@ -30,6 +30,9 @@ class Candidate:
     mean: float
     proven: str
 
+    def __str__(self) -> str:
+        return f"{self.name:>8} {self.visits:>9} {self.mean:>7.3f}  {self.proven}".rstrip()
+
 
 @dataclass(frozen=True)
 class SearchReport:
@@ -43,6 +46,8 @@ class SearchReport:
         candidates: the moves at the root, the most visited first.
         principal_variation: names of the most visited moves from the root on.
         proven: `"win"`, `"draw"`, `"loss"` for the player to move, or `""`.
+        players: where all move at once, the moves of every player, by seat, with means of their
+            own; none for those who are out. `candidates` are those of the player that searched.
     """
 
     action: int
@@ -53,6 +58,7 @@ class SearchReport:
     candidates: tuple[Candidate, ...]
     principal_variation: tuple[str, ...]
     proven: str
+    players: tuple[tuple[Candidate, ...], ...] = ()
 
     def to_json(self) -> str:
         """Return the report as JSON text."""
@@ -66,8 +72,10 @@ class SearchReport:
             "principal variation: " + " ".join(self.principal_variation),
             f"{'move':>8} {'visits':>9} {'mean':>7}  proven",
         ]
-        for one in self.candidates:
-            lines.append(f"{one.name:>8} {one.visits:>9} {one.mean:>7.3f}  {one.proven}".rstrip())
+        if not self.players:
+            lines += [str(one) for one in self.candidates]
+        for p, moves in enumerate(self.players):
+            lines += [f"player {p}", *(str(one) for one in moves)]
         return "\n".join(lines)
 
 

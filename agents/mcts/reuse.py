@@ -29,7 +29,8 @@ def keep_subtree(game: Game, trees: Trees, s: Any) -> bool:
     wanted = game.empty(1)
     wanted[0] = s
     target = wanted.view(trees.words.dtype)
-    node = make_find(game)(nodes, trees.states, trees.words, target)
+    used = field_bits(game).view(trees.words.dtype)
+    node = make_find(game)(nodes, trees.states, trees.words, target, used)
     if node == NOT_FOUND:
         return False
     kept = np.empty_like(nodes[: shared[SIZE]])
@@ -42,26 +43,35 @@ def keep_subtree(game: Game, trees: Trees, s: Any) -> bool:
 
 
 @cache
+def field_bits(game: Game) -> NDArray[np.uint8]:
+    """Return ones where a record has fields and zeros where it is padded: copies may differ there."""
+    bits = np.zeros(game.state.itemsize, np.uint8)
+    for dtype, offset in (entry[:2] for entry in (game.state.fields or {}).values()):
+        bits[offset : offset + dtype.itemsize] = 0xFF
+    return bits
+
+
+@cache
 def make_find(game: Game) -> Callable[..., int]:
-    """Return `find(nodes, states, words, target) -> node` of the position with those words."""
+    """Return `find(nodes, states, words, target, used) -> node` of the position with those words."""
     step = game.step
 
     @kernel
-    def same(words, target):
+    def same(words, target, used):
         for i in range(len(target)):
-            if words[i] != target[i]:
+            if (words[i] ^ target[i]) & used[i]:
                 return False
         return True
 
     @compiled_without_allocation
-    def find(nodes, states, words, target):
-        if same(words[START], target):
+    def find(nodes, states, words, target, used):
+        if same(words[START], target, used):
             return ROOT
         root = nodes[ROOT]
         for k in range(root.first, root.first + root.count if root.first != UNEXPANDED else 0):
             states[PLAYED] = states[START]
             step(states[PLAYED], nodes[k].action)
-            if same(words[PLAYED], target):
+            if same(words[PLAYED], target, used):
                 return k
         for k in range(root.first, root.first + root.count if root.first != UNEXPANDED else 0):
             child = nodes[k]
@@ -72,7 +82,7 @@ def make_find(game: Game) -> Callable[..., int]:
             for j in range(child.first, child.first + child.count):
                 states[SPARE] = states[PLAYED]
                 step(states[SPARE], nodes[j].action)
-                if same(words[SPARE], target):
+                if same(words[SPARE], target, used):
                     return j
         return NOT_FOUND
 

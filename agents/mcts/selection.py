@@ -6,7 +6,7 @@ from functools import cache
 
 from ludoteca.agents.mcts.features import Features
 from ludoteca.agents.mcts.policies import POLICIES, smoothed_variance, unit
-from ludoteca.agents.mcts.tree import LOSS, UNEXPANDED
+from ludoteca.agents.mcts.tree import UNEXPANDED, UNKNOWN
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import below
@@ -125,7 +125,9 @@ def make_selection(
         best, best_score, total = -1, -math.inf, 0.0
         for child_index in range(parent.first, parent.first + opened):
             child = nodes[child_index]
-            if solver and child.proven == LOSS:
+            if solver and child.proven != UNKNOWN:
+                # Nothing is left to be learned there (Cazenave and Saffidine, "Score bounded
+                # Monte-Carlo tree search", 2010, section 4.2).
                 work.weights[child_index - parent.first] = -math.inf if importance else 0.0
                 continue
             mean = child.value / child.visits

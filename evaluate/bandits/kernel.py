@@ -1,7 +1,6 @@
 """The compiled loop of the bandits, one for each selection policy."""
 
 import math
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -22,15 +21,15 @@ SLACK = 1e-12  # more than rounding may let a monotone score fall
 
 
 @cache
-def make_play(policy_name: str, lazy: bool) -> Callable[..., None]:
+def make_play(policy_name: str, lazy: bool) -> Any:
     """Return the compiled loop of a policy.
 
     `play(problems, first, seed, runs, rounds, checkpoints, c, memory, arms, streams, regrets)`
     plays every problem, float64 `[N, K]` of success probabilities, `runs` times for `rounds`
     rounds, and writes the mean pseudo-regret after each of `checkpoints` into `regrets`, float64
     `[N, len(checkpoints)]`. `first` is the number of the first problem: with `seed` and the run it
-    decides all chance. `c` are the policy's parameters; `memory`, float64 `[K]`, `arms`, `tree.NODE`
-    `[K]`, and `streams`, uint64 `[K + 1, 1]`, are to work in.
+    decides all chance. `c` are the policy's parameters; `memory`, float64 `[K]`, `arms`, of
+    `tree.NODE`, `[K]`, and `streams`, uint64 `[K + 1, 1]`, are to work in.
 
     With `lazy`, for policies in `MONOTONE` only, it finds the same arms faster.
     """
@@ -40,7 +39,7 @@ def make_play(policy_name: str, lazy: bool) -> Callable[..., None]:
     no_best = (0.0, 0.0)
 
     @kernel
-    def begin(arms, streams, seed, problem, run):
+    def begin(arms: Any, streams: Any, seed: Any, problem: Any, run: Any) -> None:
         """Forget all pulls.
 
         Each arm has a stream of its own: its n-th pull pays the same under every policy, so that
@@ -59,7 +58,7 @@ def make_play(policy_name: str, lazy: bool) -> Callable[..., None]:
             arms[k].prior = np.float32(1.0 / len(arms))
 
     @kernel
-    def choose(arms, weights, t, c, rng):
+    def choose(arms: Any, weights: Any, t: Any, c: Any, rng: Any) -> tuple[int, float]:
         """Return an arm and the probability it was drawn with, as the search chooses a child."""
         log_t, n = math.log(t), len(arms)
         top_mean, top_variance = -1.0, 0.0
@@ -97,11 +96,13 @@ def make_play(policy_name: str, lazy: bool) -> Callable[..., None]:
         return best, weights[best] / total
 
     @kernel
-    def index(arm, t, log_t, n, c, rng):
+    def index(arm: Any, t: Any, log_t: Any, n: Any, c: Any, rng: Any) -> Any:
         return score(arm, arm.value / arm.visits, t, log_t, n, no_best, c, rng)
 
     @kernel
-    def choose_lazily(arms, upper, last, t, log_t, c, rng):
+    def choose_lazily(
+        arms: Any, upper: Any, last: Any, t: Any, log_t: Any, c: Any, rng: Any
+    ) -> tuple[int, float]:
         """Return the best arm, and a bound that the scores of all others keep below.
 
         `upper[k]` bounds the score of arm k until the bounds expire. Only arms whose bound reaches
@@ -123,8 +124,18 @@ def make_play(policy_name: str, lazy: bool) -> Callable[..., None]:
 
     @compiled_without_allocation
     def play(
-        problems, first, seed, runs, rounds, checkpoints, c, memory, arms, streams, regrets
-    ):
+        problems: Any,
+        first: int,
+        seed: int,
+        runs: int,
+        rounds: int,
+        checkpoints: Any,
+        c: Any,
+        memory: Any,
+        arms: Any,
+        streams: Any,
+        regrets: Any,
+    ) -> None:
         n = problems.shape[1]
         rng = streams[n]
         for problem in range(problems.shape[0]):

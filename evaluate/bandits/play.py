@@ -105,7 +105,7 @@ def _parameters(policy: str, given: Mapping[str, float]) -> NDArray[np.float64]:
     if unknown:
         has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
         raise ValueError(f"policy {policy!r} has no parameter {unknown[0]!r}; {has}")
-    values = [float((known | given)[name]) for name in known]
+    values = [float(given.get(name, default)) for name, default in known.items()]
     if not np.all(np.isfinite(values)):
         raise ValueError(f"the parameters of a policy must be finite, got {dict(given)}")
     return np.array([*values, 0.0], np.float64)  # never empty, for those without parameters

@@ -31,19 +31,21 @@ class Comparison:
 
     Attributes:
         measure: what is measured, for the table.
-        ours: the side that has to be fast.
-        peer: the side it is compared with.
-        floor: the ratio to reach; None: for information.
-        inside: count only our time within `step`.
+        ours: the side that has to be fast; if there are several, the fastest of them counts.
+        peer: the side it is compared with; `""` if nobody.
+        floor: the ratio to reach, or our rate if there is no peer; None: for information.
         timed: what is timed, ours and the peer's.
+        inside: count only our time within `step`.
+        unit: of the rates.
     """
 
     measure: str
-    ours: str
+    ours: str | tuple[str, ...]
     peer: str
     floor: float | None
     timed: tuple[str, str]
     inside: tuple[bool, bool] = (False, False)
+    unit: str = "steps/s"
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,13 @@ class Row:
     Attributes:
         group: where its raw numbers are found.
         measure: what is measured.
-        unit: `"steps/s"`, or `"s"` where less is better.
+        unit: such as `"steps/s"`, or `"s"` where less is better.
         ours: median of our rounds; None if there are none.
         peer_name: whom we are compared with; `""` if nobody.
         peer: median of the peer's rounds; None if there are none.
         ratio: ours by the peer's.
-        floor: what the ratio has to reach; for seconds, what `ours` has to stay below.
+        floor: what the ratio has to reach, or `ours` if there is no peer; for seconds, what `ours`
+            has to stay below.
         verdict: `"pass"`, `"miss"`, `"information"`, or why there is none.
         noise: largest difference between rounds by their median, of either side.
         timed: what was timed, ours and the peer's.
@@ -58,6 +59,7 @@ class Report:
         startup: wall-clock seconds of fresh processes, by game, way and state of the cache.
         about: command, date, machine and settings.
         versions: of all packages involved.
+        title: what the table is called.
     """
 
     rows: list[Row] = field(default_factory=list)
@@ -65,6 +67,7 @@ class Report:
     startup: dict[str, dict[str, dict[str, list[float]]]] = field(default_factory=dict)
     about: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    title: str = "environment speed, median of rounds"
 
     @property
     def missed(self) -> list[Row]:
@@ -73,20 +76,18 @@ class Report:
 
     def table(self) -> Table:
         """Return the rows as a table for the terminal."""
-        table = Table(title="environment speed, median of rounds")
+        table = Table(title=self.title)
         table.add_column("measure", overflow="fold")
         for heading in ("ours", "peer", "ratio", "floor"):
             table.add_column(heading, justify="right")
         table.add_column("verdict", overflow="fold")
         for row in self.rows:
-            less_is_better = row.unit == "s"
-            floor = "" if row.floor is None else f"{row.floor:g}"
             table.add_row(
                 row.measure,
                 _amount(row.ours, row.unit),
                 _amount(row.peer, row.unit),
                 "" if row.ratio is None else f"{row.ratio:.3g} x",
-                f"< {floor} s" if less_is_better else floor and f"{floor} x",
+                _floor(row),
                 row.verdict,
             )
         return table
@@ -136,6 +137,14 @@ def cpu_name() -> str:
 def load_average() -> list[float] | None:
     """Return the load of the last 1, 5 and 15 minutes, where the system has it."""
     return list(os.getloadavg()) if hasattr(os, "getloadavg") else None
+
+
+def _floor(row: Row) -> str:
+    if row.floor is None:
+        return ""
+    if row.unit == "s":
+        return f"< {row.floor:g} s"
+    return f"{row.floor:g} x" if row.peer_name else _amount(row.floor, row.unit)
 
 
 def _amount(value: float | None, unit: str) -> str:

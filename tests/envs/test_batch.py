@@ -76,6 +76,9 @@ def test_a_seed_fixes_the_games_and_the_root_stays(name: str) -> None:
     assert (first.tolist(), plies) == (again.tolist(), plies_again)
     assert (first.tolist(), plies) != (other.tolist(), other_plies)
     assert start.tobytes() == root(game).tobytes()
+    assert 50 <= plies <= 50 * game.max_plies
+    assert abs(first.sum()) < 1e-9
+    assert (np.abs(first) <= 50).all()
 
 
 def test_from_a_position_of_another_game() -> None:

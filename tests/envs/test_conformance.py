@@ -16,6 +16,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.utils.env_match import check_environments_match
 from stable_baselines3.common.env_checker import check_env as check_env_sb3
 
+from ludoteca.envs.game import Game
 from ludoteca.envs.registration import register_all
 from ludoteca.envs.registry import GAMES, make_game
 
@@ -31,24 +32,8 @@ with warnings.catch_warnings():
         state_test,
     )
 
-# Besides the defaults: an odd board and an option of each game.
-VARIANTS = {
-    "HungryGeese-v0": ({"num_players": 3, "rows": 4, "columns": 5, "episode_steps": 10},),
-    "Othello-v0": ({"board_size": 4, "auto_pass": True},),
-    "Hex-v0": ({"board_size": 3, "swap": True, "first": "white"},),
-    "Connect4-v0": ({"rows": 3, "columns": 4, "connect": 3},),
-    "TicTacToe-v0": ({"board_size": 4, "line": 3},),
-    "Tron-v0": ({"rows": 4, "columns": 5},),
-}
 ids = pytest.mark.parametrize("id_", GAMES)
-games = pytest.mark.parametrize(
-    ("id_", "params"),
-    [
-        pytest.param(id_, params, id=f"{id_}:{','.join(f'{k}={v}' for k, v in params.items())}")
-        for id_ in GAMES
-        for params in ({}, *VARIANTS.get(id_, ()))
-    ],
-)
+boards = pytest.mark.parametrize("board", ["default", "small"])
 styles = pytest.mark.parametrize("style", ["make", "module"])
 
 # PettingZoo's api_test expects bare boxes, except from a list of its own games, those with masks.
@@ -70,6 +55,12 @@ not_images = pytest.mark.filterwarnings(
 )
 
 
+@pytest.fixture
+def params(id_: str, board: str, small: Callable[[str], Game]) -> dict[str, Any]:
+    """Return the parameters of a game on its default or a small board."""
+    return {} if board == "default" else dict(small(id_).params)
+
+
 def maker(style: str, kind: str, id_: str) -> Callable[..., Any]:
     """Return what makes AEC or parallel environments, by PettingZoo's registry or our module."""
     if style == "make":
@@ -80,7 +71,8 @@ def maker(style: str, kind: str, id_: str) -> Callable[..., Any]:
 
 
 @styles
-@games
+@ids
+@boards
 @dictionaries
 @empty_boards
 def test_pettingzoo_api_test(style: str, id_: str, params: dict[str, Any]) -> None:
@@ -88,18 +80,21 @@ def test_pettingzoo_api_test(style: str, id_: str, params: dict[str, Any]) -> No
 
 
 @styles
-@games
+@ids
+@boards
 def test_pettingzoo_parallel_api_test(style: str, id_: str, params: dict[str, Any]) -> None:
     parallel_api_test(maker(style, "parallel", id_)(**params), num_cycles=60)
 
 
-@games
+@ids
+@boards
 def test_pettingzoo_seed_tests(id_: str, params: dict[str, Any]) -> None:
     seed_test(lambda: maker("make", "aec", id_)(**params), num_cycles=30)
     parallel_seed_test(lambda: maker("make", "parallel", id_)(**params), num_cycles=30)
 
 
-@games
+@ids
+@boards
 @empty_boards
 def test_pettingzoo_state_test(id_: str, params: dict[str, Any]) -> None:
     make, make_parallel = maker("make", "aec", id_), maker("make", "parallel", id_)
@@ -151,7 +146,8 @@ def masked_moves(env: Any, rng: np.random.Generator) -> Iterator[tuple[str, Any]
 
 # PettingZoo's max_cycles_test samples actions without masks, and so loses its games to the default
 # rule for illegal actions before any truncation; it also wants every agent to live until then.
-@games
+@ids
+@boards
 def test_max_cycles_truncates_aec_games(id_: str, params: dict[str, Any]) -> None:
     rng = np.random.default_rng(0)
     env = maker("make", "aec", id_)(max_cycles=2, **params)
@@ -172,7 +168,8 @@ def test_max_cycles_truncates_aec_games(id_: str, params: dict[str, Any]) -> Non
             assert all(moves[agent] == 2 for agent in truncated)
 
 
-@games
+@ids
+@boards
 def test_max_cycles_truncates_parallel_games(id_: str, params: dict[str, Any]) -> None:
     rng = np.random.default_rng(0)
     game = make_game(id_, **params)
@@ -206,7 +203,8 @@ def test_max_cycles_of_a_whole_game_truncates_nothing(id_: str) -> None:
         assert env.terminations[agent] == over
 
 
-@games
+@ids
+@boards
 @pytest.mark.parametrize("observation", ["planes", "dict"])
 def test_gymnasium_check_env(id_: str, params: dict[str, Any], observation: str) -> None:
     env = gym.make(f"ludoteca/{id_}", observation=observation, disable_env_checker=True, **params)
@@ -312,7 +310,8 @@ def test_spaces_are_the_same_objects_at_every_call(id_: str) -> None:
     assert spaces[1] is single.action_space
 
 
-@games
+@ids
+@boards
 def test_observations_and_masks_lie_in_their_spaces(id_: str, params: dict[str, Any]) -> None:
     env = maker("make", "aec", id_)(**params)
     env.reset(seed=1)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from ludoteca.evaluate.bench import envs, install_peers, sides
-from ludoteca.evaluate.bench.envs import bench_envs, choose_groups, compare, play_rounds
+from ludoteca.evaluate.bench.envs import bench_envs, choose_groups
 from ludoteca.evaluate.bench.measures import Comparison, groups
 from ludoteca.evaluate.bench.ours import SingleSide, random_games
 from ludoteca.evaluate.bench.report import Report
+from ludoteca.evaluate.bench.rounds import compare, play_rounds
 from ludoteca.evaluate.bench.sampler import TRIES, MaskSampler
 from ludoteca.evaluate.bench.sides import PeerFailedError, PeerMissingError, PeerSide, Sample
 from ludoteca.evaluate.bench.startup import measure_startup, run_fresh

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ludoteca.envs.batch import make_turn, play_randomly, seat_count
+from ludoteca.envs.batch import make_turn, seat_count
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.symmetry import Symmetry
@@ -239,10 +239,6 @@ def test_many_compiled_games_end_in_time(spec: str) -> None:
     assert (trace.over.sum(1) == 1).all(), "only the last position is final"
     assert not trace.legal[last].any()
     assert np.allclose(trace.returns[last].sum(1), 0)
-    totals, plies = play_randomly(game, games, seed=12)
-    assert games <= plies <= games * game.max_plies
-    assert abs(totals.sum()) < 1e-6
-    assert (np.abs(totals) <= games).all()
 
 
 @all_specs

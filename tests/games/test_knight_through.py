@@ -49,14 +49,9 @@ def test_knights_jump_ahead_only_over_others_and_take_what_is_there() -> None:
     # c2 jumps to b4, d4, a3, e3 over what stands around it; a1 to b3, c2 is its own side's.
     assert names(game, s) == {"c2-b4", "c2-d4", "c2-a3", "c2-e3", "a1-b3"}
     s.to_move = 1
-    expected = {
-        *("d5-b4", "d5-f4", "d5-c3", "d5-e3"),  # c3 is taken by its own side: see below
-        *("e4-c3", "e4-d2", "e4-f2"),
-        *("c3-a2", "c3-e2", "c3-b1", "c3-d1"),
-        *("d3-b2", "d3-f2", "d3-c1", "d3-e1"),
-        *("d2-b1", "d2-f1"),
-    } - {"d5-c3", "e4-c3", "e4-d2"}
-    assert names(game, s) == expected
+    # c3 and d2 are taken by its own side.
+    expected = "d5-b4 d5-f4 d5-e3 e4-f2 c3-a2 c3-e2 c3-b1 c3-d1 d3-b2 d3-f2 d3-c1 d3-e1 d2-b1 d2-f1"
+    assert names(game, s) == set(expected.split())
 
 
 STORIES = {
@@ -128,9 +123,8 @@ def test_the_foremost_knight_can_always_jump() -> None:
         board = np.full((4, 4), ".")
         board.ravel()[cell] = "N"
         board[0, :2] = "n"
-        if np.count_nonzero(board == "N"):
-            game, s = position(["".join(row) for row in board], "N")
-            assert names(game, s)
+        game, s = position(["".join(row) for row in board], "N")
+        assert names(game, s)
 
 
 def test_start() -> None:

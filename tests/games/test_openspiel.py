@@ -48,6 +48,12 @@ def hex_planes(planes: Any) -> Any:
     return np.stack((blacks, whites, west, east, north, south), 1)
 
 
+def breakthrough_planes(planes: Any) -> Any:
+    """Turn the planes black, white, empty into ours: their black, at the top, is our white."""
+    first, second, _ = planes[:, :, ::-1].swapaxes(0, 1)
+    return np.stack((first, second, np.ones_like(first)), 1)
+
+
 CASES = [
     ("othello", "othello", 10_000, black_white),
     ("connect4", "connect_four", 10_000, bottom_up),
@@ -64,6 +70,10 @@ CASES = [
         (f"hex:board_size={n}", f"hex(board_size={n})", 10_000, hex_planes)
         for n in (2, 3, 5, 7, 11)
     ),
+    ("tictactoe_large", "mnk(m=5,n=5,k=5)", 1000, o_x),
+    ("breakthrough", "breakthrough(rows=6,columns=6)", 3000, breakthrough_planes),
+    ("breakthrough:rows=8,columns=8", "breakthrough", 1000, breakthrough_planes),
+    ("breakthrough:rows=7,columns=5", "breakthrough(rows=7,columns=5)", 1000, breakthrough_planes),
     ("hex:board_size=3,swap=True", "hex(board_size=3,swap=True)", 1000, hex_planes),
     ("hex:board_size=6,swap=True", "hex(board_size=6,swap=True)", 1000, hex_planes),
 ]
@@ -72,13 +82,13 @@ CASES = [
 @pytest.mark.parametrize(("ours", "theirs", "games", "planes"), CASES, ids=[c[0] for c in CASES])
 def test_random_games(ours: str, theirs: str, games: int, planes: Callable[[Any], Any]) -> None:
     game, other = make_game(ours), pyspiel.load_game(theirs)
-    assert game.num_actions == other.num_distinct_actions()
+    our_number = our_numbers(game, other)
     observer = make_observation(other)
     shape = other.observation_tensor_shape()
     for seed in range(0, games, CHUNK):
         trace = record(game, min(CHUNK, games - seed), seed=seed)
         for i, plies in enumerate(trace.plies):
-            seen = replay(trace, i, other, observer)
+            seen = replay(trace, i, other, observer, our_number)
             expected = planes(seen.reshape(-1, *shape))
             found = np.zeros((plies + 1, *game.observation_shape), np.int8)
             make_views(game)(trace.positions[i, : plies + 1], found)
@@ -89,7 +99,29 @@ def test_random_games(ours: str, theirs: str, games: int, planes: Callable[[Any]
             assert np.array_equal(found, expected), story(trace, i)
 
 
-def replay(trace: Trace, i: int, other: Any, observer: Any) -> Any:
+def our_numbers(game: Game, other: Any) -> list[int]:
+    """Return our number of each of OpenSpiel's actions, -1 where we have none.
+
+    Most games have the same numbers. In Breakthrough it has two actions for each move, one of which
+    captures (`"b2c3*"`), and rows count from the other side.
+    """
+    if game.name != "breakthrough":
+        assert game.num_actions == other.num_distinct_actions()
+        return list(range(game.num_actions))
+    rows = game.params["rows"]
+    numbers = {name: action for action, name in enumerate(game.action_names)}
+    found, state = [], other.new_initial_state()
+    for action in range(other.num_distinct_actions()):
+        start_column, start_row, end_column, end_row, *_ = state.action_to_string(action)
+        start, end = (
+            f"{column}{rows + 1 - ord(row) + ord('0')}"
+            for column, row in ((start_column, start_row), (end_column, end_row))
+        )
+        found.append(numbers.get(f"{start}-{end}", -1))
+    return found
+
+
+def replay(trace: Trace, i: int, other: Any, observer: Any, our_number: list[int]) -> Any:
     """Play game i in OpenSpiel, compare all that happens, and return what its player 0 saw."""
     plies = int(trace.plies[i])
     legal: list[int] = []
@@ -97,14 +129,15 @@ def replay(trace: Trace, i: int, other: Any, observer: Any) -> Any:
     seen = np.empty((plies + 1, observer.tensor.size), np.float32)
     state = other.new_initial_state()
     for ply, action in enumerate(trace.actions[i, :plies, 0].tolist()):
-        actions = state.legal_actions()
+        theirs = {our_number[number]: number for number in state.legal_actions()}
+        actions = sorted(theirs)
         assert action in actions, f"{story(trace, i)}\nply {ply}: OpenSpiel allows {actions}"
         legal += actions
         numbers.append(len(actions))
         movers.append(state.current_player())
         observer.set_from(state, 0)
         seen[ply] = observer.tensor
-        state.apply_action(action)
+        state.apply_action(theirs[action])
     observer.set_from(state, 0)
     seen[plies] = observer.tensor
     ours = trace.legal[i, :plies, 0]

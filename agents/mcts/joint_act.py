@@ -1,0 +1,147 @@
+"""Compiled search of many positions one after the other, where all move at once; the final move."""
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from ludoteca.agents.mcts.act import BY_POLICY, MAX, MAX_ROBUST, MEAN
+from ludoteca.agents.mcts.joint_features import JointFeatures
+from ludoteca.agents.mcts.policies import POLICIES, smoothed_variance
+from ludoteca.agents.mcts.simultaneous import START, search_kernel
+from ludoteca.agents.mcts.tree import ROOT
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.rng import below
+
+
+@cache
+def make_act(game: Game, features: JointFeatures) -> Callable[..., None]:
+    """Return `act(memory, positions, seats, rngs, settings, simulations, final, actions)`.
+
+    Searches each of `positions` with a new tree and writes the `actions` chosen for `seats`, both
+    int64 `[K]`; the search of position k draws from `rngs[k]`, uint64 `[K, 1]`, which is advanced.
+    `memory` are nodes, arms, table, states and work of the search, see
+    `simultaneous.search_kernel`.
+    """
+    search, best_action = search_kernel(game, features), best_action_kernel(game, features)
+    settled = settled_kernel(game)
+
+    @compiled_without_allocation
+    def act(
+        memory: Any,
+        positions: Any,
+        seats: Any,
+        rngs: Any,
+        settings: Any,
+        simulations: int,
+        final: int,
+        actions: Any,
+    ) -> None:
+        nodes, arms, table, states, works = memory
+        work = works[0]
+        for k in range(len(positions)):
+            states[START] = positions[k]
+            work.rng[0] = rngs[k, 0]
+            size = search(nodes, arms, table, 0, states, work, settings[0], simulations)
+            left = simulations
+            while final == MAX_ROBUST and left > 0 and not settled(arms, seats[k]):
+                more = max(simulations // 10, 1)
+                size = search(nodes, arms, table, size, states, work, settings[0], more)
+                left -= more
+            actions[k] = best_action(arms, seats[k], final, settings[0], work)
+            rngs[k, 0] = work.rng[0]
+
+    return act  # type: ignore[no-any-return]
+
+
+@cache
+def make_best_action(game: Game, features: JointFeatures) -> Callable[..., int]:
+    """Return the compiled form of `best_action_kernel(game, features)`."""
+    run = best_action_kernel(game, features)
+
+    @compiled_without_allocation
+    def best_action(arms: Any, seat: int, final: int, settings: Any, work: Any) -> int:
+        return run(arms, seat, final, settings[0], work[0])
+
+    return best_action  # type: ignore[no-any-return]
+
+
+@cache
+def make_settled(game: Game) -> Callable[..., bool]:
+    """Return the compiled form of `settled_kernel(game)`."""
+    run = settled_kernel(game)
+
+    @compiled_without_allocation
+    def settled(arms: Any, seat: int) -> bool:
+        return run(arms, seat)
+
+    return settled  # type: ignore[no-any-return]
+
+
+@cache
+def best_action_kernel(game: Game, features: JointFeatures) -> Callable[..., int]:
+    """Return `best_action(arms, seat, final, settings, work) -> action`, the move to play.
+
+    Of equal moves the one with more visits is taken, then any with equal probability. 0 if the
+    player has no move.
+    """
+    score = POLICIES[features.policy].score
+    num_actions = game.num_actions
+
+    @kernel
+    def best_action(arms: Any, seat: int, final: int, settings: Any, work: Any) -> int:
+        t, tried = 0, 0
+        top_mean, top_variance = -1.0, 0.0
+        for action in range(num_actions):
+            arm = arms[ROOT, seat, action]
+            if arm.visits > 0:
+                t += arm.visits
+                tried += 1
+                if arm.value / arm.visits > top_mean:
+                    top_mean = arm.value / arm.visits
+                    top_variance = smoothed_variance(arm) / arm.visits
+        best, best_points, ties = 0, -math.inf, 0
+        for action in range(num_actions):
+            arm = arms[ROOT, seat, action]
+            if arm.visits == 0:
+                continue
+            mean = arm.value / arm.visits
+            points = float(arm.visits)
+            if final == MAX:
+                points = arm.value
+            elif final == MEAN:
+                points = mean
+            elif final == BY_POLICY:
+                top = (top_mean, top_variance)
+                points = score(arm, mean, t, math.log(t), tried, top, settings.c, work.rng)
+            visits = arms[ROOT, seat, best].visits
+            if points > best_points or (points == best_points and arm.visits > visits):
+                best, best_points, ties = action, points, 1
+            elif points == best_points and arm.visits == visits:
+                ties += 1
+                if below(work.rng, ties) == 0:
+                    best = action
+        return best
+
+    return best_action
+
+
+@cache
+def settled_kernel(game: Game) -> Callable[..., bool]:
+    """Return `settled(arms, seat) -> bool`: does one move have the most wins and the most visits."""
+    num_actions = game.num_actions
+
+    @kernel
+    def settled(arms: Any, seat: int) -> bool:
+        most_wins, most_visits = 0.0, 0
+        for action in range(num_actions):
+            most_wins = max(most_wins, arms[ROOT, seat, action].value)
+            most_visits = max(most_visits, arms[ROOT, seat, action].visits)
+        for action in range(num_actions):
+            arm = arms[ROOT, seat, action]
+            if arm.value == most_wins and arm.visits == most_visits:
+                return True
+        return False
+
+    return settled

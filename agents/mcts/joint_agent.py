@@ -1,0 +1,176 @@
+"""The Monte Carlo tree search agent for games in which all move at once."""
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.mcts.act import FINALS, MAX_ROBUST
+from ludoteca.agents.mcts.agent import policy_parameters
+from ludoteca.agents.mcts.joint_act import make_act, make_best_action, make_settled
+from ludoteca.agents.mcts.joint_features import SETTINGS, JointFeatures, work_dtype
+from ludoteca.agents.mcts.joint_report import make_joint_report
+from ludoteca.agents.mcts.joint_tree import ARM, NODE, check_joint_actions, table_size
+from ludoteca.agents.mcts.report import SearchReport
+from ludoteca.agents.mcts.simultaneous import START, STATES, make_search
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice, integer, real
+
+CHUNK = 64  # simulations between two looks at the clock
+
+
+class JointMCTSAgent(Agent):
+    """Monte Carlo tree search where all move at once: decoupled UCT, with any selection policy.
+
+    The trees of different moves and games have nothing in common: the agent has no memory.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        policy: str = "ucb1",
+        simulations: int = 1000,
+        seconds: float | None = None,
+        final: str = "robust",
+        draw: str = "half",
+        fpu: float = math.inf,
+        depth: int | None = None,
+        playout: str = "uniform",
+        evaluation: str = "",
+        max_nodes: int = 200_000,
+        alpha: float | None = None,
+        zeta: float | None = None,
+        c: float | None = None,
+        d: float | None = None,
+        m: float | None = None,
+        gamma: float | None = None,
+    ):
+        """Make the agent; all parameters but two are those of `MCTSAgent`.
+
+        Args:
+            game: the game it plays.
+            policy: selection policy: a name in `ludoteca.agents.mcts.policies.POLICIES`.
+            simulations: per move.
+            seconds: per move, instead of a number of simulations.
+            final: how the move is chosen in the end, see `MCTSAgent`.
+            draw: what a draw is worth: `"half"` a win, or as a `"loss"` for everyone.
+            fpu: score of moves without visits (first-play urgency); by default all come first.
+            depth: plies after which a playout stops and is evaluated.
+            playout: what playouts play: `"uniform"`, `"valid"` or `"safe"` random moves, see
+                `ludoteca.agents.playouts`.
+            evaluation: of playouts that were stopped: `"returns"`, or one of the game's own, which
+                is the default, see `ludoteca.agents.evaluations`.
+            max_nodes: the tree grows no larger.
+            alpha: parameter of a policy, as the following, see `MCTSAgent`.
+            zeta: see `alpha`.
+            c: see `alpha`.
+            d: see `alpha`.
+            m: see `alpha`.
+            gamma: see `alpha`.
+
+        Raises:
+            ValueError: if a parameter is out of range, or not one of the policy's.
+        """
+        super().__init__(game)
+        if not game.simultaneous:
+            raise ValueError(f"{game.name} is turn-based, and JointMCTSAgent is not for such games")
+        check_joint_actions(game)
+        self.features = JointFeatures(
+            policy=policy,
+            draw_is_loss=choice("draw", draw, ("half", "loss")) == "loss",
+            playout=playout,
+            evaluation=evaluation,
+        )
+        self.simulations = integer("simulations", simulations, 1, 10**9)
+        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        self.final = FINALS.index(choice("final", final, FINALS))
+        given = {"alpha": alpha, "zeta": zeta, "c": c, "d": d, "m": m, "gamma": gamma}
+        self._settings = np.zeros(1, SETTINGS)
+        self._settings["c"][0] = policy_parameters(policy, given)
+        self._settings["fpu"] = fpu
+        plies = game.max_plies if depth is None else integer("depth", depth, 0, 10**6)
+        self._settings["max_plies"] = plies
+        nodes = integer("max_nodes", max_nodes, 2, 10**9)
+        if self.seconds is None:
+            nodes = min(nodes, self.simulations * (2 if self.final == MAX_ROBUST else 1) + 1)
+        self._tree = (
+            np.zeros(nodes, NODE),
+            np.zeros((nodes, game.num_players, game.num_actions), ARM),
+            np.zeros(table_size(nodes), np.int32),
+        )
+        self._states, self._work = game.empty(STATES), np.zeros(1, work_dtype(game))
+        self._search = make_search(game, self.features)
+        self._best_action = make_best_action(game, self.features)
+        self._settled = make_settled(game)
+        self._act = make_act(game, self.features)
+
+    def prepare(self) -> None:
+        """Compile the search, or load it, by searching no positions, or an empty one."""
+        none = np.zeros(0, np.int64)
+        self._act_all(self.game.empty(0), none, np.zeros((0, 1), np.uint64), none)
+        if self.seconds is not None:
+            self._search(*self._tree, 0, self._states, self._work, self._settings, 1)
+            self._best_action(self._tree[1], 0, self.final, self._settings, self._work)
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Search each position and choose its move."""
+        actions = np.zeros(len(states), np.int64)
+        if self.seconds is None:
+            self._act_all(states, seats, rngs, actions)
+        else:
+            for k in range(len(states)):
+                actions[k] = self.search(states[k], rngs[k], int(seats[k])).action
+        return actions
+
+    def search(
+        self, s: Any, rng: NDArray[np.uint64] | None = None, seat: int = 0
+    ) -> SearchReport:
+        """Search one position and return what was found.
+
+        Args:
+            s: a record, as `Game.new` returns.
+            rng: the random stream, uint64 `[1]`, to be advanced; one of its own if None.
+            seat: the player whose move is wanted.
+        """
+        start = time.perf_counter()
+        self._states[START] = s
+        rng = np.zeros(1, np.uint64) if rng is None else rng
+        self._work["rng"][0] = rng
+        memory = (self._states, self._work, self._settings)
+        arms = self._tree[1]
+        if self.seconds is None:
+            size = self._search(*self._tree, 0, *memory, self.simulations)
+            left = self.simulations
+            while self.final == MAX_ROBUST and left > 0 and not self._settled(arms, seat):
+                more = max(self.simulations // 10, 1)
+                size = self._search(*self._tree, size, *memory, more)
+                left -= more
+        else:
+            size = self._search(*self._tree, 0, *memory, CHUNK)
+            while time.perf_counter() - start < self.seconds:
+                size = self._search(*self._tree, size, *memory, CHUNK)
+        action = self._best_action(arms, seat, self.final, self._settings, self._work)
+        rng[:] = self._work["rng"][0]
+        seconds = time.perf_counter() - start
+        nodes = self._tree[0]
+        return make_joint_report(self.game, nodes[:size], arms[:size], seat, int(action), seconds)
+
+    def _act_all(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        actions: NDArray[np.int64],
+    ) -> None:
+        memory = (*self._tree, self._states, self._work)
+        budget = (self.simulations, self.final)
+        self._act(memory, states, seats, rngs, self._settings, *budget, actions)

@@ -1,0 +1,44 @@
+"""One name for both searches: the agent `mcts` of a game."""
+
+import inspect
+from typing import Any
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.mcts.agent import MCTSAgent
+from ludoteca.agents.mcts.joint_agent import JointMCTSAgent
+from ludoteca.envs.game import Game
+
+
+def mcts(game: Game, **params: Any) -> Agent:
+    """Monte Carlo tree search with any selection policy.
+
+    Where players take turns it is an `MCTSAgent`, where all move at once a `JointMCTSAgent`; most
+    parameters are common to both.
+
+    Raises:
+        ValueError: if a parameter is out of range, or makes no sense in `game`.
+    """
+    kind = JointMCTSAgent if game.simultaneous else MCTSAgent
+    known = _parameters(kind)
+    for key in params:
+        if key not in known:
+            moves = "all move at once" if game.simultaneous else "players take turns"
+            raise ValueError(
+                f"the agent mcts has no parameter {key!r} where {moves}, as in {game.name}; "
+                f"it has {', '.join(known)}"
+            )
+    return kind(game, **params)
+
+
+def _parameters(kind: Any) -> dict[str, inspect.Parameter]:
+    parameters = list(inspect.signature(kind).parameters.values())
+    return {parameter.name: parameter for parameter in parameters[1:]}  # the first is the game
+
+
+# What may be written in a spec string is read off the signature: here, all that either agent takes.
+mcts.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        inspect.Parameter("game", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+        *(_parameters(JointMCTSAgent) | _parameters(MCTSAgent)).values(),
+    ]
+)

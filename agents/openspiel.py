@@ -1,0 +1,306 @@
+"""OpenSpiel's own Monte Carlo tree search as an agent: `openspiel:simulations=1000`.
+
+OpenSpiel is another package of games (https://github.com/google-deepmind/open_spiel), whose search
+is written in C++. This agent plays our games with it, following each of them move by move.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.rng import next_u64
+
+NOT_FOUND = -1
+FOLLOWED = 2  # plies between two questions to the agent: its own move and the answer
+MEMORY_MB = 1000  # that one search of OpenSpiel may take
+INT_MAX = 2**31 - 1
+
+
+class OpenSpielAgent(Agent):
+    """OpenSpiel's MCTSBot: UCT with random rollouts, and a new tree for every move.
+
+    Remembers the game of each lane, and so has to be asked about every position of its games in
+    which it is to move.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        simulations: int = 1000,
+        seconds: float | None = None,
+        uct_c: float = 2.0,
+        rollouts: int = 1,
+        solve: bool = False,
+    ):
+        """Make the agent.
+
+        Args:
+            game: the game it plays.
+            simulations: per move.
+            seconds: per move, instead of a number of simulations.
+            uct_c: exploration constant of UCT, for rewards in [-1, 1].
+            rollouts: per simulation.
+            solve: whether proven results are backed up.
+
+        Raises:
+            ValueError: if a parameter is out of range, or OpenSpiel does not have the game.
+            ImportError: if OpenSpiel is not installed.
+        """
+        super().__init__(game)
+        self.simulations = integer("simulations", simulations, 1, INT_MAX)
+        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        self.uct_c = real("uct_c", uct_c, 0, 1e6)
+        self.rollouts = integer("rollouts", rollouts, 1, 10**6)
+        self.solve = choice("solve", solve, (False, True))
+        name, self._to_theirs, self._to_ours = counterpart(game)
+        self._pyspiel = import_pyspiel()
+        self._other = self._pyspiel.load_game(name)
+        self._told: dict[int, _Told] = {}  # by lane
+        # Three positions to work on and the one looked for; the same memory as unsigned integers.
+        self._states = game.empty(FOLLOWED + 2)
+        width = next(width for width in (8, 4, 2, 1) if self._states.itemsize % width == 0)
+        self._words = self._states.view(f"u{width}").reshape(FOLLOWED + 2, -1)
+        self._legal = np.zeros((FOLLOWED, game.num_actions), np.int16)
+
+    def prepare(self) -> None:
+        """Compile what finds the moves of others."""
+        self._find_moves(self.game.empty(1)[0], self.game.empty(1)[0])
+
+    def start(self, lanes: NDArray[np.int64]) -> None:
+        """Forget the games of `lanes`: new ones begin there."""
+        for lane in lanes.tolist():
+            self._told.pop(lane, None)
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Follow each game to its position, and let OpenSpiel search there.
+
+        Raises:
+            ValueError: if a position does not follow from the last one of its lane.
+        """
+        actions = np.zeros(len(states), np.int64)
+        for k, lane in enumerate(lanes.tolist()):
+            state = self._follow(lane, states[k])
+            actions[k] = self._to_ours(state, self._search(state, rngs[k]))
+        return actions
+
+    def _follow(self, lane: int, s: Any) -> Any:
+        """Return OpenSpiel's state of position `s`."""
+        told = self._told.get(lane)
+        moves = None if told is None else self._find_moves(told.position, s)
+        if told is None or moves is None:
+            told = _Told(self.game.new(), self._other.new_initial_state())
+            moves = self._find_moves(told.position, s)
+        if moves is None:
+            raise ValueError(
+                f"the position in lane {lane} is more than {FOLLOWED} plies from the last one "
+                f"there, and from the start of {self.game.spec}: OpenSpiel must see whole games"
+            )
+        for action in moves:
+            told.state.apply_action(self._to_theirs(told.state, action))
+        self._told[lane] = _Told(s.copy(), told.state)
+        return told.state
+
+    def _find_moves(self, position: Any, wanted: Any) -> list[int] | None:
+        """Return the moves that lead from one position to another, or None."""
+        self._states[0], self._states[-1] = position, wanted
+        moves = np.zeros(FOLLOWED, np.int64)
+        n = make_find_moves(self.game)(self._states, self._words, self._legal, moves)
+        return None if n == NOT_FOUND else moves[:n].tolist()
+
+    def _search(self, state: Any, rng: NDArray[np.uint64]) -> int:
+        """Return OpenSpiel's move; its random numbers depend on `rng` alone."""
+        with np.errstate(over="ignore"):
+            seeds = [int(next_u64(rng)) & INT_MAX for _ in range(2)]
+        timed = self.seconds is not None
+        bot = self._pyspiel.MCTSBot(
+            self._other,
+            self._pyspiel.RandomRolloutEvaluator(self.rollouts, seeds[0]),
+            self.uct_c,
+            INT_MAX if timed else self.simulations,
+            MEMORY_MB,
+            self.solve,
+            seeds[1],
+            False,  # verbose
+            self._pyspiel.ChildSelectionPolicy.UCT,
+            self.seconds if timed else -1.0,
+        )
+        action: int = bot.step(state)
+        return action
+
+
+class _Told(NamedTuple):
+    """A position the agent was asked about, and OpenSpiel's state of it."""
+
+    position: Any
+    state: Any
+
+
+Translation = Callable[[Any, int], int]
+
+
+class Counterpart(NamedTuple):
+    """A game of OpenSpiel that is one of ours.
+
+    Attributes:
+        name: OpenSpiel's spec string.
+        to_theirs: `to_theirs(state, action)` turns our action into theirs, legal in their `state`.
+        to_ours: the same the other way.
+    """
+
+    name: str
+    to_theirs: Translation
+    to_ours: Translation
+
+
+def counterpart(game: Game) -> Counterpart:
+    """Return the game of OpenSpiel that is ours.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    make = COUNTERPARTS.get(game.name)
+    if make is None:
+        raise ValueError(f"OpenSpiel cannot play {game.name}; it plays {', '.join(COUNTERPARTS)}")
+    return make(game)
+
+
+def _same(state: Any, action: int) -> int:
+    """Return the action unchanged: both number them alike."""
+    return action
+
+
+def _othello(game: Game) -> Counterpart:
+    _require(game, board_size=8, auto_pass=False)
+    return Counterpart("othello", _same, _same)
+
+
+def _connect4(game: Game) -> Counterpart:
+    rows, columns, connect = (game.params[key] for key in ("rows", "columns", "connect"))
+    name = f"connect_four(rows={rows},columns={columns},x_in_row={connect})"
+    return Counterpart(name, _same, _same)
+
+
+def _hex(game: Game) -> Counterpart:
+    _require(game, first="black")
+    name = f"hex(board_size={game.params['board_size']},swap={game.params['swap']})"
+    return Counterpart(name, _same, _same)
+
+
+def _tictactoe(game: Game) -> Counterpart:
+    n, line = game.params["board_size"], game.params["line"]
+    return Counterpart(f"mnk(m={n},n={n},k={line})", _same, _same)
+
+
+def _breakthrough(game: Game) -> Counterpart:
+    """OpenSpiel's first player starts at the top, ours at the bottom: ranks are turned around."""
+    rows, columns = game.params["rows"], game.params["columns"]
+    number = {name: action for action, name in enumerate(game.action_names)}
+
+    def to_ours(state: Any, action: int) -> int:
+        # From and to, such as a5b4, and a star if it captures.
+        move = state.action_to_string(action)
+        cells = (f"{move[k]}{rows + 1 - int(move[k + 1])}" for k in (0, 2))
+        return number["-".join(cells)]
+
+    def to_theirs(state: Any, action: int) -> int:
+        return next(one for one in state.legal_actions() if to_ours(state, one) == action)
+
+    return Counterpart(f"breakthrough(rows={rows},columns={columns})", to_theirs, to_ours)
+
+
+def _require(game: Game, **params: Any) -> None:
+    for key, value in params.items():
+        if game.params[key] != value:
+            raise ValueError(
+                f"OpenSpiel plays {game.name} with {key}={value} only, not {key}={game.params[key]}"
+            )
+
+
+# How our games are called there.
+COUNTERPARTS: Mapping[str, Callable[[Game], Counterpart]] = {
+    "othello": _othello,
+    "connect4": _connect4,
+    "hex": _hex,
+    "tictactoe": _tictactoe,
+    "tictactoe_large": _tictactoe,
+    "breakthrough": _breakthrough,
+}
+
+
+@cache
+def make_find_moves(game: Game) -> Callable[..., int]:
+    """Return `find_moves(states, words, legal, moves) -> n`.
+
+    Finds how `states[0]` becomes `states[-1]` in at most `FOLLOWED` plies: the moves are
+    `moves[:n]`, and `n` is `NOT_FOUND` if there are none.
+
+    Arguments of the function:
+        states: two positions, and two to work on in between. Shape `[FOLLOWED + 2]`.
+        words: the same memory as unsigned integers. Shape `[FOLLOWED + 2, words]`.
+        legal: memory, int16 `[FOLLOWED, num_actions]`.
+        moves: int64 `[FOLLOWED]`.
+    """
+    legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
+
+    @kernel
+    def is_wanted(words: Any, which: int) -> bool:
+        for i in range(words.shape[1]):  # noqa: SIM110  compiled code makes no generators
+            if words[which, i] != words[-1, i]:
+                return False
+        return True
+
+    @compiled_without_allocation
+    def find_moves(states: Any, words: Any, legal: Any, moves: Any) -> int:
+        if is_wanted(words, 0):
+            return 0
+        if is_terminal(states[0]):
+            return NOT_FOUND
+        n = legal_actions(states[0], legal[0])
+        for i in range(n):
+            moves[0] = legal[0, i]
+            states[1] = states[0]
+            step(states[1], moves[0])
+            if is_wanted(words, 1):
+                return 1
+        for i in range(n):
+            moves[0] = legal[0, i]
+            states[1] = states[0]
+            step(states[1], moves[0])
+            replies = 0 if is_terminal(states[1]) else legal_actions(states[1], legal[1])
+            for j in range(replies):
+                moves[1] = legal[1, j]
+                states[2] = states[1]
+                step(states[2], moves[1])
+                if is_wanted(words, 2):
+                    return 2
+        return NOT_FOUND
+
+    return find_moves  # type: ignore[no-any-return]
+
+
+def import_pyspiel() -> Any:
+    """Return the module.
+
+    Raises:
+        ImportError: if OpenSpiel is not installed.
+    """
+    try:
+        return import_module("pyspiel")
+    except ImportError as error:
+        raise ImportError(
+            'OpenSpiel is not installed: pip install "ludoteca[oracles]"', name="pyspiel"
+        ) from error

@@ -1,0 +1,145 @@
+"""`ludoteca bench mcts`: our searches beside those of other packages."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.bench.measures import Comparison, Group
+from ludoteca.evaluate.bench.report import Report, about_this_run, load_average, our_versions
+from ludoteca.evaluate.bench.rounds import ROUNDS, choose, measure_group
+from ludoteca.evaluate.bench.search import SearchSide
+from ludoteca.evaluate.bench.sides import PeerSide
+from ludoteca.evaluate.match_table import rules_name
+
+SIMULATIONS = 1000
+LONG = 20_000  # simulations of a search that is worth two threads
+GEESE = {"simulations": 1000, "depth": 6}
+# Scores are in [0, 1] here and in [-1, 1] there: with their default constants both explore alike.
+UCT = "mcts:policy=uct"
+OUR_UCT = "one thread, uct with c = sqrt(2), random playouts; all that a move takes"
+OPEN_SPIEL = "C++ MCTSBot, uct_c = 2, RandomRolloutEvaluator(1), solve = False: mcts_search"
+
+
+def bench_mcts(
+    peers: bool, json: Path | None, seconds: float = 2.0, only: tuple[str, ...] = ()
+) -> Report:
+    """Measure, print the table, and write all numbers as JSON.
+
+    Args:
+        peers: measure the installed peers too.
+        json: where to write; None: nowhere.
+        seconds: per side of each comparison, all rounds together.
+        only: names of groups, or their beginnings (`"threads"`); all by default.
+
+    Raises:
+        ValueError: if there is no such group, or the time is not positive.
+    """
+    if not seconds > 0:
+        raise ValueError(f"seconds must be positive, got {seconds}")
+    makers = search_groups()
+    chosen = choose(list(makers), only)
+    console = Console()
+    report = Report(
+        about=about_this_run(rounds=ROUNDS, seconds_per_side=seconds, peers=peers),
+        versions=our_versions(),
+        title="search speed from the opening, median of rounds",
+    )
+    for name in chosen:
+        with console.status(f"measuring {name}"):
+            measure_group(report, name, makers[name](), peers, seconds / ROUNDS)
+    report.about["load_average_at_end"] = load_average()
+    console.print(report.table())
+    if json is not None:
+        report.write(json)
+        console.print(f"all numbers: {json}", soft_wrap=True)
+    return report
+
+
+def search_groups() -> dict[str, Callable[[], Group]]:
+    """Return the groups by name, in the order of the report."""
+    return {
+        "othello": partial(versus_openspiel, "othello", "othello", 25),
+        "hex": partial(versus_openspiel, "hex:board_size=11", "hex(board_size=11)", 10),
+        "connect4": partial(versus_openspiel, "connect4", "connect_four", 5),
+        "breakthrough": partial(
+            versus_openspiel, "breakthrough", "breakthrough(rows=6,columns=6)", 5
+        ),
+        "tictactoe_large": partial(versus_openspiel, "tictactoe_large", "mnk(m=5,n=5,k=5)", 15),
+        "threads_othello": partial(threads_group, "othello"),
+        "threads_hex": partial(threads_group, "hex:board_size=11"),
+        "flat_hungry_geese": flat_geese_group,
+    }
+
+
+def versus_openspiel(game: str, openspiel: str, floor: float) -> Group:
+    """Compare simulations per second with OpenSpiel's."""
+    agent = f"{UCT},simulations={SIMULATIONS}"
+    peer = partial(PeerSide, "openspiel", "openspiel_mcts", game=openspiel, simulations=SIMULATIONS)
+    return Group(
+        ours={"mcts": partial(SearchSide, game, agent, SIMULATIONS)},
+        peers={"OpenSpiel": peer},
+        comparisons=(
+            Comparison(
+                f"{_title(game)}, {SIMULATIONS:,} simulations, OpenSpiel",
+                "mcts",
+                "OpenSpiel",
+                floor,
+                (OUR_UCT, OPEN_SPIEL),
+                unit="simulations/s",
+            ),
+        ),
+    )
+
+
+def threads_group(game: str) -> Group:
+    """Compare two threads, in one tree or in a tree each, with one."""
+    agent = f"{UCT},simulations={LONG}"
+    two = {
+        "in one tree": f"{agent},threads=2,parallel=tree",
+        "in a tree each": f"{agent},threads=2,parallel=root",
+    }
+    sides = {"1 thread": agent} | {f"2 threads {how}": spec for how, spec in two.items()}
+
+    def against_one(how: str, ours: str | tuple[str, ...], floor: float | None) -> Comparison:
+        return Comparison(
+            f"{_title(game)}, {LONG:,} simulations, 2 threads {how} against 1",
+            ours,
+            "1 thread",
+            floor,
+            ("all that a move takes", "all that a move takes"),
+            unit="simulations/s",
+        )
+
+    return Group(
+        ours={name: partial(SearchSide, game, spec, LONG) for name, spec in sides.items()},
+        comparisons=(
+            *(against_one(how, f"2 threads {how}", None) for how in two),
+            against_one("the better way", tuple(f"2 threads {how}" for how in two), 1.7),
+        ),
+    )
+
+
+def flat_geese_group() -> Group:
+    """Measure flat Monte Carlo in Hungry Geese, as the thesis has it (its own speed was 0.9)."""
+    params = ",".join(f"{key}={value}" for key, value in GEESE.items())
+    return Group(
+        ours={"flat": partial(SearchSide, "hungry_geese", f"flat:{params}", 1)},
+        comparisons=(
+            Comparison(
+                f"Hungry Geese, flat Monte Carlo, {GEESE['simulations']:,} simulations of depth "
+                f"{GEESE['depth']}",
+                "flat",
+                "",
+                300,
+                ("one thread, one goose's first move; all that a move takes", ""),
+                unit="moves/s",
+            ),
+        ),
+    )
+
+
+def _title(game: str) -> str:
+    return rules_name(make_game(game))

@@ -1,0 +1,127 @@
+"""Playing the rounds of a group, and comparing its sides.
+
+All sides of a group take turns, round by round, so that a change in what else the machine does
+meets them alike.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+
+from ludoteca.evaluate.bench.measures import Comparison, Group
+from ludoteca.evaluate.bench.report import Report, Row
+from ludoteca.evaluate.bench.sides import (
+    PeerFailedError,
+    PeerMissingError,
+    PeerSide,
+    Sample,
+    Side,
+)
+
+ROUNDS = 5
+
+
+def choose(names: Sequence[str], only: tuple[str, ...]) -> list[str]:
+    """Return the names that begin with one of `only`, or all.
+
+    Raises:
+        ValueError: if nothing begins so.
+    """
+    for wanted in only:
+        if not any(name.startswith(wanted) for name in names):
+            raise ValueError(f"unknown measure {wanted!r}; there are {', '.join(names)}")
+    return [name for name in names if not only or name.startswith(only)]
+
+
+def measure_group(report: Report, name: str, group: Group, peers: bool, seconds: float) -> None:
+    """Play the rounds of a group, and add its rows and samples to the report."""
+    makers = dict(group.ours) | (dict(group.peers) if peers else {})
+    excuses = {} if peers else dict.fromkeys(group.peers, "peers were not asked for")
+    samples = play_rounds(makers, excuses, seconds, report.versions)
+    report.samples[name] = {
+        side: [sample._asdict() for sample in rounds] for side, rounds in samples.items()
+    }
+    for comparison in group.comparisons:
+        report.rows.append(compare(name, comparison, samples, excuses))
+
+
+def play_rounds(
+    makers: Mapping[str, Callable[[], Side]],
+    excuses: dict[str, str],
+    seconds: float,
+    versions: dict[str, str],
+) -> dict[str, list[Sample]]:
+    """Let the sides take turns; those that cannot play leave a reason in `excuses`."""
+    sides: dict[str, Side] = {}
+    samples: dict[str, list[Sample]] = {}
+    try:
+        for name, make in makers.items():
+            try:
+                sides[name] = side = make()
+            except (PeerMissingError, PeerFailedError) as error:
+                excuses[name] = str(error)
+                continue
+            if isinstance(side, PeerSide):
+                versions |= side.versions
+            samples[name] = []
+        for _ in range(ROUNDS):
+            for name, side in tuple(sides.items()):
+                try:
+                    samples[name].append(side(seconds))
+                except PeerFailedError as error:
+                    excuses[name] = str(error)
+                    del sides[name], samples[name]
+    finally:
+        for side in sides.values():
+            side.close()
+    return samples
+
+
+def compare(
+    group: str,
+    comparison: Comparison,
+    samples: Mapping[str, list[Sample]],
+    excuses: Mapping[str, str],
+) -> Row:
+    """Return the row of one comparison."""
+    names = (comparison.ours,) if isinstance(comparison.ours, str) else comparison.ours
+    inside, peer_inside = comparison.inside
+    ours = max((rates(samples.get(name, []), inside) for name in names), key=_middle)
+    peer = rates(samples.get(comparison.peer, []), peer_inside)
+    ratio = median(ours) / median(peer) if ours and peer else None
+    measured = ratio if comparison.peer else _middle(ours)
+    if measured is None:
+        verdict = excuses.get(comparison.peer, "not measured")
+    elif comparison.floor is None:
+        verdict = "information"
+    else:
+        verdict = "pass" if measured >= comparison.floor else "miss"
+    return Row(
+        group=group,
+        measure=comparison.measure,
+        unit=comparison.unit,
+        ours=median(ours) if ours else None,
+        peer_name=comparison.peer,
+        peer=median(peer) if peer else None,
+        ratio=ratio,
+        floor=comparison.floor,
+        verdict=verdict,
+        noise=max((noise(side) for side in (ours, peer) if side), default=None),
+        timed=comparison.timed,
+    )
+
+
+def _middle(values: list[float]) -> float:
+    return median(values) if values else 0.0
+
+
+def rates(rounds: list[Sample], inside: bool) -> list[float]:
+    """Return steps per second, round by round; within `step` only if `inside`."""
+    return [
+        sample.steps / (sample.inside if inside and sample.inside else sample.seconds)
+        for sample in rounds
+    ]
+
+
+def noise(values: list[float]) -> float:
+    """Return how far apart the values are, relative to their median."""
+    return (max(values) - min(values)) / median(values)

@@ -1,0 +1,44 @@
+"""Tables and numbers in Markdown."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], texts: int = 1) -> str:
+    """Return a table; the first `texts` columns are aligned to the left, the others to the right.
+
+    Raises:
+        ValueError: if a row is not as long as the headings.
+    """
+    marks = [":--" if k < texts else "--:" for k in range(len(headings))]
+    lines = [_line(headings), _line(marks)]
+    for row in rows:
+        if len(row) != len(headings):
+            raise ValueError(f"expected {len(headings)} cells, got {len(row)}: {list(row)}")
+        lines.append(_line(row))
+    return "\n".join(lines)
+
+
+def number(x: float, digits: int = 1) -> str:
+    """Return a number with thousands separated, without digits after the point if it is whole."""
+    return f"{x:,.0f}" if float(x).is_integer() else f"{x:,.{digits}f}"
+
+
+def p_value(p: float) -> str:
+    """Return a probability with two significant digits, four places at most."""
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
+
+
+def p_text(p: float) -> str:
+    """Return what a probability is, e.g. `"p = 0.0078"` or `"p < 0.0001"`."""
+    value = p_value(p)
+    return f"p {value}" if value.startswith("<") else f"p = {value}"
+
+
+def bold(text: str, when: bool = True) -> str:
+    """Return the text in bold face, if so."""
+    return f"**{text}**" if when else text
+
+
+def _line(cells: Sequence[Any]) -> str:
+    return f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in cells)} |"

@@ -1,0 +1,94 @@
+"""Everything that a report says about the results of a tournament, as numbers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.evaluate.statistics.ranks import AGENTS, GAMES, Friedman, Nemenyi, friedman, nemenyi
+from ludoteca.evaluate.statistics.ranks import ranks as rank_agents
+from ludoteca.evaluate.statistics.ratings import Ratings, rate
+from ludoteca.evaluate.statistics.wilcoxon import SignedRank, all_pairs, holm
+from ludoteca.evaluate.tournament.results import Results
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Wilcoxon's test of two agents over all games.
+
+    Attributes:
+        pair: indices of the agents.
+        test: the result.
+        holm: its p, corrected for there being a test for every pair.
+    """
+
+    pair: tuple[int, int]
+    test: SignedRank
+    holm: float
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the points of some agents in some games say.
+
+    Attributes:
+        points: shape `[games, agents]`.
+        total: of all games. Shape `[agents]`.
+        mean: over the games.
+        sd: sample standard deviation over the games; None with one game.
+        median: over the games.
+        ranks: place of each agent in each game, 1 the best. Shape `[games, agents]`.
+        mean_ranks: shape `[agents]`.
+        friedman: None with one game or two agents.
+        nemenyi: None with one game or two agents.
+        differences: Wilcoxon's test of every pair; none with one game.
+    """
+
+    points: NDArray[Any]
+    total: NDArray[Any]
+    mean: NDArray[np.float64]
+    sd: NDArray[np.float64] | None
+    median: NDArray[np.float64]
+    ranks: NDArray[np.float64]
+    mean_ranks: NDArray[np.float64]
+    friedman: Friedman | None
+    nemenyi: Nemenyi | None
+    differences: tuple[Difference, ...]
+
+
+def analyze(points: NDArray[Any]) -> Analysis:
+    """Analyze a table of points, leaving out what makes no sense for so few games or agents.
+
+    Args:
+        points: shape `[games, agents]`.
+    """
+    games, agents = points.shape
+    enough = games >= GAMES and agents >= AGENTS
+    places = rank_agents(points)
+    tests = all_pairs(points) if games >= GAMES else []
+    corrected = holm([test.p for _, _, test in tests])
+    return Analysis(
+        points=points,
+        total=points.sum(0),
+        mean=points.mean(0),
+        sd=points.std(0, ddof=1) if games > 1 else None,
+        median=np.median(points, axis=0),
+        ranks=places,
+        mean_ranks=places.mean(0),
+        friedman=friedman(points) if enough else None,
+        nemenyi=nemenyi(points) if enough else None,
+        differences=tuple(
+            Difference((a, b), test, p) for (a, b, test), p in zip(tests, corrected, strict=True)
+        ),
+    )
+
+
+def overall_ratings(results: Results) -> Ratings:
+    """Rate the agents by the games of all kinds together."""
+    return rate(results.wins().sum(0), results.draws().sum(0))
+
+
+def ratings_by_game(results: Results) -> list[Ratings]:
+    """Rate the agents in each game by itself."""
+    return [rate(w, d) for w, d in zip(results.wins(), results.draws(), strict=True)]

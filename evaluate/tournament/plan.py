@@ -1,0 +1,177 @@
+"""What a tournament is: its games, its agents, and every match with its seed."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+from ludoteca.agents.registry import find_maker
+from ludoteca.envs.params import choice, integer
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.spec import parse_spec
+from ludoteca.envs.vector import check_seed
+
+DRAWS = ("half", "loss")
+
+
+@dataclass(frozen=True)
+class Match:
+    """Some games between two agents, in one game; the unit of repetition.
+
+    Attributes:
+        game: index of the game.
+        pair: indices of the two agents.
+        repeat: how many such matches there were before.
+    """
+
+    game: int
+    pair: tuple[int, int]
+    repeat: int
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """A round robin: every two agents play each other in every game.
+
+    Two agents take turns in moving first. In a game of four, each holds every other seat, and the
+    agent wins whose better seat does best.
+
+    Attributes:
+        games: spec strings of the games.
+        agents: spec strings of the agents.
+        games_per_pair: of every two agents in every game.
+        repeats: into how many matches, all of the same length, these are divided.
+        seed: determines all games, as far as the agents draw only from their random streams.
+        draws: how the tables count a draw: as `"half"` a win, or as a `"loss"` for both.
+        names: what the agents are called; by default, what tells their spec strings apart.
+
+    Raises:
+        ValueError: if something is out of range, unknown, or comes twice.
+    """
+
+    games: tuple[str, ...]
+    agents: tuple[str, ...]
+    games_per_pair: int = 300
+    repeats: int = 3
+    seed: int = 0
+    draws: str = "half"
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        made = tuple(make_game(game) for game in self.games)
+        object.__setattr__(self, "games", tuple(game.spec for game in made))
+        object.__setattr__(self, "names", tuple(self.names) or short_names(self.agents))
+        if not self.games:
+            raise ValueError("a tournament needs a game")
+        if len(self.agents) < 2:
+            raise ValueError(f"a tournament needs two agents or more, got {len(self.agents)}")
+        for what, values in (("game", self.games), ("agent", self.agents), ("name", self.names)):
+            for value in values:
+                if values.count(value) > 1:
+                    raise ValueError(f"{what} {value!r} comes twice")
+        if len(self.names) != len(self.agents):
+            raise ValueError(f"{len(self.agents)} agents need as many names, got {len(self.names)}")
+        for game in made:
+            if game.num_players % 2:
+                raise ValueError(f"pairs cannot share the {game.num_players} seats of {game.spec}")
+        for agent in self.agents:
+            find_maker(parse_spec(agent)[0])
+        integer("repeats", self.repeats, 1, 10**6)
+        integer("games_per_pair", self.games_per_pair, 2, 10**9)
+        if self.games_per_pair % (2 * self.repeats):
+            raise ValueError(
+                "games_per_pair must be a multiple of twice the repeats, so that in each of them "
+                f"both agents move first equally often; got {self.games_per_pair} games and "
+                f"{self.repeats} repeats"
+            )
+        check_seed(self.seed)
+        choice("draws", self.draws, DRAWS)
+
+    @property
+    def games_per_match(self) -> int:
+        """How many games a match has."""
+        return self.games_per_pair // self.repeats
+
+    @property
+    def total_games(self) -> int:
+        """How many games there are in all."""
+        return len(self.games) * len(self.pairs) * self.games_per_pair
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """Indices of every two agents, `(a, b)` with a < b."""
+        return tuple(combinations(range(len(self.agents)), 2))
+
+    def matches(self) -> list[Match]:
+        """Return every match of the tournament."""
+        return [
+            Match(game, pair, repeat)
+            for game in range(len(self.games))
+            for pair in self.pairs
+            for repeat in range(self.repeats)
+        ]
+
+    def match_seed(self, match: Match) -> int:
+        """Return the seed of a match, which depends on no other match of the tournament."""
+        first, second = (self.agents[a] for a in match.pair)
+        text = repr((self.seed, self.games[match.game], first, second, match.repeat))
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+
+    def identity(self) -> dict[str, Any]:
+        """Return everything that decides what is played, as JSON values."""
+        return {
+            "games": list(self.games),
+            "agents": list(self.agents),
+            "games_per_pair": self.games_per_pair,
+            "repeats": self.repeats,
+            "seed": self.seed,
+        }
+
+
+def short_names(agents: Sequence[str]) -> tuple[str, ...]:
+    """Return short names for agents: their spec strings without what all have in common.
+
+    `mcts:policy=etc,simulations=9` and `mcts:policy=ucb1,simulations=9` become `etc` and `ucb1`.
+    Spec strings that differ in more than one parameter keep the parameters' names.
+    """
+    if len(agents) < 2:
+        return tuple(agents)
+    parsed = [(agent.partition(":")[0].strip(), _items(agent)) for agent in agents]
+    common = set.intersection(*({*items} for _, items in parsed))
+    left = [[item for item in items if item not in common] for _, items in parsed]
+    one_kind = len({name for name, _ in parsed}) == 1
+    keys = {key for items in left for key, _ in items}
+    if one_kind and len(keys) == 1 and all(left):
+        names = [items[0][1] for items in left]
+    else:
+        names = [
+            ("" if one_kind and items else name)
+            + (":" if items and not one_kind else "")
+            + ",".join(f"{key}={value}" for key, value in items)
+            for (name, _), items in zip(parsed, left, strict=True)
+        ]
+    return tuple(names) if len(set(names)) == len(names) else tuple(agents)
+
+
+def split_specs(texts: Sequence[str]) -> tuple[str, ...]:
+    """Split spec strings that are joined by commas: `"hex:board_size=7,swap=True,connect4"`.
+
+    What has an equal sign, but no colon before it, is a parameter of the one before.
+    """
+    specs: list[str] = []
+    for text in texts:
+        for k, part in enumerate(text.split(",")):
+            if k > 0 and re.match(r"\s*\w+=", part):
+                specs[-1] += f",{part}"
+            else:
+                specs.append(part.strip())
+    return tuple(specs)
+
+
+def _items(agent: str) -> list[tuple[str, str]]:
+    """Return the parameters of a spec string, as they are written."""
+    parts = filter(None, agent.partition(":")[2].split(","))
+    return [(key, value) for key, _, value in (part.partition("=") for part in parts)]

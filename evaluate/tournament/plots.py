@@ -1,0 +1,176 @@
+"""Pictures of a tournament, as PNG files."""
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from ludoteca.evaluate.statistics.ranks import groups
+from ludoteca.evaluate.statistics.ratings import Ratings
+
+DPI = 110
+BLUE, GRAY, LIGHT = "#2f6db5", "#555555", "#dfe8f3"
+MARKERS = "osD^vP*Xhd<>"
+NAMED_GAMES = len(MARKERS)  # more games have no legend
+ANNOTATED = 20  # larger heat maps have no numbers
+
+
+def box_plot(
+    points: NDArray[Any], names: Sequence[str], games: Sequence[str], most: int, what: str
+) -> bytes:
+    """Draw the spread of each agent's points over the games.
+
+    Args:
+        points: shape `[games, agents]`.
+        names: of the agents.
+        games: titles of the games.
+        most: how many points are possible.
+        what: what the points are.
+    """
+    order = np.argsort(np.median(points, axis=0), kind="stable")
+    figure, axes = _figure(9.0, 1.6 + 0.5 * len(names))
+    axes.boxplot(
+        [points[:, a] for a in order],
+        orientation="horizontal",
+        widths=0.6,
+        patch_artist=True,
+        showfliers=False,  # all points are drawn anyway
+        boxprops={"facecolor": LIGHT, "edgecolor": GRAY},
+        medianprops={"color": BLUE, "linewidth": 2},
+        whiskerprops={"color": GRAY},
+        capprops={"color": GRAY},
+    )
+    rows = np.arange(1, len(names) + 1)
+    for g, title in enumerate(games):
+        shown = g < NAMED_GAMES and len(games) <= NAMED_GAMES
+        spread = 0.18 * (g / max(len(games) - 1, 1) * 2 - 1)  # so that equal points stay apart
+        axes.plot(
+            points[g, order],
+            rows + spread,
+            MARKERS[g] if shown else "o",
+            color=f"C{g % 10}" if shown else GRAY,
+            label=title if shown else None,
+            markersize=5,
+            zorder=3,
+        )
+    axes.set_yticks(rows, [names[a] for a in order])
+    axes.axvline(most / 2, color=GRAY, linewidth=0.8, linestyle=":")
+    axes.set_xlabel(f"{what} of {most:,} games of each kind (dotted: half of them)")
+    axes.set_title("Points over the games: quartiles, median, and every game")
+    if len(games) <= NAMED_GAMES:
+        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    return _png(figure)
+
+
+def heat_map(shares: NDArray[np.float64], names: Sequence[str], what: str) -> bytes:
+    """Draw who beats whom: percentages of the row's agent against the column's.
+
+    Args:
+        shares: from 0 to 1; the diagonal is not read. Shape `[agents, agents]`.
+        names: of the agents.
+        what: what the shares are of.
+    """
+    n = len(names)
+    shown = np.where(np.eye(n, dtype=bool), np.nan, 100 * shares)
+    figure, axes = _figure(2.6 + 0.62 * n, 1.9 + 0.5 * n)
+    image = axes.imshow(shown, cmap="RdBu", vmin=0, vmax=100, aspect="auto")
+    axes.set_facecolor("#eeeeee")
+    axes.set_xticks(range(n), names, rotation=40, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(n), names)
+    if n <= ANNOTATED:
+        for a in range(n):
+            for b in range(n):
+                if a != b:
+                    dark = abs(shown[a, b] - 50) > 30
+                    axes.text(
+                        b,
+                        a,
+                        f"{shown[a, b]:.0f}",
+                        ha="center",
+                        va="center",
+                        color="white" if dark else "black",
+                    )
+    figure.colorbar(image, ax=axes, label="%")
+    axes.set_title(f"{what} of the row against the column, %", fontsize=11)
+    return _png(figure)
+
+
+def rating_plot(ratings: Ratings, names: Sequence[str]) -> bytes:
+    """Draw the ratings with their intervals, the best at the top."""
+    order = np.argsort(ratings.elo, kind="stable")
+    figure, axes = _figure(8.0, 1.5 + 0.38 * len(names))
+    elo, rows = ratings.elo[order], np.arange(len(names))
+    reach = np.stack([elo - ratings.low[order], ratings.high[order] - elo])
+    axes.errorbar(elo, rows, xerr=reach, fmt="o", color=BLUE, ecolor=GRAY, capsize=4)
+    for row, x in zip(rows, elo, strict=True):
+        axes.annotate(
+            f"{x:+.0f}", (x, row), (0, 6), textcoords="offset points", ha="center", fontsize=8
+        )
+    axes.set_yticks(rows, [names[a] for a in order])
+    axes.set_ylim(-0.6, len(names) - 0.3)
+    axes.axvline(0, color=GRAY, linewidth=0.8, linestyle=":")
+    axes.grid(axis="x", alpha=0.3)
+    axes.set_xlabel("Elo, mean 0, with 95 % intervals")
+    axes.set_title("Ratings over all games")
+    return _png(figure)
+
+
+def rank_plot(
+    mean_ranks: NDArray[np.float64], names: Sequence[str], critical_difference: float
+) -> bytes:
+    """Draw the critical difference diagram: thick bars join agents that do not differ."""
+    n = len(names)
+    order = np.argsort(mean_ranks, kind="stable")
+    bars = groups(mean_ranks, critical_difference)
+    left = (n + 1) // 2  # the better half is written to the left, the others to the right
+    depth = 1.0 + 0.35 * len(bars)  # below the axis, where the first name stands
+    lowest = depth + 0.6 * max(left - 1, n - left - 1)
+    figure, axes = _figure(9.0, 1.4 + 0.42 * (lowest + 1.4))
+    pad = 0.15 * (n - 1)
+    axes.set_xlim(1 - pad, n + pad)
+    axes.set_ylim(-lowest - 0.4, 1.4)
+    axes.axis("off")
+    axes.plot([1, n], [0, 0], color="black", linewidth=1)
+    for rank in range(1, n + 1):
+        axes.plot([rank, rank], [0, 0.15], color="black", linewidth=1)
+        axes.text(rank, 0.22, str(rank), ha="center", va="bottom")
+    axes.plot([1, min(1 + critical_difference, n + pad)], [1.0, 1.0], color=GRAY, linewidth=2)
+    label = f"critical difference {critical_difference:.2f}"
+    axes.text(1, 1.1, label, color=GRAY, va="bottom", fontsize=9)
+    for place, a in enumerate(order):
+        rank = mean_ranks[a]
+        on_left = place < left
+        row = place if on_left else n - 1 - place
+        y, x = -(depth + 0.6 * row), (1 if on_left else n)
+        axes.plot([rank, rank, x], [0, y, y], color=GRAY, linewidth=0.8)
+        axes.plot(rank, 0, "o", color=BLUE, markersize=5, zorder=3)
+        text = f"{names[a]} {rank:.2f}" if on_left else f"{rank:.2f} {names[a]}"
+        axes.annotate(
+            text,
+            (x, y),
+            (-4 if on_left else 4, 0),
+            textcoords="offset points",
+            ha="right" if on_left else "left",
+            va="center",
+        )
+    ordered = mean_ranks[order]
+    for k, (low, high) in enumerate(bars):
+        y = -0.4 - 0.35 * k
+        axes.plot([ordered[low] - 0.03, ordered[high] + 0.03], [y, y], color=BLUE, linewidth=4)
+    axes.set_title("Mean ranks, 1 the best; bars join agents that do not differ significantly")
+    return _png(figure)
+
+
+def _figure(width: float, height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _png(figure: Figure) -> bytes:
+    file = io.BytesIO()
+    figure.savefig(file, format="png", metadata={"Software": None})
+    return file.getvalue()

@@ -1,0 +1,131 @@
+"""The results of a tournament, counted."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.evaluate.tournament.plan import Tournament
+
+
+@dataclass(frozen=True)
+class PairResult:
+    """How two agents fared against each other in one game.
+
+    Attributes:
+        game: index of the game.
+        pair: indices of the agents.
+        wins: of the first agent of the pair.
+        draws: of both.
+        losses: of the first agent, which are the wins of the second.
+        wins_first: wins of the first agent in games in which it sat in seat 0 (and moved first).
+        wins_second: in the other games.
+        losses_first: losses of the first agent in games in which it sat in seat 0.
+        losses_second: in the other games.
+        wins_by_repeat: wins of the first agent in each repeat.
+        mean_plies: length of the games.
+    """
+
+    game: int
+    pair: tuple[int, int]
+    wins: int
+    draws: int
+    losses: int
+    wins_first: int
+    wins_second: int
+    losses_first: int
+    losses_second: int
+    wins_by_repeat: tuple[int, ...]
+    mean_plies: float
+
+    @property
+    def games(self) -> int:
+        """How many games they played."""
+        return self.wins + self.draws + self.losses
+
+
+class Results:
+    """All games of a tournament.
+
+    Attributes:
+        tournament: what was played.
+        outcomes: of every game, for the first agent of the pair: 1, 0 or -1. Shape
+            `[games, pairs, repeats, games_per_match]`.
+        seconds: how long all processes took together, for the games alone.
+    """
+
+    def __init__(
+        self,
+        tournament: Tournament,
+        outcomes: NDArray[np.int8],
+        plies: NDArray[np.int64],
+        seconds: NDArray[np.float64],
+    ):
+        self.tournament, self.outcomes, self._plies = tournament, outcomes, plies
+        self.seconds = float(seconds.sum())
+
+    def pair_results(self) -> list[PairResult]:
+        """Return how every two agents fared in every game."""
+        return [
+            self._pair_result(game, k)
+            for game in range(len(self.tournament.games))
+            for k in range(len(self.tournament.pairs))
+        ]
+
+    def wins(self) -> NDArray[np.int64]:
+        """Return who won how often: `[g, a, b]`, wins of agent a against b in game g."""
+        return self._against(1, -1)
+
+    def draws(self) -> NDArray[np.int64]:
+        """Return who drew how often: `[g, a, b]`, draws of agents a and b in game g."""
+        return self._against(0, 0)
+
+    def points(self) -> NDArray[Any]:
+        """Return the points of each agent in each game: `[g, a]`.
+
+        They are the wins and, unless draws count as losses, half of the draws.
+        """
+        wins = self.wins().sum(2)
+        return wins if self.tournament.draws == "loss" else wins + self.draws().sum(2) / 2
+
+    def points_by_repeat(self) -> NDArray[np.float64]:
+        """Return the points of each agent in each game and repeat: `[g, a, r]`."""
+        t = self.tournament
+        worth = 0.0 if t.draws == "loss" else 0.5
+        points = np.zeros((len(t.games), len(t.agents), t.repeats))
+        drawn = worth * (self.outcomes == 0).sum(3)
+        for k, (a, b) in enumerate(t.pairs):
+            points[:, a] += (self.outcomes == 1).sum(3)[:, k] + drawn[:, k]
+            points[:, b] += (self.outcomes == -1).sum(3)[:, k] + drawn[:, k]
+        return points
+
+    @property
+    def games_per_agent(self) -> int:
+        """How many games each agent played of each game."""
+        return self.tournament.games_per_pair * (len(self.tournament.agents) - 1)
+
+    def _against(self, of_first: int, of_second: int) -> NDArray[np.int64]:
+        t = self.tournament
+        count = np.zeros((len(t.games), len(t.agents), len(t.agents)), np.int64)
+        for k, (a, b) in enumerate(t.pairs):
+            count[:, a, b] = (self.outcomes[:, k] == of_first).sum((1, 2))
+            count[:, b, a] = (self.outcomes[:, k] == of_second).sum((1, 2))
+        return count
+
+    def _pair_result(self, game: int, k: int) -> PairResult:
+        outcomes = self.outcomes[game, k]
+        first, second = outcomes[:, ::2], outcomes[:, 1::2]  # they take turns
+        return PairResult(
+            game=game,
+            pair=self.tournament.pairs[k],
+            wins=int((outcomes == 1).sum()),
+            draws=int((outcomes == 0).sum()),
+            losses=int((outcomes == -1).sum()),
+            wins_first=int((first == 1).sum()),
+            wins_second=int((second == 1).sum()),
+            losses_first=int((first == -1).sum()),
+            losses_second=int((second == -1).sum()),
+            wins_by_repeat=tuple((outcomes == 1).sum(1).tolist()),
+            mean_plies=float(self._plies[game, k] / outcomes.size),
+        )

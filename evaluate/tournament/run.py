@@ -1,0 +1,174 @@
+"""Playing a tournament, and going on with one that was interrupted."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.params import integer
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import compile_match, play_match
+from ludoteca.evaluate.tournament.plan import Match, Tournament
+from ludoteca.evaluate.tournament.record import LETTERS, Played, Record
+from ludoteca.evaluate.tournament.results import Results
+from ludoteca.evaluate.tournament.workers import Workers
+
+FIRST_GAMES = 2  # how many games are asked for while it is not known how long they take
+SLICE = 2.0  # seconds of games that are asked for at a time, and lost by a kill
+
+
+def run_tournament(
+    tournament: Tournament,
+    folder: str | Path,
+    *,
+    processes: int | None = None,
+    progress: bool = False,
+) -> Results:
+    """Play a tournament, or what is left of it, and return all its results.
+
+    Every game is recorded in the folder as soon as it and a few others are over. After an
+    interruption of any kind, the same call goes on. Game k of a match draws from random streams of
+    its own, so the results depend neither on interruptions nor on the number of processes.
+
+    Args:
+        tournament: what is to be played.
+        folder: where the record is kept, and nothing else of another tournament.
+        processes: how many play side by side; as many as there are cores by default, and with 1 no
+            other process is started.
+        progress: show progress on standard error.
+
+    Raises:
+        ValueError: if the folder belongs to another tournament, or agents cannot play a game.
+        RuntimeError: if a process dies.
+        OSError: if the folder cannot be written.
+    """
+    processes = cores() if processes is None else integer("processes", processes, 1, 1024)
+    with Record(tournament, Path(folder)) as record:
+        to_play = [match for match in tournament.matches() if record.missing(match)]
+        if to_play:
+            with (
+                Workers(processes) as workers,
+                _progress_bar(record) if progress else nullcontext(_silent) as show,
+            ):
+                _play(record, to_play, workers, show)
+        return Results(tournament, record.outcomes, record.plies, record.seconds)
+
+
+def _play(
+    record: Record, to_play: list[Match], workers: Workers, show: Callable[..., None]
+) -> None:
+    """Compile everything once, then play the matches."""
+    tournament = record.tournament
+    entrants = {(match.game, a): None for match in to_play for a in match.pair}
+    for _ in workers.run(
+        partial(prepare, tournament.games[game], tournament.agents[a]) for game, a in entrants
+    ):
+        show(prepared=1 / len(entrants))
+    show(prepared=0.0)
+    pace: dict[tuple[int, tuple[int, int]], float] = {}  # seconds a game, so far as known
+    for played in workers.run(_slices(record, to_play, pace)):
+        record.add(played)
+        count = len(played.outcomes)
+        pace[played.match.game, played.match.pair] = max(played.seconds, 1e-6) / count
+        show(played=count)
+
+
+def _slices(
+    record: Record, to_play: list[Match], pace: dict[tuple[int, tuple[int, int]], float]
+) -> Iterator[Callable[[], Played]]:
+    """Yield the games to play as tasks, some at a time; `pace` is read each time."""
+    tournament = record.tournament
+    for match in to_play:
+        for low, high in record.missing(match):
+            while low < high:
+                seconds = pace.get((match.game, match.pair))
+                count = FIRST_GAMES if seconds is None else max(int(SLICE / seconds), 1)
+                count = min(count, high - low)
+                yield partial(play, tournament, match, low, count)
+                low += count
+
+
+def prepare(game: str, agent: str) -> None:
+    """Compile what an agent and a game need, and try the agent's first move."""
+    rules = make_game(game)
+    compile_match(rules)
+    player = make_agent(agent, rules)
+    player.prepare()
+    state, lane = rules.empty(1), np.zeros(1, np.int64)
+    state[0] = rules.new()
+    mover = lane if rules.player is None else np.full(1, rules.player(rules.new()))
+    player.start(lane)
+    player.act(state, mover, np.zeros((1, 1), np.uint64), lane)
+
+
+def play(tournament: Tournament, match: Match, first: int, count: int) -> Played:
+    """Play some games of a match."""
+    start = time.perf_counter()
+    result = play_match(
+        tournament.games[match.game],
+        [tournament.agents[a] for a in match.pair],
+        count,
+        seed=tournament.match_seed(match),
+        first=first,
+    )
+    assert result.returns is not None
+    seats = np.arange(result.returns.shape[1])
+    mine = (first + np.arange(count)[:, None] + seats) % 2 == 0
+    best = np.where(mine, result.returns, -np.inf).max(1)
+    other = np.where(mine, -np.inf, result.returns).max(1)
+    letters = "".join(LETTERS[int(sign) + 1] for sign in np.sign(best - other))
+    plies = round(result.mean_plies * count)
+    return Played(match, first, letters, plies, time.perf_counter() - start)
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def _silent(*, played: int = 0, prepared: float = 0.0) -> None:
+    return
+
+
+@contextmanager
+def _progress_bar(record: Record) -> Iterator[Callable[..., None]]:
+    """Show bars on standard error; yields the function that is told what has been done."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=300) as bar:
+        total, before = record.tournament.total_games, record.games_played
+        compiling = bar.add_task("compiling", total=100)
+        playing = bar.add_task("playing", total=total, completed=before, start=False)
+
+        def show(*, played: int = 0, prepared: float = 0.0) -> None:
+            if played:
+                bar.advance(playing, played)
+            elif prepared:
+                bar.advance(compiling, 100 * prepared)
+            else:
+                bar.update(compiling, completed=100, visible=False)
+                bar.start_task(playing)
+
+        yield show

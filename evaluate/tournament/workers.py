@@ -1,0 +1,132 @@
+"""Processes that work off tasks, one at a time each."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from threading import Thread
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+T = TypeVar("T")
+# Libraries that would otherwise use all cores in each of the processes.
+ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+class Workers:
+    """A number of processes, or this process alone; a context manager.
+
+    They never outlive this process, not even if it is killed.
+    """
+
+    def __init__(self, count: int):
+        """Start `count` processes; with 1, this process does the work itself."""
+        self._processes: dict[Connection, Any] = {}
+        if count == 1:
+            return
+        context = get_context("spawn")  # a fork would copy locks that other threads hold
+        with _environment(dict.fromkeys(ONE_THREAD, "1")):
+            for _ in range(count):
+                ours, theirs = context.Pipe()
+                process = context.Process(target=_work, args=(theirs,), daemon=True)
+                process.start()
+                theirs.close()
+                self._processes[ours] = process
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for connection, process in self._processes.items():
+            connection.close()
+            process.terminate()
+        for process in self._processes.values():
+            process.join()
+
+    def run(self, tasks: Iterator[Callable[[], T]]) -> Iterator[T]:
+        """Yield the results of tasks as they are done, in any order.
+
+        Tasks must be such that pickle can send them to another process. A task is taken from
+        `tasks` only when somebody is free to do it.
+
+        Raises:
+            RuntimeError: if a process dies.
+            Exception: whatever a task raises.
+        """
+        if not self._processes:
+            yield from (task() for task in tasks)
+            return
+        idle, busy = list(self._processes), set[Connection]()
+        while True:
+            while idle and (task := next(tasks, None)) is not None:
+                connection = idle.pop()
+                connection.send(task)
+                busy.add(connection)
+            if not busy:
+                return
+            for ready in wait(list(busy)):
+                assert isinstance(ready, Connection)
+                yield self._receive(ready)
+                busy.remove(ready)
+                idle.append(ready)
+
+    def _receive(self, connection: Connection) -> Any:
+        try:
+            done, result = connection.recv()
+        except EOFError:
+            process = self._processes[connection]
+            process.join()
+            raise RuntimeError(
+                f"process {process.pid} died with exit code {process.exitcode}; was there enough "
+                "memory?"
+            ) from None
+        if not done:
+            raise result
+        return result
+
+
+def _work(connection: Connection) -> None:
+    """Do tasks until there are no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to deal with
+    Thread(target=_die_with_parent, daemon=True).start()
+    while True:
+        try:
+            task = connection.recv()
+        except EOFError:
+            return
+        try:
+            answer = (True, task())
+        except Exception as error:
+            answer = (False, error)
+        try:
+            connection.send(answer)
+        except (TypeError, AttributeError, ValueError):  # an error that cannot be pickled
+            connection.send((False, RuntimeError(repr(answer[1]))))
+
+
+def _die_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
+    sys.stderr.flush()
+    os._exit(1)
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    """Set environment variables that are not set, for a while."""
+    added = {key: value for key, value in values.items() if key not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for key in added:
+            del os.environ[key]

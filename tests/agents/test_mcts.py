@@ -1,0 +1,402 @@
+"""Monte Carlo tree search for turn-based games."""
+
+import json
+import math
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ludoteca.agents.mcts import MCTSAgent
+from ludoteca.agents.mcts.act import FINALS
+from ludoteca.agents.mcts.features import SETTINGS, Features
+from ludoteca.agents.mcts.memory import Trees
+from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.agents.mcts.search import search_kernel
+from ludoteca.agents.mcts.tree import LOSS, PLAYED, ROOT, SIZE, UNEXPANDED, WIN
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.evaluate.match import play_match
+
+SEQUENTIAL = [id_ for id_ in GAMES if not make_game(id_).simultaneous]
+ENHANCEMENTS: list[dict[str, Any]] = [
+    {"solver": True},
+    {"transpositions": True},
+    {"amaf": "amaf"},
+    {"amaf": "rave"},
+    {"amaf": "grave", "grave_reference": 5},
+    {"mast": "gibbs"},
+    {"mast": "greedy"},
+    {"decisive": "win"},
+    {"decisive": "both"},
+    {"fpu": 0.6},
+    {"solver": True, "transpositions": True, "amaf": "rave", "mast": "gibbs", "decisive": "both"},
+]
+
+
+def play(game: Game, *names: str) -> Any:
+    """Return the position after moves called by their names."""
+    s = game.new()
+    for name in names:
+        game.step(s, game.action_names.index(name))
+    return s
+
+
+def agent_tree(agent: MCTSAgent) -> np.ndarray:
+    tree = agent._threads.trees[0]
+    return tree.nodes[: tree.size]
+
+
+def check_tree(nodes: np.ndarray, exact: bool = True) -> None:
+    """Check what is true of every tree; if `exact`, visits are one's own first and the children's.
+
+    They are not where nodes share children, or where proven nodes are no longer searched.
+    """
+    for i, node in enumerate(nodes):
+        assert 0 <= node["value"] <= node["visits"] + 1e-9
+        if node["first"] == UNEXPANDED:
+            continue
+        children = nodes[node["first"] : node["first"] + node["count"]]
+        visits = children["visits"]
+        opened = children[0]["opened"]
+        assert (visits[:opened] > 0).all(), "the opened children come first"
+        assert (visits[opened:] == 0).all()
+        assert visits.sum() == children[0]["selections"]
+        assert len(set(children["action"].tolist())) == len(children)
+        if exact:
+            assert node["visits"] == visits.sum() + (i != ROOT)
+
+
+@pytest.mark.parametrize("id_", SEQUENTIAL)
+def test_every_game_is_searched_and_visits_add_up(id_: str) -> None:
+    game = make_game(id_)
+    agent = MCTSAgent(game, simulations=300)
+    report = agent.search(game.new(), np.array([5], np.uint64))
+    assert report.simulations == sum(one.visits for one in report.candidates) == 300
+    assert report.action in game.legal(game.new())
+    check_tree(agent_tree(agent))
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_takes_the_winning_move(policy: str) -> None:
+    # X X .   X to move wins at c1: every policy sees that it scores 1.
+    # O O .
+    game = make_game("tictactoe")
+    s = play(game, "a1", "a2", "b1", "b2")
+    for final in FINALS:
+        report = MCTSAgent(game, policy=policy, final=final, simulations=400).search(s)
+        assert report.simulations >= 400
+        assert {one.name: one.mean for one in report.candidates}["c1"] == 1
+        # Uniform visits and those of OMC, which looks away from a sure best, say little.
+        if final == "mean" or (
+            policy not in ("uniform", "omc", "omc_stochastic") and final != "policy"
+        ):
+            assert report.name == "c1", final
+
+
+@pytest.mark.parametrize("options", ENHANCEMENTS, ids=str)
+def test_enhancements_compose_with_policies_and_keep_the_tree_in_order(
+    options: dict[str, Any],
+) -> None:
+    game = make_game("tictactoe")
+    for policy in ("ucb1", "exp3") if len(options) > 2 else ("ucb1",):
+        agent = MCTSAgent(game, policy=policy, simulations=500, **options)
+        report = agent.search(play(game, "b2", "a1"))
+        assert report.simulations == 500 or report.proven
+        exact = not (options.get("transpositions") or options.get("solver"))
+        check_tree(agent_tree(agent), exact=exact)
+
+
+@pytest.mark.parametrize("options", [{}, *ENHANCEMENTS], ids=str)
+def test_interpreted_searches_equal_compiled_ones(options: dict[str, Any]) -> None:
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, policy="ucb1", simulations=60, **options)
+    agent.search(play(game, "b2", "a1"), np.array([3], np.uint64))
+    compiled = agent_tree(agent).copy()
+
+    agent._threads.begin(play(game, "b2", "a1"), 3)
+    tree = agent._threads.trees[0]
+    records = [array.view(np.recarray) for array in (tree.nodes, tree.table, tree.states)]
+    nodes, table, states = records
+    work, settings = tree.work.view(np.recarray)[0], agent._settings.view(np.recarray)[0]
+    search = search_kernel(game, agent.features)
+    with np.errstate(over="ignore"):
+        search(nodes, tree.shared, table, states, tree.words, work, settings, 60)
+    again = agent_tree(agent)
+    assert len(again) == len(compiled)
+    for name in compiled.dtype.names or ():
+        np.testing.assert_allclose(again[name], compiled[name], rtol=1e-12, err_msg=name)
+
+
+def test_searches_are_determined_by_the_random_stream_and_advance_it() -> None:
+    game = make_game("connect4")
+    states = np.array([game.new(), game.new(), game.new()], game.state)
+    rngs = np.array([[7], [7], [8]], np.uint64)
+    lanes = seats = np.zeros(3, np.int64)
+    agent = MCTSAgent(game, simulations=50)
+    batch = agent.act(states, seats, rngs, lanes)
+    assert batch[0] == batch[1]
+    assert rngs[0] == rngs[1] != 7
+    rng = np.array([8], np.uint64)
+    assert agent.search(states[2], rng).action == batch[2]
+    assert rng[0] == rngs[2, 0]
+
+
+def test_connect_four_is_opened_in_the_center() -> None:
+    game = make_game("connect4")
+    assert MCTSAgent(game, simulations=20_000).search(game.new()).name == "4"
+
+
+def test_solver_proves_tic_tac_toe_a_draw() -> None:
+    game = make_game("tictactoe")
+    report = MCTSAgent(game, solver=True, simulations=3_000_000).search(game.new())
+    assert report.proven == "draw"
+    assert report.simulations < 3_000_000
+
+
+@pytest.mark.parametrize(("board_size", "budget"), [(2, 1000), (3, 100_000), (4, 3_000_000)])
+def test_solver_proves_small_hex_boards_a_first_player_win(board_size: int, budget: int) -> None:
+    game = make_game("hex", board_size=board_size)
+    agent = MCTSAgent(game, solver=True, simulations=budget, max_nodes=6_000_000)
+    report = agent.search(game.new())
+    assert report.proven == "win"
+    chosen = next(one for one in report.candidates if one.action == report.action)
+    assert chosen.proven == "win"
+
+
+def test_solver_agrees_with_exhaustive_search_on_random_positions() -> None:
+    game = make_game("tictactoe")
+
+    def value(s: Any) -> float:
+        """Result for player 0 under perfect play."""
+        if game.is_terminal(s):
+            out = np.zeros(2, np.float32)
+            game.returns(s, out)
+            return float(out[0])
+        values = []
+        for action in game.legal(s):
+            after = s.copy()
+            game.step(after, action)
+            values.append(value(after))
+        return max(values) if game.player(s) == 0 else min(values)
+
+    rng = np.random.default_rng(0)
+    agent = MCTSAgent(game, solver=True, simulations=100_000)
+    for _ in range(20):
+        s = game.new()
+        for _ in range(rng.integers(2, 6)):
+            if not game.is_terminal(s):
+                game.step(s, rng.choice(game.legal(s)))
+        if game.is_terminal(s):
+            continue
+        sign = 1 if game.player(s) == 0 else -1
+        expected = {1.0: "win", 0.0: "draw", -1.0: "loss"}[sign * value(s)]
+        assert agent.search(s).proven == expected, s.board
+
+
+def test_transpositions_share_the_children_of_equal_positions() -> None:
+    # 1 2 and 2 1 with other moves between lead to the same position: fewer nodes, same visits.
+    game = make_game("connect4")
+    plain, shared = (
+        MCTSAgent(game, simulations=5000, transpositions=flag) for flag in (False, True)
+    )
+    plain.search(game.new())
+    shared.search(game.new())
+    firsts = agent_tree(shared)["first"]
+    blocks = firsts[firsts != UNEXPANDED]
+    assert len(set(blocks.tolist())) < len(blocks), "some nodes have the same children"
+    plain_firsts = agent_tree(plain)["first"]
+    plain_blocks = plain_firsts[plain_firsts != UNEXPANDED]
+    assert len(set(plain_blocks.tolist())) == len(plain_blocks)
+
+
+def test_amaf_credits_all_actions_the_player_played_later() -> None:
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, simulations=1, amaf="rave")
+    agent.search(game.new())
+    tree = agent._threads.trees[0]
+    nodes, work = tree.nodes, tree.work[0]
+    plies = int((tree.states[PLAYED]["board"] >= 0).sum())
+    mine = {int(a) for a, p in zip(work["played"][:plies], work["player"][:plies]) if p == 0}
+    assert len(mine) == (plies + 1) // 2
+    root = nodes[ROOT]
+    for child in nodes[root["first"] : root["first"] + root["count"]]:
+        assert child["amaf_visits"] == (int(child["action"]) in mine)
+        assert child["amaf_value"] == child["amaf_visits"] * work["scores"][0]
+
+
+def test_mast_plays_what_has_scored_well() -> None:
+    # After many simulations the playouts of MAST agents try the center more often than a corner.
+    game = make_game("tictactoe")
+    for mast in ("gibbs", "greedy"):
+        agent = MCTSAgent(game, simulations=3000, mast=mast)
+        agent.search(game.new())
+        work = agent._threads.trees[0].work[0]
+        assert work["mast_visits"].sum() > 3000 * 5
+        means = work["mast_value"] / np.maximum(work["mast_visits"], 1)
+        assert means[0, 4] == means[0].max(), "the center is the best move anywhere"
+
+
+def test_decisive_moves_win_at_once_and_anti_decisive_ones_prevent_it() -> None:
+    # X X .    With one simulation only the rule can find c1;
+    # O O .    and O to move after X's b2 elsewhere must not leave a1-b1-c1 open.
+    game = make_game("tictactoe")
+    s = play(game, "a1", "a2", "b1", "b2")
+    for decisive in ("win", "both"):
+        agent = MCTSAgent(game, simulations=1, decisive=decisive)
+        assert agent.search(s).name == "c1"
+        assert len(agent.search(s).candidates) == 1
+    # X X .    O to move: all moves but c1 lose at once.
+    # . O .
+    s = play(game, "a1", "b2", "b1")
+    report = MCTSAgent(game, simulations=50, decisive="both").search(s)
+    assert [one.name for one in report.candidates] == ["c1"]
+    assert len(MCTSAgent(game, simulations=50, decisive="win").search(s).candidates) == 6
+
+
+def test_reuse_goes_on_with_the_subtree_of_the_moves_played() -> None:
+    game = make_game("connect4")
+    agent = MCTSAgent(game, simulations=2000, reuse=True)
+    lanes, seats = np.array([0]), np.array([0])
+    s = game.empty(1)
+    s[0] = game.new()
+    agent.act(s, seats, np.array([[1]], np.uint64), lanes)
+    nodes = agent._kept[0, 0].trees[0].nodes
+    root = nodes[ROOT]
+    children = nodes[root["first"] : root["first"] + root["count"]]
+    mine = children[children["visits"].argmax()]
+    replies = nodes[mine["first"] : mine["first"] + mine["count"]]
+    reply = replies[replies["visits"].argmax()].copy()
+
+    record = s.view(np.recarray)[0]
+    game.step(record, int(mine["action"]))
+    game.step(record, int(reply["action"]))
+    agent.act(s, seats, np.array([[2]], np.uint64), lanes)
+    tree = agent._kept[0, 0].trees[0]
+    assert tree.nodes[ROOT]["visits"] == reply["visits"] + 2000
+    check_kept = tree.nodes[: tree.size].copy()
+    check_kept[ROOT]["visits"] -= 1  # its first visit was as a leaf
+    check_tree(check_kept)
+
+    agent.start(lanes)
+    assert not agent._kept, "a new game begins with a new tree"
+
+
+def test_a_tree_that_is_full_is_still_searched() -> None:
+    game = make_game("connect4")
+    agent = MCTSAgent(game, simulations=5000, max_nodes=100)
+    report = agent.search(game.new())
+    assert report.simulations == 5000
+    assert report.nodes <= 100
+
+
+@pytest.mark.parametrize("parallel", ["tree", "root"])
+def test_threads_share_the_simulations(parallel: str) -> None:
+    game = make_game("connect4")
+    agent = MCTSAgent(game, simulations=9001, threads=3, parallel=parallel)
+    report = agent.search(game.new())
+    assert report.simulations == sum(one.visits for one in report.candidates) == 9001
+    assert report.name == "4"
+    if parallel == "tree":
+        check_tree(agent_tree(agent))
+
+
+def test_a_visit_counts_as_a_loss_until_its_score_is_known() -> None:
+    # Virtual loss: with a score that never comes in, the next simulation goes elsewhere.
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, simulations=90, threads=2, parallel="tree")
+    agent.search(game.new())
+    nodes = agent_tree(agent)
+    root = nodes[ROOT]
+    children = nodes[root["first"] : root["first"] + root["count"]]
+    best = children["visits"].argmax()
+    before = children["value"][best] / children["visits"][best]
+    children["visits"][best] += 10  # ten threads on their way
+    assert children["value"][best] / children["visits"][best] < before
+    agent._threads.run(_compiled_search(agent), agent._settings, 1)
+    assert children["visits"].argmax() == best
+    assert children["visits"].sum() == 90 + 10 + 1
+
+
+def _compiled_search(agent: MCTSAgent) -> Any:
+    from ludoteca.agents.mcts.search import make_search
+
+    return make_search(agent.game, agent.features)
+
+
+def test_time_is_kept() -> None:
+    game = make_game("connect4")
+    agent = MCTSAgent(game, seconds=0.05)
+    agent.search(game.new())  # compiles
+    report = agent.search(game.new())
+    assert report.seconds < 0.5
+    assert report.simulations > 64
+
+
+def test_draws_may_count_as_losses() -> None:
+    # X O X    O to move: every line is a draw with c3 and a3 filled, so all scores are 0 or 1/2.
+    # X O O
+    # . X .
+    game = make_game("tictactoe")
+    s = play(game, "a1", "b1", "c1", "b2", "a2", "c2", "b3")
+    half = MCTSAgent(game, simulations=50).search(s)
+    loss = MCTSAgent(game, simulations=50, draw="loss").search(s)
+    assert {one.name: one.mean for one in half.candidates}["a3"] == 0.5
+    assert {one.name: one.mean for one in loss.candidates}["a3"] == 0
+
+
+def test_reports_can_be_read_and_written() -> None:
+    game = make_game("connect4")
+    report = MCTSAgent(game, simulations=500).search(game.new())
+    text = str(report)
+    assert "500 simulations" in text
+    assert f"principal variation: {report.name} " in text
+    data = json.loads(report.to_json())
+    assert data["simulations"] == 500
+    assert {one["name"] for one in data["candidates"]} == set("1234567")
+
+
+def test_more_simulations_win_more() -> None:
+    game = make_game("connect4")
+    result = play_match(game, ["mcts:simulations=400", "mcts:simulations=20"], games=60, seed=1)
+    assert result.totals[0].wins >= 48
+
+
+def test_search_beats_random_play() -> None:
+    for id_ in SEQUENTIAL:
+        result = play_match(id_, ["mcts:simulations=100", "random"], games=20, seed=2)
+        assert result.totals[0].points >= 15, id_
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"policy": "ucb2"}, "policy must be one of 'ucb1'"),
+        ({"simulations": 0}, "simulations must be an integer from 1"),
+        ({"simulations": 1.5}, "simulations must be an integer from 1"),
+        ({"seconds": -1}, "seconds must be a number from 0.0001"),
+        ({"final": "best"}, "final must be one of 'max', 'robust', 'max_robust'"),
+        ({"policy": "moss", "alpha": 1.0}, "policy 'moss' has no parameter 'alpha'; it has no"),
+        ({"policy": "ucb1", "gamma": 1.0}, "no parameter 'gamma'; its parameters are alpha"),
+        ({"amaf": "raves"}, "amaf must be one of '', 'amaf', 'rave', 'grave'"),
+        ({"threads": 0}, "threads must be an integer from 1"),
+        ({"threads": 2, "parallel": "root", "reuse": True}, "cannot be reused"),
+    ],
+)
+def test_wrong_parameters_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MCTSAgent(make_game("connect4"), **options)
+
+
+def test_features_are_all_agent_options() -> None:
+    names = {field.name for field in fields(Features)}
+    assert names == {
+        "policy", "draw_is_loss", "solver", "amaf", "mast", "decisive", "transpositions",
+        "shared_tree",
+    }  # fmt: skip
+    assert WIN > LOSS
+    assert SIZE == 1
+    assert math.isinf(MCTSAgent(make_game("connect4"))._settings["fpu"][0])
+    assert Trees.make(make_game("connect4"), Features(), 10).size == 0
+    assert SETTINGS.isalignedstruct

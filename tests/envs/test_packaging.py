@@ -1,0 +1,64 @@
+"""The package holds what its metadata says."""
+
+import importlib
+import importlib.metadata
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import ludoteca
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PACKAGES = PROJECT["tool"]["setuptools"]["packages"]
+FOLDERS = PROJECT["tool"]["setuptools"]["package-dir"]
+
+
+def folder_of(package: str) -> Path:
+    """Return where a package lies: in a mapped folder, or below one."""
+    if package in FOLDERS:
+        return ROOT / str(FOLDERS[package])
+    parent, _, name = package.rpartition(".")
+    return folder_of(parent) / name
+
+
+def test_packages_are_the_folders_with_an_init() -> None:
+    found = {
+        folder.parent.relative_to(ROOT)
+        for top in FOLDERS.values()
+        for folder in (ROOT / top).rglob("__init__.py")
+    }
+    assert {folder_of(package).relative_to(ROOT) for package in PACKAGES} == found
+    assert len(PACKAGES) == len(set(PACKAGES))
+    # A folder of modules without an __init__ would be left out of the wheel.
+    for top in FOLDERS.values():
+        for module in (ROOT / top).rglob("*.py"):
+            assert module.parent.relative_to(ROOT) in found, f"{module.parent} has no __init__.py"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_say_that_they_are_typed(package: str) -> None:
+    top = package if package in FOLDERS else package.rpartition(".")[0]
+    assert (folder_of(top) / "py.typed").is_file()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_packages_export_is_sorted_and_exists(package: str) -> None:
+    module = importlib.import_module(package)
+    exported = getattr(module, "__all__", [])
+    assert exported == sorted(exported)
+    assert len(exported) == len(set(exported))
+    for name in exported:
+        assert hasattr(module, name)
+
+
+def test_version() -> None:
+    assert ludoteca.__version__ == PROJECT["project"]["version"]
+    assert ludoteca.__version__ == importlib.metadata.version("ludoteca")
+
+
+@pytest.mark.parametrize("command", PROJECT["project"]["scripts"].items(), ids=lambda item: item[0])
+def test_commands_exist(command: tuple[str, str]) -> None:
+    module, _, function = command[1].partition(":")
+    assert callable(getattr(importlib.import_module(module), function))

@@ -1,0 +1,507 @@
+"""Positions and environments survive being stored; what is damaged or impossible is refused."""
+
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pettingzoo
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ludoteca.envs import storage
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.envs.storage import (
+    state_from_json,
+    state_to_json,
+    states_from_bytes,
+    states_to_bytes,
+)
+
+Small = Callable[[str], Game]
+ids = pytest.mark.parametrize("id_", GAMES)
+# Hypothesis complains of fixtures that are not made anew for each example: ours never change.
+few = settings(
+    max_examples=8,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+seeds = st.integers(0, 2**32 - 1)
+plies_played = st.integers(0, 12)
+
+
+@np.errstate(over="ignore")
+def play(game: Game, s: Any, rng: np.random.Generator, plies: int) -> int:
+    """Play `s` on at random, interpreted: a bad index raises; return how many plies it took."""
+    out = np.zeros(game.num_actions, np.int16)
+    for ply in range(plies):
+        if game.is_terminal(s):
+            return ply
+        if game.simultaneous:
+            joint = np.zeros(game.num_players, np.int64)
+            for p in range(game.num_players):
+                n = game.legal_actions(s, p, out)
+                joint[p] = out[rng.integers(n)] if n else 0
+            game.step(s, joint)
+        else:
+            game.step(s, int(out[rng.integers(game.legal_actions(s, out))]))
+    return plies
+
+
+def position(game: Game, seed: int, plies: int) -> Any:
+    s = game.new(seed)
+    play(game, s, np.random.default_rng(seed), plies)
+    return s
+
+
+def same(one: Any, other: Any) -> bool:
+    return all(np.array_equal(one[name], other[name]) for name in one.dtype.names)
+
+
+@ids
+@few
+@given(seed=seeds, plies=plies_played)
+def test_positions_survive(id_: str, seed: int, plies: int, small: Small) -> None:
+    game = small(id_)
+    s = position(game, seed, plies)
+    text = state_to_json(game, s)
+    assert same(state_from_json(game, text), s)
+    assert json.loads(text)["game"] == game.spec
+    states = np.zeros(2, game.state)
+    states[1] = s
+    states[0] = position(game, seed, 0)
+    again = states_from_bytes(game, states_to_bytes(game, states))
+    assert len(again) == 2
+    assert same(again[0], states[0])
+    assert same(again[1], s)
+    # A stored position is played on like the original.
+    rng = [np.random.default_rng(1), np.random.default_rng(1)]
+    restored = state_from_json(game, text)
+    play(game, s, rng[0], game.max_plies)
+    play(game, restored, rng[1], game.max_plies)
+    assert same(restored, s)
+
+
+@ids
+def test_positions_of_default_boards_survive(id_: str) -> None:
+    game = make_game(id_)
+    for seed in range(3):
+        s = position(game, seed, 30)
+        assert same(state_from_json(game, state_to_json(game, s)), s)
+
+
+@ids
+def test_the_same_position_has_the_same_bytes(id_: str, small: Small) -> None:
+    game = small(id_)
+    s = position(game, 3, 4)
+    one, other = np.zeros(1, game.state), np.frombuffer(b"\xff" * game.state.itemsize, game.state)
+    other = other.copy()
+    for name in game.state.names or ():  # what lies between the fields stays as it is
+        one[name] = other[name] = s[name]
+    assert states_to_bytes(game, one) == states_to_bytes(game, other)
+
+
+@ids
+def test_positions_of_other_games_or_boards_are_refused(id_: str, small: Small) -> None:
+    game, other = small(id_), make_game("hex:board_size=7")
+    text, data = state_to_json(game, game.new()), states_to_bytes(game, game.empty(1))
+    expected = f"expected .* of {other.spec}, got .*{game.name}"
+    with pytest.raises(ValueError, match=expected):
+        state_from_json(other, text)
+    with pytest.raises(ValueError, match=expected):
+        states_from_bytes(other, data)
+
+
+@ids
+@few
+@given(data=st.data())
+def test_damaged_or_truncated_bytes_are_refused(
+    id_: str, data: st.DataObject, small: Small
+) -> None:
+    game = small(id_)
+    stored = states_to_bytes(game, game.empty(1))
+    at = data.draw(st.integers(0, len(stored) - 1))
+    bit = data.draw(st.integers(0, 7))
+    flipped = bytearray(stored)
+    flipped[at] ^= 1 << bit
+    for wrong in (bytes(flipped), stored[:at], stored + b"\x00"):
+        with pytest.raises(ValueError, match=r"these bytes (are damaged|were not saved by)"):
+            states_from_bytes(game, wrong)
+
+
+@pytest.mark.parametrize(
+    "header", [b"[]", b"7", b"{", b"\xff", b"[" * 10**5, b"{}", b'{"count": 1}']
+)
+def test_bytes_with_a_strange_header_are_refused(header: bytes) -> None:
+    game = make_game("tictactoe")
+    content = len(header).to_bytes(4, "little") + header
+    data = storage.MAGIC + storage.hashlib.sha256(content).digest()[:16] + content
+    with pytest.raises(ValueError, match=r"header|expected positions of tictactoe"):
+        states_from_bytes(game, data)
+
+
+@pytest.mark.parametrize("count", [None, -1, 2, 1.0, "1", True])
+def test_bytes_with_a_strange_count_are_refused(count: Any) -> None:
+    game = make_game("tictactoe")
+    data = storage._pack({"game": game.spec, "count": count}, game.empty(1).tobytes())
+    message = f"positions of tictactoe.* do not take {game.state.itemsize} bytes"
+    with pytest.raises(ValueError, match=message):
+        states_from_bytes(game, data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "null", "[]", "7", "{}", "[" * 10**5, '{"format": "ludoteca-state"}', "9" * 5000],
+    ids=lambda text: text[:12],
+)
+def test_text_that_is_no_position_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a position in JSON"):
+        state_from_json(make_game("tictactoe"), text)
+
+
+@ids
+def test_fields_of_a_wrong_kind_are_refused(id_: str, small: Small) -> None:
+    game = small(id_)
+    good = json.loads(state_to_json(game, position(game, 1, 3)))
+    for name in good["state"]:
+        value = good["state"][name]
+        if np.size(value) == 0:
+            continue  # a field that only says how large the board is
+        for wrong in (None, "1", 1.5, True, [value], 2**64, -(2**63) - 1, {}, [[1], [2, 3]]):
+            bad = good | {"state": good["state"] | {name: wrong}}
+            with pytest.raises(ValueError, match=f"field '{name}' must hold"):
+                state_from_json(game, json.dumps(bad))
+        missing = {key: value for key, value in good["state"].items() if key != name}
+        with pytest.raises(ValueError, match="expected the fields"):
+            state_from_json(game, json.dumps(good | {"state": missing}))
+    with pytest.raises(ValueError, match="expected the fields"):
+        state_from_json(game, json.dumps(good | {"state": good["state"] | {"more": 1}}))
+    with pytest.raises(ValueError, match="expected the format 'ludoteca-state', got 'x'"):
+        state_from_json(game, json.dumps(good | {"format": "x"}))
+
+
+@ids
+@settings(few, max_examples=30)
+@given(data=st.data(), seed=seeds, plies=plies_played)
+def test_a_tampered_position_is_refused_or_safe(
+    id_: str, data: st.DataObject, seed: int, plies: int, small: Small
+) -> None:
+    """Whatever one number of a position is changed to, nothing is indexed out of bounds."""
+    game = small(id_)
+    s = position(game, seed, plies)
+    content = json.loads(state_to_json(game, s))
+    name = data.draw(st.sampled_from(sorted(content["state"])))
+    field = np.array(s[name])
+    if field.size == 0:
+        return  # it only says how large the board is
+    limits = np.iinfo(field.dtype)
+    near = st.integers(max(limits.min, -3), 12)
+    value = data.draw(near | st.integers(limits.min, limits.max))
+    flat = field.ravel()
+    flat[data.draw(st.integers(0, flat.size - 1))] = value
+    content["state"][name] = flat.reshape(field.shape).tolist()
+    try:
+        tampered = state_from_json(game, json.dumps(content))
+    except ValueError as error:
+        assert "position 0" in str(error)  # noqa: PT017
+        return
+    planes = np.zeros(game.observation_shape, np.int8)
+    rng = np.random.default_rng(seed)
+    for _ in range(4 * game.max_plies):
+        for p in range(game.num_players):
+            game.observe(tampered, p, planes)
+        if play(game, tampered, rng, 1) == 0:
+            break
+    result = np.zeros(game.num_players, np.float32)
+    with np.errstate(over="ignore"):
+        game.returns(tampered, result)
+    assert (np.abs(result) <= 1).all()
+
+
+@ids
+def test_a_game_is_pickled_and_copied_as_itself(id_: str, small: Small) -> None:
+    for game in (make_game(id_), small(id_)):
+        assert pickle.loads(pickle.dumps(game)) is game
+        assert copy.deepcopy(game) is game
+        assert make_game(game.spec) is game
+
+
+# Environments.
+
+APIS: dict[str, dict[str, Any]] = {
+    "aec": {},
+    "aec short": {"max_cycles": 2},
+    "parallel": {},
+    "single": {"agent_seat": "random", "illegal_action": "random"},
+    "self-play": {},
+    "opponents": {"opponent": "random", "agent_seat": "random", "illegal_action": "penalize"},
+    "same step": {"opponent": "random", "autoreset_mode": "SameStep"},
+}
+apis = pytest.mark.parametrize("api", APIS)
+
+
+@pytest.fixture(scope="module")
+def make(small: Small) -> Callable[..., Any]:
+    """Make environments on small boards."""
+
+    def make(api: str, id_: str, **options: Any) -> Any:
+        name, options = f"ludoteca/{id_}", dict(small(id_).params) | APIS[api] | options
+        if api.startswith(("aec", "parallel")):
+            return pettingzoo.make(api.split()[0], name, **options)
+        if api == "single":
+            return gym.make(name, **options).unwrapped
+        return gym.make_vec(name, num_envs=3, **options).unwrapped
+
+    return make
+
+
+def go_on(env: Any, rng: np.random.Generator) -> Any:
+    """Play one step at random, a new game where one is over; return all that is seen."""
+    if isinstance(env, gym.Env):
+        if env.lanes.lanes["over"][0]:
+            return env.reset()
+        masks = env.action_masks()
+        return env.step(int(rng.choice(np.flatnonzero(masks))) if rng.random() < 0.9 else -1)
+    if isinstance(env, gym.vector.VectorEnv):
+        masks = env.action_masks()
+        actions = (masks * rng.random(masks.shape)).argmax(-1)
+        return env.step(np.where(rng.random(actions.shape) < 0.9, actions, -1))
+    if not env.agents:
+        return env.reset()
+    if not hasattr(env, "agent_selection"):
+        return env.step({agent: choose(env, agent, rng) for agent in env.agents})
+    agent = env.agent_selection
+    seen = env.last()
+    log = [agent, seen, env.agents[:], dict(env.rewards), dict(env.terminations)]
+    log += [dict(env.truncations), copy.deepcopy(env.infos), env.state()]
+    env.step(None if seen[2] or seen[3] else choose(env, agent, rng))
+    return log
+
+
+def choose(env: Any, agent: str, rng: np.random.Generator) -> int:
+    lanes = env.unwrapped.lanes
+    mask = lanes.masks[0, env.possible_agents.index(agent) if lanes.width > 1 else 0]
+    return int(rng.choice(np.flatnonzero(mask))) if rng.random() < 0.9 else -1
+
+
+def plain(thing: Any) -> Any:
+    """Return what can be compared with `==`."""
+    if isinstance(thing, dict):
+        return {key: plain(value) for key, value in thing.items()}
+    if isinstance(thing, list | tuple):
+        return [plain(value) for value in thing]
+    return (thing.dtype, thing.tolist()) if isinstance(thing, np.ndarray) else thing
+
+
+@ids
+@apis
+def test_a_restored_or_cloned_environment_goes_on_in_the_same_way(
+    api: str, id_: str, make: Any
+) -> None:
+    env, other, fresh = (make(api, id_) for _ in range(3))
+    env.reset(seed=1)
+    other.reset(seed=2)
+    rng = np.random.default_rng(3)
+    for moment in range(15):
+        stored = env.save()
+        assert env.save() == stored
+        twin = env.clone()
+        assert twin.save() == stored
+        other.restore(stored)
+        assert other.save() == stored
+        if moment == 7:
+            fresh.restore(stored)
+        state = rng.bit_generator.state
+        ahead = plain([go_on(env, rng) for _ in range(6)])
+        for again in (other, twin, *([fresh] if moment == 7 else [])):
+            rng.bit_generator.state = state
+            assert plain([go_on(again, rng) for _ in range(6)]) == ahead
+            assert again.save() == env.save()
+        env.restore(stored)  # back to before, and one step on
+        rng.bit_generator.state = state
+        assert plain([go_on(env, rng)]) == ahead[:1]
+    assert env.save() != stored
+
+
+@ids
+@apis
+def test_deep_copies_are_independent(api: str, id_: str, make: Any) -> None:
+    env = make(api, id_)
+    env.reset(seed=1)
+    stored = env.save()
+    twin = copy.deepcopy(env)
+    for _ in range(8):
+        go_on(twin, np.random.default_rng(0))
+    assert env.save() == stored
+    twin.close()
+    go_on(env, np.random.default_rng(0))
+
+
+@ids
+@apis
+def test_restoring_something_else_is_refused_and_changes_nothing(
+    api: str, id_: str, make: Any, small: Small
+) -> None:
+    env = make(api, id_)
+    env.reset(seed=1)
+    go_on(env, np.random.default_rng(0))
+    before = env.save()
+
+    other_game = "TicTacToe-v0" if id_ != "TicTacToe-v0" else "Connect4-v0"
+    other_api = "opponents" if api == "self-play" else "self-play"
+    others = [make(api, other_game), make(other_api, id_)]
+    if api == "single":
+        others.append(make(api, id_, agent_seat=1))
+    wrong = [states_to_bytes(small(id_), small(id_).empty(1)), b"", before[:-1], before + b"\x00"]
+    for other in others:
+        other.reset(seed=1)
+        wrong.append(other.save())
+    damaged = bytearray(before)
+    damaged[len(before) // 2] ^= 1
+    wrong.append(bytes(damaged))
+    for data in wrong:
+        with pytest.raises(ValueError, match=r"expected an environment of|these bytes"):
+            env.restore(data)
+        assert env.save() == before
+    go_on(env, np.random.default_rng(0))
+
+
+def repack(data: bytes, change: Callable[[dict[str, Any], bytearray], None]) -> bytes:
+    """Change what was saved, and make the checksum right again."""
+    header, body = storage._unpack(data)
+    content = bytearray(body)
+    change(header, content)
+    return storage._pack(header, bytes(content))
+
+
+@ids
+@apis
+def test_a_tampered_environment_is_refused_or_safe(api: str, id_: str, make: Any) -> None:
+    """Whatever bytes are changed, restoring fails and changes nothing, or games can go on."""
+    env, other = make(api, id_), make(api, id_)
+    env.reset(seed=1)
+    other.reset(seed=2)
+    rng = np.random.default_rng(4)
+    refused = 0
+    for trial in range(40):
+        if trial % 3 == 0:
+            go_on(env, rng)
+        body_size = len(storage._unpack(env.save())[1])
+        first = env.lanes.states.nbytes if trial % 2 else 0  # half of them beside the positions
+
+        def change(header: Any, body: bytearray, first: int = first, size: int = body_size) -> None:
+            for _ in range(int(rng.integers(1, 4))):
+                value = int(rng.choice([0, 1, 2, 127, 128, 255, int(rng.integers(256))]))
+                body[int(rng.integers(first, size))] = value
+
+        before = other.save()
+        try:
+            other.restore(repack(env.save(), change))
+        except ValueError:
+            refused += 1
+            assert other.save() == before
+            continue
+        for _ in range(8):
+            go_on(other, rng)
+        if not isinstance(other, gym.vector.VectorEnv):
+            assert isinstance(other.replay().actions, list)
+    assert 0 < refused < 40
+
+
+@ids
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("seat", 5),
+        ("seat", -1),
+        ("seat", 100),
+        ("over", 2),
+        ("rewards", np.nan),
+        ("reward", np.inf),
+    ],
+)
+def test_impossible_records_beside_positions_are_refused(
+    id_: str, field: str, value: float, make: Any
+) -> None:
+    env = make("opponents", id_)
+    env.reset(seed=1)
+    before = env.save()
+    at = env.lanes.states.nbytes + env.lanes.lanes.dtype.fields[field][1]
+    kind = env.lanes.lanes.dtype[field].base
+    kind = np.dtype(np.int8) if kind == np.bool_ else kind
+
+    def change(header: Any, body: bytearray) -> None:
+        body[at : at + kind.itemsize] = np.array(value, kind).tobytes()
+
+    with pytest.raises(ValueError, match=r"seat|neither true nor false|not finite"):
+        env.restore(repack(before, change))
+    assert env.save() == before
+
+
+@pytest.mark.parametrize("id_", ["TicTacToe-v0", "HungryGeese-v0"])
+@pytest.mark.parametrize("plies", [-1, 1000, 32767])
+def test_a_game_longer_than_any_is_refused(id_: str, plies: int, make: Any) -> None:
+    env = make("single", id_)
+    env.reset(seed=1)
+    before = env.save()
+
+    def change(header: Any, body: bytearray) -> None:
+        at = len(body) - env.lanes.history.nbytes
+        body[at : at + 2] = np.int16(plies).tobytes()
+
+    with pytest.raises(ValueError, match=r"no game of .* plies"):
+        env.restore(repack(before, change))
+    assert env.save() == before
+
+
+@pytest.mark.parametrize("api", ["aec", "aec short"])
+@ids
+def test_impossible_agents_are_refused(api: str, id_: str, make: Any) -> None:
+    env = make(api, id_)
+    env.reset(seed=1)
+    before = env.save()
+    more = storage._unpack(before)[0]["more"]
+    agents = more["agents"]
+    for wrong in (
+        None,
+        {},
+        more | {"agents": agents[1:]},
+        more | {"agents": agents[::-1], "selected": "nobody"},
+        more | {"agents": [*agents, "player_9"]},
+        more | {"agents": None},
+        more | {"cumulative": [0.0]},
+        more | {"cumulative": ["much"] * len(agents)},
+    ):
+
+        def change(header: Any, body: bytearray, wrong: Any = wrong) -> None:
+            header["more"] = wrong
+
+        with pytest.raises(ValueError, match="expected agents"):
+            env.restore(repack(before, change))
+        assert env.save() == before
+        go_on(env, np.random.default_rng(0))
+        env.restore(before)
+
+
+def test_opponents_are_told_to_forget_what_they_saw(small: Small) -> None:
+    class Forgetful:
+        def __init__(self) -> None:
+            self.begun: list[list[int]] = []
+
+        def start(self, lanes: Any) -> None:
+            self.begun.append(lanes.tolist())
+
+        def act(self, states: Any, seats: Any, rngs: Any, lanes: Any) -> Any:
+            return np.array([int(s["board"].ravel().tolist().index(-1)) for s in states])
+
+    opponent = Forgetful()
+    env = gym.make_vec("ludoteca/TicTacToe-v0", num_envs=2, opponent=opponent).unwrapped
+    env.reset(seed=0)
+    env.restore(env.save())
+    assert opponent.begun == [[0, 1], [0, 1]]

@@ -1,0 +1,144 @@
+"""Solved games: results from the literature, and a plain minimax to compare with."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.solve import meaningful_bytes, solve
+
+
+@pytest.fixture(autouse=True)
+def wrap_around() -> Any:
+    """Let uint64 wrap around in interpreted kernels, as it does in compiled ones."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+def test_the_sheep_shut_in_the_wolf() -> None:
+    """Whichever way the wolf starts; on smaller boards it depends on the size."""
+    solution = solve(make_game("sheep_and_wolf"))
+    assert solution.returns == (-1, 1)
+    assert solution.actions == {"d8-c7": -1, "d8-e7": -1}
+    assert solve(make_game("sheep_and_wolf:board_size=6")).returns == (1, -1)
+    assert solve(make_game("sheep_and_wolf:board_size=4")).returns == (-1, 1)
+
+
+def test_one_wrong_step_of_the_sheep_lets_the_wolf_win() -> None:
+    """After d8-c7 only some answers hold."""
+    game = make_game("sheep_and_wolf")
+    s = game.new()
+    game.step(s, game.action_names.index("d8-c7"))
+    solution = solve(game, from_state=s)
+    assert solution.returns == (-1, 1)
+    assert 0 < len(solution.best) < len(solution.actions) == 7
+    for name, gain in solution.actions.items():
+        later = s.copy()
+        game.step(later, game.action_names.index(name))
+        assert solve(game, from_state=later).returns == (-gain, gain)
+
+
+def test_tic_tac_toe_is_a_draw_whatever_the_first_mark() -> None:
+    solution = solve(make_game("tictactoe"))
+    assert solution.returns == (0, 0)
+    assert set(solution.actions.values()) == {0}
+    assert solution.positions <= 5478, "as many positions can come up"
+
+
+@pytest.mark.parametrize(
+    ("size", "wins"), [(2, ".B/B."), (3, "..B/BBB/B.."), (4, "...B/..B./.B../B...")]
+)
+def test_hex_is_won_by_these_first_stones(size: int, wins: str) -> None:
+    solution = solve(make_game(f"hex:board_size={size}"))
+    assert solution.returns == (1, -1)
+    values = [1 if letter == "B" else -1 for letter in wins.replace("/", "")]
+    assert list(solution.actions.values()) == values
+    assert len(solution.best) == wins.count("B")
+
+
+def test_three_in_a_row_on_a_larger_board_is_a_win() -> None:
+    assert solve(make_game("tictactoe:board_size=4,line=3")).returns == (1, -1)
+
+
+def minimax(game: Game, s: Any) -> float:
+    """Return what player 0 gets from a position."""
+    assert game.player is not None
+    scores = np.zeros(2)
+    if game.is_terminal(s):
+        game.returns(s, scores)
+        return float(scores[0])
+    values = []
+    for action in game.legal(s):
+        later = s.copy()
+        game.step(later, action)
+        values.append(minimax(game, later))
+    return max(values) if game.player(s) == 0 else min(values)
+
+
+@pytest.mark.parametrize(
+    ("spec", "plies"),
+    [
+        ("tictactoe", 4),
+        ("connect4:rows=3,columns=4,connect=3", 5),
+        ("breakthrough:rows=4,columns=3", 4),
+        ("breakthrough_suicide:rows=4,columns=3", 4),
+        ("atari_go:board_size=3", 4),
+        ("sheep_and_wolf:board_size=4", 1),
+        ("free_for_all:board_size=3,plies=7", 2),
+        ("othello:board_size=4", 6),
+    ],
+)
+def test_solutions_are_those_of_plain_minimax(spec: str, plies: int) -> None:
+    """From positions after a few random moves, for either player."""
+    game = make_game(spec)
+    rng = np.random.default_rng(0)
+    assert game.player is not None
+    compared = set()
+    for more in (0, 1, 0, 1, 0, 1):
+        s = game.new()
+        for _ in range(plies + more):
+            if not game.is_terminal(s):
+                game.step(s, int(rng.choice(game.legal(s))))
+        if game.is_terminal(s):
+            continue
+        solution = solve(game, from_state=s, capacity=100_000)
+        value = minimax(game, s)
+        assert solution.returns == (value, -value)
+        mover = game.player(s)
+        for name, gain in solution.actions.items():
+            later = s.copy()
+            game.step(later, game.action_names.index(name))
+            assert minimax(game, later) == (gain if mover == 0 else -gain)
+        compared.add(mover)
+    assert compared == {0, 1}
+
+
+def test_the_bytes_between_fields_tell_no_positions_apart() -> None:
+    dtype = np.dtype([("a", np.int8), ("b", np.int32), ("none", np.int8, (0, 3))], align=True)
+    assert dtype.itemsize == 8
+    assert meaningful_bytes(dtype).tolist() == [0, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("spec", "capacity", "message"),
+    [
+        ("tron", 10, "only sequential two-player games without chance"),
+        ("tictactoe", 100, "has more positions than the capacity, 100"),
+        ("tictactoe", 0, "capacity must be at least 1, got 0"),
+    ],
+)
+def test_what_cannot_be_solved(spec: str, capacity: int, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        solve(make_game(spec), capacity=capacity)
+
+
+def test_a_finished_game_is_refused() -> None:
+    game = make_game("tictactoe")
+    s = game.new()
+    for action in (0, 3, 1, 4, 2):
+        game.step(s, action)
+    with pytest.raises(ValueError, match="the game is over"):
+        solve(game, from_state=s)

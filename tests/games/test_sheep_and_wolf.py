@@ -1,0 +1,216 @@
+"""The rules of Sheep and Wolf, told with boards: `S` are sheep, `W` is the wolf, who moves first."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.games.bitboards import cells_of
+from ludoteca.envs.games.sheep_and_wolf import SHEEP, UNDECIDED, WOLF, ends, sheep_and_wolf
+
+
+@pytest.fixture(autouse=True)
+def wrap_around() -> Any:
+    """Let uint64 wrap around in interpreted kernels, as it does in compiled ones."""
+    with np.errstate(over="ignore"):
+        yield
+
+
+def position(lines: list[str], to_move: int) -> tuple[Game, Any]:
+    """Return the game and the position of a picture."""
+    board = np.array([list(line) for line in lines])
+    game = sheep_and_wolf(len(board))
+    s = game.new()
+    s.sheep, s.wolf = cells_of(board == "S"), cells_of(board == "W")
+    s.to_move = to_move
+    assert game.check(s) == ""
+    return game, s
+
+
+def picture(game: Game, s: Any) -> list[str]:
+    return ["".join(".WS"[code] for code in row) for row in game.layout.cells(s)]
+
+
+def names(game: Game, s: Any) -> set[str]:
+    return {game.action_names[action] for action in game.legal(s)}
+
+
+def test_start() -> None:
+    game = sheep_and_wolf()
+    s = game.new()
+    assert picture(game, s) == ["...W....", *["........"] * 6, "S.S.S.S."]
+    assert game.player is not None
+    assert game.player(s) == WOLF
+    assert names(game, s) == {"d8-c7", "d8-e7"}
+    game.step(s, game.action_names.index("d8-c7"))
+    assert game.player(s) == SHEEP
+    assert names(game, s) == {"a1-b2", "c1-b2", "c1-d2", "e1-d2", "e1-f2", "g1-f2", "g1-h2"}
+
+
+def test_the_wolf_goes_everywhere_the_sheep_only_up() -> None:
+    board = [
+        "........",
+        "........",
+        "...S....",
+        "....W...",
+        ".S...S..",
+        "........",
+        "...S....",
+        "........",
+    ]
+    game, s = position(board, WOLF)
+    assert names(game, s) == {"e5-f6", "e5-d4"}
+    s.to_move = SHEEP
+    # f4 has the wolf on its left; nobody jumps.
+    assert names(game, s) == {"d6-c7", "d6-e7", "b4-a5", "b4-c5", "f4-g5", "d2-c3", "d2-e3"}
+
+
+# Boards before and after a move, and who wins by it.
+STORIES = {
+    "the wolf is shut in": (
+        """
+        ...W  ...W
+        ....  ..S.
+        .S..  ....
+        S...  S...
+        """,
+        "b2-c3",
+        SHEEP,
+    ),
+    "shut in, although no sheep can move either": (
+        """
+        .S.W  .S.W
+        ....  ..S.
+        .S..  ....
+        ....  ....
+        """,
+        "b2-c3",
+        SHEEP,
+    ),
+    "a sheep is still below the wolf": (
+        """
+        ....  ....
+        ..W.  ....
+        ....  ...W
+        S.S.  S.S.
+        """,
+        "c3-d2",
+        UNDECIDED,
+    ),
+    "the wolf passes the sheep: beside the last one is enough": (
+        """
+        ....  ....
+        S.W.  S...
+        ...S  .W.S
+        ....  ....
+        """,
+        "c3-b2",
+        WOLF,
+    ),
+    "the last sheep below steps up beside the wolf": (
+        """
+        .S..  .S..
+        ....  ....
+        ...W  .S.W
+        ..S.  ....
+        """,
+        "c1-b2",
+        WOLF,
+    ),
+    "no sheep can move": (
+        """
+        .S..  .S..
+        ..W.  ....
+        ....  .W..
+        S...  S...
+        """,
+        "c3-b2",
+        WOLF,
+    ),
+    "the wolf may also go back up": (
+        """
+        ....  .W..
+        W...  ....
+        ...S  ...S
+        S...  S...
+        """,
+        "a3-b4",
+        UNDECIDED,
+    ),
+}
+
+
+@pytest.mark.parametrize(("boards", "move", "winner"), STORIES.values(), ids=STORIES)
+def test_a_move_and_who_wins(boards: str, move: str, winner: int) -> None:
+    pairs = [line.split() for line in boards.strip().splitlines()]
+    start = pairs[4 - int(move[1])][0]["abcd".index(move[0])]
+    game, s = position([before for before, _ in pairs], "WS".index(start))
+    assert move in names(game, s)
+    game.step(s, game.action_names.index(move))
+    assert picture(game, s) == [after for _, after in pairs]
+    assert s.winner == winner
+    assert game.is_terminal(s) == (winner != UNDECIDED)
+    out = np.zeros(2)
+    game.returns(s, out)
+    assert out.tolist() == {WOLF: [1, -1], SHEEP: [-1, 1], UNDECIDED: [0, 0]}[winner]
+    assert bool(names(game, s)) == (winner == UNDECIDED)
+    assert game.check(s) == ""
+
+
+@pytest.mark.parametrize("size", [4, 6, 8])
+def test_actions_are_the_diagonals_of_dark_cells(size: int) -> None:
+    """All of them, each once: a1 is dark, and so is every cell a diagonal step away."""
+    dark = {(size - 1, 0)}
+    for _ in range(2 * size):
+        dark |= {(r + dr, c + dc) for r, c in dark for dr in (-1, 1) for dc in (-1, 1)}
+        dark = {(r, c) for r, c in dark if 0 <= r < size and 0 <= c < size}
+    expected = {
+        (r, c, r + dr, c + dc)
+        for r, c in dark
+        for dr in (-1, 1)
+        for dc in (-1, 1)
+        if (r + dr, c + dc) in dark
+    }
+    game = sheep_and_wolf(size)
+    found = [ends(action, size) for action in range(game.num_actions)]
+    assert set(found) == expected
+    assert len(found) == len(expected)
+    up = [end_row < row for row, _, end_row, _ in found]
+    assert up == [True] * (len(up) // 2) + [False] * (len(up) // 2)
+
+
+def test_planes_show_sheep_wolf_and_who_is_to_move() -> None:
+    game = sheep_and_wolf(4)
+    s = game.new()
+    for to_move in (WOLF, SHEEP):
+        s.to_move = to_move
+        for p in range(2):
+            seen = np.zeros((3, 4, 4), np.int8)
+            game.observe(s, p, seen)
+            cells = game.layout.cells(s)
+            assert np.array_equal(seen, [cells == 2, cells == 1, np.full((4, 4), to_move == WOLF)])
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("wolf", 1, "different dark cells"),
+        ("wolf", 1 << 56, "different dark cells"),
+        ("wolf", 0, "0 wolves"),
+        ("sheep", 2, "1 sheep"),
+        ("to_move", 2, "no player"),
+        ("winner", 1, "winner is 1, but the cells say -1"),
+    ],
+)
+def test_check_refuses_what_is_impossible(field: str, value: int, problem: str) -> None:
+    game = sheep_and_wolf()
+    s = game.new()
+    s[field] = value
+    assert problem in game.check(s)
+
+
+@pytest.mark.parametrize("size", [5, 10, "8"])
+def test_bad_sizes(size: Any) -> None:
+    with pytest.raises(ValueError, match="board_size must be"):
+        sheep_and_wolf(size)

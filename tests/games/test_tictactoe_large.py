@@ -1,0 +1,93 @@
+"""Tic-Tac-Toe Large: five in a row on 5x5, told with boards."""
+
+import numpy as np
+import pytest
+
+from ludoteca.envs.games.tictactoe import tictactoe, tictactoe_large
+from ludoteca.envs.trace import record
+
+# X completes a line, or not, with the last of its marks at `*`.
+STORIES = {
+    "a row": (
+        """
+        O . . . O
+        X X * X X
+        . O . . .
+        . . . O .
+        . . . . .
+        """,
+        1,
+    ),
+    "a column": (
+        """
+        O . . X O
+        . O . X .
+        . . . X .
+        . . . X O
+        . . . * .
+        """,
+        1,
+    ),
+    "the falling diagonal": (
+        """
+        X . . . O
+        . X . O .
+        . . * . .
+        . O . X .
+        O . . . X
+        """,
+        1,
+    ),
+    "the rising diagonal": (
+        """
+        O . . . *
+        . O . X .
+        . . X . .
+        . X . O .
+        X . . . O
+        """,
+        1,
+    ),
+    "four in a row are not enough": (
+        """
+        O . . . .
+        * X X X .
+        . O . . .
+        . . O . .
+        . . . . .
+        """,
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize(("board", "value"), STORIES.values(), ids=STORIES)
+def test_five_in_a_row(board: str, value: int) -> None:
+    game = tictactoe_large()
+    cells = np.array([line.split() for line in board.strip().splitlines()])
+    s = game.new()
+    s.board[cells == "X"], s.board[cells == "O"] = 0, 1
+    s.moves_left = np.count_nonzero(s.board == -1)
+    assert (s.board == 0).sum() == (s.board == 1).sum(), "X is to move"
+    assert game.check(s) == ""
+    game.step(s, int(np.flatnonzero(cells == "*")[0]))
+    out = np.zeros(2)
+    game.returns(s, out)
+    assert out.tolist() == [value, -value]
+    assert game.is_terminal(s) == bool(value)
+
+
+def test_a_full_board_is_a_draw() -> None:
+    trace = record(tictactoe_large(), 300, seed=2)
+    last = np.arange(300), trace.plies
+    full = trace.plies == 25
+    drawn = trace.returns[last][:, 0] == 0
+    assert drawn.any()
+    assert not (drawn & ~full).any()
+
+
+def test_it_is_tictactoe_under_another_name() -> None:
+    game = tictactoe_large()
+    assert game.spec == "tictactoe_large:board_size=5,line=5"
+    assert game.num_actions == tictactoe(5).num_actions == 25
+    assert tictactoe_large() is game
