@@ -65,6 +65,7 @@ class OpenSpielAgent(Agent):
         self._other = self._pyspiel.load_game(name)
         self._told: dict[int, _Told] = {}  # by lane
         # Three positions to work on and the one looked for; the same memory as unsigned integers.
+        # Records are assigned to it field by field, so the bytes between fields are always zero.
         self._states = game.empty(FOLLOWED + 2)
         width = next(width for width in (8, 4, 2, 1) if self._states.itemsize % width == 0)
         self._words = self._states.view(f"u{width}").reshape(FOLLOWED + 2, -1)

@@ -23,7 +23,7 @@ def random_valid(game: Game) -> PolicyAgent:
 
 
 def random_safe(game: Game) -> PolicyAgent:
-    """Plays uniformly random moves onto free cells, so far as there are any (Tron, Hungry Geese)."""
+    """Plays uniformly random moves onto free cells while there are any (Tron, Hungry Geese)."""
     return PolicyAgent(game, playout_policy("safe", game))
 
 

@@ -56,7 +56,7 @@ class Game:
         playout: None, or a faster way to play uniformly random moves to the end than move by move:
             `playout(s, legal, rng) -> n` leaves the actions in `legal[:n]`, int16
             `[num_actions]`; players alternate. It may play on after the game is decided, and
-            afterwards only `returns` may be asked of the record. Results have the same distribution.
+            afterwards only `returns` may be asked of the record. Results are distributed alike.
         layout: how the board looks, as data for the renderers.
         action_names: what people call each action.
         symmetries: `symmetries() -> tuple[Symmetry, ...]`, the identity first.
@@ -132,7 +132,7 @@ class Game:
         """List the legal actions in `s` (of `player`, in simultaneous games), to play with."""
         out = np.zeros(self.num_actions, np.int16)
         n = self.legal_actions(s, player, out) if self.simultaneous else self.legal_actions(s, out)
-        return out[:n].tolist()
+        return [int(action) for action in out[:n]]
 
     def new(self, seed: int = 0) -> Any:
         """Return a fresh position as a NumPy record, to play with interactively."""

@@ -21,6 +21,7 @@ from ludoteca.envs.stepper import (
     RAISE,
     RANDOM_SEAT,
     SAME_STEP,
+    Outcome,
     lane_dtype,
     make_stepper,
     scratch_dtype,
@@ -95,7 +96,10 @@ class Lanes:
         self.lanes = np.zeros(count, lane_dtype(game))
         self.lanes["over"] = True
         self.masks = np.zeros((count, self.width, game.num_actions), np.int8)
-        self._buffers = Buffers((count, self.width, *self.observation_shape), self.dtype)
+        shape = (count, self.width, *self.observation_shape)
+        self._buffers = Buffers(shape, self.dtype)
+        self._final_buffers = Buffers(shape, self.dtype, cleared=True)
+        self._mask_buffers = Buffers(self.masks.shape, self.masks.dtype)
         self.observations = self._new_observations()
         self.final_observations = self.observations
         plies = game.max_plies * (game.num_players if game.simultaneous else 1)
@@ -133,11 +137,12 @@ class Lanes:
         self._begin_opponents(which)
         self.refresh()
 
-    def step(self, actions: NDArray[np.int64]) -> None:
+    def step(self, actions: NDArray[np.int64], outcome: Outcome | None = None) -> None:
         """Play one action per lane and seen seat, and the opponents' answers.
 
         Args:
             actions: shape `[B, W]`; not looked at where a game is over or a player is out.
+            outcome: arrays to write what came of it to, by the same threads; see `outcome`.
 
         Raises:
             ValueError: if a game is over and resets are the caller's business, if an action is
@@ -152,7 +157,7 @@ class Lanes:
         # Callers keep what they are given, so each step writes into fresh arrays.
         if self.fused:
             self.observations = self._new_observations()
-            self._step_fused(actions)
+            self._step_fused(actions, outcome)
             return
         kept = (self.states, self.lanes, self.history)
         before = [array.copy() for array in kept]
@@ -164,6 +169,26 @@ class Lanes:
             self.refresh()
             raise
         self.refresh()
+        if outcome is not None:
+            self._hand_out(outcome, 0, self.count)
+
+    def outcome(self) -> Outcome:
+        """Return what came of the last step, in arrays of the caller's own."""
+        made = self.new_outcome()
+        self._hand_out(made, 0, self.count)
+        return made
+
+    def new_outcome(self) -> Outcome:
+        """Return arrays for what comes of a step."""
+        count = self.count
+        return Outcome(
+            masks=self._mask_buffers.take(),
+            rewards=np.empty((count, self.game.num_players), np.float32),
+            reward=np.empty(count, np.float32),
+            terminated=np.empty(count, np.bool_),
+            illegal=np.empty(count, np.bool_),
+            player=np.empty(count, np.int8),
+        )
 
     def refresh(self) -> None:
         """Write what is seen of the present positions."""
@@ -217,6 +242,8 @@ class Lanes:
             if isinstance(value, np.ndarray):
                 setattr(twin, name, value.copy())
         twin._buffers = copy.deepcopy(self._buffers)
+        twin._final_buffers = copy.deepcopy(self._final_buffers)
+        twin._mask_buffers = copy.deepcopy(self._mask_buffers)
         twin._pool = self._new_pool()
         return twin
 
@@ -225,7 +252,7 @@ class Lanes:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def _step_fused(self, actions: NDArray[np.int64]) -> None:
+    def _step_fused(self, actions: NDArray[np.int64], outcome: Outcome | None) -> None:
         seen = self._channels_first(self.observations)
         final = seen
         if self.autoreset == SAME_STEP:
@@ -233,7 +260,9 @@ class Lanes:
             final = self._channels_first(self.final_observations)
         arguments = (self.states, self.lanes, actions, self.masks, seen, final, self.history)
         rules = (self.seat_rule, self.illegal_rule, self.autoreset)
-        self._in_slices(self._stepper.step, arguments, rules)
+        self._in_slices(self._stepper.step, arguments, rules, outcome)
+        if self.autoreset == SAME_STEP:
+            self._final_buffers.mark(self.final_observations, self.lanes["terminated"].copy())
 
     def _step_with_opponents(self, actions: NDArray[np.int64]) -> None:
         restarting = self.lanes["over"].copy()
@@ -251,6 +280,7 @@ class Lanes:
                 self._view(seen)
                 self.final_observations = self._no_observations()
                 self.final_observations[restarting] = seen[restarting]
+                self._final_buffers.mark(self.final_observations, restarting)
                 self.lanes["final_player"][restarting] = self.lanes["seat"][restarting]
         if restarting.any():
             # The opponents' first moves in new games leave the payment of the ended ones alone.
@@ -348,22 +378,33 @@ class Lanes:
         return self._buffers.take()
 
     def _no_observations(self) -> NDArray[Any]:
-        return np.zeros((self.count, self.width, *self.observation_shape), self.dtype)
+        return self._final_buffers.take()
 
     def _channels_first(self, observations: NDArray[Any]) -> NDArray[Any]:
         return np.moveaxis(observations, -1, -3) if self.channels_last else observations
 
     def _in_slices(
-        self, function: Callable[..., Any], arrays: tuple[Any, ...], rules: tuple[int, ...]
+        self,
+        function: Callable[..., Any],
+        arrays: tuple[Any, ...],
+        rules: tuple[int, ...],
+        outcome: Outcome | None = None,
     ) -> None:
         """Call `function` for slices of the lanes, one per thread, the first in this thread."""
+
+        def run(thread: int, lo: int, hi: int) -> None:
+            function(*arrays, self._scratch, thread, lo, hi, *rules)
+            if outcome is not None:
+                self._hand_out(outcome, lo, hi)
+
         if self._pool is None:
-            function(*arrays, self._scratch, 0, 0, self.count, *rules)
+            run(0, 0, self.count)
             return
-        calls = [
-            (*arrays, self._scratch, thread, lo, hi, *rules) for thread, lo, hi in self._slices
-        ]
-        futures = [self._pool.submit(function, *call) for call in calls[1:]]
-        function(*calls[0])
+        futures = [self._pool.submit(run, *part) for part in self._slices[1:]]
+        run(*self._slices[0])
         for future in futures:
             future.result()
+
+    def _hand_out(self, outcome: Outcome, lo: int, hi: int) -> None:
+        np.copyto(outcome.masks[lo:hi], self.masks[lo:hi])
+        self._stepper.hand_out(self.lanes, outcome, lo, hi)

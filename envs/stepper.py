@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
@@ -56,6 +57,26 @@ def scratch_dtype(game: Game) -> np.dtype[np.void]:
     )
 
 
+class Outcome(NamedTuple):
+    """What came of a step in B lanes, in arrays of the caller's own.
+
+    Attributes:
+        masks: legal actions of the W seats seen, int8. Shape `[B, W, num_actions]`.
+        rewards: of all players, float32. Shape `[B, P]`.
+        reward: the agent's, or the mover's, float32. Shape `[B]`.
+        terminated: whether the game is over, for the agent at least. bool, shape `[B]`.
+        illegal: whether an illegal action was offered. bool, shape `[B]`.
+        player: whose view is seen, or -1 for all, int8. Shape `[B]`.
+    """
+
+    masks: NDArray[np.int8]
+    rewards: NDArray[np.float32]
+    reward: NDArray[np.float32]
+    terminated: NDArray[np.bool_]
+    illegal: NDArray[np.bool_]
+    player: NDArray[np.int8]
+
+
 class Stepper(NamedTuple):
     """Compiled functions over the lanes `lo <= i < hi` of a batch.
 
@@ -76,6 +97,7 @@ class Stepper(NamedTuple):
         view: `view(states, lanes, masks, observations, scratch, thread, lo, hi)` writes what is
             seen.
         observe: `observe(states, player, observations)` writes one player's planes.
+        hand_out: `hand_out(lanes, outcome, lo, hi)` writes an `Outcome`, all but its masks.
         active: `active(states, chosen, player, out)` tells in which lanes a player is still in the
             game (simultaneous games).
         find_illegal: `find_illegal(states, lanes, actions, masks) -> lane * W + w`, or -1.
@@ -87,6 +109,7 @@ class Stepper(NamedTuple):
     restart: Any
     view: Any
     observe: Any
+    hand_out: Any
     active: Any
     find_illegal: Any
 
@@ -204,10 +227,9 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         for w in range(masks.shape[1]):
             if not simultaneous:
                 lane.mover = player(s)
+            p = w if simultaneous else int(lane.mover)
             if lane.seat != NO_SEAT:
                 p = int(lane.seat)
-            else:
-                p = w if simultaneous else int(lane.mover)
             observe(s, p, observations[i, w])
             for action in range(num_actions):
                 masks[i, w, action] = 0
@@ -338,6 +360,18 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
             observe(states[i], p, observations[i])
 
     @compiled_without_allocation
+    def hand_out(lanes, outcome, lo, hi):
+        for i in range(lo, hi):
+            lane = lanes[i]
+            for p in range(players):
+                outcome.rewards[i, p] = lane.rewards[p]
+            outcome.reward[i] = lane.reward
+            outcome.terminated[i] = lane.terminated
+            outcome.illegal[i] = lane.illegal
+            seen_by_seat = simultaneous or lane.seat != NO_SEAT
+            outcome.player[i] = lane.seat if seen_by_seat else lane.mover
+
+    @compiled_without_allocation
     def active_lanes(states, chosen, p, active):
         for k in range(len(chosen)):
             active[k] = is_active(states[chosen[k]], p)
@@ -363,6 +397,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         restart=restart_lanes,
         view=view_lanes,
         observe=observe_lanes,
+        hand_out=hand_out,
         active=active_lanes,
         find_illegal=find_illegal,
     )

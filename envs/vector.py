@@ -13,7 +13,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.opponents import OpponentSpec
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.stepper import DISABLED, EVERY_SEAT, NEXT_STEP, SAME_STEP
+from ludoteca.envs.stepper import DISABLED, EVERY_SEAT, NEXT_STEP, SAME_STEP, Outcome
 from ludoteca.envs.storage import Storable
 
 AUTORESET = {
@@ -149,7 +149,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
             seeds = [new if one is None else one for one, new in zip(seeds, fresh, strict=True)]
         self.lanes.reset(seeds, which)
         self._ready = True
-        return self._seen(self.lanes.observations), self._info()
+        return self._seen(self.lanes.observations), self._info(self.lanes.outcome())
 
     def step(
         self, actions: NDArray[np.int64]
@@ -171,22 +171,17 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
                 f"got {given.dtype} of shape {given.shape}"
             )
         check_ready(self._ready, "step")
-        lanes = self.lanes
-        lanes.step(given.astype(np.int64, order="C").reshape(self.num_envs, -1))
-        records = lanes.lanes
-        terminated = records["terminated"].copy()
-        info = self._info()
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and terminated.any():
+        lanes, outcome = self.lanes, self.lanes.new_outcome()
+        lanes.step(given.astype(np.int64, order="C").reshape(self.num_envs, -1), outcome)
+        info = self._info(outcome)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and outcome.terminated.any():
+            ended = outcome.terminated.copy()
             info["final_obs"] = self._seen(lanes.final_observations)
-            info["_final_obs"], info["_final_info"] = terminated.copy(), terminated.copy()
-            info["final_info"] = self._final_info(terminated)
-        return (
-            self._seen(lanes.observations),
-            records["reward"].copy(),
-            terminated,
-            np.zeros(self.num_envs, np.bool_),
-            info,
-        )
+            info["_final_obs"], info["_final_info"] = ended, ended.copy()
+            info["final_info"] = self._final_info(ended)
+        truncated = np.zeros(self.num_envs, np.bool_)
+        observations = self._seen(lanes.observations)
+        return observations, outcome.reward, outcome.terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions as booleans, as `info["action_mask"]` does."""
@@ -210,16 +205,12 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
         """End the threads."""
         self.lanes.close()
 
-    def _info(self) -> dict[str, Any]:
-        # Whose view: a mover's in sequential self-play, else the seat's, which is -1 for all.
-        self_play = self.lanes.seat_rule == EVERY_SEAT
-        whose = "mover" if self_play and not self.game.simultaneous else "seat"
-        records = self.lanes.lanes
+    def _info(self, outcome: Outcome) -> dict[str, Any]:
         return {
-            "action_mask": self._seen(self.lanes.masks).copy(),
-            "rewards": records["rewards"].copy(),
-            "player": records[whose].copy(),
-            "illegal_action": records["illegal"].copy(),
+            "action_mask": self._seen(outcome.masks),
+            "rewards": outcome.rewards,
+            "player": outcome.player,
+            "illegal_action": outcome.illegal,
         }
 
     def _final_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:

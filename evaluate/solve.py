@@ -11,9 +11,7 @@ from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, kernel
 
-# What the table knows about a position; a search that failed returns one of the last two.
-FREE, OPEN, KNOWN = 0, 1, 2
-FULL, CYCLE = 10.0, 11.0
+FULL = 10.0  # what a search returns when the table is full
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 U29, U32 = np.uint64(29), np.uint64(32)
 
@@ -42,7 +40,7 @@ def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Sol
     once, whichever moves lead to it. So games of a few million positions can be solved.
 
     Args:
-        game: sequential, without chance; no position may come up twice in a game.
+        game: sequential, without chance. As it ends in `max_plies`, no position can come up again.
         from_state: the position to solve, one record; the starting position by default.
         capacity: the largest number of positions to remember.
 
@@ -61,18 +59,16 @@ def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Sol
     search, meaning = make_solver(game), meaningful_bytes(game.state)
     slots = 1 << (capacity * 4 // 3).bit_length()
     keys = np.zeros((slots, len(meaning)), np.uint8)
-    known, values, used = np.zeros(slots, np.uint8), np.zeros(slots), np.zeros(1, np.int64)
+    taken, values, used = np.zeros(slots, np.bool_), np.zeros(slots), np.zeros(1, np.int64)
     stack = np.repeat(start, game.max_plies + 1)
     view = stack.view(np.uint8).reshape(len(stack), -1)
     assert game.player is not None
     mover, gains = int(game.player(start.view(np.recarray)[0])), {}
     for action in legal:
         stack[0] = start[0]
-        value = search(stack, view, meaning, keys, known, values, used, capacity, action)
+        value = search(stack, view, meaning, keys, taken, values, used, capacity, action)
         if value == FULL:
             raise ValueError(f"{game.spec} has more positions than the capacity, {capacity}")
-        if value == CYCLE:
-            raise ValueError(f"in {game.spec}, a position can come up twice in a game")
         gains[game.action_names[action]] = float(value if mover == 0 else 0 - value)
     most = max(gains.values())
     best = tuple(name for name, gain in gains.items() if gain == most)
@@ -93,25 +89,26 @@ def meaningful_bytes(dtype: np.dtype[np.void]) -> NDArray[np.int64]:
 def make_solver(game: Game) -> Any:
     """Return the compiled search below one action.
 
-    `search(stack, view, meaning, keys, known, values, used, capacity, action) -> value` plays
+    `search(stack, view, meaning, keys, taken, values, used, capacity, action) -> value` plays
     `action` in `stack[0]` and returns what player 0 then gets with perfect play. `view` are the
-    bytes of `stack`, `meaning` those that tell positions apart. The other arrays are a hash table
-    with open addressing: the bytes of a position, what is known about it, and its value.
+    bytes of `stack`, `meaning` those that tell positions apart. The next three are a hash table
+    with open addressing: the bytes of a position, whether there is one, and its value for player 0.
     """
     num_actions = game.num_actions
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
-    returns, player = game.returns, game.player
+    returns = game.returns
+    player: Any = game.player
 
     @kernel
-    def find(position: Any, meaning: Any, keys: Any, known: Any) -> int:
+    def find(position: Any, meaning: Any, keys: Any, taken: Any) -> int:
         """Return the slot of a position: the one that holds it, or the free one where it fits."""
         hashed = np.uint64(0)
         for k in range(len(meaning)):
             hashed = (hashed ^ np.uint64(position[meaning[k]])) * MULTIPLIER
             hashed ^= hashed >> U29
-        last = len(known) - 1
+        last = len(taken) - 1
         slot = int(np.int64(hashed >> U32)) & last
-        while known[slot] != FREE:
+        while taken[slot]:
             k = 0
             while k < len(meaning) and keys[slot, k] == position[meaning[k]]:
                 k += 1
@@ -126,7 +123,7 @@ def make_solver(game: Game) -> Any:
         view: Any,
         meaning: Any,
         keys: Any,
-        known: Any,
+        taken: Any,
         values: Any,
         used: Any,
         capacity: int,
@@ -147,16 +144,14 @@ def make_solver(game: Game) -> Any:
                 returns(s, scores)
                 value = scores[0]
             else:
-                slot = find(view[level], meaning, keys, known)
-                if known[slot] == OPEN:
-                    return CYCLE
-                if known[slot] == KNOWN:
+                slot = find(view[level], meaning, keys, taken)
+                if taken[slot]:
                     value = values[slot]
                 else:
                     if used[0] == capacity:
                         return FULL
                     used[0] += 1
-                    known[slot] = OPEN
+                    taken[slot] = True
                     for k in range(len(meaning)):
                         keys[slot, k] = view[level, meaning[k]]
                     slots[level] = slot
@@ -168,7 +163,7 @@ def make_solver(game: Game) -> Any:
                 if not np.isnan(value):
                     level -= 1
                     if level == 0:
-                        return value
+                        return float(value)
                     if player(stack[level]) == 0:
                         best[level] = max(best[level], value)
                     else:
@@ -177,7 +172,6 @@ def make_solver(game: Game) -> Any:
                 if left[level] > 0 and best[level] != wins:
                     break
                 value = best[level]
-                known[slots[level]] = KNOWN
                 values[slots[level]] = value
             left[level] -= 1
             stack[level + 1] = stack[level]

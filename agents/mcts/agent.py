@@ -94,6 +94,8 @@ class MCTSAgent(Agent):
             ValueError: if a parameter is out of range, or not one of the policy's.
         """
         super().__init__(game)
+        if game.simultaneous:
+            raise ValueError(f"MCTSAgent needs a turn-based game, unlike {game.name}")
         if solver and game.num_players != 2:
             raise ValueError(f"solver needs two players, and {game.name} has {game.num_players}")
         if transpositions and "rng" in (game.state.names or ()):

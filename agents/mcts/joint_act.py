@@ -1,58 +1,17 @@
-"""Compiled search of many positions one after the other, where all move at once; the final move."""
+"""The choice of the final move, where all move at once."""
 
 import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from ludoteca.agents.mcts.act import BY_POLICY, MAX, MAX_ROBUST, MEAN
+from ludoteca.agents.mcts.act import BY_POLICY, MAX, MEAN
 from ludoteca.agents.mcts.joint_features import JointFeatures
 from ludoteca.agents.mcts.policies import POLICIES, smoothed_variance
-from ludoteca.agents.mcts.simultaneous import START, search_kernel
 from ludoteca.agents.mcts.tree import ROOT
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 from ludoteca.envs.rng import below
-
-
-@cache
-def make_act(game: Game, features: JointFeatures) -> Callable[..., None]:
-    """Return `act(memory, positions, seats, rngs, settings, simulations, final, actions)`.
-
-    Searches each of `positions` with a new tree and writes the `actions` chosen for `seats`, both
-    int64 `[K]`; the search of position k draws from `rngs[k]`, uint64 `[K, 1]`, which is advanced.
-    `memory` are nodes, arms, table, states and work of the search, see
-    `simultaneous.search_kernel`.
-    """
-    search, best_action = search_kernel(game, features), best_action_kernel(game, features)
-    settled = settled_kernel(game)
-
-    @compiled_without_allocation
-    def act(
-        memory: Any,
-        positions: Any,
-        seats: Any,
-        rngs: Any,
-        settings: Any,
-        simulations: int,
-        final: int,
-        actions: Any,
-    ) -> None:
-        nodes, arms, table, states, works = memory
-        work = works[0]
-        for k in range(len(positions)):
-            states[START] = positions[k]
-            work.rng[0] = rngs[k, 0]
-            size = search(nodes, arms, table, 0, states, work, settings[0], simulations)
-            left = simulations
-            while final == MAX_ROBUST and left > 0 and not settled(arms, seats[k]):
-                more = max(simulations // 10, 1)
-                size = search(nodes, arms, table, size, states, work, settings[0], more)
-                left -= more
-            actions[k] = best_action(arms, seats[k], final, settings[0], work)
-            rngs[k, 0] = work.rng[0]
-
-    return act  # type: ignore[no-any-return]
 
 
 @cache
@@ -129,7 +88,7 @@ def best_action_kernel(game: Game, features: JointFeatures) -> Callable[..., int
 
 @cache
 def settled_kernel(game: Game) -> Callable[..., bool]:
-    """Return `settled(arms, seat) -> bool`: does one move have the most wins and the most visits."""
+    """Return `settled(arms, seat) -> bool`: has one move both the most wins and the most visits."""
     num_actions = game.num_actions
 
     @kernel

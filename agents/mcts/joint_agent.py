@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.mcts.act import FINALS, MAX_ROBUST
 from ludoteca.agents.mcts.agent import policy_parameters
-from ludoteca.agents.mcts.joint_act import make_act, make_best_action, make_settled
+from ludoteca.agents.mcts.joint_act import make_best_action, make_settled
 from ludoteca.agents.mcts.joint_features import SETTINGS, JointFeatures, work_dtype
 from ludoteca.agents.mcts.joint_report import make_joint_report
 from ludoteca.agents.mcts.joint_tree import ARM, NODE, check_joint_actions, table_size
@@ -105,15 +105,11 @@ class JointMCTSAgent(Agent):
         self._search = make_search(game, self.features)
         self._best_action = make_best_action(game, self.features)
         self._settled = make_settled(game)
-        self._act = make_act(game, self.features)
 
     def prepare(self) -> None:
-        """Compile the search, or load it, by searching no positions, or an empty one."""
-        none = np.zeros(0, np.int64)
-        self._act_all(self.game.empty(0), none, np.zeros((0, 1), np.uint64), none)
-        if self.seconds is not None:
-            self._search(*self._tree, 0, self._states, self._work, self._settings, 1)
-            self._best_action(self._tree[1], 0, self.final, self._settings, self._work)
+        """Compile the search, or load it, by searching a position."""
+        self._choose(self.game.new(), np.zeros(1, np.uint64), 0)
+        self._settled(self._tree[1], 0)
 
     def act(
         self,
@@ -124,16 +120,11 @@ class JointMCTSAgent(Agent):
     ) -> NDArray[np.int64]:
         """Search each position and choose its move."""
         actions = np.zeros(len(states), np.int64)
-        if self.seconds is None:
-            self._act_all(states, seats, rngs, actions)
-        else:
-            for k in range(len(states)):
-                actions[k] = self.search(states[k], rngs[k], int(seats[k])).action
+        for k in range(len(states)):
+            actions[k], _ = self._choose(states[k], rngs[k], int(seats[k]))
         return actions
 
-    def search(
-        self, s: Any, rng: NDArray[np.uint64] | None = None, seat: int = 0
-    ) -> SearchReport:
+    def search(self, s: Any, rng: NDArray[np.uint64] | None = None, seat: int = 0) -> SearchReport:
         """Search one position and return what was found.
 
         Args:
@@ -142,8 +133,16 @@ class JointMCTSAgent(Agent):
             seat: the player whose move is wanted.
         """
         start = time.perf_counter()
-        self._states[START] = s
         rng = np.zeros(1, np.uint64) if rng is None else rng
+        action, size = self._choose(s, rng, seat)
+        seconds = time.perf_counter() - start
+        nodes, arms, _ = self._tree
+        return make_joint_report(self.game, nodes[:size], arms[:size], seat, action, seconds)
+
+    def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int) -> tuple[int, int]:
+        """Search one position; return the chosen action and the size of the tree."""
+        start = time.perf_counter()
+        self._states[START] = s
         self._work["rng"][0] = rng
         memory = (self._states, self._work, self._settings)
         arms = self._tree[1]
@@ -160,17 +159,4 @@ class JointMCTSAgent(Agent):
                 size = self._search(*self._tree, size, *memory, CHUNK)
         action = self._best_action(arms, seat, self.final, self._settings, self._work)
         rng[:] = self._work["rng"][0]
-        seconds = time.perf_counter() - start
-        nodes = self._tree[0]
-        return make_joint_report(self.game, nodes[:size], arms[:size], seat, int(action), seconds)
-
-    def _act_all(
-        self,
-        states: NDArray[np.void],
-        seats: NDArray[np.int64],
-        rngs: NDArray[np.uint64],
-        actions: NDArray[np.int64],
-    ) -> None:
-        memory = (*self._tree, self._states, self._work)
-        budget = (self.simulations, self.final)
-        self._act(memory, states, seats, rngs, self._settings, *budget, actions)
+        return int(action), int(size)

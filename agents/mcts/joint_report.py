@@ -55,9 +55,7 @@ def _candidates(game: Game, arms: NDArray[np.void]) -> tuple[Candidate, ...]:
     return tuple(sorted(tried, key=lambda one: (-one.visits, one.action)))
 
 
-def _principal_variation(
-    game: Game, nodes: NDArray[np.void], arms: NDArray[np.void]
-) -> list[str]:
+def _principal_variation(game: Game, nodes: NDArray[np.void], arms: NDArray[np.void]) -> list[str]:
     """Name the joint actions of the most visited children, `-` for players who are out."""
     names, node = [], ROOT
     while len(children := np.flatnonzero(nodes["parent"][1:] == node)) > 0:

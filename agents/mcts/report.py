@@ -68,7 +68,8 @@ class SearchReport:
         rate = self.simulations / max(self.seconds, 1e-9)
         lines = [
             f"{self.name} after {self.simulations} simulations in {self.seconds:.3f} s "
-            f"({rate:,.0f}/s), {self.nodes} nodes" + (f", proven {self.proven}" * bool(self.proven)),
+            f"({rate:,.0f}/s), {self.nodes} nodes"
+            + (f", proven {self.proven}" * bool(self.proven)),
             "principal variation: " + " ".join(self.principal_variation),
             f"{'move':>8} {'visits':>9} {'mean':>7}  proven",
         ]

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-
 from ludoteca.agents.evaluations import find_evaluation
 from ludoteca.agents.mcts.joint_features import JointFeatures
 from ludoteca.agents.mcts.joint_tree import FULL, find_child, start_tree

@@ -214,10 +214,8 @@ def observe(s: Any, player: int, out: Any) -> None:
 def cells(s: Any) -> NDArray[np.int8]:
     """Show white as 1, black as 2 and holes as 3."""
     _, rows, columns = s.board.shape
-    layers = (s.pieces[0], s.pieces[1], s.holes)
-    return sum(
-        (k + 1) * squares(layer, rows, columns).astype(np.int8) for k, layer in enumerate(layers)
-    )
+    white, black, holes = (squares(x, rows, columns) for x in (*s.pieces, s.holes))
+    return white + np.int8(2) * black + np.int8(3) * holes
 
 
 def symmetries(
@@ -248,7 +246,8 @@ def problem(s: Any, steps: Steps) -> str:
     if s.to_move not in (0, 1) or s.winner not in (UNDECIDED, 0, 1):
         return f"to_move {s.to_move} or winner {s.winner} is no player"
     to_move = int(s.to_move)
-    if s.pieces[to_move] & block(*((0, 1), (rows - 1, rows))[to_move], 0, columns):
+    far = 0 if to_move == 0 else rows - 1
+    if s.pieces[to_move] & block(far, far + 1, 0, columns):
         return "the player to move has broken through before"
     if s.pieces[1 - to_move] == U0:
         return "the player who moved last has no pieces"

@@ -128,8 +128,9 @@ def moves(steps: Steps, rows: int, columns: int) -> tuple[tuple[int, int], ...]:
 
 def squares(cells: Any, rows: int, columns: int) -> NDArray[np.bool_]:
     """Return the cells as booleans, shape `[rows, columns]`."""
-    shifts = 8 * np.arange(rows, dtype=np.uint64)[:, None] + np.arange(columns, dtype=np.uint64)
-    return ((np.uint64(cells) >> shifts) & U1).astype(bool)
+    shifts = np.add.outer(8 * np.arange(rows), np.arange(columns)).astype(np.uint64)
+    shown: NDArray[np.bool_] = np.uint64(cells) >> shifts & U1 != U0
+    return shown
 
 
 def cells_of(board: NDArray[Any]) -> np.uint64:

@@ -46,8 +46,8 @@ def free_for_all(
     The cells are those of `board_size` rows and `board_size + 2` columns: the outer columns hold
     the spawn cells, Red's (`a3` on the usual board) and Blue's (`g3`), and nothing else. Each
     action is a step from a cell to a cell, `b3-d4` or, if it captures, `b3xc4`; the last action
-    passes. First come the jumps, then the captures, direction by direction, and within each by the cell
-    where they start, row after row from the top.
+    passes. First come the jumps, then the captures, direction by direction, and within each by the
+    cell where they start, row after row from the top.
 
     The observation planes are the own pieces and the opponent's, spawned ones included, and, the
     same everywhere, the plies left and the own and the opponent's captures.

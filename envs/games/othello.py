@@ -97,7 +97,9 @@ def _actions_with_pass(cells: Any, move: CellMap) -> Any:
 
 @kernel
 def init(s: Any, seed: int) -> None:
-    middle = np.uint64(9 * (s.board.shape[1] // 2))  # d4's successor e5 on 8x8: just past the center
+    middle = np.uint64(
+        9 * (s.board.shape[1] // 2)
+    )  # d4's successor e5 on 8x8: just past the center
     s.discs[0] = (U1 << (middle - U8)) | (U1 << (middle - U1))
     s.discs[1] = (U1 << middle) | (U1 << (middle - U9))
     s.to_move = 0

@@ -1,8 +1,8 @@
 """Tic-Tac-Toe (noughts and crosses): a full line of your marks wins, a full board is a draw.
 
 Rules: https://en.wikipedia.org/wiki/Tic-tac-toe. With larger boards and shorter lines these are the
-m,n,k-games of https://en.wikipedia.org/wiki/M,n,k-game; five in a row on 5x5 is the game ticTacToeLarge of the
-General Game Playing base repository (http://games.ggp.org/base).
+m,n,k-games of https://en.wikipedia.org/wiki/M,n,k-game; five in a row on 5x5 is the game
+ticTacToeLarge of the General Game Playing base repository (http://games.ggp.org/base).
 """
 
 from dataclasses import replace

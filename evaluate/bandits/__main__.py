@@ -3,8 +3,8 @@
 `python -m ludoteca.evaluate.bandits` plays a scaled version in some minutes; killed, it goes on
 where it was when it is started again. `--full` is the thesis' own size. To distribute it, start
 `--full --shard 0/8` to `--full --shard 7/8`, in one shared folder or each in its own: a shard stops
-where it needs the others' cells. Join the folders and start all again, until none stops any more
-(at most four times); `--full --merge` then writes the report.
+where it needs the others' cells. Join the folders, start all again, and join them again;
+`--full --merge` then writes the report.
 """
 
 import sys

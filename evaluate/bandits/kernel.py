@@ -100,6 +100,11 @@ def make_play(policy_name: str, lazy: bool) -> Any:
         return score(arm, arm.value / arm.visits, t, log_t, n, no_best, c, rng)
 
     @kernel
+    def index_until(arm: Any, expiry: Any, n: Any, c: Any, rng: Any) -> Any:
+        """Return what the index stays below until round `expiry`, if the arm is not pulled."""
+        return index(arm, expiry, math.log(expiry), n, c, rng) + SLACK
+
+    @kernel
     def choose_lazily(
         arms: Any, upper: Any, last: Any, t: Any, log_t: Any, c: Any, rng: Any
     ) -> tuple[int, float]:
@@ -147,7 +152,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
                 begin(arms, streams, seed, first + problem, run)
                 regret, slot = 0.0, 0
                 last, bound, expiry = 0, math.inf, 0
-                log_t, log_old, old = 0.0, 0.0, 1
+                old, log_old = 1, 0.0  # a round of some time ago
                 for t in range(rounds):
                     # Choose: every arm once, in turn, and then by the policy.
                     drawn = 1.0
@@ -158,20 +163,15 @@ def make_play(policy_name: str, lazy: bool) -> Any:
                     elif t <= expiry and index(arms[last], old, log_old, n, c, rng) > bound:
                         arm = last  # by its score of some rounds ago already
                     else:
-                        log_t = math.log(t)
-                        log_old, old = log_t, t
+                        old, log_old = t, math.log(t)
+                        if t > expiry:
+                            expiry, bound = t + t // 32, math.inf
+                            for k in range(n):
+                                memory[k] = index_until(arms[k], expiry, n, c, rng)
                         arm = last
-                        if t > expiry or not index(arms[last], t, log_t, n, c, rng) > bound:
-                            if t > expiry:
-                                expiry = t + t // 32
-                                log_later = math.log(expiry)
-                                for k in range(n):
-                                    later = index(arms[k], expiry, log_later, n, c, rng)
-                                    memory[k] = later + SLACK
-                            else:
-                                later = index(arms[last], expiry, math.log(expiry), n, c, rng)
-                                memory[last] = later + SLACK
-                            arm, bound = choose_lazily(arms, memory, last, t, log_t, c, rng)
+                        if not index(arms[last], t, log_old, n, c, rng) > bound:
+                            memory[last] = index_until(arms[last], expiry, n, c, rng)
+                            arm, bound = choose_lazily(arms, memory, last, t, log_old, c, rng)
                     # Pull.
                     x = 1.0 if unit(streams[arm]) <= chances[arm] else 0.0
                     pulled = arms[arm]

@@ -15,16 +15,26 @@ Rows = list[dict[str, Any]]
 
 
 def to_markdown(findings: Findings, alphas: Rows, about: dict[str, Any]) -> str:
-    """Return the report; `alphas` are the rows of `report.alpha_rows`."""
+    """Return the report.
+
+    Args:
+        findings: of the study.
+        alphas: the rows of `report.alpha_rows`.
+        about: command, date, machine and versions.
+    """
     study = findings.study
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     return f"""# The best constant of UCB1 by the number of arms
 
-UCB1 pulls the arm that maximizes x + sqrt(alpha ln t / T). For each number of arms K:
-{study.problems} Bernoulli problems with success probabilities drawn uniformly, runs of each:
-{study.runs}, rounds of each run: {study.rounds}. All alphas meet the same problems, and the n-th
-pull of an arm pays the same under all of them. (The thesis: 1000 problems, 100 runs, 100,000
-rounds.)
+UCB1 pulls the arm that maximizes x + sqrt(alpha ln t / T), where x is the mean of its T rewards
+after t pulls of all arms. For each number of arms K it played Bernoulli problems with success
+probabilities drawn uniformly. All alphas met the same problems, and the n-th pull of an arm paid
+the same under all.
+
+| | problems | runs of each | rounds of each run |
+|:--|--:|--:|--:|
+| here | {study.problems} | {study.runs} | {study.rounds} |
+| thesis | 1000 | 100 | 100000 |
 
 - Command: `{about["command"]}`, {about["date"]}, seed {study.seed}
 - Machine: {about["cpu"]}, {about["cores"]} cores; {versions}

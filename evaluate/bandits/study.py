@@ -82,28 +82,29 @@ def run_study(
         quiet: without progress bars.
 
     Raises:
-        CellMissingError: if cells of other shards are missing, after all those were computed that
-            do not need them; or in a merge.
+        CellMissingError: if cells are missing, after those were computed that may be.
         ValueError: if the folder holds another study.
     """
     cells = Cells(study, folder, threads)
     mine = shard or Shard()
     grid = intervals(0.5, 0.0, study.alphas)
-    first = {k: grid for k in study.arms}
-    _play_grid(cells, first, mine, merge, quiet, "first grid")
+    missing: list[str] = []
+    _play_grid(cells, dict.fromkeys(study.arms, grid), mine, merge, quiet, missing)
+    annealed = _anneal_all(cells, mine, merge, quiet, missing)
+    checkpoints = spread(study.curve_rounds)
+    curves = _draw_curves(cells, checkpoints, mine, merge, quiet, missing)
+    _stop_if(missing)
+    # The second grid depends on all of the first.
     first_best = {k: _best(cells, k, grid) for k in study.arms}
     second = {k: between_neighbors(grid, first_best[k]) for k in study.arms}
     others = {k: [1 / k, np.e / (2 * k), 2.0] for k in study.arms}
-    _play_grid(
-        cells, {k: second[k] + others[k] for k in study.arms}, mine, merge, quiet, "second grid"
-    )
-    annealed = _anneal_all(cells, mine, merge, quiet)
-    checkpoints = spread(study.curve_rounds)
-    curves = _draw_curves(cells, checkpoints, mine, merge, quiet)
+    more = {k: second[k] + others[k] for k in study.arms}
+    _play_grid(cells, more, mine, merge, quiet, missing)
+    _stop_if(missing)
     regrets = {
         k: {
             alpha: cells.regrets(k, alpha, study.problems, False)
-            for alpha in sorted({*grid, *second[k], *others[k]})
+            for alpha in sorted({*grid, *more[k]})
         }
         for k in study.arms
     }
@@ -132,19 +133,23 @@ def spread(rounds: int) -> list[int]:
 
 
 def _play_grid(
-    cells: Cells, alphas: dict[int, list[float]], mine: Shard, merge: bool, quiet: bool, name: str
+    cells: Cells,
+    alphas: dict[int, list[float]],
+    mine: Shard,
+    merge: bool,
+    quiet: bool,
+    missing: list[str],
 ) -> None:
-    """Compute the shard's blocks of these alphas; then all must be there."""
+    """Compute the shard's blocks of these alphas, and note which are missing after that."""
     blocks = cells.study.problems // cells.study.block
     wanted = [
         (k, alpha, block)
         for k in alphas
         for alpha, block in product(dict.fromkeys(alphas[k]), range(blocks))
     ]
-    missing: list[str] = []
-    for number, (k, alpha, block) in enumerate(_track(wanted, name, quiet)):
-        _keep_missing(missing, cells.block, k, alpha, block, compute=not merge and mine.has(number))
-    _stop_if(missing, name)
+    for number, (k, alpha, block) in enumerate(_track(wanted, "grid of alphas", quiet)):
+        compute = not merge and mine.has(number)
+        _keep_missing(missing, cells.block, k, alpha, block, compute)
 
 
 def _best(cells: Cells, arms: int, alphas: Iterable[float]) -> float:
@@ -153,12 +158,11 @@ def _best(cells: Cells, arms: int, alphas: Iterable[float]) -> float:
 
 
 def _anneal_all(
-    cells: Cells, mine: Shard, merge: bool, quiet: bool
+    cells: Cells, mine: Shard, merge: bool, quiet: bool, missing: list[str]
 ) -> dict[int, list[tuple[float, float]]]:
     """Anneal each K of the shard; nothing here is shared by two K."""
     study = cells.study
     annealed: dict[int, list[tuple[float, float]]] = {}
-    missing: list[str] = []
     total = len(study.arms) * (study.annealing_steps + 1)
     with Progress(console=Console(stderr=True), disable=quiet) as bar:
         task = bar.add_task("simulated annealing", total=total)
@@ -167,7 +171,6 @@ def _anneal_all(
             found = _keep_missing(missing, _anneal, cells, k, compute, lambda: bar.advance(task))
             if found is not None:
                 annealed[k] = found
-    _stop_if(missing, "simulated annealing")
     return annealed
 
 
@@ -183,18 +186,21 @@ def _anneal(
 
 
 def _draw_curves(
-    cells: Cells, checkpoints: list[int], mine: Shard, merge: bool, quiet: bool
+    cells: Cells,
+    checkpoints: list[int],
+    mine: Shard,
+    merge: bool,
+    quiet: bool,
+    missing: list[str],
 ) -> dict[int, dict[str, NDArray[np.float64]]]:
     study = cells.study
     curves: dict[int, dict[str, NDArray[np.float64]]] = {k: {} for k in study.curve_arms}
     wanted = [(k, policy) for k in study.curve_arms for policy in POLICIES]
-    missing: list[str] = []
     for number, (k, policy) in enumerate(_track(wanted, "all policies", quiet)):
         compute = not merge and mine.has(number)
-        found = _keep_missing(missing, cells.curve, policy, k, checkpoints, compute=compute)
+        found = _keep_missing(missing, cells.curve, policy, k, checkpoints, compute)
         if found is not None:
             curves[k][policy] = found
-    _stop_if(missing, "all policies")
     return curves
 
 
@@ -202,17 +208,17 @@ def _track(wanted: Sequence[Any], name: str, quiet: bool) -> Iterable[Any]:
     return track(wanted, name, console=Console(stderr=True), disable=quiet)
 
 
-def _keep_missing(missing: list[str], get: Callable[..., Any], *args: Any, **more: Any) -> Any:
+def _keep_missing(missing: list[str], get: Callable[..., Any], *args: Any) -> Any:
+    """Return what `get` does, or None and a note in `missing`."""
     try:
-        return get(*args, **more)
+        return get(*args)
     except CellMissingError as error:
         missing.append(str(error))
         return None
 
 
-def _stop_if(missing: list[str], stage: str) -> None:
+def _stop_if(missing: list[str]) -> None:
     if missing:
         raise CellMissingError(
-            f"{stage}: {len(missing)} cells of other shards are needed to go on; "
-            f"the first: {missing[0]}"
+            f"{len(missing)} cells of other shards are needed to go on; the first: {missing[0]}"
         )

@@ -88,7 +88,7 @@ def compare(
     ours = max((rates(samples.get(name, []), inside) for name in names), key=_middle)
     peer = rates(samples.get(comparison.peer, []), peer_inside)
     ratio = median(ours) / median(peer) if ours and peer else None
-    measured = ratio if comparison.peer else _middle(ours)
+    measured = ratio if comparison.peer else median(ours) if ours else None
     if measured is None:
         verdict = excuses.get(comparison.peer, "not measured")
     elif comparison.floor is None:

@@ -11,17 +11,20 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
+from time import process_time
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from ludoteca.agents.openspiel import import_pyspiel
+from ludoteca.agents.registry import make_agent
 from ludoteca.envs.files import write_whole
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.bench.rounds import choose
 from ludoteca.evaluate.intervals import score_interval, wilson
-from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.match import compile_match, play_match
 from ludoteca.evaluate.match_table import rules_name
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import cores, run_tournament
@@ -31,6 +34,11 @@ SIMULATIONS = 1000
 # Scores are in [0, 1] here and in [-1, 1] there: with c = sqrt(2) and uct_c = 2 both explore alike.
 OURS, THEIRS = "mcts:policy=uct", "openspiel:uct_c=2"
 EQUAL_SIMULATIONS, EQUAL_TIME = "simulations", "time"
+EVEN, FAR_AHEAD = 0.5, 0.75
+TARGETS = {
+    EQUAL_SIMULATIONS: "the interval of the score has to reach 50 % or lie above",
+    EQUAL_TIME: "at least 75 % have to be won",
+}
 TIMES = "times.json"
 TIMED_GAMES = 2  # of OpenSpiel against itself, to see how long it thinks
 
@@ -98,6 +106,8 @@ def bench_strength(
         ValueError: if there is no such match, `games` is odd, or the folder belongs to another run.
         ImportError: if OpenSpiel is not installed.
     """
+    if games < 2 or games % 2:
+        raise ValueError(f"games must be even, so that both move first equally often, got {games}")
     import_pyspiel()
     matches = {
         f"{condition}-{make_game(game).name}": (condition, game)
@@ -140,18 +150,24 @@ def thinking_times(file: Path, games: Sequence[str]) -> dict[str, dict[str, floa
     times: dict[str, dict[str, float]] = (
         json_format.loads(file.read_text()) if file.exists() else {}
     )
-    agent = f"{THEIRS},simulations={SIMULATIONS}"
+    spec = f"{THEIRS},simulations={SIMULATIONS}"
     for game in games:
         if game not in times:
-            result = play_match(game, (agent, agent), TIMED_GAMES)
-            seconds = result.seconds / (TIMED_GAMES * result.mean_plies)
+            made = make_game(game)
+            agents = [make_agent(spec, made) for _ in range(2)]
+            for agent in agents:
+                agent.prepare()
+            compile_match(made)
+            start = process_time()  # what else the machine does is left out
+            result = play_match(made, agents, TIMED_GAMES)
+            seconds = (process_time() - start) / (TIMED_GAMES * result.mean_plies)
             times[game] = {"seconds": float(f"{seconds:.3g}"), "plies": result.mean_plies}
             write_whole(file, json_format.dumps(times, indent=2) + "\n")
     return times
 
 
 def expected_seconds(condition: str, game: str, times: dict[str, dict[str, float]]) -> float:
-    """Return about how long a game takes; with equal simulations, our moves take next to nothing."""
+    """Return about how long a game takes; with equal simulations, our moves hardly count."""
     both = times[game]["seconds"] * times[game]["plies"]
     return both if condition == EQUAL_TIME else both / 2
 
@@ -175,14 +191,11 @@ def play(
     """Play a match, or what is left of it, and judge it."""
     match = Tournament((game,), agents, games_per_pair=games, repeats=1)
     results = run_tournament(match, folder, processes=processes, progress=sys.stderr.isatty())
-    found = results.pair_results()[0]
+    found = results.pair_results[0]
     win_rate, win_interval = found.wins / games, wilson(found.wins, games)
     score = (found.wins + found.draws / 2) / games
     interval = score_interval(found.wins, found.draws, games)
-    if condition == EQUAL_SIMULATIONS:
-        target, reached = "score interval reaches 50 % or lies above", interval[1] >= 0.5
-    else:
-        target, reached = "at least 75 % won", win_rate >= 0.75
+    reached = interval[1] >= EVEN if condition == EQUAL_SIMULATIONS else win_rate >= FAR_AHEAD
     return Standing(
         condition=condition,
         game=match.games[0],
@@ -199,33 +212,44 @@ def play(
         score_interval=interval,
         mean_plies=found.mean_plies,
         seconds=results.seconds,
-        target=target,
+        target=TARGETS[condition],
         verdict="pass" if reached else "miss",
     )
 
 
 def standings_table(standings: Sequence[Standing]) -> Table:
     """Return the standings as a table for the terminal."""
-    table = Table(title="our UCT against OpenSpiel's; in brackets 95 % intervals")
-    table.add_column("equal", overflow="fold")
-    table.add_column("game", overflow="fold")
-    for heading in ("won", "drawn", "lost", "won, %", "score, % (a draw: half)"):
-        table.add_column(heading, justify="right")
-    table.add_column("target", overflow="fold")
-    table.add_column("verdict")
-    for one in standings:
-        table.add_row(
-            one.condition,
-            rules_name(make_game(one.game)),
-            *(str(count) for count in (one.wins, one.draws, one.losses)),
-            _percent(one.win_rate, one.win_interval),
-            _percent(one.score, one.score_interval),
-            one.target,
-            one.verdict,
-        )
+    table = Table(
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+        show_edge=False,
+        title=f"our UCT against OpenSpiel's, {standings[0].games:,} games each",
+        title_justify="left",
+        caption="in brackets 95 % intervals; score: a draw counts half\n"
+        + "\n".join(f"equal {condition}: {target}" for condition, target in TARGETS.items()),
+        caption_justify="left",
+    )
+    table.add_column("game", overflow="fold", min_width=18)
+    for heading in ("won", "drawn", "lost", "won, %", "score, %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for condition in TARGETS:
+        rows = [one for one in standings if one.condition == condition]
+        if rows:
+            table.add_row(f"equal {condition}", style="bold")
+        for one in rows:
+            table.add_row(
+                rules_name(make_game(one.game)),
+                *(str(count) for count in (one.wins, one.draws, one.losses)),
+                _percent(one.win_rate, one.win_interval),
+                _percent(one.score, one.score_interval),
+                one.verdict,
+                end_section=one is rows[-1],
+            )
     return table
 
 
 def _percent(share: float, interval: tuple[float, float]) -> str:
     low, high = (f"{100 * end:.1f}" for end in interval)
-    return f"{100 * share:.1f} ({low} to {high})"
+    return f"{100 * share:.1f} ({low}-{high})"

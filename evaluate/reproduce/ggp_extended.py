@@ -21,14 +21,13 @@ from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.markdown import bold, p_text, table
 from ludoteca.evaluate.reproduce.thesis_ggp import GAME_NAMES, GAMES
 from ludoteca.evaluate.statistics.wilcoxon import signed_rank
-from ludoteca.evaluate.tournament.analysis import overall_ratings, ratings_by_game
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.report import duration, how_it_was_made
 from ludoteca.evaluate.tournament.results import Results
 
-SIMULATIONS, SECONDS = 1000, 0.004  # a move
-FAST_SIMULATIONS, FAST_SECONDS = 200, 0.001
-GAMES_PER_PAIR = {"constants": 100, "policies": 40, "combinations": 40, "equal_time": 20}
+SIMULATIONS, SECONDS = 1000, 0.002  # a move
+FAST_SIMULATIONS, FAST_SECONDS = 200, 0.0004
+GAMES_PER_PAIR = {"constants": 100, "policies": 40, "combinations": 20, "equal_time": 20}
 FAST_GAMES_PER_PAIR = 2
 
 CONSTANTS = (2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
@@ -40,9 +39,11 @@ ENHANCEMENTS = {
     "GRAVE": "amaf=grave",
     "MAST": "mast=greedy",
     "FPU": "fpu=1",
+    "transpositions": "transpositions=True",
+    "reuse": "reuse=True",
     "solver+decisive": "solver=True,decisive=both",
     "solver+GRAVE": "solver=True,amaf=grave",
-    "all": "solver=True,decisive=both,amaf=grave,mast=greedy",
+    "all": "solver=True,decisive=both,amaf=grave,mast=greedy,reuse=True",
 }
 ENHANCED = {"UCB": "policy=ucb1,alpha=2", "alpha2": "policy=ucb_alpha2"}
 
@@ -96,7 +97,7 @@ def write(found: Mapping[str, Results], out: Path, **about: Any) -> None:
             for a, name in enumerate(results.tournament.names)
         }
         for stage, results in found.items()
-        for one in (overall_ratings(results),)
+        for one in (results.ratings,)
     }
     content = {"about": run, "versions": versions, "elo_low_high": ratings}
     write_whole(out / "answers.json", json.dumps(content, indent=1) + "\n")
@@ -143,7 +144,7 @@ def to_markdown(found: Mapping[str, Results], run: dict[str, Any], versions: dic
 
 def _edge(results: Results) -> str:
     """Compare both UCB-alpha with the constant that is best over all games."""
-    names, elo = results.tournament.names, overall_ratings(results).elo
+    names, elo = results.tournament.names, results.ratings.elo
     constants = [a for a, name in enumerate(names) if name.startswith("UCB ")]
     best = max(constants, key=lambda a: elo[a])
     points = results.points()
@@ -158,7 +159,7 @@ def _edge(results: Results) -> str:
             if low > 0.5
             else "is weaker than"
             if high < 0.5
-            else "is as good as"
+            else "does not differ significantly from"
         )
         lines.append(
             f"**{name} {verdict} it**: Elo {elo[a]:+.0f}; of their decided games it wins "
@@ -169,7 +170,7 @@ def _edge(results: Results) -> str:
 
 def _podium(results: Results) -> str:
     """Name the three best."""
-    ratings, names = overall_ratings(results), results.tournament.names
+    ratings, names = results.ratings, results.tournament.names
     best = np.argsort(-ratings.elo, kind="stable")[:3]
     return (
         "; ".join(
@@ -183,7 +184,7 @@ def _podium(results: Results) -> str:
 
 def _by_game(results: Results) -> str:
     """Return the ratings over all games and in each, the best first."""
-    overall, each = overall_ratings(results), ratings_by_game(results)
+    overall, each = results.ratings, results.ratings_by_game
     rows = []
     for a in np.argsort(-overall.elo, kind="stable"):
         cells = [bold(f"{one.elo[a]:+.0f}", one.elo[a] == one.elo.max()) for one in each]

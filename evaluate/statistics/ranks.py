@@ -99,10 +99,11 @@ def nemenyi(scores: NDArray[Any], alpha: float = 0.05) -> Nemenyi:
     games, agents = _check_shape(scores)
     unit = math.sqrt(agents * (agents + 1) / (6 * games)) / math.sqrt(2)
     means = ranks(scores).mean(0)
-    differences = np.abs(means[:, None] - means)
+    differences = np.abs(means[:, None] - means).round(9)
+    values, where = np.unique(differences, return_inverse=True)  # integrating takes long
     return Nemenyi(
         critical_difference=float(studentized_range.isf(alpha, agents, np.inf)) * unit,
-        p=studentized_range.sf(differences / unit, agents, np.inf),
+        p=studentized_range.sf(values / unit, agents, np.inf)[where].reshape(agents, agents),
     )
 
 

@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 
 from ludoteca.evaluate.statistics.ranks import AGENTS, GAMES, Friedman, Nemenyi, friedman, nemenyi
 from ludoteca.evaluate.statistics.ranks import ranks as rank_agents
-from ludoteca.evaluate.statistics.ratings import Ratings, rate
 from ludoteca.evaluate.statistics.wilcoxon import SignedRank, all_pairs, holm
-from ludoteca.evaluate.tournament.results import Results
 
 
 @dataclass(frozen=True)
@@ -82,13 +80,3 @@ def analyze(points: NDArray[Any]) -> Analysis:
             Difference((a, b), test, p) for (a, b, test), p in zip(tests, corrected, strict=True)
         ),
     )
-
-
-def overall_ratings(results: Results) -> Ratings:
-    """Rate the agents by the games of all kinds together."""
-    return rate(results.wins().sum(0), results.draws().sum(0))
-
-
-def ratings_by_game(results: Results) -> list[Ratings]:
-    """Rate the agents in each game by itself."""
-    return [rate(w, d) for w, d in zip(results.wins(), results.draws(), strict=True)]

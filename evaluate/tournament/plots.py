@@ -8,15 +8,16 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from PIL import Image
 
 from ludoteca.evaluate.statistics.ranks import groups
 from ludoteca.evaluate.statistics.ratings import Ratings
 
-DPI = 110
+DPI, COLORS = 110, 96
 BLUE, GRAY, LIGHT = "#2f6db5", "#555555", "#dfe8f3"
 MARKERS = "osD^vP*Xhd<>"
 NAMED_GAMES = len(MARKERS)  # more games have no legend
-ANNOTATED = 20  # larger heat maps have no numbers
+ANNOTATED = 24  # larger heat maps have no numbers
 
 
 def box_plot(
@@ -69,14 +70,18 @@ def box_plot(
 def heat_map(shares: NDArray[np.float64], names: Sequence[str], what: str) -> bytes:
     """Draw who beats whom: percentages of the row's agent against the column's.
 
+    The best agents come first.
+
     Args:
-        shares: from 0 to 1; the diagonal is not read. Shape `[agents, agents]`.
+        shares: from 0 to 1, 0 on the diagonal. Shape `[agents, agents]`.
         names: of the agents.
         what: what the shares are of.
     """
-    n = len(names)
+    n, order = len(names), np.argsort(-shares.sum(1), kind="stable")
+    names, shares = [names[a] for a in order], shares[order][:, order]
     shown = np.where(np.eye(n, dtype=bool), np.nan, 100 * shares)
-    figure, axes = _figure(2.6 + 0.62 * n, 1.9 + 0.5 * n)
+    cell = min(0.5, 6.5 / n)
+    figure, axes = _figure(2.6 + 1.2 * cell * n, 1.9 + cell * n)
     image = axes.imshow(shown, cmap="RdBu", vmin=0, vmax=100, aspect="auto")
     axes.set_facecolor("#eeeeee")
     axes.set_xticks(range(n), names, rotation=40, ha="right", rotation_mode="anchor")
@@ -93,6 +98,7 @@ def heat_map(shares: NDArray[np.float64], names: Sequence[str], what: str) -> by
                         ha="center",
                         va="center",
                         color="white" if dark else "black",
+                        fontsize=min(10, 22 * cell),
                     )
     figure.colorbar(image, ax=axes, label="%")
     axes.set_title(f"{what} of the row against the column, %", fontsize=11)
@@ -171,6 +177,8 @@ def _figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def _png(figure: Figure) -> bytes:
-    file = io.BytesIO()
-    figure.savefig(file, format="png", metadata={"Software": None})
+    """Return the figure as a PNG file of few colors, which is a quarter of the size."""
+    drawn, file = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, format="png")
+    Image.open(drawn).convert("RGB").quantize(COLORS).save(file, format="png", optimize=True)
     return file.getvalue()

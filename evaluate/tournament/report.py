@@ -21,12 +21,7 @@ from ludoteca.evaluate.markdown import number, table
 from ludoteca.evaluate.match_table import rules_name
 from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.tournament import plots, sections
-from ludoteca.evaluate.tournament.analysis import (
-    Analysis,
-    analyze,
-    overall_ratings,
-    ratings_by_game,
-)
+from ludoteca.evaluate.tournament.analysis import Analysis, analyze
 from ludoteca.evaluate.tournament.results import PairResult, Results
 
 REPORT = "report.md"
@@ -50,9 +45,10 @@ def write_report(results: Results, folder: str | Path, **about: Any) -> None:
     versions = our_versions() | {name: version(name) for name in ("scipy", "matplotlib")}
     for name, content in draw(results, analysis).items():
         write_whole(folder / name, content)
-    write_whole(folder / "results.csv", to_csv(results))
-    content = to_json(results, analysis) | {"about": run, "versions": versions}
-    write_whole(folder / "results.json", json.dumps(content, indent=1) + "\n")
+    pairs = [pair_json(results, pair) for pair in results.pair_results]
+    write_whole(folder / "results.csv", to_csv(pairs))
+    content = to_json(results, analysis) | {"pairs": pairs, "about": run, "versions": versions}
+    write_whole(folder / "results.json", json.dumps(content) + "\n")
     write_whole(folder / REPORT, to_markdown(results, analysis, run, versions))
 
 
@@ -79,7 +75,7 @@ def draw(results: Results, analysis: Analysis) -> dict[str, bytes]:
     names, what = results.tournament.names, points_name(results)
     pictures = {
         "heat_map.png": plots.heat_map(shares(results), names, f"Share of {what}"),
-        "ratings.png": plots.rating_plot(overall_ratings(results), names),
+        "ratings.png": plots.rating_plot(results.ratings, names),
     }
     if len(results.tournament.games) > 1:
         most = results.games_per_agent
@@ -91,14 +87,15 @@ def draw(results: Results, analysis: Analysis) -> dict[str, bytes]:
     return pictures
 
 
-def to_csv(results: Results) -> str:
-    """Return a line for every two agents in every game."""
+def to_csv(pairs: Sequence[dict[str, Any]]) -> str:
+    """Return a line for every two agents in every game, given as `pair_json` returns them."""
     file = io.StringIO()
-    rows = [_pair_json(results, pair) for pair in results.pair_results()]
-    for row in rows:
-        low, high = row.pop("win_interval")
-        row |= {"win_rate_low": round(low, 5), "win_rate_high": round(high, 5)}
-        row["wins_by_repeat"] = " ".join(map(str, row["wins_by_repeat"]))
+    rows = []
+    for pair in pairs:
+        low, high = pair["win_interval"]
+        rows.append(pair | {"win_rate_low": low, "win_rate_high": high})
+        rows[-1]["wins_by_repeat"] = " ".join(map(str, pair["wins_by_repeat"]))
+        del rows[-1]["win_interval"]
     writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
@@ -106,9 +103,9 @@ def to_csv(results: Results) -> str:
 
 
 def to_json(results: Results, analysis: Analysis) -> dict[str, Any]:
-    """Return everything as JSON values."""
+    """Return everything but the pairs as JSON values."""
     t = results.tournament
-    ratings = overall_ratings(results)
+    ratings = results.ratings
     numbers = {
         key: None if value is None else np.asarray(value).tolist()
         for key, value in (
@@ -143,8 +140,7 @@ def to_json(results: Results, analysis: Analysis) -> dict[str, Any]:
             for one in analysis.differences
         ],
         "elo": _ratings_json(ratings),
-        "elo_by_game": [_ratings_json(one) for one in ratings_by_game(results)],
-        "pairs": [_pair_json(results, pair) for pair in results.pair_results()],
+        "elo_by_game": [_ratings_json(one) for one in results.ratings_by_game],
     }
 
 
@@ -154,7 +150,7 @@ def to_markdown(
     """Return the report."""
     t, what = results.tournament, points_name(results)
     names, games = t.names, titles(results)
-    ratings = overall_ratings(results)
+    ratings = results.ratings
     pictures = draw_links(analysis)
     agents = [[name, f"`{spec}`"] for name, spec in zip(names, t.agents, strict=True)]
     blocks = (
@@ -172,7 +168,7 @@ def to_markdown(
         "## Ratings",
         "By the model of Bradley and Terry, a draw being half a win. The mean of all agents is 0, "
         "and the intervals are about differences to it.",
-        sections.rating_table(ratings, ratings_by_game(results), games, names),
+        sections.rating_table(ratings, results.ratings_by_game, games, names),
         "![Ratings](ratings.png)",
         "## Ranks",
         f"Place by {what} in each game, 1 the best; who tie share the mean of their places.",
@@ -245,7 +241,7 @@ def _games_table(results: Results, names: Sequence[str]) -> str:
     """Return what the games are, and what the first seat is worth."""
     rows = []
     for g, (game, name) in enumerate(zip(_games(results), names, strict=True)):
-        pairs = [pair for pair in results.pair_results() if pair.game == g]
+        pairs = [pair for pair in results.pair_results if pair.game == g]
         played = sum(pair.games for pair in pairs)
         first = sum(pair.wins_first + pair.losses_second for pair in pairs)
         drawn = sum(pair.draws for pair in pairs)
@@ -264,7 +260,8 @@ def _games_table(results: Results, names: Sequence[str]) -> str:
     return table(headings, rows, texts=2)
 
 
-def _pair_json(results: Results, pair: PairResult) -> dict[str, Any]:
+def pair_json(results: Results, pair: PairResult) -> dict[str, Any]:
+    """Return how two agents fared in one game, as JSON values."""
     t, half = results.tournament, pair.games // 2
     a, b = pair.pair
     return {
@@ -276,7 +273,7 @@ def _pair_json(results: Results, pair: PairResult) -> dict[str, Any]:
         "draws": pair.draws,
         "wins_b": pair.losses,
         "win_rate_a": round(pair.wins / pair.games, 5),
-        "win_interval": wilson(pair.wins, pair.games),
+        "win_interval": [round(x, 5) for x in wilson(pair.wins, pair.games)],
         "games_each_seat": half,
         "wins_a_in_seat_0": pair.wins_first,
         "wins_a_in_seat_1": pair.wins_second,

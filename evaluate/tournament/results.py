@@ -1,11 +1,13 @@
 """The results of a tournament, counted."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.evaluate.statistics.ratings import Ratings, rate
 from ludoteca.evaluate.tournament.plan import Tournament
 
 
@@ -65,8 +67,9 @@ class Results:
         self.tournament, self.outcomes, self._plies = tournament, outcomes, plies
         self.seconds = float(seconds.sum())
 
+    @cached_property
     def pair_results(self) -> list[PairResult]:
-        """Return how every two agents fared in every game."""
+        """How every two agents fared in every game."""
         return [
             self._pair_result(game, k)
             for game in range(len(self.tournament.games))
@@ -80,6 +83,16 @@ class Results:
     def draws(self) -> NDArray[np.int64]:
         """Return who drew how often: `[g, a, b]`, draws of agents a and b in game g."""
         return self._against(0, 0)
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """Ratings of the agents by the games of all kinds together."""
+        return rate(self.wins().sum(0), self.draws().sum(0))
+
+    @cached_property
+    def ratings_by_game(self) -> list[Ratings]:
+        """Ratings of the agents in each game by itself."""
+        return [rate(w, d) for w, d in zip(self.wins(), self.draws(), strict=True)]
 
     def points(self) -> NDArray[Any]:
         """Return the points of each agent in each game: `[g, a]`.

@@ -5,13 +5,13 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from ludoteca.evaluate.markdown import number, p_text
-from ludoteca.evaluate.tournament.analysis import analyze, overall_ratings
+from ludoteca.evaluate.tournament.analysis import analyze
 from ludoteca.evaluate.tournament.results import Results
 
 
 def results_table(results: Results) -> Table:
     """Return the agents, the best first, with points, mean rank and rating."""
-    t, analysis, ratings = results.tournament, analyze(results.points()), overall_ratings(results)
+    t, analysis, ratings = results.tournament, analyze(results.points()), results.ratings
     played = results.games_per_agent * len(t.games)
     what = "wins" if t.draws == "loss" else "points"
     test = analysis.friedman

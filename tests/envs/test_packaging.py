@@ -37,10 +37,9 @@ def test_packages_are_the_folders_with_an_init() -> None:
             assert module.parent.relative_to(ROOT) in found, f"{module.parent} has no __init__.py"
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", FOLDERS)
 def test_packages_say_that_they_are_typed(package: str) -> None:
-    top = package if package in FOLDERS else package.rpartition(".")[0]
-    assert (folder_of(top) / "py.typed").is_file()
+    assert (folder_of(package) / "py.typed").is_file()
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -545,3 +545,43 @@ def test_discs_have_a_circle_each():
     circles = [shape for shape in scene(game, s, captions=()).shapes if isinstance(shape, Circle)]
     centers = {place.center(row, column) for row, column in np.argwhere(board_codes(game, s))}
     assert {(circle.x, circle.y) for circle in circles} == centers
+
+
+def test_rows_may_be_numbered_from_the_bottom():
+    game, s = position("breakthrough:rows=4,columns=3", ["c2-b3"])
+    assert board_text(game, s, game.action_names.index("c2-b3")).splitlines() == [
+        "  a b c",
+        "4 X X X",
+        "3 X O X",
+        "2 O O .",
+        "1 O O O",
+        "black to move, last move c2-b3",
+    ]
+    labels = {(label.text, label.y) for label in scene(game, s).base if isinstance(label, Text)}
+    place = geometry(game.layout)
+    for row in range(4):
+        assert (str(4 - row), place.center(row, 0)[1]) in labels
+
+
+def test_both_cells_of_the_last_move_are_tinted():
+    game, s = position("breakthrough", ["a2-b3"])
+    marked = scene(game, s, game.action_names.index("a2-b3"))
+    extra = [shape for shape in marked.shapes if shape not in scene(game, s).shapes]
+    place = geometry(game.layout)
+    corners = [place.outline(4, 0)[0], place.outline(3, 1)[0]]  # of a2 and b3
+    assert [(tint.x - 1, tint.y - 1) for tint in extra] == corners
+    game, s = position("free_for_all", ["a3-b5"])
+    passed = game.action_names.index("pass")
+    assert scene(game, s, passed) == scene(game, s), "a pass is no move"
+
+
+def test_every_second_cell_may_be_dark():
+    game = make_game("sheep_and_wolf")
+    pixels = rgb_array(scene(game, game.new()))
+    place = geometry(game.layout)
+    dark = [int(game.layout.dark[i : i + 2], 16) for i in (1, 3, 5)]
+    for row in range(1, 7):
+        for column in range(8):
+            x, y = place.center(row, column)
+            is_dark = pixels[int(y), int(x)].tolist() == dark
+            assert is_dark == ((row + column) % 2 == 1), "a1, at row 7 and column 0, is dark"

@@ -9,11 +9,12 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-import pettingzoo
 import pytest
 
 from ludoteca.envs import files
+from ludoteca.envs.aec import aec_env
 from ludoteca.envs.game import Game
+from ludoteca.envs.parallel import parallel_env
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
 
@@ -23,15 +24,16 @@ ids = pytest.mark.parametrize("id_", GAMES)
 
 def play(game: Game, seed: int, plies: int | None = None, agents: str = "aec") -> tuple[Any, Any]:
     """Play a game at random, or its first plies; return its replay and the last position."""
-    env = pettingzoo.make(agents, f"ludoteca/{game.name}", **game.params)
+    env: Any = aec_env(game) if agents == "aec" else parallel_env(game)
     env.reset(seed=seed)
     rng = np.random.default_rng(seed)
     lanes = env.unwrapped.lanes
     while env.agents and (plies is None or lanes.plies_of(0) < plies):
         masks = lanes.masks[0]
+        masks = np.broadcast_to(masks, (game.num_players, game.num_actions))
         choices = {
             agent: int(rng.choice(np.flatnonzero(mask))) if mask.any() else 0
-            for agent, mask in zip(env.possible_agents, np.resize(masks, (9, game.num_actions)))  # noqa: B905
+            for agent, mask in zip(env.possible_agents, masks, strict=True)
         }
         if agents == "parallel":
             env.step({agent: choices[agent] for agent in env.agents})
@@ -115,7 +117,6 @@ def test_replays_of_games_against_opponents_hold_the_opponents_moves(
             assert len(replay.actions) == moves
             assert all(len(joint) == game.num_players for joint in replay.actions)
         else:
-            s = game.new(replay.seed)
             movers = [game.player(s) for s in list(replay.positions())[:-1]]
             assert movers.count(info["player"]) == moves
             assert movers.count(1 - info["player"]) >= moves - 1
@@ -212,7 +213,7 @@ def test_a_game_cannot_go_on_after_its_end(id_: str, finished: Any) -> None:
 
 def test_another_seed_is_another_game(finished: Any) -> None:
     data = finished("HungryGeese-v0")
-    first = list(Replay.from_json(json.dumps(data)).positions())[0]
+    first = next(Replay.from_json(json.dumps(data)).positions())
     assert not same(first, make_game(data["game"]).new(data["seed"] + 1))
 
 
@@ -323,7 +324,7 @@ def test_positions_are_copies(finished: Any) -> None:
 
 @ids
 def test_a_game_lost_by_an_illegal_action_is_unfinished(id_: str, small: Small) -> None:
-    env = pettingzoo.make("aec", f"ludoteca/{id_}", **small(id_).params)
+    env: Any = aec_env(small(id_))
     env.reset(seed=0)
     while not any(env.terminations.values()):
         env.step(-1)

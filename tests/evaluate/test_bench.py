@@ -37,7 +37,7 @@ def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, cap
     assert f"all numbers: {file}" in printed
 
     read = json.loads(file.read_text())
-    assert set(read) == {"rows", "samples", "startup", "about", "versions"}
+    assert set(read) == {"title", "rows", "samples", "startup", "about", "versions"}
     assert {"command", "date", "cpu", "cores", "rounds", "seconds_per_side"} <= set(read["about"])
     assert {"python", "numba", "ludoteca"} <= set(read["versions"])
     assert set(read["samples"]) == set(groups())

@@ -2,9 +2,10 @@
 
 import math
 
+import numpy as np
 import pytest
 
-from ludoteca.evaluate.intervals import wilson
+from ludoteca.evaluate.intervals import score_interval, wilson
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,46 @@ def test_without_trials_nothing_is_known():
 def test_what_cannot_be_is_refused(arguments):
     with pytest.raises(ValueError, match=r"must be (from 0 to n|between 0 and 1)"):
         wilson(*arguments)
+
+
+@pytest.mark.parametrize(("wins", "n"), [(0, 1), (7, 10), (500, 1000), (1000, 1000)])
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_without_draws_the_interval_of_a_score_is_wilsons(wins, n, confidence):
+    assert score_interval(wins, 0, n, confidence) == pytest.approx(wilson(wins, n, confidence))
+
+
+def test_the_ends_of_the_interval_of_a_score_solve_its_equation():
+    wins, draws, n = 30, 40, 100
+    score, z = 0.5, 1.959964
+    for p in score_interval(wins, draws, n):
+        variance = p * (1 - p) - draws / n / 4
+        assert abs(p - score) == pytest.approx(z * math.sqrt(variance / n), rel=1e-5)
+
+
+def test_draws_make_the_interval_of_a_score_narrow():
+    widths = []
+    for draws in (0, 50, 90, 100):
+        low, high = score_interval((100 - draws) // 2, draws, 100)
+        assert (low + high) / 2 == pytest.approx(0.5)
+        widths.append(high - low)
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] == pytest.approx(0, abs=1e-6)
+
+
+def test_the_interval_of_a_score_covers_it_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    covered = 0
+    for _ in range(2000):
+        wins, draws, _ = rng.multinomial(80, [0.5, 0.3, 0.2])
+        low, high = score_interval(int(wins), int(draws), 80)
+        covered += low <= 0.65 <= high
+    assert 0.93 < covered / 2000 < 0.97
+
+
+def test_scores_that_cannot_be_are_refused():
+    assert score_interval(0, 0, 0) == (0.0, 1.0)
+    for wins, draws, n in ((-1, 0, 5), (0, -1, 5), (3, 3, 5)):
+        with pytest.raises(ValueError, match="wins and draws must be 0 or more, and at most n"):
+            score_interval(wins, draws, n)
+    with pytest.raises(ValueError, match="confidence must be between 0 and 1"):
+        score_interval(1, 1, 5, 1.0)

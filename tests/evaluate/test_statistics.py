@@ -24,9 +24,7 @@ def test_the_thesis_wins_give_its_friedman_statistic(simulations):
 
 @pytest.mark.parametrize("simulations", SIMULATIONS)
 def test_the_thesis_wins_give_its_wilcoxon_probabilities(simulations):
-    found = {
-        (POLICIES[a], POLICIES[b]): test.p for a, b, test in all_pairs(WINS[simulations])
-    }
+    found = {(POLICIES[a], POLICIES[b]): test.p for a, b, test in all_pairs(WINS[simulations])}
     assert len(found) == 10
     for (a, b), p in WILCOXON[simulations].items():
         assert found[b, a] == pytest.approx(p, abs=2e-5)  # the thesis cuts off digits

@@ -1,6 +1,7 @@
 """The rules of Two-Player Free-For-All, told with boards.
 
-`R` are red's pieces (player 0), `B` blue's, `#` cells outside; the outer columns hold the spawn cells.
+`R` are red's pieces (player 0), `B` blue's, `#` cells outside; the spawn cells are in the outer
+columns.
 """
 
 from typing import Any

@@ -1,0 +1,267 @@
+"""Flat Monte Carlo, and the random moves that playouts are made of."""
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from ludoteca.agents import make_agent
+from ludoteca.agents.flat import (
+    REWARDS,
+    STATES,
+    FlatAgent,
+    length_to_the_fifth,
+    make_act,
+    simulate_kernel,
+    work_dtype,
+)
+from ludoteca.agents.playouts import PLAYOUTS, playout_policy
+from ludoteca.envs.games.hungry_geese import FOOD, hungry_geese
+from ludoteca.envs.games.tron import tron
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.evaluate.match import play_match
+
+NORTH, EAST, SOUTH, WEST = range(4)
+
+
+def position(lines, last, **params):
+    """Draw two geese, `0123` and `abcd` from head to tail, and food; `last` are their actions."""
+    cells = "".join(lines)
+    bodies = [[cells.index(x) for x in letters if x in cells] for letters in ("01234", "abcde")]
+    food = [i for i, letter in enumerate(cells) if letter == "*"]
+    game = hungry_geese(2, len(lines), len(lines[0]), min_food=max(1, len(food)), **params)
+    s = game.new()
+    s.occupied[:], s.num_food, s.steps = 0, len(food), 1
+    s.food[:] = -1
+    s.food[: len(food)] = food
+    s.occupied.ravel()[food] = FOOD
+    for p, body in enumerate(bodies):
+        s.body[p, : len(body)], s.length[p] = body, len(body)
+        s.occupied.ravel()[body] = 1
+        s.last_action[p] = "NESW".find(last[p])
+    assert game.check(s) == ""
+    return game, s
+
+
+# North and west of goose 0 are bodies, south is its neck; it can only go east, where food is.
+FED = (
+    [
+        "..bcd.",
+        "..a0*.",
+        "...1..",
+        "...2..",
+        "......",
+    ],
+    "NS",
+)
+
+
+def interpret(spec, game, s, seat=0, seed=3):
+    """Return the action, the mean reward of each first move, and how often each was tried."""
+    agent = make_agent(spec, game)
+    states, work = game.empty(STATES).view(np.recarray), np.zeros(1, work_dtype(game))
+    states[0] = np.array(s, game.state)
+    rng = np.array([seed], np.uint64)
+    with np.errstate(over="ignore"):
+        action = simulate_kernel(game, agent.playout)(
+            states, seat, rng, work.view(np.recarray)[0], agent.simulations, agent.depth
+        )
+    visits = work["visits"][0]
+    return action, np.where(visits > 0, work["total"][0] / np.maximum(visits, 1), np.nan), visits
+
+
+def test_the_reward_is_that_of_the_thesis():
+    _, s = position(*FED)
+    assert length_to_the_fifth(s, 0, 6) == 7 + 3**5
+    assert length_to_the_fifth(s, 1, 4) == 5 + 4**5
+    s.length[1] = 0
+    assert length_to_the_fifth(s, 1, 4) == 0
+    s.length[0] = 99
+    assert length_to_the_fifth(s, 0, 1) == 2 + 99**5
+
+
+def test_one_step_ahead_by_hand():
+    game, s = position(*FED)
+    # East it eats: length 4 after one step. Every other move kills; south is never tried.
+    action, found, _ = interpret("flat:simulations=60,depth=1,playout=valid", game, s)
+    assert action == EAST
+    np.testing.assert_array_equal(found, [0, 2 + 4**5, np.nan, 0])
+    action, found, visits = interpret("flat:simulations=60,depth=1", game, s)
+    assert action == EAST
+    np.testing.assert_array_equal(found, [np.nan, 2 + 4**5, np.nan, np.nan])
+    assert visits.tolist() == [0, 60, 0, 0]
+    # If all moves are drawn, the rival may turn back and die, so that its cells become free.
+    _, found, _ = interpret("flat:simulations=200,depth=1,playout=uniform", game, s)
+    assert found[EAST] == 2 + 4**5
+    assert found[SOUTH] == 0
+    assert 0 < found[NORTH] < 2 + 3**5
+
+
+def test_steps_are_counted_up_to_the_end_of_the_game():
+    lines = ["012......", ".........", "....abc.*", ".........", "........."]
+    game, s = position(lines, "WW", episode_steps=4)  # one step has been played, two are left
+    _, found, _ = interpret("flat:simulations=20,depth=1", game, s)
+    assert (found[[NORTH, WEST]] == 2 + 3**5).all()
+    _, found, _ = interpret("flat:simulations=20,depth=2", game, s)
+    assert found[NORTH] == 3 + 3**5  # from here the food is too far
+    _, same, _ = interpret("flat:simulations=20,depth=6", game, s)
+    np.testing.assert_array_equal(found, same)
+
+
+def test_who_has_no_moves_gets_none():
+    game, s = position(["012...", "......", "abc...", "......"], "WW")
+    s.length[1] = 0  # a goose without company has won, and nothing is simulated after that
+    s.occupied[2] = 0
+    action, _, visits = interpret("flat", game, s)
+    assert action == 0
+    assert visits.sum() == 0
+
+
+def test_the_first_goose_move_is_random_and_the_best_mean_is_taken():
+    game, s = position(["......", ".01.*.", "......", "......", ".abc.."], "WW")
+    action, found, visits = interpret("flat:simulations=999,depth=3,playout=valid", game, s)
+    assert visits[EAST] == 0
+    assert chisquare(visits[[NORTH, SOUTH, WEST]]).pvalue > 0.001
+    assert len(set(visits[[NORTH, SOUTH, WEST]])) > 1
+    assert action == np.nanargmax(found)
+
+
+def test_equal_moves_are_chosen_equally_often():
+    game, s = position(["......", ".01...", "......", "......", "...abc"], "WW")
+    spec = "flat:simulations=12,depth=1"
+    actions = [interpret(spec, game, s, seed=seed)[0] for seed in range(0, 10**6, 5000)]
+    assert is_uniform(np.bincount(actions, minlength=4), [NORTH, SOUTH, WEST])
+
+
+@pytest.mark.parametrize(
+    ("name", "moves", "winning"),
+    [
+        ("tictactoe", (0, 3, 1, 4), 2),
+        ("connect4", (0, 1, 0, 1, 0, 1), 0),
+        ("connect4", (1, 0, 2, 0, 3), {0, 4}),  # one of both ends must be stopped: all lose
+    ],
+)
+def test_turn_based_games(name, moves, winning):
+    game = make_game(name)
+    s = game.new()
+    for move in moves:
+        game.step(s, move)
+    seat = int(game.player(s))
+    agent = make_agent("flat:simulations=700", game)
+    found = agent.means(s, seat, np.array([1], np.uint64))
+    visits = agent._work["visits"][0]
+    assert visits.sum() == 700
+    assert visits[visits > 0].max() - visits[visits > 0].min() <= 1  # moves take turns
+    assert ((found >= -1) & (found <= 1) | np.isnan(found)).all()
+    if isinstance(winning, int):
+        assert found[winning] == 1
+        assert np.nanargmax(found) == winning
+    else:
+        assert np.nanargmax(found) in winning
+
+
+@pytest.mark.parametrize(
+    ("name", "spec"),
+    [
+        ("hungry_geese", "flat:simulations=40"),
+        ("tron:rows=5,columns=5", "flat:simulations=40,depth=5,playout=safe"),
+        ("tictactoe", "flat:simulations=40"),
+    ],
+)
+def test_compiled_and_interpreted_are_equal(name, spec):
+    game = make_game(name)
+    s = game.new(4)
+    found = make_agent(spec, game).means(s, 0, np.array([3], np.uint64))
+    np.testing.assert_array_equal(found, interpret(spec, game, s)[1])
+
+
+def test_what_the_game_will_draw_is_not_seen():
+    game = make_game("hungry_geese")
+    s = game.new(4)
+    _, first, _ = interpret("flat:simulations=40", game, s)
+    s.rng[0] = 99
+    _, second, _ = interpret("flat:simulations=40", game, s)
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("name", ["tron", "connect4", "hungry_geese"])
+def test_it_beats_random(name):
+    game = make_game(name)
+    agents = ("flat:simulations=100", *["random"] * (game.num_players - 1))
+    result = play_match(game, agents, 100, seed=1)
+    assert result.totals[0].score > 0.9
+
+
+def test_defaults_are_those_of_the_thesis_in_hungry_geese_only():
+    geese, other = FlatAgent(make_game("hungry_geese")), FlatAgent(make_game("tron"))
+    assert (geese.simulations, geese.depth, geese.playout) == (1000, 6, "safe")
+    assert (other.simulations, other.depth, other.playout) == (
+        1000,
+        other.game.max_plies,
+        "uniform",
+    )
+    assert make_act(geese.game, "safe") is geese._act
+    names = {make_game(name).name for name in GAMES}
+    assert set(REWARDS) <= names
+    assert all(set(games) <= names for games in PLAYOUTS.values())
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("flat:simulations=0", "simulations must be an integer from 1"),
+        ("flat:depth=0", "depth must be an integer from 1"),
+        ("flat:playout=valid", "there are no valid random moves for connect4, only for hungry_g"),
+        ("flat:playout=x", "playout must be one of 'uniform', 'valid', 'safe', got 'x'"),
+        ("random_safe", "no safe random moves for connect4, only for hungry_geese, tron"),
+    ],
+)
+def test_bad_parameters_are_explained(spec, message):
+    with pytest.raises(ValueError, match=message):
+        make_agent(spec, make_game("connect4"))
+
+
+def drawn(name, game, s, player=0, times=1200):
+    """Draw from a playout policy many times, interpreted."""
+    legal, rng = np.arange(4, dtype=np.int16), np.array([1], np.uint64)
+    with np.errstate(over="ignore"):
+        choose = playout_policy(name, game)
+        return np.bincount([choose(s, player, legal, 4, rng) for _ in range(times)], minlength=4)
+
+
+def is_uniform(counts, actions):
+    others = np.delete(counts, actions)
+    return others.sum() == 0 and (len(actions) == 1 or chisquare(counts[actions]).pvalue > 0.001)
+
+
+def test_valid_geese_do_not_turn_back():
+    game, s = position(*FED)
+    assert is_uniform(drawn("valid", game, s), [NORTH, EAST, WEST])
+    s.last_action[0] = -1
+    assert is_uniform(drawn("valid", game, s), [NORTH, EAST, SOUTH, WEST])
+
+
+def test_safe_geese_step_onto_free_cells():
+    game, s = position(*FED)
+    assert is_uniform(drawn("safe", game, s), [EAST])
+    assert is_uniform(drawn("safe", game, s, player=1), [SOUTH, WEST])
+    # The own tail moves on; where nothing is free, any move but back.
+    game, s = position(["03..", "12..", "....", "abcd"], "NW")
+    assert is_uniform(drawn("safe", game, s), [EAST, WEST])  # a row of the torus is in the north
+    game, s = position(["..bcd", "..a0e", "...1.", "...2."], "NW")
+    assert is_uniform(drawn("safe", game, s), [NORTH, EAST, WEST])
+
+
+def test_safe_riders_do_not_crash():
+    game = tron(4, 4)
+    s = game.new()
+    assert is_uniform(drawn("safe", game, s), [NORTH, EAST, SOUTH, WEST])
+    game.step(s, np.array([NORTH, SOUTH]))
+    assert is_uniform(drawn("safe", game, s), [EAST, WEST])
+    s.walls[:] = 1
+    assert is_uniform(drawn("safe", game, s), [NORTH, EAST, SOUTH, WEST])
+
+
+def test_random_agents_are_stronger_the_more_they_look():
+    result = play_match("hungry_geese", ("random_safe", "random_valid", "random"), 300, seed=1)
+    scores = [tally.mean_return for tally in result.totals]
+    assert scores[0] > scores[1] > scores[2] + 0.5

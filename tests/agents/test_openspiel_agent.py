@@ -1,0 +1,248 @@
+"""OpenSpiel as an agent of ours: it sees the games that are played, and its moves are ours."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ludoteca import make_agent, make_game
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.openspiel import COUNTERPARTS, OpenSpielAgent, counterpart
+from ludoteca.envs.rng import below
+from ludoteca.evaluate.match import play_match
+
+pytest.importorskip("pyspiel")
+
+GAMES = (
+    "othello",
+    "connect4",
+    "connect4:rows=5,columns=8,connect=3",
+    "hex:board_size=4",
+    "hex:board_size=2,swap=True",
+    "tictactoe",
+    "tictactoe_large",
+    "breakthrough",
+    "breakthrough:rows=8,columns=5",
+)
+OTHELLO_PASS = 64
+
+
+class Witness(OpenSpielAgent):
+    """Moves at random, and checks that OpenSpiel's state is the position it was asked about."""
+
+    def __init__(self, game):
+        super().__init__(game, simulations=1)
+        self.seats: set[int] = set()
+        self.lanes: set[int] = set()
+        self.actions: set[int] = set()
+
+    def act(self, states, seats, rngs, lanes):
+        records = [states[k : k + 1].view(np.recarray)[0] for k in range(len(states))]
+        self._asked = list(zip(records, seats.tolist(), strict=True))
+        self.seats |= set(seats.tolist())
+        self.lanes |= set(lanes.tolist())
+        return super().act(states, seats, rngs, lanes)
+
+    def _search(self, state, rng):
+        s, seat = self._asked.pop(0)
+        assert state.current_player() == seat
+        assert sorted(self._to_ours(state, one) for one in state.legal_actions()) == sorted(
+            self.game.legal(s)
+        )
+        self._check_history(state, s)
+        with np.errstate(over="ignore"):
+            return state.legal_actions()[below(rng, len(state.legal_actions()))]
+
+    def _check_history(self, state: Any, s: Any) -> None:
+        """Play OpenSpiel's game again by our rules: it must end in the same position."""
+        again, theirs = self.game.empty(2), self._other.new_initial_state()
+        again[0], again[1] = self.game.new(), s  # so that unused bytes of the records are equal
+        with np.errstate(over="ignore"):
+            for action in state.history():
+                ours = self._to_ours(theirs, action)
+                assert self._to_theirs(theirs, ours) == action
+                self.actions.add(ours)
+                self.game.step(again.view(np.recarray)[0], ours)
+                theirs.apply_action(action)
+        assert again[0].tobytes() == again[1].tobytes()
+
+
+@pytest.mark.parametrize("spec", GAMES)
+def test_games_are_followed_in_both_seats_and_several_lanes(spec):
+    game = make_game(spec)
+    witness = Witness(game)
+    play_in_lanes(game, witness, lambda lane, number: {(lane + number) % 2}, games=10)
+    assert witness.seats == {0, 1}
+    assert witness.lanes == {0, 1, 2}
+    if game.name == "othello":
+        assert OTHELLO_PASS in witness.actions
+    if game.params.get("swap"):
+        assert game.num_actions - 1 in witness.actions  # the stone was swapped
+
+
+def test_an_agent_may_play_against_itself():
+    game = make_game("breakthrough")
+    witness = Witness(game)
+    play_in_lanes(game, witness, lambda lane, number: {0, 1}, games=4)
+    assert witness.seats == {0, 1}
+
+
+def test_a_new_game_is_noticed_even_if_nobody_says_so():
+    game = make_game("connect4")
+    witness = Witness(game)
+    late, fresh = game.new(), game.new()
+    for action in (3, 3):
+        game.step(late, action)
+    for s in (fresh, late, fresh):
+        ask(witness, s)
+
+
+@pytest.mark.parametrize("spec", ["connect4", "breakthrough", "hex:board_size=5", "tictactoe"])
+def test_it_wins_when_it_can(spec):
+    game = make_game(spec)
+    agent = make_agent("openspiel:simulations=2000,solve=True", game)
+    for seed in range(4):
+        positions, mover = won_game(game, seed)
+        agent.start(np.zeros(1, np.int64))
+        for s in positions[:-1]:
+            if game.player(s) == mover:
+                ask(agent, s)
+        s = positions[-1]
+        game.step(s, ask(agent, s))
+        assert result_of(game, s)[mover] == 1
+
+
+def test_its_random_numbers_are_those_it_is_given():
+    games = [
+        [
+            one.actions
+            for one in play_match(
+                "breakthrough",
+                ["openspiel:simulations=5", "openspiel:simulations=3"],
+                4,
+                batch=batch,
+                seed=seed,
+                record=4,
+            ).replays
+        ]
+        for batch, seed in ((1, 7), (4, 7), (4, 8))
+    ]
+    assert games[0] == games[1]
+    assert games[0] != games[2]
+
+
+def test_it_plays_matches():
+    result = play_match("breakthrough", ["openspiel:simulations=50", "random"], 10, batch=4)
+    assert result.totals[0].wins >= 8
+
+
+def test_time_ends_a_search():
+    game = make_game("connect4")
+    agent = make_agent("openspiel:seconds=0.002", game)  # else it would go on for hours
+    assert ask(agent, game.new()) in range(7)
+
+
+def test_a_game_that_was_not_seen_is_refused():
+    game = make_game("connect4")
+    s = game.new()
+    for action in (3, 3, 2):
+        game.step(s, action)
+    with pytest.raises(ValueError, match="position in lane 0 is more than 2 plies from"):
+        ask(make_agent("openspiel", game), s)
+
+
+@pytest.mark.parametrize(
+    ("game", "agent", "message"),
+    [
+        ("hungry_geese", "openspiel", "OpenSpiel cannot play hungry_geese; it plays othello"),
+        ("hex:first=white", "openspiel", "plays hex with first=black only, not first=white"),
+        ("othello:auto_pass=True", "openspiel", "auto_pass=False only"),
+        ("othello:board_size=6", "openspiel", "board_size=8 only, not board_size=6"),
+        ("othello", "openspiel:simulations=0", "simulations must be an integer from 1"),
+        ("othello", "openspiel:uct_c=-1", "uct_c must be a number from 0"),
+        ("othello", "openspiel:seconds=0", "seconds must be a number from 0.0001"),
+        ("othello", "openspiel:rollouts=0", "rollouts must be an integer from 1"),
+        ("othello", "openspiel:solve=3", "solve must be one of False, True"),
+    ],
+)
+def test_what_cannot_be_is_refused(game, agent, message):
+    with pytest.raises(ValueError, match=message):
+        make_agent(agent, make_game(game))
+
+
+def test_without_openspiel_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    with pytest.raises(ImportError, match=r"pip install \"ludoteca\[oracles\]\""):
+        make_agent("openspiel", make_game("othello"))
+
+
+@pytest.mark.parametrize("name", COUNTERPARTS)
+def test_every_counterpart_has_as_many_actions_or_is_tested_move_by_move(name):
+    game = make_game(name)
+    other = OpenSpielAgent(game)._other
+    assert str(other).startswith(counterpart(game).name.partition("(")[0])
+    assert other.num_players() == game.num_players
+    if name != "breakthrough":
+        assert other.num_distinct_actions() == game.num_actions
+
+
+def play_in_lanes(
+    game: Any, agent: Agent, seats_of: Callable[[int, int], set[int]], games: int
+) -> None:
+    """Play games in three lanes; game k of a lane has the agent in `seats_of(lane, k)`.
+
+    The other seats move at random.
+    """
+    lanes, rng = 3, np.random.default_rng(0)
+    states, rngs = game.empty(lanes), np.arange(lanes, dtype=np.uint64).reshape(-1, 1)
+    records = [states[lane : lane + 1].view(np.recarray)[0] for lane in range(lanes)]
+    numbers, over = [-1] * lanes, [True] * lanes
+    with np.errstate(over="ignore"):
+        while games > 0:
+            for lane in (lane for lane in range(lanes) if over[lane]):
+                states[lane] = game.new()
+                numbers[lane] += 1
+                agent.start(np.array([lane]))
+            movers = np.array([game.player(s) for s in records])
+            asked = np.flatnonzero(
+                [movers[lane] in seats_of(lane, numbers[lane]) for lane in range(lanes)]
+            )
+            actions = [int(rng.choice(game.legal(s))) for s in records]
+            for lane, action in zip(
+                asked, agent.act(states[asked], movers[asked], rngs[asked], asked), strict=True
+            ):
+                actions[lane] = int(action)
+            for s, action in zip(records, actions, strict=True):
+                game.step(s, action)
+            over = [bool(game.is_terminal(s)) for s in records]
+            games -= sum(over)
+
+
+def ask(agent: Agent, s: Any) -> int:
+    """Ask an agent for a move in lane 0."""
+    states = agent.game.empty(1)
+    states[0] = s
+    seats = np.array([agent.game.player(states.view(np.recarray)[0])])
+    return int(agent.act(states, seats, np.ones((1, 1), np.uint64), np.zeros(1, np.int64))[0])
+
+
+def won_game(game: Any, seed: int) -> tuple[list[Any], int]:
+    """Return the positions of a random game before each move, and who won with the last one."""
+    rng = np.random.default_rng(seed)
+    while True:
+        s, positions = game.new(), []
+        with np.errstate(over="ignore"):
+            while not game.is_terminal(s):
+                positions.append(s.copy())
+                mover = game.player(s)
+                game.step(s, int(rng.choice(game.legal(s))))
+        if result_of(game, s)[mover] == 1:
+            return positions, mover
+
+
+def result_of(game: Any, s: Any) -> list[float]:
+    out = np.zeros(2)
+    game.returns(s, out)
+    return out.tolist()

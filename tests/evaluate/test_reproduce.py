@@ -1,0 +1,144 @@
+"""Reproducing the documents' studies: reports beside their tables."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.files import write_whole
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.reproduce import ggp, ggp_extended, thesis_ggp
+from ludoteca.evaluate.reproduce.__main__ import main
+from ludoteca.evaluate.reproduce.ggp_conclusions import conclusions
+from ludoteca.evaluate.reproduce.ggp_report import beyond_chance
+from ludoteca.evaluate.tournament.results import Results
+from ludoteca.evaluate.tournament.run import play
+
+THESIS = {simulations: wins.astype(float) for simulations, wins in thesis_ggp.WINS.items()}
+
+
+def make_up(tournament, shares):
+    """Return results that nobody played: agents beat each other as their shares of wins suggest."""
+    shape = (len(tournament.games), len(tournament.pairs), tournament.repeats)
+    outcomes = np.empty((*shape, tournament.games_per_match), np.int8)
+    rng = np.random.default_rng(0)
+    for k, (a, b) in enumerate(tournament.pairs):
+        p = 0.5 + (shares[:, a] - shares[:, b])[:, None, None] / 2
+        outcomes[:, k] = np.where(rng.random(outcomes[:, k].shape) < p, 1, -1)
+    return Results(tournament, outcomes, np.ones(shape[:2], np.int64), np.ones(shape[:2]))
+
+
+def test_the_study_is_the_thesis():
+    study = ggp.study(fast=False, seed=0)
+    assert sum(tournament.total_games for tournament in study.values()) == 48_000
+    assert [tournament.games_per_match for tournament in study.values()] == [100, 100]
+    for simulations, tournament in study.items():
+        assert thesis_ggp.WINS[int(simulations)].shape == (8, 5)
+        for game in tournament.games:
+            for agent in tournament.agents:
+                made = make_agent(agent, make_game(game))
+                assert made.simulations == int(simulations)
+                assert made.features.draw_is_loss
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_every_agent_of_the_extended_study_exists(fast):
+    for stage, tournament in ggp_extended.stages(fast, seed=0).items():
+        game = make_game("tictactoe_large")
+        for agent in tournament.agents:
+            made = make_agent(agent, game)
+            assert (made.seconds is not None) == (stage == "equal_time")
+
+
+def test_the_thesis_agrees_with_itself():
+    found = conclusions(THESIS)
+    assert len(found) == 28
+    assert [one.claim for one in found if not one.holds] == []
+
+
+def test_conclusions_can_fail():
+    equal = {simulations: np.full((8, 5), 600.0) for simulations in THESIS}
+    held = {one.claim for one in conclusions(equal) if one.holds}
+    assert "alpha1 and alpha2 win the most games in total" not in held
+    assert "alpha1 and alpha2 do not differ significantly (Wilcoxon)" in held
+    reverse = {simulations: wins[:, ::-1] for simulations, wins in THESIS.items()}
+    assert not any("better" in one.claim and one.holds for one in conclusions(reverse)[1:10:2])
+
+
+def test_differences_beyond_chance():
+    rng = np.random.default_rng(0)
+    same = rng.binomial(1200, 0.5, (2, 10_000)) / 1200
+    assert beyond_chance(*same, 1200).mean() == pytest.approx(0.05, abs=0.01)
+    assert beyond_chance(np.array([0.55]), np.array([0.5]), 1200).all()
+    assert not beyond_chance(np.array([0.55]), np.array([0.5]), 96).any()
+
+
+def test_the_report_stands_beside_the_thesis(tmp_path, monkeypatch, capsys):
+    def run(tournament, folder, **options):
+        return make_up(tournament, THESIS[int(folder.name)] / 1200)
+
+    monkeypatch.setattr(ggp, "run_tournament", run)
+    arguments = ["ggp", "--fast", "--out", str(tmp_path), "--processes", "1"]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == f"report: {tmp_path / 'report.md'}\n"
+    report = (tmp_path / "report.md").read_text()
+    assert "**This is a small run**: 24 games a pair" in report
+    assert "(4,378, " in report  # the thesis' total of UCB at 100 simulations
+    assert "24.625" in report
+    assert "alpha1 is not significantly better than UCB (Wilcoxon)" in report
+    for simulations in ("100", "1000"):
+        assert f"]({simulations}/report.md)" in report
+        assert (tmp_path / simulations / "points.png").stat().st_size > 0
+        assert (tmp_path / simulations / "report.md").stat().st_size > 0
+    content = json.loads((tmp_path / "comparison.json").read_text())
+    assert content["thesis_wins"]["100"][0] == [497, 612, 500, 711, 680]
+    assert len(content["conclusions"]) == 28
+
+
+def test_the_extended_report_answers(tmp_path, monkeypatch):
+    def run(tournament, folder, **options):
+        strength = np.linspace(0.4, 0.6, len(tournament.agents))
+        return make_up(tournament, np.tile(strength, (8, 1)))
+
+    def write_report(results, folder, **about):  # drawing takes long, and is tested elsewhere
+        write_whole(folder / "report.md", "")
+
+    monkeypatch.setattr(ggp, "run_tournament", run)
+    monkeypatch.setattr(ggp, "write_report", write_report)
+    assert main(["ggp", "--fast", "--extended", "--out", str(tmp_path), "--processes", "1"]) == 0
+    report = (tmp_path / "report.md").read_text()
+    assert "The best constant over all games is UCB 0.01" in report
+    assert "**alpha2 " in report
+    for stage in ggp_extended.GAMES_PER_PAIR:
+        assert f"]({stage}/report.md)" in report
+        assert (tmp_path / stage / "report.md").exists()
+    assert "| UCB plain |" in report
+
+
+def test_a_game_of_the_study_is_played():
+    tournament = ggp.study(fast=True, seed=0)["100"]
+    match = next(
+        one
+        for one in tournament.matches()
+        if one.game == thesis_ggp.GAMES.index("tictactoe_large") and one.pair == (0, 3)
+    )
+    played = play(tournament, match, 0, 2)
+    assert len(played.outcomes) == 2
+    assert played.plies >= 2 * 9  # five in a row take as long
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ([], 0, "experiments: ggp"),
+        (["--help"], 0, "experiments: ggp"),
+        (["chess"], 2, "unknown experiment 'chess'; there are ggp"),
+        (["ggp", "--processes", "0"], 2, "processes must be an integer from 1"),
+    ],
+)
+def test_the_command_explains_itself(tmp_path, capsys, monkeypatch, arguments, status, message):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == status
+    printed = capsys.readouterr()
+    assert message in (printed.err if status else printed.out)
