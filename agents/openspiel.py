@@ -218,7 +218,8 @@ def _breakthrough(game: Game) -> Counterpart:
         return number["-".join(cells)]
 
     def to_theirs(state: Any, action: int) -> int:
-        return next(one for one in state.legal_actions() if to_ours(state, one) == action)
+        theirs: list[int] = state.legal_actions()
+        return next(one for one in theirs if to_ours(state, one) == action)
 
     return Counterpart(f"breakthrough(rows={rows},columns={columns})", to_theirs, to_ours)
 

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from ludoteca.agents.mcts.features import Features
 from ludoteca.agents.mcts.policies import POLICIES, smoothed_variance
 from ludoteca.agents.mcts.search import search_kernel
@@ -23,7 +21,7 @@ MAX, ROBUST, MAX_ROBUST, MEAN, BY_POLICY = range(len(FINALS))
 
 
 @cache
-def make_act(game: Game, features: Features) -> Callable[..., None]:
+def make_act(game: Game, features: Features) -> Any:
     """Return `act(trees, positions, rngs, settings, simulations, final, actions)`.
 
     Searches each of `positions` with a new tree and writes the chosen `actions`, int64 `[K]`; the
@@ -56,7 +54,7 @@ def make_act(game: Game, features: Features) -> Callable[..., None]:
 
 
 @cache
-def make_best_child(features: Features) -> Callable[..., int]:
+def make_best_child(features: Features) -> Any:
     """Return the compiled form of `best_child_kernel(features)`."""
     run = best_child_kernel(features)
 
@@ -101,9 +99,7 @@ def best_child_kernel(features: Features) -> Callable[..., int]:
             elif final == BY_POLICY:
                 t = nodes[root.first].selections
                 top = (top_mean, top_variance)
-                points = score(
-                    child, mean, t, math.log(t), root.count, top, settings.c, work.rng
-                )
+                points = score(child, mean, t, math.log(t), root.count, top, settings.c, work.rng)
             else:
                 points = float(child.visits)
             if child.proven == LOSS:

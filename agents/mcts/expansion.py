@@ -137,7 +137,8 @@ def make_expansion(game: Game, features: Features) -> tuple[Callable[..., None],
             child.action = work.legal[k]
             child.mover, child.proven = mover, UNKNOWN
         parent.first, parent.count = first, n
-        if transpositions:
+        # Not joined by `and`: without transpositions the compiler drops what it cannot type.
+        if transpositions:  # noqa: SIM102
             if entry >= 0:
                 table[entry].key, table[entry].first, table[entry].count = key, first, n
 

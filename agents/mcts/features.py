@@ -1,4 +1,4 @@
-"""What a search is made of: its features, which are compiled in, and its settings, which are not."""
+"""What a search is made of: features, which are compiled in, and settings, which are not."""
 
 from dataclasses import dataclass
 

@@ -36,7 +36,7 @@ def _exchange(typingctx: Any, array: Any, value: Any) -> Any:
 
 @overload(acquire)
 def _acquire(shared: Any) -> Any:
-    def wait(shared: Any) -> None:
+    def wait(shared):
         while _exchange(shared, 1) != 0:
             # Look without writing until it seems free, so as not to slow its holder down.
             while _load(shared) != 0:
@@ -47,7 +47,7 @@ def _acquire(shared: Any) -> Any:
 
 @overload(release)
 def _release(shared: Any) -> Any:
-    def free(shared: Any) -> None:
+    def free(shared):
         _exchange(shared, 0)
 
     return free

@@ -44,8 +44,10 @@ class Threads:
 
     def run(self, search: Callable[..., None], settings: NDArray[np.void], count: int) -> None:
         """Do `count` simulations, shared out among the threads."""
-        parts = [count * (k + 1) // len(self.trees) - count * k // len(self.trees)
-                 for k in range(len(self.trees))]
+        parts = [
+            count * (k + 1) // len(self.trees) - count * k // len(self.trees)
+            for k in range(len(self.trees))
+        ]
         if self._pool is None:
             search(*self.trees[0], settings, count)
             return

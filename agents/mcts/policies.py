@@ -51,7 +51,7 @@ def ucb1(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: An
 def uct(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any, rng: Any) -> Any:
     """UCT, Browne et al., "A survey of MCTS methods", 2012, section 3.3.1.
 
-    Q/N + C sqrt(2 ln N(parent) / N(child)) is meant for rewards in [-1, 1]; scores in [0, 1] halve it.
+    Q/N + C sqrt(2 ln N(parent) / N(child)) is for rewards in [-1, 1]; scores in [0, 1] halve it.
     """
     return mean + c[0] / 2 * math.sqrt(2 * log_t / child.visits)
 
@@ -67,7 +67,9 @@ def ucb_tuned(
 
 
 @kernel
-def ucb_v(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any, rng: Any) -> Any:
+def ucb_v(
+    child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any, rng: Any
+) -> Any:
     """UCB-V, Audibert, Munos and Szepesvari, 2009, eq. 1; c = (zeta, c)."""
     n = child.visits
     variance = max(child.square / n - mean * mean, 0.0)
@@ -172,7 +174,7 @@ def omc_deterministic(
 
 @kernel
 def pbbm(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any, rng: Any) -> Any:
-    """Probability to be better than the best move, Coulom, "Efficient selectivity", 2006, sec. 3.2."""
+    """Probability to beat the best move, Coulom, "Efficient selectivity", 2006, section 3.2."""
     spread = math.sqrt(2 * (best[1] + smoothed_variance(child) / child.visits))
     return math.exp(-2.4 * (best[0] - mean) / spread)
 
@@ -224,7 +226,9 @@ POLICIES = {
     "uniform": SelectionPolicy(uniform, {}, "weights"),
     "omc": SelectionPolicy(omc_deterministic, {}, needs_best=True),
     "omc_stochastic": SelectionPolicy(omc, {}, "weights", needs_best=True),
-    "epsilon_greedy": SelectionPolicy(epsilon_greedy, {"c": 1.0, "d": 0.8}, "weights", needs_best=True),
+    "epsilon_greedy": SelectionPolicy(
+        epsilon_greedy, {"c": 1.0, "d": 0.8}, "weights", needs_best=True
+    ),
     "exp3": SelectionPolicy(exp3, {"gamma": 0.3}, "weights", importance_weighted=True),
     "thompson": SelectionPolicy(thompson, {}),
     "pbbm": SelectionPolicy(pbbm, {}, "weights", needs_best=True),

@@ -1,6 +1,5 @@
 """Keeping the part of a tree that is still of use after moves have been played."""
 
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -44,7 +43,7 @@ def keep_subtree(game: Game, trees: Trees, s: Any) -> bool:
 
 @cache
 def field_bits(game: Game) -> NDArray[np.uint8]:
-    """Return ones where a record has fields and zeros where it is padded: copies may differ there."""
+    """Return ones where a record has fields and zeros where it is padded: there copies differ."""
     bits = np.zeros(game.state.itemsize, np.uint8)
     for dtype, offset in (entry[:2] for entry in (game.state.fields or {}).values()):
         bits[offset : offset + dtype.itemsize] = 0xFF
@@ -52,13 +51,13 @@ def field_bits(game: Game) -> NDArray[np.uint8]:
 
 
 @cache
-def make_find(game: Game) -> Callable[..., int]:
-    """Return `find(nodes, states, words, target, used) -> node` of the position with those words."""
+def make_find(game: Game) -> Any:
+    """Return `find(nodes, states, words, target, used) -> node`, where the words of both agree."""
     step = game.step
 
     @kernel
     def same(words, target, used):
-        for i in range(len(target)):
+        for i in range(len(target)):  # noqa: SIM110 (compiled)
             if (words[i] ^ target[i]) & used[i]:
                 return False
         return True
@@ -90,7 +89,7 @@ def make_find(game: Game) -> Callable[..., int]:
 
 
 @cache
-def make_copy_subtree() -> Callable[..., int]:
+def make_copy_subtree() -> Any:
     """Return `copy_subtree(nodes, root, out) -> size`, which keeps the children together."""
 
     @compiled_without_allocation

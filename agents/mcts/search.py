@@ -7,6 +7,7 @@ that of the player who moved into it.
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from ludoteca.agents.mcts.backup import make_backup
 from ludoteca.agents.mcts.expansion import make_expansion
@@ -21,7 +22,7 @@ from ludoteca.envs.rng import next_u64
 
 
 @cache
-def make_search(game: Game, features: Features) -> Callable[..., None]:
+def make_search(game: Game, features: Features) -> Any:
     """Return the compiled form of `search_kernel(game, features)`."""
     run = search_kernel(game, features)
 
@@ -54,7 +55,7 @@ def search_kernel(game: Game, features: Features) -> Callable[..., None]:
     has_chance = "rng" in (game.state.names or ())
     start_tree, expand, _ = make_expansion(game, features)
     choose, remember_reference = make_selection(game, features)
-    play_out, note, to_scores = make_simulation(game, features)
+    play_out, note = make_simulation(game, features)
     back_up, prove_end, proven_scores = make_backup(game, features)
 
     @kernel

@@ -1,4 +1,4 @@
-"""Which child a simulation visits: the selection policy, with the enhancements that change means."""
+"""Which child a simulation visits: the selection policy, and what changes the means it sees."""
 
 import math
 from collections.abc import Callable
@@ -62,8 +62,8 @@ def make_selection(
         """Mean of a child with visits, mixed with its AMAF mean.
 
         "amaf": alpha-AMAF, Helmbold and Parker-Wood, 2009. "rave": Gelly and Silver, 2011, section
-        4.3, with the weight of Silver's thesis, 2009, eq. 8.25. "grave": the same with statistics of
-        an ancestor, Cazenave, "Generalized rapid action value estimation", 2015.
+        4.3, with the weight of Silver's thesis, 2009, eq. 8.25. "grave": the same with an ancestor's
+        statistics, Cazenave, "Generalized rapid action value estimation", 2015.
         """
         mean = child.value / child.visits
         visits, value = child.amaf_visits, child.amaf_value

@@ -14,14 +14,12 @@ from ludoteca.envs.rng import below
 
 @cache
 def make_simulation(game: Game, features: Features) -> tuple[Callable[..., int], ...]:
-    """Return three kernels.
+    """Return two kernels.
 
     `play_out(states, s, plies, work, settings) -> plies` plays `s` to the end, or as far as
     `settings.max_plies` more, and writes every player's score in [0, 1] to `work.scores`.
 
     `note(work, plies, s, action)` remembers a move of the simulation, for AMAF and MAST.
-
-    `to_scores(s, work)` writes the scores of `s`; a game cut short counts as its `returns` say.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
     returns, player, players = game.returns, game.player, game.num_players
@@ -112,4 +110,4 @@ def make_simulation(game: Game, features: Features) -> tuple[Callable[..., int],
         to_scores(s, work)
         return plies
 
-    return play_out, note, to_scores
+    return play_out, note

@@ -27,7 +27,7 @@ UNDECIDED = -1
 
 
 @unique
-def hex(board_size: int = 11, first: str = "black", swap: bool = False) -> Game:  # noqa: A001
+def hex(board_size: int = 11, first: str = "black", swap: bool = False) -> Game:
     """Hex; action `row * board_size + column` places a stone.
 
     Args:
@@ -277,7 +277,6 @@ def returns(s: Any, out: Any) -> None:
 def observe(s: Any, player: int, out: Any) -> None:
     """Planes: black, white, white joined to west, to east, black joined to north, to south."""
     # Flat, so that the compiler sees one long loop per plane.
-    flat = s.cells.flat
     cells = s.cells.flat
     for plane in range(6):
         shown = out[plane].flat

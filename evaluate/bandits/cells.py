@@ -73,7 +73,7 @@ FULL = Study(
 )
 
 
-class CellMissingError(LookupError):
+class CellMissingError(Exception):
     """A cell that belongs to another shard, or that a merge did not find."""
 
 

@@ -10,6 +10,7 @@ import tyro
 
 # One line for each experiment: its name, and the function whose parameters are its options.
 EXPERIMENTS = {
+    "bandits": "ludoteca.evaluate.bandits.command:reproduce",
     "ggp": "ludoteca.evaluate.reproduce.ggp:reproduce",
 }
 

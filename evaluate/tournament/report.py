@@ -43,8 +43,8 @@ def write_report(results: Results, folder: str | Path, **about: Any) -> None:
     analysis = analyze(results.points())
     run = {**about_this_run(), **about}
     versions = our_versions() | {name: version(name) for name in ("scipy", "matplotlib")}
-    for name, content in draw(results, analysis).items():
-        write_whole(folder / name, content)
+    for name, picture in draw(results, analysis).items():
+        write_whole(folder / name, picture)
     pairs = [pair_json(results, pair) for pair in results.pair_results]
     write_whole(folder / "results.csv", to_csv(pairs))
     content = to_json(results, analysis) | {"pairs": pairs, "about": run, "versions": versions}

@@ -99,7 +99,7 @@ class Results:
 
         They are the wins and, unless draws count as losses, half of the draws.
         """
-        wins = self.wins().sum(2)
+        wins: NDArray[Any] = self.wins().sum(2)
         return wins if self.tournament.draws == "loss" else wins + self.draws().sum(2) / 2
 
     def points_by_repeat(self) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """The parts of a report about a table of points: who has how many, and whether that is chance."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -72,7 +73,7 @@ def nemenyi_text(analysis: Analysis, names: Sequence[str]) -> str:
     means = analysis.mean_ranks
     apart = [
         f"{names[a]} and {names[b]}"
-        for a, b in zip(*np.triu_indices(len(names), 1), strict=True)
+        for a, b in combinations(range(len(names)), 2)
         if abs(means[a] - means[b]) >= test.critical_difference
     ]
     if not apart:

@@ -218,7 +218,7 @@ def test_amaf_credits_all_actions_the_player_played_later() -> None:
     tree = agent._threads.trees[0]
     nodes, work = tree.nodes, tree.work[0]
     plies = int((tree.states[PLAYED]["board"] >= 0).sum())
-    mine = {int(a) for a, p in zip(work["played"][:plies], work["player"][:plies]) if p == 0}
+    mine = set(work["played"][:plies][work["player"][:plies] == 0].tolist())
     assert len(mine) == (plies + 1) // 2
     root = nodes[ROOT]
     for child in nodes[root["first"] : root["first"] + root["count"]]:

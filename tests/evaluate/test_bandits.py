@@ -5,17 +5,16 @@ import itertools
 import json
 import math
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import NODE
-from ludoteca.evaluate.bandits import play_bandits, random_problems, thesis
+from ludoteca.evaluate.bandits import command, play_bandits, random_problems, thesis
 from ludoteca.evaluate.bandits.annealing import anneal
 from ludoteca.evaluate.bandits.cells import FULL, CellMissingError, Study
 from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play
@@ -28,6 +27,7 @@ from ludoteca.evaluate.bandits.study import (
     run_study,
     spread,
 )
+from ludoteca.evaluate.reproduce.__main__ import main
 
 # Bookkeeping.
 
@@ -376,14 +376,18 @@ def test_the_settings_are_checked() -> None:
             replace(TINY, **wrong)
 
 
-def test_the_command_tells_what_is_wrong(tmp_path: Path) -> None:
-    command = [sys.executable, "-P", "-m", "ludoteca.evaluate.bandits", "--out", str(tmp_path)]
-    wrong = subprocess.run(
-        [*command, "--shard", "3/2"], capture_output=True, text=True, timeout=100
-    )
-    assert wrong.returncode == 1
-    assert wrong.stderr.strip() == "shard must be i/n with i from 0 to n - 1, got '3/2'"
-    assert not list(tmp_path.rglob("cells"))
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    tiny = replace(TINY, problems=30, annealing_problems=20)  # the command asks for 20 below
+    monkeypatch.setattr(command, "Study", lambda: tiny)
+    options = ["bandits", "--runs", str(tmp_path), "--problems", "20"]
+    assert main([*options, "--shard", "3/2"]) == 2
+    assert "shard must be i/n with i from 0 to n - 1, got '3/2'" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="cells of other shards are needed to go on"):
+        main([*options, "--shard", "0/2"])
+    assert main(options) == 0
+    report = tmp_path / "bandits_20" / "report" / "report.md"
+    assert capsys.readouterr().out == f"report: {report}\n"
+    assert "| here | 20 | 1 | 300 |" in report.read_text()
 
 
 def test_regret_is_the_thesis_one() -> None:
