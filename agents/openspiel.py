@@ -22,6 +22,8 @@ NOT_FOUND = -1
 FOLLOWED = 2  # plies between two questions to the agent: its own move and the answer
 MEMORY_MB = 1000  # that one search of OpenSpiel may take
 INT_MAX = 2**31 - 1
+NO_LIMIT = -1.0  # of time
+FEWEST = 2  # simulations: the first one ends at the root, the second is the first to try a move
 
 
 class OpenSpielAgent(Agent):
@@ -55,7 +57,7 @@ class OpenSpielAgent(Agent):
             ImportError: if OpenSpiel is not installed.
         """
         super().__init__(game)
-        self.simulations = integer("simulations", simulations, 1, INT_MAX)
+        self.simulations = integer("simulations", simulations, FEWEST, INT_MAX)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         self.uct_c = real("uct_c", uct_c, 0, 1e6)
         self.rollouts = integer("rollouts", rollouts, 1, 10**6)
@@ -126,21 +128,30 @@ class OpenSpielAgent(Agent):
         """Return OpenSpiel's move; its random numbers depend on `rng` alone."""
         with np.errstate(over="ignore"):
             seeds = [int(next_u64(rng)) & INT_MAX for _ in range(2)]
-        timed = self.seconds is not None
+        if self.seconds is None:
+            root = self._tree(state, seeds, self.simulations, NO_LIMIT)
+        else:
+            root = self._tree(state, seeds, INT_MAX, self.seconds)
+            if not root.children:  # the time was up too soon: asked for its move, it would crash
+                root = self._tree(state, seeds, FEWEST, NO_LIMIT)
+        action: int = root.best_child().action
+        return action
+
+    def _tree(self, state: Any, seeds: list[int], simulations: int, seconds: float) -> Any:
+        """Return the root of OpenSpiel's tree after so many simulations or seconds."""
         bot = self._pyspiel.MCTSBot(
             self._other,
             self._pyspiel.RandomRolloutEvaluator(self.rollouts, seeds[0]),
             self.uct_c,
-            INT_MAX if timed else self.simulations,
+            simulations,
             MEMORY_MB,
             self.solve,
             seeds[1],
             False,  # verbose
             self._pyspiel.ChildSelectionPolicy.UCT,
-            self.seconds if timed else -1.0,
+            seconds,
         )
-        action: int = bot.step(state)
-        return action
+        return bot.mcts_search(state)
 
 
 class _Told(NamedTuple):

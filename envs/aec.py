@@ -128,7 +128,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         self._ready = True
         self.agents = self.possible_agents[:]
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self._skip_agent_selection = None
+        self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self._hand_out()
@@ -232,7 +232,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         self._hand_out()
         self.agents = more["agents"][:]
         self._cumulative_rewards = dict(zip(self.agents, more["cumulative"], strict=True))
-        self._skip_agent_selection = None
+        self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
         if len(self.agents) < len(self.possible_agents):
             for values in (self.rewards, self.terminations, self.truncations, self.infos):
                 for agent in set(self.possible_agents) - set(self.agents):

@@ -53,7 +53,7 @@ class InTurn(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
         mover = self.aec_env.agent_selection
         if mover not in actions:
             raise ValueError(f"{mover} is to move, but there are only actions of {list(actions)}")
-        return super().step(actions)
+        return super().step(actions)  # type: ignore[no-untyped-call]
 
     def replay(self) -> Replay:
         """Return the game so far, to be saved, replayed or shown."""
@@ -67,7 +67,13 @@ class InTurn(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
 
     def restore(self, data: bytes) -> None:
         """Go back to what `save` returned; see `Storable.restore`."""
-        self.aec_env.restore(data)
+        env = self.aec_env
+        env.restore(data)
+        # Here nobody stays to be told that the game is over.
+        while env.agents and (
+            env.terminations[env.agent_selection] or env.truncations[env.agent_selection]
+        ):
+            env.step(None)
 
     @property
     def _ready(self) -> bool:  # type: ignore[override]
@@ -114,7 +120,7 @@ class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
         return lanes
 
     @property
-    def _ready(self) -> bool:  # type: ignore[override]
+    def _ready(self) -> bool:
         return bool(self.env._ready)
 
     @_ready.setter
@@ -173,7 +179,7 @@ class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
         self._agent_selector = AgentSelector(playing or self.possible_agents)
         self.agent_selection = self._agent_selector.reset()
         # Agents that are out step first, then it is the turn of the first who plays.
-        self._skip_agent_selection = None
+        self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
         if more["selected"] not in playing:
             self._skip_agent_selection = self.agent_selection
             self.agent_selection = more["selected"]

@@ -98,10 +98,10 @@ class Lanes:
         self.masks = np.zeros((count, self.width, game.num_actions), np.int8)
         shape = (count, self.width, *self.observation_shape)
         self._buffers = Buffers(shape, self.dtype)
-        self._final_buffers = Buffers(shape, self.dtype, cleared=True)
         self._mask_buffers = Buffers(self.masks.shape, self.masks.dtype)
         self.observations = self._new_observations()
-        self.final_observations = self.observations
+        self.final_observations = np.zeros(shape, self.dtype)
+        self._finals_written = False
         plies = game.max_plies * (game.num_players if game.simultaneous else 1)
         self.history = np.zeros((count, 1 + plies if record else 0), np.int16)
         self._scratch = np.zeros(num_threads, scratch_dtype(game))
@@ -128,7 +128,7 @@ class Lanes:
             which: the lanes to reset. Shape `[B]`.
         """
         which = np.ones(self.count, np.bool_) if which is None else which
-        for i in np.flatnonzero(which):
+        for i in np.flatnonzero(which).tolist():
             if seeds[i] is not None:
                 self.lanes["rng"][i] = seeds[i]
         for name in PAYMENT:
@@ -242,7 +242,6 @@ class Lanes:
             if isinstance(value, np.ndarray):
                 setattr(twin, name, value.copy())
         twin._buffers = copy.deepcopy(self._buffers)
-        twin._final_buffers = copy.deepcopy(self._final_buffers)
         twin._mask_buffers = copy.deepcopy(self._mask_buffers)
         twin._pool = self._new_pool()
         return twin
@@ -256,13 +255,12 @@ class Lanes:
         seen = self._channels_first(self.observations)
         final = seen
         if self.autoreset == SAME_STEP:
-            self.final_observations = self._no_observations()
+            self._clear_finals()
             final = self._channels_first(self.final_observations)
         arguments = (self.states, self.lanes, actions, self.masks, seen, final, self.history)
         rules = (self.seat_rule, self.illegal_rule, self.autoreset)
         self._in_slices(self._stepper.step, arguments, rules, outcome)
-        if self.autoreset == SAME_STEP:
-            self._final_buffers.mark(self.final_observations, self.lanes["terminated"].copy())
+        self._finals_written = self.autoreset == SAME_STEP and bool(self.lanes["terminated"].any())
 
     def _step_with_opponents(self, actions: NDArray[np.int64]) -> None:
         restarting = self.lanes["over"].copy()
@@ -278,9 +276,9 @@ class Lanes:
             if restarting.any():
                 seen = self._new_observations()
                 self._view(seen)
-                self.final_observations = self._no_observations()
+                self._clear_finals()
                 self.final_observations[restarting] = seen[restarting]
-                self._final_buffers.mark(self.final_observations, restarting)
+                self._finals_written = True
                 self.lanes["final_player"][restarting] = self.lanes["seat"][restarting]
         if restarting.any():
             # The opponents' first moves in new games leave the payment of the ended ones alone.
@@ -377,8 +375,11 @@ class Lanes:
     def _new_observations(self) -> NDArray[Any]:
         return self._buffers.take()
 
-    def _no_observations(self) -> NDArray[Any]:
-        return self._final_buffers.take()
+    def _clear_finals(self) -> None:
+        # What has been written was handed out, and the caller may have written to it, too.
+        if self._finals_written:
+            self.final_observations = np.zeros(self.final_observations.shape, self.dtype)
+            self._finals_written = False
 
     def _channels_first(self, observations: NDArray[Any]) -> NDArray[Any]:
         return np.moveaxis(observations, -1, -3) if self.channels_last else observations

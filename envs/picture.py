@@ -13,7 +13,7 @@ class Picture:
 
     def __init__(self, game: Game, mode: str | None, metadata: Mapping[str, Any]):
         self._game = game
-        self._mode = check_render_mode(mode, metadata["render_modes"])
+        self._mode: Any = check_render_mode(mode, metadata["render_modes"])
         self._window: Any = None
 
     def show(self, s: Any, last_action: Sequence[Any] = ()) -> Any:

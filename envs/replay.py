@@ -127,9 +127,10 @@ class Replay:
 
 
 def _typed(data: Any, name: str, kind: type[T]) -> T:
-    if type(data[name]) is not kind:
-        raise TypeError(f"{name} must be of type {kind.__name__}, got {data[name]!r}")
-    return data[name]
+    value = data[name]
+    if type(value) is not kind:
+        raise TypeError(f"{name} must be of type {kind.__name__}, got {value!r}")
+    return value
 
 
 @np.errstate(over="ignore")

@@ -130,7 +130,8 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the agent's legal actions as booleans, shape `[A]`."""
-        return self.lanes.masks[0, 0].astype(np.bool_)
+        mask: NDArray[np.bool_] = self.lanes.masks[0, 0].astype(np.bool_)
+        return mask
 
     def replay(self) -> Replay:
         """Return the game so far, to be saved, replayed or shown.

@@ -79,6 +79,9 @@ def checked(game: Game, states: NDArray[np.void]) -> Any:
                 wrong = f"{name} is {s[name]}, but {game.spec} needs {value}"
                 raise ValueError(f"position {i}: {wrong}")
         problem = game.check(s)
+        if not problem and not game.simultaneous and not game.is_terminal(s):
+            moves = game.legal_actions(s, np.zeros(game.num_actions, np.int16))
+            problem = "" if moves > 0 else "the game goes on, but there is no legal action"
         if problem:
             raise ValueError(f"position {i} is no position of {game.spec}: {problem}")
     return records
@@ -124,10 +127,11 @@ class Storable:
         more, lanes = header.pop("more", None), self.lanes
         if header != _kind(lanes):
             raise ValueError(f"expected an environment of {_kind(lanes)}, got {header}")
-        parts = (lanes.states, lanes.lanes, lanes.history)
+        parts: tuple[NDArray[Any], ...] = (lanes.states, lanes.lanes, lanes.history)
         if len(body) != sum(part.nbytes for part in parts):
             raise ValueError(f"the environment does not take {len(body)} bytes")
-        read, start = [], 0
+        read: list[Any] = []
+        start = 0
         for part in parts:
             end = start + part.nbytes
             read.append(np.frombuffer(body[start:end], part.dtype).reshape(part.shape))
@@ -190,6 +194,7 @@ def _check_lanes(lanes: Lanes, states: Any, records: NDArray[np.void], history: 
         if not lanes.can_sit(seat):
             raise ValueError(f"lane {i}: seat {seat} is not one that this environment has")
         if game.player is None:
+            assert game.is_active is not None
             stuck = game.is_terminal(s) or not (seat == NO_SEAT or game.is_active(s, seat))
         elif game.is_terminal(s):
             stuck = seat == NO_SEAT  # else opponents have won at once, and the agent will be told

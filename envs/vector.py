@@ -86,7 +86,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
             "render_fps": 2,
             "autoreset_mode": self.autoreset_mode,
         }
-        self.render_mode = check_render_mode(render_mode, self.metadata["render_modes"])
+        self.render_mode: Any = check_render_mode(render_mode, self.metadata["render_modes"])
         self.lanes = Lanes(
             self.game,
             num_envs,

@@ -21,6 +21,7 @@ def release(shared: Any) -> None:
     """Give the lock back."""
 
 
+# Numba passes intrinsics a first argument, the typing context, that type checkers miss below.
 @intrinsic
 def _exchange(typingctx: Any, array: Any, value: Any) -> Any:
     """Write `value` into the lock and return what was there, in one indivisible step."""
@@ -36,8 +37,8 @@ def _exchange(typingctx: Any, array: Any, value: Any) -> Any:
 
 @overload(acquire)
 def _acquire(shared: Any) -> Any:
-    def wait(shared):
-        while _exchange(shared, 1) != 0:
+    def wait(shared: Any) -> None:
+        while _exchange(shared, 1) != 0:  # type: ignore[call-arg]
             # Look without writing until it seems free, so as not to slow its holder down.
             while _load(shared) != 0:
                 pass
@@ -47,8 +48,8 @@ def _acquire(shared: Any) -> Any:
 
 @overload(release)
 def _release(shared: Any) -> Any:
-    def free(shared):
-        _exchange(shared, 0)
+    def free(shared: Any) -> None:
+        _exchange(shared, 0)  # type: ignore[call-arg]
 
     return free
 

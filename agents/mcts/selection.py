@@ -61,9 +61,9 @@ def make_selection(
     def mixed_mean(nodes, child, reference, work, settings):
         """Mean of a child with visits, mixed with its AMAF mean.
 
-        "amaf": alpha-AMAF, Helmbold and Parker-Wood, 2009. "rave": Gelly and Silver, 2011, section
-        4.3, with the weight of Silver's thesis, 2009, eq. 8.25. "grave": the same with an ancestor's
-        statistics, Cazenave, "Generalized rapid action value estimation", 2015.
+        "amaf": alpha-AMAF, Helmbold and Parker-Wood, 2009. "rave": Gelly and Silver, 2011,
+        section 4.3, with the weight of Silver's thesis, 2009, eq. 8.25. "grave": the same with an
+        ancestor's statistics, Cazenave, "Generalized rapid action value estimation", 2015.
         """
         mean = child.value / child.visits
         visits, value = child.amaf_visits, child.amaf_value

@@ -33,7 +33,7 @@ class Witness(OpenSpielAgent):
     """Moves at random, and checks that OpenSpiel's state is the position it was asked about."""
 
     def __init__(self, game):
-        super().__init__(game, simulations=1)
+        super().__init__(game, simulations=2)
         self.seats: set[int] = set()
         self.lanes: set[int] = set()
         self.actions: set[int] = set()
@@ -144,6 +144,11 @@ def test_time_ends_a_search():
     assert ask(agent, game.new()) in range(7)
 
 
+def test_too_little_time_for_a_simulation_still_gives_a_move():
+    game = make_game("othello")
+    assert ask(make_agent("openspiel:seconds=0.0001", game), game.new()) in game.legal(game.new())
+
+
 def test_a_game_that_was_not_seen_is_refused():
     game = make_game("connect4")
     s = game.new()
@@ -160,7 +165,7 @@ def test_a_game_that_was_not_seen_is_refused():
         ("hex:first=white", "openspiel", "plays hex with first=black only, not first=white"),
         ("othello:auto_pass=True", "openspiel", "auto_pass=False only"),
         ("othello:board_size=6", "openspiel", "board_size=8 only, not board_size=6"),
-        ("othello", "openspiel:simulations=0", "simulations must be an integer from 1"),
+        ("othello", "openspiel:simulations=0", "simulations must be an integer from 2"),
         ("othello", "openspiel:uct_c=-1", "uct_c must be a number from 0"),
         ("othello", "openspiel:seconds=0", "seconds must be a number from 0.0001"),
         ("othello", "openspiel:rollouts=0", "rollouts must be an integer from 1"),

@@ -22,11 +22,29 @@ SMALL = {
     "Breakthrough-v0": "rows=5,columns=3",
     "BreakthroughHoles-v0": "rows=5,columns=3,holes=b3",
     "BreakthroughSuicide-v0": "rows=4,columns=2",
-    "KnightThrough-v0": "rows=4,columns=4",
+    "KnightThrough-v0": "rows=6,columns=4",
     "SheepAndWolf-v0": "board_size=4",
     "TicTacToeLarge-v0": "board_size=4,line=3",
     "FreeForAll-v0": "board_size=3,plies=8",
 }
+
+# One game of each kind: in turn, with passes, at once, and at once with chance and many players.
+KINDS = ("TicTacToe-v0", "Othello-v0", "Tron-v0", "HungryGeese-v0")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave combinations of options to `make test-slow`, but for one game of each kind.
+
+    Tests of a game alone, without further parameters, always run for all that are registered, and
+    so do the conformance suites.
+    """
+    for item in items:
+        if item.path.name == "test_conformance.py":
+            continue
+        params = getattr(getattr(item, "callspec", None), "params", {})
+        if len(params) > 1 and params.get("id_", KINDS[0]) not in KINDS:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

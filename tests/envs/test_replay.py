@@ -100,6 +100,7 @@ def test_replays_of_games_against_opponents_hold_the_opponents_moves(
     env = gym.make(f"ludoteca/{id_}", agent_seat=seat, **game.params).unwrapped
     rng = np.random.default_rng(0)
     env.reset(seed=0)
+    answers = 0
     for _ in range(5):
         _, info = env.reset()
         over, moves = False, 0
@@ -119,7 +120,8 @@ def test_replays_of_games_against_opponents_hold_the_opponents_moves(
         else:
             movers = [game.player(s) for s in list(replay.positions())[:-1]]
             assert movers.count(info["player"]) == moves
-            assert movers.count(1 - info["player"]) >= moves - 1
+            answers += len(movers) - moves
+    assert game.simultaneous or answers >= 3
 
 
 @ids

@@ -266,8 +266,9 @@ def go_on(env: Any, rng: np.random.Generator) -> Any:
     if isinstance(env, gym.Env):
         if env.lanes.lanes["over"][0]:
             return env.reset()
-        masks = env.action_masks()
-        return env.step(int(rng.choice(np.flatnonzero(masks))) if rng.random() < 0.9 else -1)
+        # There is no legal action if the opponents' first move has ended the game.
+        legal = np.flatnonzero(env.action_masks())
+        return env.step(int(rng.choice(legal)) if rng.random() < 0.9 and len(legal) else -1)
     if isinstance(env, gym.vector.VectorEnv):
         masks = env.action_masks()
         actions = (masks * rng.random(masks.shape)).argmax(-1)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
+from ludoteca.envs.buffers import LARGE
 from ludoteca.envs.game import Game
 from ludoteca.envs.lanes import DTYPES
 from ludoteca.envs.opponents import Opponent
@@ -321,6 +322,36 @@ def as_single(info: dict[str, Any], i: int) -> dict[str, Any]:
         "player": int(info["player"][i]),
         "illegal_action": bool(info["illegal_action"][i]),
     }
+
+
+@pytest.mark.parametrize("rule", ["lose", "raise", "penalize", "random"])
+@modes
+def test_opponents_may_win_before_the_agent_can_move(rule: str, mode: AutoresetMode) -> None:
+    """On so small a board some first moves of White win: Black sees no legal action, and loses."""
+    game = make_game("knight_through:rows=4,columns=4")
+    options = {"agent_seat": 1, "illegal_action": rule, "autoreset_mode": mode}
+    fused = GameVectorEnv(game, 40, opponent="random", **options)
+    plain = GameVectorEnv(game, 40, opponent=Plain(game), **options)
+    assert_same(trajectory(fused, 10, 0.0), trajectory(plain, 10, 0.0))
+    _, info = fused.reset(seed=0)
+    lost = ~info["action_mask"].any(-1)
+    assert 0 < lost.sum() < 40
+    _, rewards, terminated, _, info = fused.step(info["action_mask"].argmax(-1))
+    assert terminated[lost].all()
+    assert (rewards[lost] == -1).all()
+    assert (info["rewards"][lost] == [1, -1]).all()
+    assert not info["illegal_action"].any()
+
+    at = int(np.flatnonzero(lost)[0])
+    single = GameEnv(game, agent_seat=1, illegal_action=rule)
+    _, told = single.reset(seed=at)
+    assert not told["action_mask"].any()
+    twin = GameEnv(game, agent_seat=1, illegal_action=rule)
+    twin.restore(single.save())
+    for env in (single, twin):
+        assert env.step(0)[1:3] == (-1.0, True)
+        assert env.replay().returns == (1.0, -1.0)
+        env.reset()
 
 
 @ids
@@ -669,6 +700,7 @@ def test_returned_arrays_belong_to_the_caller(
         np.testing.assert_array_equal(old, new)
     assert_same(kept, later)
 
+    env = GameVectorEnv(small(id_), 3, opponent=opponent, autoreset_mode=mode)
     rng = np.random.default_rng(11)
     observations, info = env.reset(seed=11)
     log: list[Any] = [np.array(observations), {key: v.copy() for key, v in info.items()}]
@@ -689,6 +721,32 @@ def test_returned_arrays_belong_to_the_caller(
         for array in returned:
             array[...] = 1
     assert_same(log, later)
+
+
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_large_arrays_are_not_used_again_while_somebody_holds_them(opponent: Any) -> None:
+    torch = pytest.importorskip("torch")
+    env = GameVectorEnv("connect4", 2048, opponent=opponent)
+    assert env.observation_space.sample().nbytes >= LARGE
+    forms = [
+        lambda seen: seen[5:],
+        lambda seen: seen.T,
+        lambda seen: memoryview(seen.reshape(-1)),
+        lambda seen: torch.from_numpy(seen),
+        lambda seen: np.frombuffer(seen.reshape(-1), np.int8),
+    ]
+    _, info = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    held, addresses = [], set()
+    for step in range(40):
+        seen, *_, info = env.step(offer(rng, info["action_mask"], 0.0))
+        addresses.add(seen.ctypes.data)
+        if step % 3 == 0:
+            form = forms[step // 3 % len(forms)]
+            held.append((form(seen), form(seen.copy())))
+    for view, copied in held:
+        np.testing.assert_array_equal(np.asarray(view), np.asarray(copied))
+    assert len(addresses) < 40  # arrays nobody holds are used again
 
 
 @ids

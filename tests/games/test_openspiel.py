@@ -66,10 +66,7 @@ CASES = [
     ("tictactoe", "tic_tac_toe", 10_000, o_x),
     ("tictactoe:board_size=5", "mnk(m=5,n=5,k=5)", 10_000, o_x),
     ("tictactoe:board_size=7,line=4", "mnk(m=7,n=7,k=4)", 1000, o_x),
-    *(
-        (f"hex:board_size={n}", f"hex(board_size={n})", 10_000, hex_planes)
-        for n in (2, 3, 5, 7, 11)
-    ),
+    *((f"hex:board_size={n}", f"hex(board_size={n})", 2_500, hex_planes) for n in (2, 3, 5, 7, 11)),
     ("tictactoe_large", "mnk(m=5,n=5,k=5)", 1000, o_x),
     ("breakthrough", "breakthrough(rows=6,columns=6)", 3000, breakthrough_planes),
     ("breakthrough:rows=8,columns=8", "breakthrough", 1000, breakthrough_planes),

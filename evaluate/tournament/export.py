@@ -1,0 +1,99 @@
+"""All numbers of a tournament, as CSV and as JSON."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from ludoteca.evaluate.intervals import wilson
+from ludoteca.evaluate.statistics.ratings import Ratings
+from ludoteca.evaluate.tournament.analysis import Analysis
+from ludoteca.evaluate.tournament.results import PairResult, Results
+
+
+def pair_json(results: Results, pair: PairResult) -> dict[str, Any]:
+    """Return how two agents fared in one game, as JSON values."""
+    t, half = results.tournament, pair.games // 2
+    a, b = pair.pair
+    return {
+        "game": t.games[pair.game],
+        "agent_a": t.names[a],
+        "agent_b": t.names[b],
+        "games": pair.games,
+        "wins_a": pair.wins,
+        "draws": pair.draws,
+        "wins_b": pair.losses,
+        "win_rate_a": round(pair.wins / pair.games, 5),
+        "win_interval": [round(x, 5) for x in wilson(pair.wins, pair.games)],
+        "games_each_seat": half,
+        "wins_a_in_seat_0": pair.wins_first,
+        "wins_a_in_seat_1": pair.wins_second,
+        "wins_b_in_seat_0": pair.losses_second,
+        "wins_b_in_seat_1": pair.losses_first,
+        "wins_by_repeat": list(pair.wins_by_repeat),
+        "mean_plies": round(pair.mean_plies, 3),
+    }
+
+
+def to_csv(pairs: Sequence[dict[str, Any]]) -> str:
+    """Return a line for every two agents in every game, given as `pair_json` returns them."""
+    file = io.StringIO()
+    rows = []
+    for pair in pairs:
+        low, high = pair["win_interval"]
+        rows.append(pair | {"win_rate_low": low, "win_rate_high": high})
+        rows[-1]["wins_by_repeat"] = " ".join(map(str, pair["wins_by_repeat"]))
+        del rows[-1]["win_interval"]
+    writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+def to_json(results: Results, analysis: Analysis) -> dict[str, Any]:
+    """Return everything but the pairs as JSON values."""
+    t = results.tournament
+    ratings = results.ratings
+    numbers = {
+        key: None if value is None else np.asarray(value).tolist()
+        for key, value in (
+            ("points", analysis.points),
+            ("points_by_repeat", results.points_by_repeat()),
+            ("total", analysis.total),
+            ("mean", analysis.mean),
+            ("sd", analysis.sd),
+            ("median", analysis.median),
+            ("ranks", analysis.ranks),
+            ("mean_ranks", analysis.mean_ranks),
+        )
+    }
+    return {
+        "tournament": t.identity() | {"names": list(t.names), "draws": t.draws},
+        "seconds": round(results.seconds, 1),
+        **numbers,
+        "friedman": None if analysis.friedman is None else asdict(analysis.friedman),
+        "nemenyi": None
+        if analysis.nemenyi is None
+        else {
+            "critical_difference": analysis.nemenyi.critical_difference,
+            "p": analysis.nemenyi.p.tolist(),
+        },
+        "wilcoxon": [
+            {
+                "agent_a": t.names[one.pair[0]],
+                "agent_b": t.names[one.pair[1]],
+                **asdict(one.test),
+                "p_holm": one.holm,
+            }
+            for one in analysis.differences
+        ],
+        "elo": _ratings_json(ratings),
+        "elo_by_game": [_ratings_json(one) for one in results.ratings_by_game],
+    }
+
+
+def _ratings_json(ratings: Ratings) -> dict[str, list[float]]:
+    return {key: np.round(getattr(ratings, key), 2).tolist() for key in ("elo", "low", "high")}
