@@ -110,6 +110,8 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         )
         self._action = np.zeros((1, 1), np.int64)
         self._no_mask = np.zeros(game.num_actions, np.int8)
+        self._mover: str | None = None
+        self.agent_selection = ""  # before the first reset
         self._ready = False
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -161,11 +163,13 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         """Return what an agent sees; its mask is all zero unless it is to move."""
         if agent == self._mover:
             return {"observation": self.lanes.observations[0, 0], "action_mask": self._mask}
+        check_ready(self._ready, "observe")
         seat = self._seats[agent]
         return {"observation": self.lanes.view_of(seat)[0], "action_mask": self._no_mask.copy()}
 
     def state(self) -> NDArray[Any]:
         """Return the whole position, as player 0 sees it."""
+        check_ready(self._ready, "state")
         seen: NDArray[Any] = self.lanes.view_of(0)[0]
         return seen
 
@@ -239,5 +243,5 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
                     del values[agent]
             self._clear_rewards()
             if self.agents:
-                self._skip_agent_selection = self._mover
+                self._skip_agent_selection = self.agent_selection
                 self.agent_selection = self.agents[0]

@@ -12,6 +12,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.storage import Storable
+from ludoteca.envs.vector import check_ready
 
 
 class InTurn(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
@@ -84,6 +85,17 @@ class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
     """A simultaneous game as an AEC environment: it is played once all agents have chosen."""
 
     env: Any
+
+    def __init__(self, parallel_env: Any):
+        """Make the environment from the parallel one."""
+        super().__init__(parallel_env)
+        self.agents, self.agent_selection = [], ""  # before the first reset
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """Return what an agent sees."""
+        check_ready(self._ready, "observe")
+        seen: dict[str, Any] = self._observations[agent]
+        return seen
 
     def step(self, action: Any) -> None:
         """Take the action of `agent_selection`; None once it is out.

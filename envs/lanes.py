@@ -246,6 +246,13 @@ class Lanes:
         twin._pool = self._new_pool()
         return twin
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_pool": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._pool = self._new_pool()
+
     def close(self) -> None:
         """End the threads."""
         if self._pool is not None:
@@ -392,15 +399,17 @@ class Lanes:
         outcome: Outcome | None = None,
     ) -> None:
         """Call `function` for slices of the lanes, one per thread, the first in this thread."""
+        if self._pool is None:
+            function(*arrays, self._scratch, 0, 0, self.count, *rules)
+            if outcome is not None:
+                self._hand_out(outcome, 0, self.count)
+            return
 
         def run(thread: int, lo: int, hi: int) -> None:
             function(*arrays, self._scratch, thread, lo, hi, *rules)
             if outcome is not None:
                 self._hand_out(outcome, lo, hi)
 
-        if self._pool is None:
-            run(0, 0, self.count)
-            return
         futures = [self._pool.submit(run, *part) for part in self._slices[1:]]
         run(*self._slices[0])
         for future in futures:

@@ -170,6 +170,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
 
     def state(self) -> NDArray[Any]:
         """Return the whole position, as player 0 sees it."""
+        check_ready(self._ready, "state")
         seen: NDArray[Any] = self.lanes.view_of(0)[0]
         return seen
 

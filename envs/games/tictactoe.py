@@ -70,7 +70,12 @@ def tictactoe(board_size: int = 3, line: int | None = None) -> Game:
 
 @unique
 def tictactoe_large(board_size: int = 5, line: int | None = None) -> Game:
-    """Tic-Tac-Toe on a 5x5 board, where five in a row win; the rest is as in `tictactoe`."""
+    """Tic-Tac-Toe on a 5x5 board, where five in a row win; the rest is as in `tictactoe`.
+
+    Args:
+        board_size: rows and columns, 3 to 15.
+        line: marks in a row that win, 3 to `board_size`; `board_size` by default.
+    """
     game = tictactoe(board_size, line)
     return replace(game, name="tictactoe_large", title="Tic-Tac-Toe Large")
 

@@ -19,7 +19,13 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
-SEQUENTIAL = [id_ for id_ in GAMES if not make_game(id_).simultaneous]
+# A search is compiled anew for every game: most games wait for `make test-slow`.
+FAST = ("TicTacToe-v0", "Othello-v0", "Hex-v0", "Breakthrough-v0")
+SEQUENTIAL = [
+    pytest.param(id_, marks=() if id_ in FAST else pytest.mark.slow)
+    for id_ in GAMES
+    if not make_game(id_).simultaneous
+]
 ENHANCEMENTS: list[dict[str, Any]] = [
     {"solver": True},
     {"transpositions": True},
@@ -363,10 +369,10 @@ def test_more_simulations_win_more() -> None:
     assert result.totals[0].wins >= 48
 
 
-def test_search_beats_random_play() -> None:
-    for id_ in SEQUENTIAL:
-        result = play_match(id_, ["mcts:simulations=100", "random"], games=20, seed=2)
-        assert result.totals[0].points >= 15, id_
+@pytest.mark.parametrize("id_", SEQUENTIAL)
+def test_search_beats_random_play(id_: str) -> None:
+    result = play_match(id_, ["mcts:simulations=100", "random"], games=20, seed=2)
+    assert result.totals[0].points >= 15
 
 
 @pytest.mark.parametrize(

@@ -339,6 +339,11 @@ def test_before_the_first_reset(id_: str, api: str, small: Small, make: Make) ->
         env.render()
     with pytest.raises(ValueError, match="call reset before save"):
         env.save()
+    if api == "aec":
+        assert env.agents == []
+        for look in (env.last, lambda: env.observe("player_1"), env.state):
+            with pytest.raises(ValueError, match=r"call reset before (observe|state)"):
+                look()
     if not isinstance(env, GameVectorEnv):
         with pytest.raises(ValueError, match="call reset before replay"):
             env.replay()

@@ -332,6 +332,29 @@ def test_a_restored_or_cloned_environment_goes_on_in_the_same_way(
 
 @ids
 @apis
+def test_environments_can_be_pickled(api: str, id_: str, make: Any) -> None:
+    env = make(api, id_)
+    env.reset(seed=1)
+    go_on(env, np.random.default_rng(0))
+    twin = pickle.loads(pickle.dumps(env))
+    assert twin.save() == env.save()
+    rngs = np.random.default_rng(1), np.random.default_rng(1)
+    for _ in range(6):
+        assert plain(go_on(env, rngs[0])) == plain(go_on(twin, rngs[1]))
+
+
+def test_an_environment_with_threads_can_be_pickled(make: Any) -> None:
+    env = make("opponents", "TicTacToe-v0", num_threads=2)
+    env.reset(seed=1)
+    twin = pickle.loads(pickle.dumps(env))
+    rngs = np.random.default_rng(1), np.random.default_rng(1)
+    assert plain(go_on(env, rngs[0])) == plain(go_on(twin, rngs[1]))
+    twin.close()
+    env.close()
+
+
+@ids
+@apis
 def test_deep_copies_are_independent(api: str, id_: str, make: Any) -> None:
     env = make(api, id_)
     env.reset(seed=1)

@@ -173,7 +173,7 @@ def test_what_cannot_be_is_told_in_one_line(capsys, arguments, message):
     ("arguments", "message"),
     [
         ([], "match"),
-        (["play"], "list, match, render, replay, bench"),
+        (["play"], "list, match, tournament, render, replay, bench"),
         (["match"], "GAME"),
         (["match", "hex", "--games", "many"], "--games"),
         (["bench", "agents"], "envs"),
