@@ -6,6 +6,7 @@ kernels of one game (and one policy, ...) and returns one compiled function, cac
 
 import hashlib
 import inspect
+import os
 import secrets
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -14,7 +15,7 @@ from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit
+from numba import config, njit
 from numba.core.bytecode import FunctionIdentity
 from numba.extending import register_jitable
 
@@ -26,6 +27,11 @@ OPTIONS = {"nogil": True, "error_model": "numpy"}
 # for both (numba issue 10486). Random numbers in place of the counter keep the names apart.
 _random_ids: Any = iter(lambda: secrets.randbits(64), None)
 FunctionIdentity._unique_ids = _random_ids
+# LLVM can turn alike operations on several numbers (Othello's eight directions, say) into vector
+# instructions, which Numba leaves off unless asked to. It is asked for the whole process, as there
+# is no narrower way, unless the user has said otherwise.
+if "NUMBA_SLP_VECTORIZE" not in os.environ:
+    config.SLP_VECTORIZE = 1  # type: ignore[attr-defined]
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -1,8 +1,7 @@
 """B games played side by side: what Gymnasium's and PettingZoo's environments are skins of."""
 
 import copy
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,10 @@ from ludoteca.envs.stepper import (
     make_stepper,
     scratch_dtype,
 )
+from ludoteca.envs.team import Team
 
+# A step's work is cut into that many parts per thread: a thread that wakes late takes fewer.
+CHUNKS_PER_THREAD = 8
 # What a lane was paid in the last step.
 PAYMENT = ("rewards", "reward", "terminated", "illegal")
 DTYPES = ("int8", "uint8", "int16", "int32", "float32", "float64")
@@ -45,7 +47,7 @@ class Lanes:
             `[B, W, num_actions]`.
         observations: what the W seats see. Shape `[B, W, *observation_shape]`.
         final_observations: likewise, of the games that ended in the last step (same-step
-            autoreset only), else zero. A new array in each step that ends a game.
+            autoreset only), else zero. Another array after each step that ends a game.
         history: the actions of each game, if `record=True`: their number of plies, then the actions
             one after the other. int16, shape `[B, 1 + plies]`, or `[B, 0]` if not kept.
     """
@@ -67,6 +69,7 @@ class Lanes:
         integer("num_envs", count, 1, 2**31 - 1)
         integer("num_threads", num_threads, 1, 1024)
         self.game, self.count, self.autoreset = game, count, autoreset
+        self.num_threads = num_threads
         self.illegal_rule = ILLEGAL_RULES[
             choice("illegal_action", illegal_action, tuple(ILLEGAL_RULES))
         ]
@@ -100,16 +103,13 @@ class Lanes:
         self._buffers = Buffers(shape, self.dtype)
         self._mask_buffers = Buffers(self.masks.shape, self.masks.dtype)
         self.observations = self._new_observations()
-        self.final_observations = np.zeros(shape, self.dtype)
+        self._final_buffers = Buffers(shape, self.dtype, cleared=True)
+        self.final_observations = self._final_buffers.take()
         self._finals_written = False
         plies = game.max_plies * (game.num_players if game.simultaneous else 1)
         self.history = np.zeros((count, 1 + plies if record else 0), np.int16)
         self._scratch = np.zeros(num_threads, scratch_dtype(game))
-        self._slices = [
-            (t, count * t // num_threads, count * (t + 1) // num_threads)
-            for t in range(num_threads)
-        ]
-        self._pool = self._new_pool()
+        self._team = self._new_team()
 
     def observation_space(self, *leading: int) -> spaces.Box:
         """Return the space of observations with `leading` axes before the planes."""
@@ -170,19 +170,31 @@ class Lanes:
             raise
         self.refresh()
         if outcome is not None:
-            self._hand_out(outcome, 0, self.count)
+            self._stepper.tell(self.lanes, self.masks, outcome)
 
     def outcome(self) -> Outcome:
         """Return what came of the last step, in arrays of the caller's own."""
         made = self.new_outcome()
-        self._hand_out(made, 0, self.count)
+        self._stepper.tell(self.lanes, self.masks, made)
+        return made
+
+    def final_outcome(self) -> Outcome:
+        """Return what came of the last step for the games that it ended, and zeros for others.
+
+        After same-step autoreset; no action is legal any more.
+        """
+        made = self._outcome_with(np.zeros_like(self.masks))
+        self._stepper.tell_final(self.lanes, made)
         return made
 
     def new_outcome(self) -> Outcome:
         """Return arrays for what comes of a step."""
-        count = self.count
+        return self._outcome_with(self._mask_buffers.take())
+
+    def _outcome_with(self, masks: NDArray[np.int8]) -> Outcome:
+        count = len(masks)
         return Outcome(
-            masks=self._mask_buffers.take(),
+            masks=masks,
             rewards=np.empty((count, self.game.num_players), np.float32),
             reward=np.empty(count, np.float32),
             terminated=np.empty(count, np.bool_),
@@ -242,38 +254,42 @@ class Lanes:
             if isinstance(value, np.ndarray):
                 setattr(twin, name, value.copy())
         twin._buffers = copy.deepcopy(self._buffers)
+        twin._final_buffers = copy.deepcopy(self._final_buffers)
         twin._mask_buffers = copy.deepcopy(self._mask_buffers)
-        twin._pool = self._new_pool()
+        twin._team = twin._new_team()
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_pool": None}
+        return vars(self) | {"_team": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._pool = self._new_pool()
+        self._team = self._new_team()
 
     def close(self) -> None:
         """End the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
+        if self._team is not None:
+            self._team.close()
+            self._team = None
 
     def _step_fused(self, actions: NDArray[np.int64], outcome: Outcome | None) -> None:
-        seen = self._channels_first(self.observations)
-        final = seen
         if self.autoreset == SAME_STEP:
             self._clear_finals()
-            final = self._channels_first(self.final_observations)
-        arguments = (self.states, self.lanes, actions, self.masks, seen, final, self.history)
-        rules = (self.seat_rule, self.illegal_rule, self.autoreset)
-        self._in_slices(self._stepper.step, arguments, rules, outcome)
-        self._finals_written = self.autoreset == SAME_STEP and bool(self.lanes["terminated"].any())
+        batch, rules = self._batch(actions), (self.seat_rule, self.illegal_rule, self.autoreset)
+        if self._team is not None:
+            self._team.run((batch, outcome or self._outcome_with(self.masks[:0]), rules))
+        else:
+            self._stepper.step(batch, rules)
+            if outcome is not None:
+                self._stepper.tell(self.lanes, self.masks, outcome)
+        if self.autoreset == SAME_STEP:
+            self._mark_finals(self.lanes["terminated"])
 
     def _step_with_opponents(self, actions: NDArray[np.int64]) -> None:
         restarting = self.lanes["over"].copy()
         actions = actions.copy()
-        arguments = (self.states, self.lanes, actions, self.masks, self.history)
-        self._in_slices(self._stepper.take, arguments, (self.illegal_rule,))
+        arrays = (self.states, self.lanes, actions, self.masks, self.history, self._scratch)
+        self._stepper.take(*arrays, self.illegal_rule)
         if self.game.simultaneous:
             self._answer_at_once(np.flatnonzero(actions[:, 0] != NO_SEAT), actions[:, 0])
         else:
@@ -285,7 +301,7 @@ class Lanes:
                 self._view(seen)
                 self._clear_finals()
                 self.final_observations[restarting] = seen[restarting]
-                self._finals_written = True
+                self._mark_finals(restarting)
                 self.lanes["final_player"][restarting] = self.lanes["seat"][restarting]
         if restarting.any():
             # The opponents' first moves in new games leave the payment of the ended ones alone.
@@ -372,49 +388,41 @@ class Lanes:
                 f"action {actions[i, w]}{seat} is illegal in game {i}: legal are {legal}"
             )
 
-    def _view(self, observations: NDArray[Any]) -> None:
-        arguments = (self.states, self.lanes, self.masks, self._channels_first(observations))
-        self._in_slices(self._stepper.view, arguments, ())
+    def _batch(self, actions: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+        """Return the arrays that a compiled step reads and writes."""
+        seen = self._channels_first(self.observations)
+        final = self._channels_first(self.final_observations)
+        kept = (self.states, self.lanes, actions, self.masks)
+        return (*kept, seen, final, self.history, self._scratch)
 
-    def _new_pool(self) -> ThreadPoolExecutor | None:
-        return ThreadPoolExecutor(len(self._slices) - 1) if len(self._slices) > 1 else None
+    def _new_team(self) -> Team | None:
+        if self.num_threads == 1:
+            return None
+        # Threads know the types of arguments from arrays that look like those of a step.
+        batch = self._batch(np.zeros((2, self.width), np.int64))
+        like = tuple(np.empty_like(array, shape=(2, *array.shape[1:])) for array in batch)
+        chunks = min(self.count, CHUNKS_PER_THREAD * self.num_threads)
+        rules = (self.seat_rule, self.illegal_rule, self.autoreset)
+        example = (like, self._outcome_with(self.masks[:0]), rules)
+        return Team(self._stepper.share, self.num_threads, chunks, example)
+
+    def _view(self, observations: NDArray[Any]) -> None:
+        planes = self._channels_first(observations)
+        self._stepper.view(self.states, self.lanes, self.masks, planes, self._scratch)
 
     def _new_observations(self) -> NDArray[Any]:
         return self._buffers.take()
 
     def _clear_finals(self) -> None:
-        # What has been written was handed out, and the caller may have written to it, too.
         if self._finals_written:
-            self.final_observations = np.zeros(self.final_observations.shape, self.dtype)
+            del self.final_observations  # if nobody else has it, it can be used again
+            self.final_observations = self._final_buffers.take()
             self._finals_written = False
+
+    def _mark_finals(self, ended: NDArray[np.bool_]) -> None:
+        rows = np.flatnonzero(ended)
+        self._finals_written = len(rows) > 0
+        self._final_buffers.mark(self.final_observations, rows)
 
     def _channels_first(self, observations: NDArray[Any]) -> NDArray[Any]:
         return np.moveaxis(observations, -1, -3) if self.channels_last else observations
-
-    def _in_slices(
-        self,
-        function: Callable[..., Any],
-        arrays: tuple[Any, ...],
-        rules: tuple[int, ...],
-        outcome: Outcome | None = None,
-    ) -> None:
-        """Call `function` for slices of the lanes, one per thread, the first in this thread."""
-        if self._pool is None:
-            function(*arrays, self._scratch, 0, 0, self.count, *rules)
-            if outcome is not None:
-                self._hand_out(outcome, 0, self.count)
-            return
-
-        def run(thread: int, lo: int, hi: int) -> None:
-            function(*arrays, self._scratch, thread, lo, hi, *rules)
-            if outcome is not None:
-                self._hand_out(outcome, lo, hi)
-
-        futures = [self._pool.submit(run, *part) for part in self._slices[1:]]
-        run(*self._slices[0])
-        for future in futures:
-            future.result()
-
-    def _hand_out(self, outcome: Outcome, lo: int, hi: int) -> None:
-        np.copyto(outcome.masks[lo:hi], self.masks[lo:hi])
-        self._stepper.hand_out(self.lanes, outcome, lo, hi)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 from ludoteca.envs.rng import below, next_u64
+from ludoteca.envs.team import make_shared
 
 # What happens after an illegal action.
 LOSE, RAISE, PENALIZE, RANDOM = range(4)
@@ -24,6 +25,7 @@ NEXT_STEP, SAME_STEP, DISABLED = range(3)
 # Whose view and actions the caller has: every mover's, or those of one seat (0, 1, ... or random).
 EVERY_SEAT, RANDOM_SEAT = -2, -1
 NO_SEAT = -1
+CACHE_LINE = 64  # bytes; two cores that write to one of them wait for each other
 
 
 def lane_dtype(game: Game) -> np.dtype[np.void]:
@@ -52,6 +54,7 @@ def scratch_dtype(game: Game) -> np.dtype[np.void]:
             ("joint", np.int64, (game.num_players,)),
             ("before", np.float32, (game.num_players,)),
             ("legal", np.int16, (game.num_actions,)),
+            ("apart", np.uint8, (CACHE_LINE,)),  # from the next thread's
         ],
         align=True,
     )
@@ -78,38 +81,43 @@ class Outcome(NamedTuple):
 
 
 class Stepper(NamedTuple):
-    """Compiled functions over the lanes `lo <= i < hi` of a batch.
+    """Compiled functions over the lanes of a batch.
 
     Attributes:
-        step: `step(states, lanes, actions, masks, observations, final_observations, history,
-            scratch, thread, lo, hi, seat_rule, illegal_rule, autoreset)` plays one action per lane
-            and seen seat, `actions` int64 `[B, W]`, and the opponents' answers; it needs the masks
-            of the last view and overwrites them.
-        take: `take(states, lanes, actions, masks, history, scratch, thread, lo, hi, illegal_rule)
-            `: the first half of a step against opponents that are not compiled. Settles illegal
-            actions; in sequential games it also plays.
+        step: `step((states, lanes, actions, masks, observations, final_observations, history,
+            scratch), (seat_rule, illegal_rule, autoreset))` plays one action per lane and seen
+            seat, `actions` int64 `[B, W]`, and the opponents' answers; it needs the masks of the
+            last view and overwrites them.
+        share: the same for a `Team` of threads, whose arguments are the two tuples of `step` with
+            an `Outcome` between them, which it writes unless its arrays are empty.
+        take: `take(states, lanes, actions, masks, history, scratch, illegal_rule)`: the first half
+            of a step against opponents that are not compiled. Settles illegal actions; in
+            sequential games it also plays.
         reply: `reply(states, lanes, chosen, joint, history, scratch)` plays the opponents' actions:
             `joint` int64 `[K, P]` in the lanes `chosen`, int64 `[K]`; in sequential games only the
             mover's entry counts. Returns -1, or `k * P + player` of an illegal action: nothing has
             then been played.
         restart: `restart(states, lanes, which, history, seat_rule)` begins new games where
             `which`, bool `[B]`, is true.
-        view: `view(states, lanes, masks, observations, scratch, thread, lo, hi)` writes what is
-            seen.
+        view: `view(states, lanes, masks, observations, scratch)` writes what is seen.
         observe: `observe(states, player, observations)` writes one player's planes.
-        hand_out: `hand_out(lanes, outcome, lo, hi)` writes an `Outcome`, all but its masks.
+        tell: `tell(lanes, masks, outcome)` writes an `Outcome`.
+        tell_final: `tell_final(lanes, outcome)` writes an `Outcome`, all but its masks, of the
+            games that the last step ended (same-step autoreset), and zeros for others.
         active: `active(states, chosen, player, out)` tells in which lanes a player is still in the
             game (simultaneous games).
         find_illegal: `find_illegal(states, lanes, actions, masks) -> lane * W + w`, or -1.
     """
 
     step: Any
+    share: Any
     take: Any
     reply: Any
     restart: Any
     view: Any
     observe: Any
-    hand_out: Any
+    tell: Any
+    tell_final: Any
     active: Any
     find_illegal: Any
 
@@ -249,11 +257,10 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         lane.terminated = False
         lane.illegal = False
 
-    @compiled_without_allocation
-    def step_lanes(
-        states, lanes, actions, masks, observations, final_observations, history, scratch, thread,
-        lo, hi, seat_rule, illegal_rule, autoreset,
-    ):  # fmt: skip
+    @kernel
+    def step_lanes(batch, rules, thread, lo, hi):
+        states, lanes, actions, masks, observations, final_observations, history, scratch = batch
+        seat_rule, illegal_rule, autoreset = rules
         work = scratch[thread]
         for i in range(lo, hi):
             s, lane = states[i], lanes[i]
@@ -290,11 +297,9 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
             look(s, lane, i, masks, observations, work.legal)
 
     @compiled_without_allocation
-    def take_lanes(
-        states, lanes, actions, masks, history, scratch, thread, lo, hi, illegal_rule
-    ):  # fmt: skip
-        work = scratch[thread]
-        for i in range(lo, hi):
+    def take_lanes(states, lanes, actions, masks, history, scratch, illegal_rule):
+        work = scratch[0]
+        for i in range(len(states)):
             s, lane = states[i], lanes[i]
             if lane.over:
                 clear(lane)
@@ -350,17 +355,21 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
                     lanes[i].mover = player(states[i])
 
     @compiled_without_allocation
-    def view_lanes(states, lanes, masks, observations, scratch, thread, lo, hi):
-        for i in range(lo, hi):
-            look(states[i], lanes[i], i, masks, observations, scratch[thread].legal)
+    def view_lanes(states, lanes, masks, observations, scratch):
+        for i in range(len(states)):
+            look(states[i], lanes[i], i, masks, observations, scratch[0].legal)
 
     @compiled_without_allocation
     def observe_lanes(states, p, observations):
         for i in range(len(states)):
             observe(states[i], p, observations[i])
 
-    @compiled_without_allocation
-    def hand_out(lanes, outcome, lo, hi):
+    @kernel
+    def tell_lanes(lanes, masks, outcome, lo, hi):
+        # One long copy is faster than many short ones.
+        told, known = outcome.masks[lo:hi].reshape(-1), masks[lo:hi].reshape(-1)
+        for k in range(len(known)):
+            told[k] = known[k]
         for i in range(lo, hi):
             lane = lanes[i]
             for p in range(players):
@@ -370,6 +379,35 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
             outcome.illegal[i] = lane.illegal
             seen_by_seat = simultaneous or lane.seat != NO_SEAT
             outcome.player[i] = lane.seat if seen_by_seat else lane.mover
+
+    @compiled_without_allocation
+    def step_alone(batch, rules):
+        step_lanes(batch, rules, 0, 0, len(batch[0]))
+
+    @compiled_without_allocation
+    def tell(lanes, masks, outcome):
+        tell_lanes(lanes, masks, outcome, 0, len(lanes))
+
+    @compiled_without_allocation
+    def tell_final(lanes, outcome):
+        for i in range(len(lanes)):
+            lane = lanes[i]
+            ended = lane.terminated
+            for p in range(players):
+                outcome.rewards[i, p] = lane.rewards[p] if ended else 0
+            outcome.reward[i] = lane.reward if ended else 0
+            outcome.terminated[i] = ended
+            outcome.illegal[i] = lane.illegal and ended
+            outcome.player[i] = lane.final_player if ended else 0
+
+    @kernel
+    def step_chunk(arguments, thread, chunk, chunks):
+        batch, outcome, rules = arguments
+        lanes, masks = batch[1], batch[3]
+        lo, hi = len(lanes) * chunk // chunks, len(lanes) * (chunk + 1) // chunks
+        step_lanes(batch, rules, thread, lo, hi)
+        if len(outcome.reward) > 0:
+            tell_lanes(lanes, masks, outcome, lo, hi)
 
     @compiled_without_allocation
     def active_lanes(states, chosen, p, active):
@@ -391,13 +429,15 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         return -1
 
     return Stepper(
-        step=step_lanes,
+        step=step_alone,
+        share=make_shared(step_chunk),
         take=take_lanes,
         reply=reply_lanes,
         restart=restart_lanes,
         view=view_lanes,
         observe=observe_lanes,
-        hand_out=hand_out,
+        tell=tell,
+        tell_final=tell_final,
         active=active_lanes,
         find_illegal=find_illegal,
     )

@@ -172,7 +172,10 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
             )
         check_ready(self._ready, "step")
         lanes, outcome = self.lanes, self.lanes.new_outcome()
-        lanes.step(given.astype(np.int64, order="C").reshape(self.num_envs, -1), outcome)
+        # Compiled code is made for one kind of array; it only reads them.
+        if given.dtype != np.int64 or not given.flags.carray:
+            given = given.astype(np.int64, order="C")
+        lanes.step(given.reshape(self.num_envs, -1), outcome)
         info = self._info(outcome)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and outcome.terminated.any():
             ended = outcome.terminated.copy()
@@ -215,18 +218,8 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
 
     def _final_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
         """Return what `_info` said of the games that ended, in the form of Gymnasium's vectors."""
-        records = self.lanes.lanes
-        info: dict[str, Any] = {}
-        for name, values in (
-            ("action_mask", np.zeros_like(self._seen(self.lanes.masks))),
-            ("rewards", records["rewards"]),
-            ("player", records["final_player"]),
-            ("illegal_action", records["illegal"]),
-        ):
-            info[name] = np.zeros_like(values)
-            info[name][ended] = values[ended]
-            info[f"_{name}"] = ended.copy()
-        return info
+        info = self._info(self.lanes.final_outcome())
+        return info | {f"_{name}": ended.copy() for name in info}
 
     def _seen(self, array: NDArray[Any]) -> NDArray[Any]:
         """Drop the axis of seats where only one is seen."""

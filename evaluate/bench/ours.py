@@ -18,28 +18,29 @@ from ludoteca.evaluate.bench.sides import Sample
 
 
 class VectorSide:
-    """The native vector environment in self-play, random legal play, same-step autoreset.
+    """The native vector environment in self-play, random legal play, next-step autoreset.
 
+    That is Gymnasium's default: the step after a game's last one restarts it, and is not counted.
     `seconds` includes choosing; `inside` is the time within `step`.
     """
 
     def __init__(self, game: str, num_envs: int, num_threads: int = 1):
         self._env = GameVectorEnv(
-            game, num_envs, num_threads=num_threads, autoreset_mode=AutoresetMode.SAME_STEP
+            game, num_envs, num_threads=num_threads, autoreset_mode=AutoresetMode.NEXT_STEP
         )
         self._choose = MaskSampler()
+        self._played = 0  # actions, of all games
         _, info = self._env.reset(seed=0)
         self._masks = info["action_mask"]
         self._stagger()
 
     def __call__(self, seconds: float) -> Sample:
-        """Play for about that long; each call of `step` counts once per game of the batch."""
-        calls, inside = 0, 0.0
+        """Play for about that long; each call of `step` counts once per game that it plays on."""
+        before, inside = self._played, 0.0
         start = perf_counter()
         while (passed := perf_counter() - start) < seconds:
             inside += self._play(8)
-            calls += 8
-        return Sample(calls * self._env.num_envs, passed, inside)
+        return Sample(self._played - before, passed, inside)
 
     def close(self) -> None:
         """End the threads."""
@@ -59,9 +60,11 @@ class VectorSide:
         for _ in range(calls):
             actions = self._choose(self._masks)
             start = perf_counter()
-            _, _, _, _, info = self._env.step(actions)
+            _, _, terminated, _, info = self._env.step(actions)
             inside += perf_counter() - start
             self._masks = info["action_mask"]
+            # Games that have ended are restarted by the next call.
+            self._played += self._env.num_envs - int(np.count_nonzero(terminated))
         return inside
 
 

@@ -1,0 +1,160 @@
+"""What compiled threads need to work together: indivisible access to memory they share.
+
+Interpreted code has one thread: there, each of these does the plain thing.
+"""
+
+import platform
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+from numba.np.arrayobj import make_array
+
+X86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686")
+
+
+def load(shared: Any, k: int) -> int:
+    """Read `shared[k]`, int64, anew from memory, and nothing after it any earlier."""
+    return int(shared[k])
+
+
+def store(shared: Any, k: int, value: int) -> None:
+    """Write `shared[k]`, int64, and everything before it no later."""
+    shared[k] = value
+
+
+def exchange(shared: Any, k: int, value: int) -> int:
+    """Write `shared[k]`, int64, and return what was there, in one indivisible step."""
+    old = int(shared[k])
+    shared[k] = value
+    return old
+
+
+def add(shared: Any, k: int, value: int) -> int:
+    """Add to `shared[k]`, int64, and return what was there, in one indivisible step."""
+    old = int(shared[k])
+    shared[k] += value
+    return old
+
+
+def pause() -> None:
+    """Give way for a moment to the other thread of the core, while waiting in a loop."""
+
+
+# Numba passes intrinsics a first argument, the typing context, that type checkers miss below.
+@intrinsic
+def _load(typingctx: Any, shared: Any, k: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load_atomic(_place(context, builder, signature, args), "seq_cst", 8)
+
+    return types.int64(shared, types.int64), codegen
+
+
+@intrinsic
+def _store(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _place(context, builder, signature, args)
+        builder.store_atomic(args[2], place, "seq_cst", 8)
+        return context.get_dummy_value()
+
+    return types.void(shared, types.int64, types.int64), codegen
+
+
+@intrinsic
+def _exchange(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _place(context, builder, signature, args)
+        return builder.atomic_rmw("xchg", place, args[2], "seq_cst")
+
+    return types.int64(shared, types.int64, types.int64), codegen
+
+
+@intrinsic
+def _add(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _place(context, builder, signature, args)
+        return builder.atomic_rmw("add", place, args[2], "seq_cst")
+
+    return types.int64(shared, types.int64, types.int64), codegen
+
+
+@intrinsic
+def _pause(typingctx: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if X86:
+            hint = ir.FunctionType(ir.VoidType(), ())
+            builder.call(
+                cgutils.get_or_insert_function(builder.module, hint, "llvm.x86.sse2.pause"), ()
+            )
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
+@intrinsic
+def lend(typingctx: Any, values: Any) -> Any:
+    """Return the address of a copy of `values`, a tuple, that lives until the caller returns."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        copy = cgutils.alloca_once_value(builder, args[0])
+        return builder.ptrtoint(copy, ir.IntType(64))
+
+    return types.int64(values), codegen
+
+
+@intrinsic
+def borrow(typingctx: Any, address: Any, like: Any) -> Any:
+    """Return the tuple that is lent at `address`; it has the types of `like`."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.inttoptr(args[0], args[1].type.as_pointer())
+        return builder.load(place)
+
+    return like(types.int64, like), codegen
+
+
+def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    data = make_array(signature.args[0])(context, builder, args[0]).data
+    return builder.gep(data, [args[1]], inbounds=True)
+
+
+@overload(load)
+def _compiled_load(shared: Any, k: Any) -> Any:
+    def call(shared: Any, k: Any) -> Any:
+        return _load(shared, k)  # type: ignore[call-arg]
+
+    return call
+
+
+@overload(store)
+def _compiled_store(shared: Any, k: Any, value: Any) -> Any:
+    def call(shared: Any, k: Any, value: Any) -> None:
+        _store(shared, k, value)  # type: ignore[call-arg]
+
+    return call
+
+
+@overload(exchange)
+def _compiled_exchange(shared: Any, k: Any, value: Any) -> Any:
+    def call(shared: Any, k: Any, value: Any) -> Any:
+        return _exchange(shared, k, value)  # type: ignore[call-arg]
+
+    return call
+
+
+@overload(add)
+def _compiled_add(shared: Any, k: Any, value: Any) -> Any:
+    def call(shared: Any, k: Any, value: Any) -> Any:
+        return _add(shared, k, value)  # type: ignore[call-arg]
+
+    return call
+
+
+@overload(pause)
+def _compiled_pause() -> Any:
+    def call() -> None:
+        _pause()  # type: ignore[call-arg]
+
+    return call
