@@ -76,19 +76,18 @@ def test_others_do_take_part() -> None:
 
 
 def test_threads_end_with_their_team() -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
     team = make_team(3)
     run(team, 1)
-    assert threading.active_count() == before + 2
+    helpers = set(threading.enumerate()) - before
+    assert len(helpers) == 2
     gone = weakref.ref(team)
     del team
     gc.collect()
     assert gone() is None
-    for _ in range(200):
-        if threading.active_count() == before:
-            break
-        time.sleep(0.01)
-    assert threading.active_count() == before
+    for helper in helpers:
+        helper.join(10)
+        assert not helper.is_alive()
 
 
 def test_a_closed_environment_still_plays() -> None:
