@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.envs.game import Game
+from ludoteca.envs.games.bitboards import count
 from ludoteca.envs.jit import kernel
 
 Evaluation = Callable[[Any, Any], None]
@@ -44,4 +45,15 @@ def standing(s: Any, out: Any) -> None:
         out[p] = better / max(1, players - 1)
 
 
-EVALUATIONS: dict[str, dict[str, Evaluation]] = {"hungry_geese": {"standing": standing}}
+@kernel
+def discs(s: Any, out: Any) -> None:
+    """Score Othello by the share of the discs: +1 if all are one's own, 0 if as many as theirs."""
+    black, white = count(s.discs[0]), count(s.discs[1])
+    out[0] = (black - white) / (black + white)
+    out[1] = -out[0]
+
+
+EVALUATIONS: dict[str, dict[str, Evaluation]] = {
+    "hungry_geese": {"standing": standing},
+    "othello": {"discs": discs},
+}

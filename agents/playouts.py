@@ -1,4 +1,4 @@
-"""Random moves that are not plainly bad: policies for playouts, and agents that play them.
+"""Policies for playouts: random moves that are not plainly bad, which are agents, too.
 
 A playout policy is a policy kernel, `choose(s, player, legal, n, rng) -> action`.
 """
@@ -6,7 +6,7 @@ A playout policy is a policy kernel, `choose(s, player, legal, n, rng) -> action
 from typing import Any
 
 from ludoteca.agents.agent import Policy, PolicyAgent
-from ludoteca.agents.baselines import uniform
+from ludoteca.agents.baselines import GREEDY, uniform
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import NONE
 from ludoteca.envs.jit import kernel
@@ -28,7 +28,7 @@ def random_safe(game: Game) -> PolicyAgent:
 
 
 def playout_policy(name: str, game: Game) -> Policy:
-    """Return the policy kernel of a kind of playout: `"uniform"`, `"valid"` or `"safe"`.
+    """Return the policy kernel of a kind of playout: `"uniform"`, or a name in `PLAYOUTS`.
 
     Raises:
         ValueError: if there is no such kind, or not for this game.
@@ -39,8 +39,7 @@ def playout_policy(name: str, game: Game) -> Policy:
         return uniform
     if game.name not in PLAYOUTS[name]:
         raise ValueError(
-            f"there are no {name} random moves for {game.name}, only for "
-            f"{', '.join(PLAYOUTS[name])}"
+            f"there are no {name} playouts for {game.name}, only for {', '.join(PLAYOUTS[name])}"
         )
     return PLAYOUTS[name][game.name]
 
@@ -92,9 +91,10 @@ def safe_rider(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     return chosen if found > 0 else below(rng, 4)
 
 
-# Which games have random moves of a kind; every game has uniform ones.
+# Which games have playouts of a kind; every game has uniform ones.
 PLAYOUTS: dict[str, dict[str, Policy]] = {
     "uniform": {},
     "valid": {"hungry_geese": valid_goose},
     "safe": {"hungry_geese": safe_goose, "tron": safe_rider},
+    "greedy": GREEDY,
 }

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from ludoteca.agents.mcts.features import Features
-from ludoteca.agents.mcts.policies import POLICIES, smoothed_variance
+from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading
 from ludoteca.agents.mcts.search import search_kernel
 from ludoteca.agents.mcts.tree import DRAW, LOSS, ROOT, SIZE, START, WIN
 from ludoteca.envs.game import Game
@@ -79,12 +79,9 @@ def best_child_kernel(features: Features) -> Callable[..., int]:
     @kernel
     def best_child(nodes, final, settings, work):
         root = nodes[ROOT]
-        top_mean, top_variance = -1.0, 0.0
+        top = NO_BEST
         for k in range(root.first, root.first + nodes[root.first].opened):
-            child = nodes[k]
-            if child.value / child.visits > top_mean:
-                top_mean = child.value / child.visits
-                top_variance = smoothed_variance(child) / child.visits
+            top = leading(top, nodes[k], nodes[k].value / nodes[k].visits)
         best, best_points = root.first, -math.inf
         drawn = -1
         for k in range(root.first, root.first + nodes[root.first].opened):
@@ -98,7 +95,6 @@ def best_child_kernel(features: Features) -> Callable[..., int]:
                 points = mean
             elif final == BY_POLICY:
                 t = nodes[root.first].selections
-                top = (top_mean, top_variance)
                 points = score(child, mean, t, math.log(t), root.count, top, settings.c, work.rng)
             else:
                 points = float(child.visits)

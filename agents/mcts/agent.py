@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.agent import Agent
+from ludoteca.agents.agent import Agent, compile_act
 from ludoteca.agents.mcts.act import FINALS, MAX, MAX_ROBUST, ROBUST, make_act, make_best_child
 from ludoteca.agents.mcts.features import SETTINGS, Features
 from ludoteca.agents.mcts.parallel import PARALLEL, Threads
@@ -15,6 +15,7 @@ from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.report import SearchReport, make_report
 from ludoteca.agents.mcts.reuse import keep_subtree
 from ludoteca.agents.mcts.search import make_search
+from ludoteca.agents.mcts.simulation import make_simulation
 from ludoteca.agents.mcts.tree import ROOT, UNKNOWN
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
@@ -47,6 +48,8 @@ class MCTSAgent(Agent):
         mast_parameter: float | None = None,
         decisive: str = "",
         depth: int | None = None,
+        playout: str = "uniform",
+        evaluation: str = "",
         reuse: bool = False,
         threads: int = 1,
         parallel: str = "tree",
@@ -67,7 +70,7 @@ class MCTSAgent(Agent):
             seconds: per move, instead of a number of simulations.
             final: how the move is chosen in the end: `"max"` (most wins), `"robust"` (most visits),
                 `"max_robust"` (both), `"mean"` or `"policy"`.
-            draw: what a draw is worth: `"half"` a win, or as a `"loss"` for everyone.
+            draw: what a drawn game is worth: `"half"` a win, or as a `"loss"` for everyone.
             fpu: score of moves without visits (first-play urgency); by default all come first.
             solver: whether proven results are backed up.
             transpositions: whether equal positions share their statistics.
@@ -78,7 +81,11 @@ class MCTSAgent(Agent):
             mast: `"gibbs"`, `"greedy"` or `""`.
             mast_parameter: temperature (0.3 by default) or epsilon (0.4 by default).
             decisive: `"win"`, `"both"` or `""`.
-            depth: plies after which a playout stops and counts as the game's `returns` say.
+            depth: plies after which a playout stops and is evaluated.
+            playout: what playouts play: `"uniform"`, or another of the game's policies, see
+                `ludoteca.agents.playouts`.
+            evaluation: of playouts that were stopped: `"returns"`, or one of the game's own, which
+                is the default, see `ludoteca.agents.evaluations`.
             reuse: whether the subtree of the moves played is kept for the next search.
             threads: threads that search a position; results then vary from run to run.
             parallel: what they share: one `"tree"`, or only the results at the `"root"`.
@@ -111,7 +118,10 @@ class MCTSAgent(Agent):
             decisive=decisive,
             transpositions=choice("transpositions", transpositions, (False, True)),
             shared_tree=threads > 1 and parallel == "tree",
+            playout=playout,
+            evaluation=evaluation,
         )
+        make_simulation(game, self.features)  # refuses a playout or an evaluation of other games
         self.simulations = integer("simulations", simulations, 1, 10**9)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         self.final = FINALS.index(choice("final", final, FINALS))
@@ -140,11 +150,19 @@ class MCTSAgent(Agent):
 
     def prepare(self) -> None:
         """Compile the search, or load it, so that the first move takes no longer than others."""
-        make_best_child(self.features)
-        if self._one_by_one:
-            make_search(self.game, self.features)
-        else:
-            make_act(self.game, self.features)
+        if not self._one_by_one:
+            compile_act(self)
+            return
+        states, nowhere = self.game.empty(1), np.full(1, -1)
+        states[0] = self.game.new()
+        simulations, self.simulations = self.simulations, 1
+        seconds, self.seconds = self.seconds, None
+        try:
+            for _ in range(2):  # the second search begins with the tree of the first, if it can
+                self.act(states, np.zeros(1, np.int64), np.zeros((1, 1), np.uint64), nowhere)
+        finally:
+            self.simulations, self.seconds = simulations, seconds
+            self.start(nowhere)
 
     def start(self, lanes: NDArray[np.int64]) -> None:
         """Forget the trees of `lanes`: new games begin there."""

@@ -27,6 +27,8 @@ class Features:
         transpositions: positions that are equal share their children and what is known of them
             (UCT1 of Childs, Brodeur and Kocsis, "Transpositions and move groups", 2008).
         shared_tree: several threads search one tree.
+        playout: a name in `ludoteca.agents.playouts.PLAYOUTS`.
+        evaluation: of a playout cut short, see `ludoteca.agents.evaluations.find_evaluation`.
     """
 
     policy: str = "ucb1"
@@ -37,12 +39,16 @@ class Features:
     decisive: str = ""
     transpositions: bool = False
     shared_tree: bool = False
+    playout: str = "uniform"
+    evaluation: str = ""
 
     def __post_init__(self) -> None:
         choice("policy", self.policy, tuple(POLICIES))
         choice("amaf", self.amaf, ("", "amaf", "rave", "grave"))
         choice("mast", self.mast, ("", "gibbs", "greedy"))
         choice("decisive", self.decisive, ("", "win", "both"))
+        if self.mast and self.playout != "uniform":
+            raise ValueError(f"playouts are either mast's or {self.playout}, not both")
 
 
 SETTINGS = np.dtype(
@@ -52,7 +58,7 @@ SETTINGS = np.dtype(
         ("amaf_weight", np.float64),  # "amaf": alpha; "rave" and "grave": the bias
         ("mast_parameter", np.float64),  # temperature (gibbs) or epsilon (greedy)
         ("grave_reference", np.int32),  # an ancestor with more visits lends its AMAF statistics
-        ("max_plies", np.int32),  # of a playout, before the position is scored as it stands
+        ("max_plies", np.int32),  # of a playout, before the position is evaluated
     ],
     align=True,
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from ludoteca.agents.mcts.act import BY_POLICY, MAX, MEAN
 from ludoteca.agents.mcts.joint_features import JointFeatures
-from ludoteca.agents.mcts.policies import POLICIES, smoothed_variance
+from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading
 from ludoteca.agents.mcts.tree import ROOT
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
@@ -51,15 +51,13 @@ def best_action_kernel(game: Game, features: JointFeatures) -> Callable[..., int
     @kernel
     def best_action(arms: Any, seat: int, final: int, settings: Any, work: Any) -> int:
         t, tried = 0, 0
-        top_mean, top_variance = -1.0, 0.0
+        top = NO_BEST
         for action in range(num_actions):
             arm = arms[ROOT, seat, action]
             if arm.visits > 0:
                 t += arm.visits
                 tried += 1
-                if arm.value / arm.visits > top_mean:
-                    top_mean = arm.value / arm.visits
-                    top_variance = smoothed_variance(arm) / arm.visits
+                top = leading(top, arm, arm.value / arm.visits)
         best, best_points, ties = 0, -math.inf, 0
         for action in range(num_actions):
             arm = arms[ROOT, seat, action]
@@ -72,7 +70,6 @@ def best_action_kernel(game: Game, features: JointFeatures) -> Callable[..., int
             elif final == MEAN:
                 points = mean
             elif final == BY_POLICY:
-                top = (top_mean, top_variance)
                 points = score(arm, mean, t, math.log(t), tried, top, settings.c, work.rng)
             visits = arms[ROOT, seat, best].visits
             if points > best_points or (points == best_points and arm.visits > visits):

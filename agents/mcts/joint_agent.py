@@ -56,7 +56,7 @@ class JointMCTSAgent(Agent):
             simulations: per move.
             seconds: per move, instead of a number of simulations.
             final: how the move is chosen in the end, see `MCTSAgent`.
-            draw: what a draw is worth: `"half"` a win, or as a `"loss"` for everyone.
+            draw: what a drawn game is worth: `"half"` a win, or as a `"loss"` for everyone.
             fpu: score of moves without visits (first-play urgency); by default all come first.
             depth: plies after which a playout stops and is evaluated.
             playout: what playouts play: `"uniform"`, `"valid"` or `"safe"` random moves, see
@@ -108,7 +108,12 @@ class JointMCTSAgent(Agent):
 
     def prepare(self) -> None:
         """Compile the search, or load it, by searching a position."""
-        self._choose(self.game.new(), np.zeros(1, np.uint64), 0)
+        simulations, self.simulations = self.simulations, 1
+        seconds, self.seconds = self.seconds, None
+        try:
+            self._choose(self.game.new(), np.zeros(1, np.uint64), 0)
+        finally:
+            self.simulations, self.seconds = simulations, seconds
         self._settled(self._tree[1], 0)
 
     def act(

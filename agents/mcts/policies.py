@@ -7,7 +7,8 @@ A policy is one kernel, `score(child, mean, t, log_t, k, best, c, rng) -> float`
     mean     its mean score x_i, in [0, 1]
     t        visits of all children together, and log_t its natural logarithm
     k        number of children, K
-    best     the highest mean, and the smoothed variance of that mean, `(mean, variance)`
+    best     `(mean, variance, number)`: the highest mean, its smoothed variance, and how many
+             children have that mean
     c        the policy's parameters, in the order of its table line
     rng      the search's random stream
 
@@ -28,6 +29,8 @@ import numpy as np
 
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import next_u64
+
+NO_BEST = (-1.0, 0.0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +90,7 @@ def ucb_minimal(
 
 @kernel
 def moss(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any, rng: Any) -> Any:
-    """MOSS, Audibert and Bubeck, 2009."""
+    """MOSS, Audibert and Bubeck, 2009, with the visits so far in place of the horizon."""
     n = child.visits
     return mean + math.sqrt(max(math.log(t / (k * n)), 0.0) / n)
 
@@ -134,10 +137,10 @@ def epsilon_greedy(
 ) -> Any:
     """epsilon_n-greedy, Auer, Cesa-Bianchi and Fischer, 2002, fig. 3; c = (c, d).
 
-    epsilon = min(1, c K / (d^2 t)) is drawn at random among all, the rest goes to the best.
+    epsilon = min(1, c K / (d^2 t)) is drawn at random among all, the rest among the best.
     """
     epsilon = min(1.0, c[0] * k / (c[1] * c[1] * t))
-    return epsilon / k + (1 - epsilon) * (1.0 if mean >= best[0] else 0.0)
+    return epsilon / k + ((1 - epsilon) / best[2] if mean >= best[0] else 0.0)
 
 
 @kernel
@@ -174,9 +177,21 @@ def omc_deterministic(
 
 @kernel
 def pbbm(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any, rng: Any) -> Any:
-    """Probability to beat the best move, Coulom, "Efficient selectivity", 2006, section 3.2."""
+    """Probability to beat the best move, Coulom, "Efficient selectivity", 2006, section 3.2.
+
+    Variances are those of the means; Coulom's epsilon, a floor under every probability that keeps
+    urgent moves from being starved, is left out, as the smoothed variances serve for that.
+    """
     spread = math.sqrt(2 * (best[1] + smoothed_variance(child) / child.visits))
     return math.exp(-2.4 * (best[0] - mean) / spread)
+
+
+@kernel
+def leading(best: Any, child: Any, mean: float) -> Any:
+    """Return what `best` is when a child is looked at, too; begin with `NO_BEST`."""
+    if mean > best[0]:
+        return (mean, smoothed_variance(child) / child.visits, 1)
+    return (best[0], best[1], best[2] + int(mean == best[0]))
 
 
 @kernel

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import cache
 
 from ludoteca.agents.mcts.features import Features
-from ludoteca.agents.mcts.policies import POLICIES, smoothed_variance, unit
+from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading, unit
 from ludoteca.agents.mcts.tree import UNEXPANDED, UNKNOWN
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import kernel
@@ -115,13 +115,14 @@ def make_selection(
             return open_child(nodes, node, work)
         t = max(block.selections, 1)
         log_t = math.log(t)
-        top_mean, top_variance = -1.0, 0.0
+        top = NO_BEST
         if needs_best:
             for child_index in range(parent.first, parent.first + opened):
                 child = nodes[child_index]
                 mean = child.value / child.visits
-                if mean > top_mean:
-                    top_mean, top_variance = mean, smoothed_variance(child) / child.visits
+                if amaf:
+                    mean = mixed_mean(nodes, child, reference, work, settings)
+                top = leading(top, child, mean)
         best, best_score, total = -1, -math.inf, 0.0
         for child_index in range(parent.first, parent.first + opened):
             child = nodes[child_index]
@@ -133,9 +134,7 @@ def make_selection(
             mean = child.value / child.visits
             if amaf:
                 mean = mixed_mean(nodes, child, reference, work, settings)
-            points = score(
-                child, mean, t, log_t, parent.count, (top_mean, top_variance), settings.c, work.rng
-            )
+            points = score(child, mean, t, log_t, parent.count, top, settings.c, work.rng)
             if draws:
                 work.weights[child_index - parent.first] = points
                 total += points

@@ -4,9 +4,11 @@ import math
 from collections.abc import Callable
 from functools import cache
 
+from ludoteca.agents.evaluations import find_evaluation
 from ludoteca.agents.mcts.expansion import make_expansion
 from ludoteca.agents.mcts.features import Features
 from ludoteca.agents.mcts.policies import unit
+from ludoteca.agents.playouts import playout_policy
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import below
@@ -28,7 +30,10 @@ def make_simulation(game: Game, features: Features) -> tuple[Callable[..., int],
     logged = amaf or mast
     draw_is_loss = features.draw_is_loss
     playout, longest = game.playout, game.max_plies
-    has_playout = playout is not None and not mast and not decisive
+    uniform = features.playout == "uniform"
+    has_playout = playout is not None and uniform and not mast and not decisive
+    policy = playout_policy(features.playout, game)
+    evaluate = find_evaluation(features.evaluation, game)
     _, _, wins_at_once = make_expansion(game, features)
 
     @kernel
@@ -45,6 +50,8 @@ def make_simulation(game: Game, features: Features) -> tuple[Callable[..., int],
             for k in range(n):
                 if wins_at_once(states, s, work.legal[k], work):
                     return int(work.legal[k])
+        if not uniform:
+            return policy(s, int(player(s)), work.legal, n, work.rng)
         if not mast:
             return int(work.legal[below(work.rng, n)])
         mover = player(s)
@@ -79,11 +86,15 @@ def make_simulation(game: Game, features: Features) -> tuple[Callable[..., int],
 
     @kernel
     def to_scores(s, work):
-        """Write every player's score in [0, 1]; a game cut short counts as a draw."""
-        returns(s, work.scores)
+        """Write every player's score in [0, 1]."""
+        over = is_terminal(s)
+        if over:
+            returns(s, work.scores)
+        else:
+            evaluate(s, work.scores)
         for p in range(players):
             x = work.scores[p]
-            if draw_is_loss:
+            if draw_is_loss and over:
                 work.scores[p] = 1.0 if x > 0 else 0.0
             else:
                 work.scores[p] = 0.5 + 0.5 * x

@@ -16,7 +16,7 @@ from typing import Any
 from ludoteca.agents.evaluations import find_evaluation
 from ludoteca.agents.mcts.joint_features import JointFeatures
 from ludoteca.agents.mcts.joint_tree import FULL, find_child, start_tree
-from ludoteca.agents.mcts.policies import POLICIES, smoothed_variance, unit
+from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading, unit
 from ludoteca.agents.mcts.tree import ROOT
 from ludoteca.agents.playouts import playout_policy
 from ludoteca.envs.game import Game
@@ -170,20 +170,18 @@ def make_selection(game: Game, features: JointFeatures) -> Callable[..., int]:
         if untried > 0 and (t == 0 or settings.fpu == math.inf):
             return int(new)
         log_t = math.log(t)
-        top_mean, top_variance = -1.0, 0.0
+        top = NO_BEST
         if needs_best:
             for k in range(n):
                 arm = arms[node, p, work.legal[k]]
-                if arm.visits > 0 and arm.value / arm.visits > top_mean:
-                    top_mean = arm.value / arm.visits
-                    top_variance = smoothed_variance(arm) / arm.visits
+                if arm.visits > 0:
+                    top = leading(top, arm, arm.value / arm.visits)
         best, best_score, ties, total = -1, -math.inf, 0, 0.0
         for k in range(n):
             arm = arms[node, p, work.legal[k]]
             if arm.visits == 0:
                 work.weights[k] = -math.inf if importance else 0.0
                 continue
-            top = (top_mean, top_variance)
             mean = arm.value / arm.visits
             points = score(arm, mean, t, log_t, n, top, settings.c, work.rng)
             work.weights[k] = points
@@ -250,13 +248,14 @@ def make_playout(game: Game, features: JointFeatures) -> Callable[..., None]:
                 work.joint[p] = choose(s, p, work.legal, n, work.rng) if n > 0 else 0
             step(s, work.joint)
             plies += 1
-        if is_terminal(s):
+        over = is_terminal(s)
+        if over:
             returns(s, work.scores)
         else:
             evaluate(s, work.scores)
         for p in range(players):
             x = work.scores[p]
-            if draw_is_loss:
+            if draw_is_loss and over:
                 work.scores[p] = 1.0 if x > 0 else 0.0
             else:
                 work.scores[p] = 0.5 + 0.5 * x

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.mcts.policies import POLICIES, smoothed_variance, unit
+from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading, unit
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 from ludoteca.envs.rng import GAMMA, next_u64
 
@@ -61,17 +61,14 @@ def make_play(policy_name: str, lazy: bool) -> Any:
     def choose(arms: Any, weights: Any, t: Any, c: Any, rng: Any) -> tuple[int, float]:
         """Return an arm and the probability it was drawn with, as the search chooses a child."""
         log_t, n = math.log(t), len(arms)
-        top_mean, top_variance = -1.0, 0.0
+        top = NO_BEST
         if needs_best:
             for k in range(n):
-                mean = arms[k].value / arms[k].visits
-                if mean > top_mean:
-                    top_mean = mean
-                    top_variance = smoothed_variance(arms[k]) / arms[k].visits
+                top = leading(top, arms[k], arms[k].value / arms[k].visits)
         best, best_score, total = 0, -math.inf, 0.0
         for k in range(n):
             mean = arms[k].value / arms[k].visits
-            points = score(arms[k], mean, t, log_t, n, (top_mean, top_variance), c, rng)
+            points = score(arms[k], mean, t, log_t, n, top, c, rng)
             if draws:
                 weights[k] = points
                 total += points

@@ -27,7 +27,7 @@ from ludoteca.evaluate.tournament.results import Results
 
 SIMULATIONS, SECONDS = 1000, 0.002  # a move
 FAST_SIMULATIONS, FAST_SECONDS = 200, 0.0004
-GAMES_PER_PAIR = {"constants": 100, "policies": 40, "combinations": 20, "equal_time": 20}
+GAMES_PER_PAIR = {"constants": 60, "policies": 20, "combinations": 10, "equal_time": 10}
 FAST_GAMES_PER_PAIR = 2
 
 CONSTANTS = (2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.mcts import MCTSAgent
-from ludoteca.agents.mcts.act import FINALS
+from ludoteca.agents.mcts.act import FINALS, make_act, make_best_child
 from ludoteca.agents.mcts.features import SETTINGS, Features
 from ludoteca.agents.mcts.memory import Trees
 from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.agents.mcts.search import search_kernel
+from ludoteca.agents.mcts.search import make_search, search_kernel
 from ludoteca.agents.mcts.tree import LOSS, PLAYED, ROOT, SIZE, UNEXPANDED, WIN
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
@@ -352,6 +352,62 @@ def test_draws_may_count_as_losses() -> None:
     assert {one.name: one.mean for one in loss.candidates}["a3"] == 0
 
 
+def test_playouts_may_follow_a_policy() -> None:
+    game = make_game("othello")
+    agent = MCTSAgent(game, simulations=1, playout="greedy", amaf="amaf")  # AMAF writes moves down
+    agent.search(game.new(), np.array([5], np.uint64))
+    work = agent._threads.trees[0].work.view(np.recarray)[0]
+    s, legal = game.new(), np.zeros(game.num_actions, np.int16)
+    choices = 0
+    with np.errstate(over="ignore"):
+        game.step(s, int(work.played[0]))  # chosen in the tree
+        ply = 1
+        while not game.is_terminal(s):
+            options = legal[: game.legal_actions(s, legal)].tolist()
+            gains = {}
+            for action in options:
+                after = game.empty(1).view(np.recarray)
+                after[0] = s
+                game.step(after[0], action)
+                gains[action] = -int(after[0].discs[1 - s.to_move]).bit_count()
+            played = int(work.played[ply])
+            assert gains[played] == max(gains.values())
+            choices += len(set(gains.values())) > 1
+            game.step(s, played)
+            ply += 1
+    assert choices > 10
+
+
+def test_playouts_cut_short_are_evaluated() -> None:
+    game = make_game("othello")
+    by_default = MCTSAgent(game, simulations=4, depth=0).search(game.new())
+    # Each of the four first moves leaves 4 discs to 1.
+    assert [one.mean for one in by_default.candidates] == pytest.approx([0.5 + 0.5 * 3 / 5] * 4)
+    returns = MCTSAgent(game, simulations=4, depth=0, evaluation="returns").search(game.new())
+    assert [one.mean for one in returns.candidates] == [0.5] * 4
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"reuse": True}, {"seconds": 60.0}, {"threads": 2}], ids=str
+)
+def test_prepared_agents_compile_nothing_more(options: dict[str, Any]) -> None:
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, simulations=5, **options)
+    agent.prepare()
+    functions = [
+        make_act(game, agent.features),
+        make_search(game, agent.features),
+        make_best_child(agent.features),
+    ]
+    before = [len(function.signatures) for function in functions]
+    assert sum(before) >= 1
+    agent.simulations, agent.seconds = 5, None
+    states = game.empty(1)
+    states[0] = game.new()
+    agent.act(states, np.array([0]), np.array([[1]], np.uint64), np.array([0]))
+    assert [len(function.signatures) for function in functions] == before
+
+
 def test_reports_can_be_read_and_written() -> None:
     game = make_game("connect4")
     report = MCTSAgent(game, simulations=500).search(game.new())
@@ -387,6 +443,10 @@ def test_search_beats_random_play(id_: str) -> None:
         ({"policy": "ucb1", "gamma": 1.0}, "no parameter 'gamma'; its parameters are alpha"),
         ({"amaf": "raves"}, "amaf must be one of '', 'amaf', 'rave', 'grave'"),
         ({"threads": 0}, "threads must be an integer from 1"),
+        ({"playout": "wild"}, "playout must be one of 'uniform', 'valid', 'safe', 'greedy'"),
+        ({"playout": "greedy"}, "there are no greedy playouts for connect4, only for othello"),
+        ({"playout": "safe", "mast": "gibbs"}, "playouts are either mast's or safe, not both"),
+        ({"evaluation": "discs"}, "connect4 has no evaluation 'discs'; it has returns"),
         ({"threads": 2, "parallel": "root", "reuse": True}, "cannot be reused"),
     ],
 )
@@ -399,7 +459,7 @@ def test_features_are_all_agent_options() -> None:
     names = {field.name for field in fields(Features)}
     assert names == {
         "policy", "draw_is_loss", "solver", "amaf", "mast", "decisive", "transpositions",
-        "shared_tree",
+        "shared_tree", "playout", "evaluation",
     }  # fmt: skip
     assert WIN > LOSS
     assert SIZE == 1

@@ -392,7 +392,7 @@ def test_standing_is_the_result_if_the_game_ended_now():
     assert out.tolist() == final.tolist()
     with pytest.raises(ValueError, match="tron has no evaluation 'standing'; it has returns"):
         find_evaluation("standing", tron())
-    assert set(EVALUATIONS) <= {make_game(name).name for name in ("hungry_geese",)}
+    assert set(EVALUATIONS) <= {make_game(name).name for name in ("hungry_geese", "othello")}
 
 
 def test_playouts_cut_short_are_evaluated():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from ludoteca.agents.mcts.features import SETTINGS, Features, work_dtype
-from ludoteca.agents.mcts.policies import POLICIES, gamma, smoothed_variance, unit
+from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, gamma, leading, unit
 from ludoteca.agents.mcts.selection import make_selection
 from ludoteca.agents.mcts.tree import NODE, ROOT, UNEXPANDED
 from ludoteca.envs.registry import make_game
@@ -134,7 +134,7 @@ def normalized(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 def epsilon_greedy(s: Statistics, c: Any) -> NDArray[np.float64]:
     epsilon = min(1.0, c[0] * s.k / (c[1] ** 2 * s.t))
     best = s.x == s.x.max()
-    return epsilon / s.k + (1 - epsilon) * best
+    return epsilon / s.k + (1 - epsilon) * best / best.sum()
 
 
 # Auer, Cesa-Bianchi, Freund and Schapire (2002), fig. 1, with w_i = exp(gamma gain_i / K).
@@ -171,7 +171,9 @@ def stream(seed: int) -> NDArray[np.uint64]:
 def scores(name: str, s: Statistics, c: list[float]) -> NDArray[np.float64]:
     """Call the policy's kernel for each arm, as the search does."""
     arms, rng = s.records(), stream(1)
-    best = (s.x.max(), smoothed_variance(arms[s.best]) / arms[s.best].visits)
+    best = NO_BEST
+    for arm, x in zip(arms, s.x, strict=True):
+        best = leading(best, arm, x)
     return np.array(
         [
             POLICIES[name].score(arm, x, int(s.t), math.log(s.t), s.k, best, np.array(c), rng)
@@ -236,7 +238,7 @@ def test_by_hand(name: str) -> None:
     child = np.zeros(1, NODE).view(np.recarray)[0]
     child.visits, child.value, child.square, child.prior = 10, 6, 6, 0.25
     c = list(POLICIES[name].params.values())
-    score = POLICIES[name].score(child, 0.6, 100, math.log(100), 4, (0.6, 0.1), c, stream(1))
+    score = POLICIES[name].score(child, 0.6, 100, math.log(100), 4, (0.6, 0.1, 1), c, stream(1))
     assert score == pytest.approx(BY_HAND[name], abs=1e-6)
 
 
@@ -247,7 +249,7 @@ def test_more_by_hand() -> None:
         child.visits, child.value, child.square = visits, wins, wins
         c = list(POLICIES[name].params.values())
         mean, log_t = wins / visits, math.log(t)
-        return POLICIES[name].score(child, mean, t, log_t, k, (best, 0.01), c, stream(1))
+        return POLICIES[name].score(child, mean, t, log_t, k, (best, 0.01, 2), c, stream(1))
 
     # The variance counts: V = 0.0196 + 0.0606971 = 0.0802971 < 1/4.
     assert score("ucb_tuned", 5000, 100, 10_000, 2) == pytest.approx(0.0321619, abs=1e-6)
@@ -257,6 +259,8 @@ def test_more_by_hand() -> None:
     assert score("etc", 1, 1, 9, 4) == 3
     # epsilon / K, for those that are not the best.
     assert score("epsilon_greedy", 10, 6, 100, 4, best=0.7) == pytest.approx(1 / 64)
+    # Two that are best share the rest, 15/16.
+    assert score("epsilon_greedy", 10, 7, 100, 4, best=0.7) == pytest.approx(1 / 64 + 15 / 32)
 
 
 # Which child the search itself visits.
