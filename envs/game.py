@@ -146,14 +146,22 @@ _made: dict[str, Game] = {}
 
 
 def unique(factory: Callable[P, Game]) -> Callable[P, Game]:
-    """Let a factory return the same `Game` whenever it is given the same parameters."""
+    """Let a factory return the same `Game` whenever it is given the same parameters.
+
+    NumPy's numbers count as Python's.
+    """
 
     @wraps(factory)
     def make(*args: P.args, **kwargs: P.kwargs) -> Game:
-        game = factory(*args, **kwargs)
+        plain: Any = {key: _plain(value) for key, value in kwargs.items()}
+        game = factory(*map(_plain, args), **plain)
         return _made.setdefault(game.spec, game)
 
     return make
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _load(spec: str) -> Game:

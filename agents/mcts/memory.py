@@ -3,11 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.agents.mcts.features import Features, work_dtype
 from ludoteca.agents.mcts.tree import ENTRY, NODE, SHARED, STATES
 from ludoteca.envs.game import Game
+from ludoteca.envs.stepper import CACHE_LINE
 
 
 class Trees(NamedTuple):
@@ -31,7 +32,7 @@ class Trees(NamedTuple):
         entries = 1 << (max_nodes - 1).bit_length() if features.transpositions else 0
         tree = (
             np.zeros(max_nodes, NODE),
-            np.zeros(SHARED, np.int64),
+            _apart(SHARED, np.int64),
             np.zeros(entries, ENTRY),
         )
         return cls(*tree, *_thread_memory(game))
@@ -50,7 +51,16 @@ class Trees(NamedTuple):
 
 
 def _thread_memory(game: Game) -> tuple[NDArray[Any], ...]:
-    states = game.empty(STATES)
+    states = _apart(STATES, game.state)
+    states[:] = game.empty(STATES)
     width = next(width for width in (8, 4, 2, 1) if states.itemsize % width == 0)
     words = states.view(f"u{width}").reshape(STATES, -1)
-    return states, words, np.zeros(1, work_dtype(game))
+    return states, words, _apart(1, work_dtype(game))
+
+
+def _apart(count: int, dtype: DTypeLike) -> NDArray[Any]:
+    """Return zeros in cache lines of their own: cores that write to one wait for each other."""
+    size = count * np.dtype(dtype).itemsize
+    room = np.zeros(-(-size // CACHE_LINE) * CACHE_LINE + CACHE_LINE, np.uint8)
+    start = -room.ctypes.data % CACHE_LINE
+    return room[start : start + size].view(dtype)

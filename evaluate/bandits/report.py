@@ -4,8 +4,6 @@ import csv
 import io
 import json
 import math
-import shlex
-import sys
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -25,7 +23,6 @@ def write_report(findings: Findings, folder: Path) -> Path:
     """Write `report.md` and what belongs to it, and return its path."""
     alphas, regrets, curves = alpha_rows(findings), regret_rows(findings), curve_rows(findings)
     about = about_this_run(study=asdict(findings.study)) | {
-        "command": command(),
         "versions": our_versions() | {name: version(name) for name in ("scipy", "matplotlib")},
     }
     write_whole(folder / "alphas.csv", _csv(alphas))
@@ -38,13 +35,6 @@ def write_report(findings: Findings, folder: Path) -> Path:
     write_whole(folder / "curves.png", plots.curves(findings))
     write_whole(folder / "report.md", to_markdown(findings, alphas, about))
     return folder / "report.md"
-
-
-def command() -> str:
-    """Return how this program was started."""
-    spec = sys.modules["__main__"].__spec__
-    program = ["python", "-m", spec.name.removesuffix(".__main__")] if spec else sys.argv[:1]
-    return shlex.join([*program, *sys.argv[1:]])
 
 
 def alpha_rows(findings: Findings) -> list[dict[str, Any]]:

@@ -109,7 +109,7 @@ class Report:
 def about_this_run(**settings: Any) -> dict[str, Any]:
     """Return the command, date, machine and `settings`."""
     return {
-        "command": shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": command(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "cpu": cpu_name(),
         "cores": os.cpu_count(),
@@ -117,6 +117,13 @@ def about_this_run(**settings: Any) -> dict[str, Any]:
         "load_average_at_start": load_average(),
         **settings,
     }
+
+
+def command() -> str:
+    """Return how this program was started."""
+    spec = sys.modules["__main__"].__spec__
+    module = ["python", "-m", spec.name.removesuffix(".__main__")] if spec else []
+    return shlex.join([*(module or [Path(sys.argv[0]).name]), *sys.argv[1:]])
 
 
 def our_versions() -> dict[str, str]:
