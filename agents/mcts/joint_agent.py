@@ -11,11 +11,12 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.mcts.act import FINALS, MAX_ROBUST
 from ludoteca.agents.mcts.agent import policy_parameters
 from ludoteca.agents.mcts.joint_act import make_best_action, make_settled
-from ludoteca.agents.mcts.joint_features import SETTINGS, JointFeatures, work_dtype
+from ludoteca.agents.mcts.joint_features import SETTINGS, JointFeatures
+from ludoteca.agents.mcts.joint_memory import JointThreads
 from ludoteca.agents.mcts.joint_report import make_joint_report
-from ludoteca.agents.mcts.joint_tree import ARM, NODE, check_joint_actions, table_size
+from ludoteca.agents.mcts.joint_tree import check_joint_actions
 from ludoteca.agents.mcts.report import SearchReport
-from ludoteca.agents.mcts.simultaneous import START, STATES, make_search
+from ludoteca.agents.mcts.simultaneous import make_search
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
@@ -40,6 +41,7 @@ class JointMCTSAgent(Agent):
         depth: int | None = None,
         playout: str = "uniform",
         evaluation: str = "",
+        threads: int = 1,
         max_nodes: int = 200_000,
         alpha: float | None = None,
         zeta: float | None = None,
@@ -63,7 +65,8 @@ class JointMCTSAgent(Agent):
                 `ludoteca.agents.playouts`.
             evaluation: of playouts that were stopped: `"returns"`, or one of the game's own, which
                 is the default, see `ludoteca.agents.evaluations`.
-            max_nodes: the tree grows no larger.
+            threads: threads that search a position in a tree each, and add up their results.
+            max_nodes: a tree grows no larger.
             alpha: parameter of a policy, as the following, see `MCTSAgent`.
             zeta: see `alpha`.
             c: see `alpha`.
@@ -94,14 +97,11 @@ class JointMCTSAgent(Agent):
         plies = game.max_plies if depth is None else integer("depth", depth, 0, 10**6)
         self._settings["max_plies"] = plies
         nodes = integer("max_nodes", max_nodes, 2, 10**9)
+        integer("threads", threads, 1, 1024)
         if self.seconds is None:
-            nodes = min(nodes, self.simulations * (2 if self.final == MAX_ROBUST else 1) + 1)
-        self._tree = (
-            np.zeros(nodes, NODE),
-            np.zeros((nodes, game.num_players, game.num_actions), ARM),
-            np.zeros(table_size(nodes), np.int32),
-        )
-        self._states, self._work = game.empty(STATES), np.zeros(1, work_dtype(game))
+            most = -(-self.simulations // threads) * (2 if self.final == MAX_ROBUST else 1)
+            nodes = min(nodes, most + self.simulations // 10 + 2)
+        self._threads = JointThreads(game, nodes, threads)
         self._search = make_search(game, self.features)
         self._best_action = make_best_action(game, self.features)
         self._settled = make_settled(game)
@@ -114,7 +114,7 @@ class JointMCTSAgent(Agent):
             self._choose(self.game.new(), np.zeros(1, np.uint64), 0)
         finally:
             self.simulations, self.seconds = simulations, seconds
-        self._settled(self._tree[1], 0)
+        self._settled(self._threads.trees[0].arms, 0)
 
     def act(
         self,
@@ -126,7 +126,7 @@ class JointMCTSAgent(Agent):
         """Search each position and choose its move."""
         actions = np.zeros(len(states), np.int64)
         for k in range(len(states)):
-            actions[k], _ = self._choose(states[k], rngs[k], int(seats[k]))
+            actions[k] = self._choose(states[k], rngs[k], int(seats[k]))
         return actions
 
     def search(self, s: Any, rng: NDArray[np.uint64] | None = None, seat: int = 0) -> SearchReport:
@@ -139,29 +139,30 @@ class JointMCTSAgent(Agent):
         """
         start = time.perf_counter()
         rng = np.zeros(1, np.uint64) if rng is None else rng
-        action, size = self._choose(s, rng, seat)
+        action = self._choose(s, rng, seat)
         seconds = time.perf_counter() - start
-        nodes, arms, _ = self._tree
-        return make_joint_report(self.game, nodes[:size], arms[:size], seat, action, seconds)
+        nodes, arms = self._threads.statistics()
+        return make_joint_report(self.game, nodes, arms, seat, action, seconds)
 
-    def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int) -> tuple[int, int]:
-        """Search one position; return the chosen action and the size of the tree."""
+    def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int) -> int:
+        """Search one position; return the chosen action."""
         start = time.perf_counter()
-        self._states[START] = s
-        self._work["rng"][0] = rng
-        memory = (self._states, self._work, self._settings)
-        arms = self._tree[1]
+        threads, work = self._threads, self._threads.trees[0].work
+        threads.begin(s, rng)
         if self.seconds is None:
-            size = self._search(*self._tree, 0, *memory, self.simulations)
+            threads.run(self._search, self._settings, self.simulations)
             left = self.simulations
-            while self.final == MAX_ROBUST and left > 0 and not self._settled(arms, seat):
+            while self.final == MAX_ROBUST and left > 0:
+                if self._settled(threads.statistics()[1], seat):
+                    break
                 more = max(self.simulations // 10, 1)
-                size = self._search(*self._tree, size, *memory, more)
+                threads.run(self._search, self._settings, more)
                 left -= more
         else:
-            size = self._search(*self._tree, 0, *memory, CHUNK)
+            threads.run(self._search, self._settings, CHUNK * len(threads.trees))
             while time.perf_counter() - start < self.seconds:
-                size = self._search(*self._tree, size, *memory, CHUNK)
-        action = self._best_action(arms, seat, self.final, self._settings, self._work)
-        rng[:] = self._work["rng"][0]
-        return int(action), int(size)
+                threads.run(self._search, self._settings, CHUNK * len(threads.trees))
+        arms = threads.statistics()[1]
+        action = self._best_action(arms, seat, self.final, self._settings, work)
+        rng[:] = work["rng"][0]
+        return int(action)

@@ -32,7 +32,7 @@ class Trees(NamedTuple):
         entries = 1 << (max_nodes - 1).bit_length() if features.transpositions else 0
         tree = (
             np.zeros(max_nodes, NODE),
-            _apart(SHARED, np.int64),
+            apart(SHARED, np.int64),
             np.zeros(entries, ENTRY),
         )
         return cls(*tree, *_thread_memory(game))
@@ -51,14 +51,14 @@ class Trees(NamedTuple):
 
 
 def _thread_memory(game: Game) -> tuple[NDArray[Any], ...]:
-    states = _apart(STATES, game.state)
+    states = apart(STATES, game.state)
     states[:] = game.empty(STATES)
     width = next(width for width in (8, 4, 2, 1) if states.itemsize % width == 0)
     words = states.view(f"u{width}").reshape(STATES, -1)
-    return states, words, _apart(1, work_dtype(game))
+    return states, words, apart(1, work_dtype(game))
 
 
-def _apart(count: int, dtype: DTypeLike) -> NDArray[Any]:
+def apart(count: int, dtype: DTypeLike) -> NDArray[Any]:
     """Return zeros in cache lines of their own: cores that write to one wait for each other."""
     size = count * np.dtype(dtype).itemsize
     room = np.zeros(-(-size // CACHE_LINE) * CACHE_LINE + CACHE_LINE, np.uint8)

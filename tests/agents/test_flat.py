@@ -210,8 +210,8 @@ def test_defaults_are_those_of_the_thesis_in_hungry_geese_only():
     [
         ("flat:simulations=0", "simulations must be an integer from 1"),
         ("flat:depth=0", "depth must be an integer from 1"),
-        ("flat:playout=valid", "there are no valid random moves for connect4, only for hungry_g"),
-        ("flat:playout=x", "playout must be one of 'uniform', 'valid', 'safe', got 'x'"),
+        ("flat:playout=valid", "there are no valid playouts for connect4, only for hungry_g"),
+        ("flat:playout=x", "playout must be one of 'uniform', 'valid', 'safe', 'greedy', got 'x'"),
         ("random_safe", "no safe random moves for connect4, only for hungry_geese, tron"),
     ],
 )

@@ -306,6 +306,26 @@ def test_a_search_may_have_seconds():
     assert report.simulations % 64 == 0
 
 
+@pytest.mark.parametrize("options", [{}, {"final": "max_robust"}, {"seconds": 0.05}], ids=str)
+def test_threads_share_the_simulations(options):
+    game = make_game("tron:rows=5,columns=5")
+    s = game.new(3)
+    agent = JointMCTSAgent(game, simulations=301, threads=3, **options)
+    report = agent.search(s, np.array([5], np.uint64), seat=1)
+    visits = [tree.nodes["visits"][0] for tree in agent._threads.trees]
+    assert min(visits) >= 100
+    assert report.simulations == sum(visits)
+    for p in range(2):
+        assert sum(one.visits for one in report.players[p]) == report.simulations
+    for one in report.candidates:
+        arms = [tree.arms[0, 1, one.action] for tree in agent._threads.trees]
+        assert one.visits == sum(arm["visits"] for arm in arms)
+        assert one.mean == pytest.approx(sum(arm["value"] for arm in arms) / one.visits)
+    first, second, third = (tree.arms["value"][0] for tree in agent._threads.trees)
+    assert (first != second).any()
+    assert (second != third).any()
+
+
 def test_the_report_can_be_read():
     game = make_game("tron")
     report = make_agent("mcts:simulations=100", game).search(game.new(), seat=1)
@@ -430,9 +450,9 @@ def test_it_beats_three_geese():
         ("tron", "mcts:amaf=rave", "no parameter 'amaf' where all move at once"),
         ("tron", "mcts:mast=gibbs", "no parameter 'mast' where"),
         ("hungry_geese", "mcts:decisive=win", "no parameter 'decisive' where .* hungry_geese"),
-        ("connect4", "mcts:playout=safe", "no parameter 'playout' where players take turns"),
-        ("tron", "mcts:playout=valid", "no valid random moves for tron, only for hungry_geese"),
-        ("tron", "mcts:playout=x", "playout must be one of 'uniform', 'valid', 'safe', got 'x'"),
+        ("connect4", "mcts:playout=safe", "there are no safe playouts for connect4, only for hungry_geese, tron"),
+        ("tron", "mcts:playout=valid", "no valid playouts for tron, only for hungry_geese"),
+        ("tron", "mcts:playout=x", "playout must be one of 'uniform', 'valid', 'safe', 'greedy', got 'x'"),
         ("tron", "mcts:policy=x", "policy must be one of"),
         ("tron", "mcts:alpha=1,policy=moss", "policy 'moss' has no parameter 'alpha'"),
         ("tron", "mcts:simulations=0", "simulations must be an integer from 1"),
