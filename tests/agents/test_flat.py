@@ -212,7 +212,7 @@ def test_defaults_are_those_of_the_thesis_in_hungry_geese_only():
         ("flat:depth=0", "depth must be an integer from 1"),
         ("flat:playout=valid", "there are no valid playouts for connect4, only for hungry_g"),
         ("flat:playout=x", "playout must be one of 'uniform', 'valid', 'safe', 'greedy', got 'x'"),
-        ("random_safe", "no safe random moves for connect4, only for hungry_geese, tron"),
+        ("random_safe", "no safe playouts for connect4, only for hungry_geese, tron"),
     ],
 )
 def test_bad_parameters_are_explained(spec, message):
