@@ -1,0 +1,720 @@
+"""The tables of docs/games say what the code does.
+
+Facts, parameters and names are compared with the `Game`. What the tables say in words (what a plane
+shows, what an action does, who gets which return, when a game is over) is looked up below, as a
+function that works it out from the cells of the board: a text that is not listed, or not true in
+some position of random games, fails.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.registry import GAMES, find_factory, game_id, make_game
+from ludoteca.envs.symmetry import DIRECTIONS
+from ludoteca.envs.trace import Trace, record
+from ludoteca.evaluate.listing import describe_params
+
+PAGES = Path(__file__).parents[2] / "docs" / "games"
+NAMES = [factory.partition(":")[2] for factory in GAMES.values()]
+all_pages = pytest.mark.parametrize("name", NAMES)
+GAMES_PLAYED = 100
+# Small boards, on which random games come to what is rare on the usual ones.
+SMALL = {
+    "connect4": "connect4:rows=3,columns=3,connect=3",
+    "breakthrough": "breakthrough:rows=4,columns=2",
+    "breakthrough_holes": "breakthrough_holes:rows=5,columns=2,holes=a3",
+    "breakthrough_suicide": "breakthrough_suicide:rows=4,columns=2",
+}
+# What is rare on all boards; the tests of these games have positions of it.
+RARE_ACTIONS = {"free_for_all": {"pass, legal when nothing else is"}}
+RARE_ENDS = {
+    "hungry_geese": {"199 steps have been played"},
+    "knight_through": {"a side has no knights"},
+}
+
+
+# Positions
+
+
+@dataclass(frozen=True)
+class View:
+    """Position `t` of a recorded game, as player `p` looks at it."""
+
+    game: Game
+    trace: Trace
+    i: int
+    t: int
+    p: int = 0
+
+    @property
+    def s(self) -> Any:
+        return self.trace.positions.view(np.recarray)[self.i, self.t]
+
+    @property
+    def codes(self) -> Any:
+        """Codes of the pieces of the layout, by cell."""
+        return self.game.layout.cells(self.s)
+
+    @property
+    def owners(self) -> Any:
+        """Whose piece is on each cell, or -1."""
+        return np.array([-1, *(piece.player for piece in self.game.layout.pieces)])[self.codes]
+
+    @property
+    def action(self) -> Any:
+        """What was played in this position: a number, or one for each player."""
+        played = self.trace.actions[self.i, self.t]
+        return played if self.game.simultaneous else int(played[0])
+
+    @property
+    def mover(self) -> int:
+        return int(self.trace.mover[self.i, self.t])
+
+    def at(self, t: int) -> "View":
+        return View(self.game, self.trace, self.i, t, self.p)
+
+    def of(self, p: int) -> "View":
+        return View(self.game, self.trace, self.i, self.t, p)
+
+    def full(self, value: float) -> Any:
+        return np.full(self.game.observation_shape[1:], value)
+
+    def marked(self, cells: Any) -> Any:
+        plane = self.full(0)
+        for cell in cells:
+            plane[np.unravel_index(cell, plane.shape)] = 1
+        return plane
+
+
+@cache
+def traced(spec: str, games: int = GAMES_PLAYED) -> Trace:
+    """Return random games; those of default parameters share their machine code with other tests.
+
+    With other parameters they are played without compiling, and `games` should be few.
+    """
+    played = games if ":" in spec else GAMES_PLAYED
+    return record(make_game(spec), played, seed=5, interpreted=":" in spec)
+
+
+def finals(name: str) -> Iterator[View]:
+    """Yield final positions of the usual game, and of the one on a small board."""
+    for spec, games in ((name, GAMES_PLAYED), (SMALL.get(name), 40)):
+        if spec:
+            game, trace = make_game(spec), traced(spec, games)
+            yield from (View(game, trace, i, int(trace.plies[i])) for i in range(games))
+
+
+def look(spec: str, games: int) -> Iterator[View]:
+    """Yield positions of some games, from the start to the end, for every player."""
+    game, trace = make_game(spec), traced(spec, games)
+    for i in range(games):
+        plies = int(trace.plies[i])
+        for t in sorted({0, 1, plies // 3, plies // 2, plies - 1, plies}):
+            yield from (View(game, trace, i, t, p) for p in range(game.num_players))
+
+
+# What planes show
+
+
+def goose(view: View, what: str, more: str | None) -> Any:
+    q = (view.p + int(more or 0)) % view.game.num_players
+    body = geese(view.s)[q]
+    if what == "last head":
+        return view.marked(geese(view.at(view.t - 1).s)[q][:1] if body and view.t else [])
+    return view.marked({"head": body[:1], "tail": body[-1:], "body": body}[what])
+
+
+def joined(view: View, color: int, side: str) -> Any:
+    """Return the stones of a color, and with a side of the padded board only those joined to it."""
+    stones = np.pad(view.codes == color, 1)
+    sides = {"north": np.s_[0, :], "south": np.s_[-1, :], "west": np.s_[:, 0], "east": np.s_[:, -1]}
+    edges = ("north", "south") if color == 1 else ("west", "east")
+    shown = np.zeros_like(stones)
+    for edge in [side] if side else edges:
+        shown[sides[edge]] = True
+    return shown | stones if not side else spread(shown, stones, HEXAGON)
+
+
+def spread(found: Any, among: Any, steps: Any) -> Any:
+    """Return the cells `found`, and those of `among` that steps lead to."""
+    todo, found = list(map(tuple, np.argwhere(found))), found.copy()
+    while todo:
+        row, column = todo.pop()
+        for dr, dc in steps:
+            r, c = row + dr, column + dc
+            inside = 0 <= r < among.shape[0] and 0 <= c < among.shape[1]
+            if inside and among[r, c] and not found[r, c]:
+                found[r, c] = True
+                todo.append((r, c))
+    return found
+
+
+HEXAGON = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
+
+
+def captures(view: View, q: int) -> int:
+    return captures_of_both(view.of(0))[q]
+
+
+@cache
+def captures_of_both(view: View) -> tuple[int, int]:
+    """Count the pieces that the opponent of each player has lost."""
+    owners = [view.at(t).owners for t in range(view.t + 1)]
+    lost = [
+        sum(max(0, int((a == q).sum() - (b == q).sum())) for a, b in pairwise(owners))
+        for q in range(2)
+    ]
+    return lost[1], lost[0]
+
+
+SHOWS: dict[str, Callable[..., Any]] = {
+    "own (?:discs|marks|stones|pawns|knights)": lambda v: v.owners == v.p,
+    "the opponent's (?:discs|marks|stones|pawns|knights)": lambda v: v.owners == 1 - v.p,
+    "own pieces, the spawned one included": lambda v: v.owners == v.p,
+    "the opponent's pieces, the spawned one included": lambda v: v.owners == 1 - v.p,
+    "plies left, everywhere": lambda v: v.full(v.game.max_plies - v.t),
+    "own captures, everywhere": lambda v: v.full(captures(v, v.p)),
+    "the opponent's captures, everywhere": lambda v: v.full(captures(v, 1 - v.p)),
+    "1 for White, 0 for Black, everywhere": lambda v: v.full(piece_name(v, v.p) == "white"),
+    "holes": lambda v: v.codes == 3,
+    "(black|white) discs": lambda v, color: v.codes == ("black", "white").index(color) + 1,
+    "black stones and the north and south edges": lambda v: joined(v, 1, ""),
+    "white stones and the west and east edges": lambda v: joined(v, 2, ""),
+    "black stones joined to the (north|south) edge, and that edge": lambda v, e: joined(v, 1, e),
+    "white stones joined to the (west|east) edge, and that edge": lambda v, e: joined(v, 2, e),
+    "sheep": lambda v: v.codes == 2,
+    "the wolf": lambda v: v.codes == 1,
+    "1 when the wolf is to move, else 0, everywhere": lambda v: v.full(v.t % 2 == 0),
+    "own head": lambda v: cell_of(v, v.s.head[v.p]),
+    "the opponent's head": lambda v: cell_of(v, v.s.head[1 - v.p]),
+    "own walls, head included": lambda v: v.s.walls == v.p + 1,
+    "the opponent's walls, head included": lambda v: v.s.walls == 2 - v.p,
+    r"(head|tail|body|last head) of goose p(?: \+ (\d))?": goose,
+    "food": lambda v: v.codes == 1,
+    "percent of the game that is over, everywhere": lambda v: v.full(100 * v.t // 199),
+    "percent of the time between two hungers that is over, everywhere": (
+        lambda v: v.full(100 * (v.t % 40) // 40)
+    ),
+}
+
+
+def piece_name(view: View, player: int) -> str:
+    return next(piece.name for piece in view.game.layout.pieces if piece.player == player)
+
+
+def cell_of(view: View, cell: Any) -> Any:
+    return view.marked([cell[0] * view.game.observation_shape[2] + cell[1]])
+
+
+# What actions do
+
+
+def places(view: View, row: str, column: str) -> bool:
+    """Tell whether the action fills the cell that the two formulas name."""
+    names = {"__builtins__": {}, "action": view.action}
+    cell = eval(row, names), eval(column, names)
+    return bool(view.owners[cell] == -1 and view.at(view.t + 1).owners[cell] == view.mover)
+
+
+def drops(view: View, column: str) -> bool:
+    column = eval(column, {"__builtins__": {}, "action": view.action})
+    before, after = view.owners, view.at(view.t + 1).owners
+    (changed,) = np.argwhere(before != after)
+    below_filled = (before[changed[0] + 1 :, column] != -1).all()
+    return bool(changed[1] == column and below_filled and after[tuple(changed)] == view.mover)
+
+
+def rides(view: View, q: int, number: str, direction: str) -> bool:
+    """Tell whether the head of player `q` goes that way; if it crashes, nothing can be seen."""
+    heads = [
+        [goose[:1] for goose in geese(v.s)]
+        if "occupied" in view.s.dtype.names
+        else [[int(row) * v.codes.shape[1] + int(column)] for row, column in v.s.head]
+        for v in (view, view.at(view.t + 1))
+    ]
+    start, end = heads[0][q], heads[1][q]
+    if not start or not end or start == end:
+        return True
+    columns, rows = view.codes.shape[1], view.codes.shape[0]
+    down, right = step_of(number, direction, "", "")
+    row, column = (start[0] // columns + down) % rows, (start[0] % columns + right) % columns
+    return end == [row * columns + column]
+
+
+def step_of(n: str, way: str, m: str, side: str) -> tuple[int, int]:
+    found = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
+    steps = int(n) * np.array(found[way])
+    if side:
+        steps = steps + int(m) * np.array(found[side])
+    return int(steps[0]), int(steps[1])
+
+
+def named_cells(game: Game, action: int) -> list[tuple[int, int]]:
+    """Return the two cells, (row, column), of a name like `a1-b2`."""
+    names = re.split("[-x]", game.action_names[action])
+    return [(game.layout.rows - int(name[1:]), ord(name[0]) - ord("a")) for name in names]
+
+
+def goes(view: View, start: tuple[int, int], end: tuple[int, int], takes: bool) -> bool:
+    """Tell whether the mover's piece goes from cell to cell, and takes one there if it must."""
+    before, after = view.owners, view.at(view.t + 1).owners
+    moved = before[start] == view.mover and after[end] == view.mover
+    return bool(moved and (before[end] == 1 - view.mover or not takes))
+
+
+PLACES = re.compile("(?:a disc|a mark|a stone) on row `(.*)`, column `(.*)`")
+DROPS = re.compile("a disc into column `(.*)`")
+RIDES = re.compile("(1) (up|right|down|left)")
+STEPS = re.compile(
+    r"(?:(White|Black|a jump|a capture): )?(\d) (up|down|left|right)(?:, (\d) (left|right))?"
+)
+EITHER = re.compile("1 (up|down), 1 left or 1 right")
+PASSES = "pass, legal when nothing else is"
+SWAPS = "swap"
+
+
+def check_action(view: View, text: str) -> None:
+    """Check that the action played does what the page says."""
+    if text == PASSES:
+        assert np.array_equal(view.owners, view.at(view.t + 1).owners)
+        assert view.trace.legal[view.i, view.t].sum() == 1
+    elif text == SWAPS:
+        (old,), (new,) = (np.argwhere(v.owners != -1) for v in (view, view.at(view.t + 1)))
+        assert view.t == view.mover == 1
+        assert new.tolist() == old[::-1].tolist()
+        assert view.at(2).owners[tuple(new)] == 1
+    elif match := PLACES.fullmatch(text):
+        assert places(view, *match.groups())
+    elif match := DROPS.fullmatch(text):
+        assert drops(view, *match.groups())
+    else:
+        assert STEPS.fullmatch(text) or EITHER.fullmatch(text), f"unknown action text {text!r}"
+        assert goes(view, *named_cells(view.game, view.action), takes="capture" in text)
+
+
+def check_step(game: Game, actions: range, text: str) -> None:
+    """Check the steps of all the actions of a row, legal or not."""
+    starts = [named_cells(game, action)[0] for action in actions]
+    for action in actions:
+        (row, column), (end_row, end_column) = named_cells(game, action)
+        step = end_row - row, end_column - column
+        if match := EITHER.fullmatch(text):
+            assert step in [step_of("1", match[1], "1", side) for side in ("left", "right")]
+        elif match := STEPS.fullmatch(text):
+            assert step == step_of(match[2], match[3], match[4] or "", match[5] or "")
+            assert ("x" in game.action_names[action]) == (match[1] == "a capture")
+            assert starts == sorted(starts)
+        assert game.layout.moves[action] == tuple(
+            r * game.layout.columns + c for r, c in named_cells(game, action)
+        )
+
+
+# Who gets what, and when games end
+
+
+def has_line(view: View, q: int) -> bool:
+    """Tell whether player `q` has a line."""
+    own = view.owners == q
+    length = view.game.params.get("connect") or view.game.params["line"]
+    for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
+        for row, column in np.argwhere(own):
+            run = [(row + k * dr, column + k * dc) for k in range(length)]
+            inside = all(0 <= r < own.shape[0] and 0 <= c < own.shape[1] for r, c in run)
+            if inside and all(own[cell] for cell in run):
+                return True
+    return False
+
+
+def any_line(view: View) -> bool:
+    return has_line(view, 0) or has_line(view, 1)
+
+
+def full_board(view: View) -> bool:
+    return bool((view.codes != 0).all())
+
+
+def can_place(view: View, q: int) -> bool:
+    """Tell whether player `q` of Othello can outflank something."""
+    owners = np.pad(view.owners, 1, constant_values=-1)
+    for row, column in np.argwhere(view.owners == -1) + 1:
+        for dr, dc in np.argwhere(np.ones((3, 3))) - 1:
+            k = 1
+            while owners[row + k * dr, column + k * dc] == 1 - q and (dr or dc):
+                k += 1
+            if k > 1 and owners[row + k * dr, column + k * dc] == q:
+                return True
+    return False
+
+
+def edges_joined(view: View, q: int) -> bool:
+    black = piece_name(view, q) == "black"
+    plane = joined(view, 1, "north") if black else joined(view, 2, "west")
+    last = plane[-2, 1:-1] if black else plane[1:-1, -2]
+    return bool(last.any())
+
+
+def captured(view: View, q: int) -> bool:
+    """Tell whether player `q` has a group without liberties."""
+    own, todo = view.owners == q, view.owners == q
+    while todo.any():
+        one = np.zeros_like(own)
+        one[tuple(np.argwhere(todo)[0])] = True
+        group = spread(one, own, DIRECTIONS)
+        todo &= ~group
+        if not (spread(group, ~own & (view.owners == -1), DIRECTIONS) & (view.owners == -1)).any():
+            return True
+    return False
+
+
+def captured_by(view: View, q: int) -> bool:
+    """Tell whether player `q` has captured, or the opponent has killed his own stones only."""
+    mover = (view.t - 1) % 2
+    return captured(view, 1 - mover) if mover == q else not captured(view, q)
+
+
+def far(view: View, q: int) -> bool:
+    """Tell whether White has a piece on the top row, or Black on the bottom row."""
+    return bool((view.owners[0 if q == 0 else -1] == q).any())
+
+
+def gone(view: View, q: int) -> bool:
+    return not (view.owners == q).any()
+
+
+def stuck(view: View, q: int) -> bool:
+    """Tell whether player `q`, who is to move, has no step to make."""
+    ahead = -1 if q == 0 else 1
+    for row, column in np.argwhere(view.owners == q):
+        for right in (-1, 0, 1):
+            r, c = row + ahead, column + right
+            if 0 <= r < view.codes.shape[0] and 0 <= c < view.codes.shape[1]:
+                free = view.codes[r, c] == 0 or (right and view.owners[r, c] == 1 - q)
+                if free:
+                    return False
+    return view.t % 2 == q
+
+
+def walkers(view: View, code: int, ahead: tuple[int, ...]) -> bool:
+    """Tell whether the wolf (1) or a sheep (2) can step."""
+    codes = np.pad(view.codes, 1, constant_values=9)
+    steps = [(down, right) for down in ahead for right in (-1, 1)]
+    return any(
+        codes[r + dr, c + dc] == 0 for r, c in np.argwhere(codes == code) for dr, dc in steps
+    )
+
+
+def wolf_past(view: View) -> bool:
+    (wolf,), sheep = np.argwhere(view.codes == 1), np.argwhere(view.codes == 2)
+    return bool((sheep[:, 0] <= wolf[0]).all())
+
+
+def wolf_won(view: View) -> bool:
+    return walkers(view, 1, (-1, 1)) and (wolf_past(view) or not walkers(view, 2, (-1,)))
+
+
+def crashed(view: View, q: int) -> bool:
+    """Tell whether rider `q` crashed in the last step."""
+    if view.t == 0:
+        return False
+    last = view.at(view.t - 1)
+    ends = [tuple(last.s.head[r] + DIRECTIONS[last.action[r]]) for r in range(2)]
+    row, column = ends[q]
+    inside = 0 <= row < last.codes.shape[0] and 0 <= column < last.codes.shape[1]
+    return bool(not inside or last.codes[row, column] != 0 or ends[0] == ends[1])
+
+
+def ahead(view: View) -> int:
+    """Count the rivals of a goose that are behind, minus those ahead."""
+    scores = [(0, 0)] * view.game.num_players
+    for t in range(1, view.t + 1):
+        for q, body in enumerate(geese(view.at(t).s)):
+            if body:
+                scores[q] = (t, len(body))
+    own = scores[view.p]
+    return sum(own > other for other in scores) - sum(own < other for other in scores)
+
+
+def discs(view: View) -> int:
+    return int((view.owners == view.p).sum() - (view.owners == 1 - view.p).sum())
+
+
+def more_captures(view: View) -> int:
+    return captures(view, view.p) - captures(view, 1 - view.p)
+
+
+PIECES = "(?:pawn|knight)"
+RETURNS: dict[str, Callable[..., bool]] = {
+    "has a line": lambda v: has_line(v, v.p),
+    "the opponent has a line": lambda v: has_line(v, 1 - v.p),
+    "the board is full and nobody has a line": lambda v: full_board(v) and not any_line(v),
+    "more discs than the opponent": lambda v: discs(v) > 0,
+    "fewer discs than the opponent": lambda v: discs(v) < 0,
+    "as many discs as the opponent": lambda v: discs(v) == 0,
+    "the own two edges are joined": lambda v: edges_joined(v, v.p),
+    "the opponent's two edges are joined": lambda v: edges_joined(v, 1 - v.p),
+    "captured a group, or the opponent left an own group without liberties and captured nothing": (
+        lambda v: captured_by(v, v.p)
+    ),
+    "lost a group, or left an own group without liberties and captured nothing": (
+        lambda v: captured_by(v, 1 - v.p)
+    ),
+    f"has a {PIECES} on the far row, or the opponent has no {PIECES}s": (
+        lambda v: far(v, v.p) or gone(v, 1 - v.p)
+    ),
+    f"the opponent has a {PIECES} on the far row, or the player has no {PIECES}s": (
+        lambda v: far(v, 1 - v.p) or gone(v, v.p)
+    ),
+    "has a pawn on the far row, or the opponent is to move and cannot": (
+        lambda v: far(v, v.p) or stuck(v, 1 - v.p)
+    ),
+    "the opponent has a pawn on the far row, or the player is to move and cannot": (
+        lambda v: far(v, 1 - v.p) or stuck(v, v.p)
+    ),
+    "the sheep: the wolf cannot move; "
+    "the wolf: it can, but no sheep is below its row or none can move": (
+        lambda v: wolf_won(v) if v.p == 0 else not walkers(v, 1, (-1, 1))
+    ),
+    "the other side has won": (lambda v: wolf_won(v) if v.p == 1 else not walkers(v, 1, (-1, 1))),
+    "more captures than the opponent": lambda v: more_captures(v) > 0,
+    "fewer captures than the opponent": lambda v: more_captures(v) < 0,
+    "as many captures as the opponent": lambda v: more_captures(v) == 0,
+    "only the opponent has crashed": lambda v: crashed(v, 1 - v.p) and not crashed(v, v.p),
+    "only this player has crashed": lambda v: crashed(v, v.p) and not crashed(v, 1 - v.p),
+    "both have crashed": lambda v: crashed(v, 0) and crashed(v, 1),
+    r"(\d) more rivals? behind than ahead": lambda v, n: ahead(v) == int(n),
+    r"(\d) more rivals? ahead than behind": lambda v, n: ahead(v) == -int(n),
+    "as many rivals behind as ahead": lambda v: ahead(v) == 0,
+}
+ENDS: dict[str, Callable[..., bool]] = {
+    "somebody has a line": any_line,
+    "the board is full": full_board,
+    "neither player can place a disc": lambda v: not can_place(v, 0) and not can_place(v, 1),
+    "two edges of a player are joined": lambda v: edges_joined(v, 0) or edges_joined(v, 1),
+    "a group has no liberties": lambda v: captured(v, 0) or captured(v, 1),
+    f"a {PIECES} is on its far row": lambda v: far(v, 0) or far(v, 1),
+    f"a side has no {PIECES}s": lambda v: gone(v, 0) or gone(v, 1),
+    "the side to move cannot move": lambda v: stuck(v, v.t % 2),
+    "the wolf cannot move": lambda v: not walkers(v, 1, (-1, 1)),
+    "no sheep is on a row below the wolf's": wolf_past,
+    "no sheep can move": lambda v: not walkers(v, 2, (-1,)),
+    r"(\d+) (?:plies|steps) have been played": lambda v, n: v.t == int(n),
+    "somebody has crashed": lambda v: crashed(v, 0) or crashed(v, 1),
+    "at most one goose is alive": lambda v: sum(map(bool, geese(v.s))) <= 1,
+}
+
+
+def meaning(known: dict[str, Callable[..., Any]], text: str) -> Callable[[View], Any]:
+    """Return the function of a text; it must fit one key."""
+    found = [(match, f) for key, f in known.items() if (match := re.fullmatch(key, text))]
+    assert len(found) == 1, f"{text!r} fits {len(found)} of the known texts, expected 1"
+    match, function = found[0]
+    return lambda view: function(view, *match.groups())
+
+
+# The pages
+
+
+@cache
+def page(name: str) -> str:
+    return (PAGES / f"{name}.md").read_text(encoding="utf-8")
+
+
+@cache
+def tables(name: str) -> dict[str, list[list[str]]]:
+    """Return the rows of each table, without the head, by the heading above it."""
+    text = page(name).split("<!-- tables -->\n")[1].split("<!-- end -->\n")[0]
+    found = {}
+    for section in re.split("^## ", text, flags=re.MULTILINE)[1:]:
+        heading, *lines = section.strip().split("\n")
+        rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("|")]
+        found[heading] = [[cell.strip() for cell in row] for row in rows[2:]]
+    return found
+
+
+def sections(name: str, kind: str) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield the spec and the rows of tables headed "Planes", "Planes of `spec`" and so on."""
+    for heading, rows in tables(name).items():
+        if heading == kind:
+            yield name, rows
+        elif match := re.fullmatch(f"{kind} of `(.*)`", heading):
+            yield match[1], rows
+
+
+def numbers(text: str) -> range:
+    first, _, last = text.partition(" to ")
+    return range(int(first), int(last or first) + 1)
+
+
+def observation_text(game: Game) -> str:
+    return f"{' x '.join(map(str, game.observation_shape))}, 0 to {game.observation_high}"
+
+
+def test_there_is_a_page_for_each_game_and_the_index_lists_it() -> None:
+    assert {path.stem for path in PAGES.glob("*.md")} == {*NAMES, "README"}
+    rows = [
+        f"| {game.title} | `ludoteca/{id_}` | {game.num_players}, "
+        f"{'all at once' if game.simultaneous else 'in turn'} | [{game.name}.md]({game.name}.md) |"
+        for id_ in GAMES
+        for game in [make_game(id_)]
+    ]
+    assert re.findall(r"^\| .*\.md\) \|$", page("README"), flags=re.MULTILINE) == rows
+
+
+@all_pages
+def test_head(name: str) -> None:
+    game = make_game(name)
+    image = f"../images/{name}.png"
+    assert page(name).startswith(f"# {game.title}\n\n![{game.title}]({image})\n")
+    assert (PAGES / image).is_file()
+    wanted = ["Facts", "Parameters", "Actions", "Planes", "Rewards", "End", "Other parameters"]
+    assert [heading for heading in tables(name) if " of " not in heading] == wanted
+
+
+@all_pages
+def test_facts(name: str) -> None:
+    game = make_game(name)
+    assert dict(tables(name)["Facts"]) == {
+        "id": f"`ludoteca/{game_id(name)}`",
+        "spec": f"`{game.spec}`",
+        "players": str(game.num_players),
+        "dynamics": game.dynamics,
+        "observation": observation_text(game),
+        "actions": str(game.num_actions),
+        "longest game": f"{game.max_plies} plies",
+        "symmetries": str(len(game.symmetries())),
+    }
+
+
+@all_pages
+def test_parameters(name: str) -> None:
+    factory = find_factory(name)
+    described = describe_params(factory)
+    assert [[cell.replace("`", "") for cell in row] for row in tables(name)["Parameters"]] == [
+        [key, str(parameter.default), described[key]]
+        for key, parameter in inspect.signature(factory).parameters.items()
+    ]
+
+
+@all_pages
+def test_other_parameters(name: str) -> None:
+    for spec, *told in tables(name)["Other parameters"]:
+        game = make_game(spec.strip("`"))
+        assert game.name == name
+        plies = f"{game.max_plies} plies"
+        assert told == [observation_text(game), str(game.num_actions), plies], spec
+
+
+@all_pages
+def test_action_numbers_and_names(name: str) -> None:
+    for spec, rows in sections(name, "Actions"):
+        game = make_game(spec)
+        assert [a for row in rows for a in numbers(row[0])] == list(range(game.num_actions))
+        for row in rows:
+            actions = numbers(row[0])
+            ends = [f"`{game.action_names[action]}`" for action in (actions[0], actions[-1])]
+            assert row[1] == (ends[0] if len(actions) == 1 else " to ".join(ends))
+            if game.layout.moves and row[2] != PASSES:
+                check_step(game, actions, row[2])
+
+
+@all_pages
+def test_actions_do_what_the_page_says(name: str) -> None:
+    for spec, rows in sections(name, "Actions"):
+        game, seen = make_game(spec), set()
+        games = 8 if spec == name else 60
+        trace = traced(spec, games)
+        texts = [row[2] for row in rows for _ in numbers(row[0])]
+        sample = [View(game, trace, i, t) for i in range(games) for t in range(trace.plies[i])]
+        for view in sample[:: 1 + len(sample) // 400]:
+            if game.simultaneous:
+                for q, action in enumerate(view.action):
+                    match = RIDES.fullmatch(texts[action])
+                    assert match
+                    assert rides(view, q, *match.groups())
+                    seen.add(texts[action])
+            else:
+                check_action(view, texts[view.action])
+                seen.add(texts[view.action])
+        assert seen == set(texts) - RARE_ACTIONS.get(name, set())
+
+
+def test_the_formula_of_sheep_and_wolf() -> None:
+    game = make_game("sheep_and_wolf")
+    assert "Action `7 * row + column` leads up" in page("sheep_and_wolf")
+    assert "action `49 + 7 * row + column` leads down" in page("sheep_and_wolf")
+    for row in range(7):
+        for column in range(7):
+            square = {(r, c) for r in (row, row + 1) for c in (column, column + 1)}
+            up, down = (named_cells(game, k + 7 * row + column) for k in (0, 49))
+            assert up == down[::-1]
+            assert up[0][0] == row + 1
+            assert set(up) < square
+
+
+@all_pages
+def test_planes(name: str) -> None:
+    for spec, rows in sections(name, "Planes"):
+        game = make_game(spec)
+        # Those of other parameters may show only what differs: the last planes, or all.
+        last = game.observation_shape[0]
+        assert [int(row[0]) for row in rows] == list(range(last - len(rows), last))
+        assert len(rows) == last or spec != name
+        shown = [(int(number), text, meaning(SHOWS, text)) for number, text in rows]
+        for view in look(spec, 3 if spec == name else 1):
+            seen = np.zeros(game.observation_shape, np.int8)
+            game.observe(view.s, view.p, seen)
+            for plane, text, expected in shown:
+                assert np.array_equal(seen[plane], expected(view)), f"{text}, ply {view.t}"
+
+
+@all_pages
+def test_rewards(name: str) -> None:
+    told = {
+        text: (float(Fraction(value.strip("`"))), meaning(RETURNS, text))
+        for value, text in tables(name)["Rewards"]
+    }
+    seen = set()
+    for view in finals(name):
+        for p, got in enumerate(view.trace.returns[view.i, view.t]):
+            true = [text for text, (_, holds) in told.items() if holds(view.of(p))]
+            assert len(true) == 1, f"game {view.i}, player {p}, got {got}: {true}"
+            assert abs(told[true[0]][0] - got) < 1e-9, f"game {view.i}, player {p}, got {got}"
+            seen.add(true[0])
+    assert seen == set(told)
+
+
+@all_pages
+def test_end(name: str) -> None:
+    known = {text: meaning(ENDS, text) for (text,) in tables(name)["End"]}
+    assert traced(name).plies.max() <= make_game(name).max_plies
+    sample = [view for view in look(name, 4) if view.p == 0]
+    seen = set()
+    for view in [*sample, *finals(name)]:
+        true = {text for text in known if known[text](view)}
+        assert bool(true) == view.game.is_terminal(view.s), f"game {view.i}, ply {view.t}: {true}"
+        seen |= true
+    assert seen == set(known) - RARE_ENDS.get(name, set())
+
+
+def test_geese_end_in_time() -> None:
+    game = make_game("hungry_geese")
+    s = game.new(seed=3)
+    s.steps = game.max_plies - 2
+    with np.errstate(over="ignore"):
+        for over in (False, True):
+            assert not game.is_terminal(s)
+            game.step(s, [0, 0, 0, 0])
+            assert game.is_terminal(s) == over
+    assert (s.length > 0).sum() > 1
