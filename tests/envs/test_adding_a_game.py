@@ -1,0 +1,229 @@
+"""`docs/adding_a_game.md`, followed literally in a copy of the repository.
+
+Blocks tagged `file=PATH` become files; those tagged `into=PATH:NAME` go to the end of the
+dictionary `NAME`. The commands of blocks tagged `bash` are run.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = ROOT / "docs" / "adding_a_game.md"
+BLOCK = re.compile(r"^```(?P<info>\S[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+PACKAGES = ("envs", "agents", "train", "evaluate")
+PROGRAMS = {
+    ".venv/bin/pytest": ("pytest", "-p", "no:cacheprovider", "-v"),
+    ".venv/bin/ludoteca": ("ludoteca.evaluate.cli",),
+}
+RULE = " and s.board[row + down, column + right] == NOBODY"  # both cells must be free
+WINNER = "return right if s.misere else 1 - right"
+
+
+def blocks() -> list[tuple[list[str], str]]:
+    """Return the tags and the text of each block of the document."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    return [(block["info"].split(), block["text"]) for block in BLOCK.finditer(text)]
+
+
+def commands() -> list[str]:
+    """Return the commands of the document, in order."""
+    return [line for tags, text in blocks() if tags == ["bash"] for line in text.splitlines()]
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of the repository, whose packages are found before those that are installed."""
+
+    root: Path
+
+    def run(self, command: str) -> "subprocess.CompletedProcess[str]":
+        """Run a command of the document with the sources of the copy."""
+        program, *arguments = shlex.split(command)
+        return self.python("-m", *PROGRAMS[program], *arguments)
+
+    def python(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+        environment = kept | {
+            "PYTHONPATH": str(self.root / "build"),
+            "PYTHONDONTWRITEBYTECODE": "1",  # two edits within a second would look the same
+            "NUMBA_CACHE_DIR": str(self.root / "cache"),
+            "COLUMNS": "120",
+        }
+        return subprocess.run(
+            [sys.executable, "-P", *arguments],
+            env=environment,
+            cwd=self.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=500,
+            check=False,
+        )
+
+    def follow(self) -> None:
+        """Write and edit files as the document says."""
+        for tags, text in blocks():
+            for kind, _, where in (tag.partition("=") for tag in tags):
+                if kind == "file":
+                    path = self.root / where
+                    assert not path.exists(), f"{where} would be overwritten"
+                    path.write_text(text)
+                elif kind == "into":
+                    file, _, name = where.partition(":")
+                    self.insert(file, name, text)
+
+    def insert(self, file: str, name: str, text: str) -> None:
+        """Put `text` at the end of a dictionary."""
+        path = self.root / file
+        start = rf"(^{name} = {{\n.*?)(?=^}}$)"
+        edited, count = re.subn(
+            start,
+            lambda match: match[1] + text,
+            path.read_text(),
+            count=1,
+            flags=re.MULTILINE | re.DOTALL,
+        )
+        assert count == 1, f"{file} has no dictionary {name}"
+        path.write_text(edited)
+
+    @contextmanager
+    def edited(self, old: str, new: str) -> Iterator[None]:
+        """Change the rules of the new game for a while."""
+        path = self.root / "envs" / "games" / "domineering.py"
+        text = path.read_text()
+        assert text.count(old) == 1, f"the rules should hold {old!r} once"
+        path.write_text(text.replace(old, new))
+        yield
+        path.write_text(text)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    """Return a copy of the repository after the document was followed."""
+    root = tmp_path_factory.mktemp("repository")
+    package = root / "build" / "ludoteca"
+    skip = shutil.ignore_patterns("__pycache__", "golden", "oracles")
+    shutil.copytree(ROOT / "ludoteca", package, ignore=skip)
+    for name in PACKAGES:
+        shutil.copytree(ROOT / name, root / name, ignore=skip)
+        (package / name).symlink_to(root / name)
+    shutil.copytree(ROOT / "tests", root / "tests", ignore=skip)
+    shutil.copy(ROOT / "pyproject.toml", root)
+    made = Copy(root)
+    made.follow()
+    return made
+
+
+def results(output: str) -> dict[str, str]:
+    """Return how each test ended, from what `pytest -v` printed."""
+    found = re.findall(r"^(\S+::.*?) (PASSED|FAILED|ERROR|SKIPPED)\b", output, flags=re.MULTILINE)
+    return dict(found)
+
+
+def passed(copy: Copy, words: str) -> set[str]:
+    """Run the document's only command with `words` in it; return the tests, which all pass."""
+    (command,) = (one for one in commands() if words in one)
+    done = copy.run(command)
+    assert done.returncode == 0, done.stdout
+    ended = results(done.stdout)
+    skipped = {test for test, end in ended.items() if end == "SKIPPED"}
+    assert set(ended.values()) <= {"PASSED", "SKIPPED"}
+    assert f"{len(ended) - len(skipped)} passed" in done.stdout
+    assert all("domineering" in test.lower() for test in ended)
+    return set(ended) - skipped
+
+
+def functions(tests: set[str]) -> set[str]:
+    return {test.partition("::")[2].partition("[")[0] for test in tests}
+
+
+def test_the_packages_of_the_copy_are_imported(copy: Copy) -> None:
+    code = "import ludoteca.agents, ludoteca.envs as e; print(e.__file__, *ludoteca.__path__)"
+    done = copy.python("-c", code)
+    package = copy.root / "build" / "ludoteca"
+    assert done.stdout.split() == [str(package / "envs" / "__init__.py"), str(package)]
+
+
+def test_counts_and_results(copy: Copy) -> None:
+    tests = passed(copy, "test_perft.py")
+    names = {test.partition("::")[2] for test in tests}
+    assert {f"test_perft[domineering-4x4-{depth}]" for depth in range(1, 9)} <= names
+    assert {f"test_perft[domineering-{depth}]" for depth in range(1, 4)} <= names
+    assert {"test_perfect_play", "test_a_finished_game"} <= functions(tests)
+
+
+def test_contract(copy: Copy) -> None:
+    tests = passed(copy, "test_contract.py")
+    everything = copy.root / "tests" / "games" / "test_contract.py"
+    defined = set(re.findall(r"^def (test_\w+)\(spec: str", everything.read_text(), re.MULTILINE))
+    assert len(defined) >= 8
+    assert defined <= functions(tests)
+    assert any("misere=True" in test for test in tests)
+
+
+def test_commands(copy: Copy) -> None:
+    outputs = {}
+    for command in commands():
+        if command.startswith(".venv/bin/ludoteca"):
+            done = copy.run(command)
+            assert done.returncode == 0, done.stdout
+            outputs[" ".join(command.split()[1:3])] = done.stdout
+    assert set(outputs) == {"list", "list domineering", "match domineering", "render domineering"}
+    assert "Domineering-v0" in outputs["list"]
+    assert "misere=False" in outputs["list"]
+    assert "whether the player who cannot move wins instead" in outputs["list domineering"]
+    assert re.search(r"\b20 games", outputs["match domineering"])
+    assert (copy.root / "domineering.svg").read_text().startswith("<svg")
+
+
+def test_the_example_runs(copy: Copy) -> None:
+    done = copy.python("-W", "error::UserWarning", "try_domineering.py")
+    assert done.returncode == 0, done.stdout
+    *_, first, last = done.stdout.splitlines()
+    assert first == "player_0"
+    assert last == "1 [] True"
+
+
+@pytest.mark.slow
+def test_conformance(copy: Copy) -> None:
+    tests = functions(passed(copy, "test_conformance.py"))
+    assert tests >= {
+        "test_pettingzoo_api_test",
+        "test_pettingzoo_parallel_api_test",
+        "test_pettingzoo_render_test",
+        "test_gymnasium_check_env",
+        "test_sb3_check_env",
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "caught_by"),
+    [
+        pytest.param(RULE, "", "test_perft[domineering-4x4-2]", id="dominoes overlap"),
+        pytest.param(
+            WINNER,
+            "return 1 - right if s.misere else right",
+            "test_perfect_play[rows=5,columns=5]",
+            id="the loser wins",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_a_wrong_rule_fails(copy: Copy, old: str, new: str, caught_by: str) -> None:
+    (command,) = (one for one in commands() if "test_perft.py" in one)
+    with copy.edited(old, new):
+        # Overlapping dominoes make games longer than promised, and so the solver crash.
+        done = copy.run(f"{command} --exitfirst")
+    ended = {test.partition("::")[2]: end for test, end in results(done.stdout).items()}
+    assert done.returncode == 1, done.stdout
+    assert ended[caught_by] == "FAILED", done.stdout
