@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent, compile_act
 from ludoteca.agents.mcts.act import FINALS, MAX, MAX_ROBUST, ROBUST, make_act, make_best_child
+from ludoteca.agents.mcts.clock import search_for
 from ludoteca.agents.mcts.features import SETTINGS, Features
 from ludoteca.agents.mcts.parallel import PARALLEL, Threads
 from ludoteca.agents.mcts.policies import POLICIES
@@ -20,7 +21,6 @@ from ludoteca.agents.mcts.tree import ROOT, UNKNOWN
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
-CHUNK = 64  # simulations of a thread between two looks at the clock
 KEPT_TREES = 64  # trees an agent with reuse remembers; the oldest are forgotten
 
 
@@ -220,11 +220,12 @@ class MCTSAgent(Agent):
                 memory.run(search, self._settings, more)
                 left -= more
         else:
-            while True:
-                memory.run(search, self._settings, CHUNK * len(memory.trees))
-                proven = memory.trees[0].nodes[ROOT]["proven"] != UNKNOWN
-                if proven or time.perf_counter() - start >= self.seconds:
-                    break
+
+            def go_on(count: int) -> bool:
+                memory.run(search, self._settings, count * len(memory.trees))
+                return bool(memory.trees[0].nodes[ROOT]["proven"] != UNKNOWN)
+
+            search_for(self.seconds, start, go_on)
         nodes = memory.nodes()
         chosen = best_child(nodes, self.final, self._settings, work)
         rng[0] = work["rng"][0, 0]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.mcts.act import FINALS, MAX_ROBUST
 from ludoteca.agents.mcts.agent import policy_parameters
+from ludoteca.agents.mcts.clock import search_for
 from ludoteca.agents.mcts.joint_act import make_best_action, make_settled
 from ludoteca.agents.mcts.joint_features import SETTINGS, JointFeatures
 from ludoteca.agents.mcts.joint_memory import JointThreads
@@ -19,8 +20,6 @@ from ludoteca.agents.mcts.report import SearchReport
 from ludoteca.agents.mcts.simultaneous import make_search
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
-
-CHUNK = 64  # simulations between two looks at the clock
 
 
 class JointMCTSAgent(Agent):
@@ -159,9 +158,12 @@ class JointMCTSAgent(Agent):
                 threads.run(self._search, self._settings, more)
                 left -= more
         else:
-            threads.run(self._search, self._settings, CHUNK * len(threads.trees))
-            while time.perf_counter() - start < self.seconds:
-                threads.run(self._search, self._settings, CHUNK * len(threads.trees))
+
+            def go_on(count: int) -> bool:
+                threads.run(self._search, self._settings, count * len(threads.trees))
+                return False
+
+            search_for(self.seconds, start, go_on)
         arms = threads.statistics()[1]
         action = self._best_action(arms, seat, self.final, self._settings, work)
         rng[:] = work["rng"][0]

@@ -10,6 +10,7 @@ import pytest
 
 from ludoteca.agents.mcts import MCTSAgent
 from ludoteca.agents.mcts.act import FINALS, make_act, make_best_child
+from ludoteca.agents.mcts.clock import search_for
 from ludoteca.agents.mcts.features import SETTINGS, Features
 from ludoteca.agents.mcts.memory import Trees
 from ludoteca.agents.mcts.policies import POLICIES
@@ -338,6 +339,29 @@ def test_time_is_kept() -> None:
     report = agent.search(game.new())
     assert report.seconds < 0.5
     assert report.simulations > 64
+
+
+@pytest.mark.parametrize("cost", [1e-6, 1e-4, 3e-3, 0.02])
+def test_time_is_kept_however_long_a_simulation_takes(
+    cost: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, counts = 0.0, []
+
+    def run(count: int) -> bool:
+        nonlocal now
+        now += count * cost
+        counts.append(count)
+        return sum(counts) >= 200_000
+
+    monkeypatch.setattr("ludoteca.agents.mcts.clock.time.perf_counter", lambda: now)
+    search_for(0.1, 0.0, run)
+    assert now >= 0.1
+    assert now <= max(0.1 + max(0.1 / 20, cost), 8 * cost)  # the first look is after eight
+    assert max(counts) <= 64
+
+    counts.clear()
+    search_for(1e9, 0.0, run)
+    assert 200_000 <= sum(counts) < 200_064  # the end of a search ends it, too
 
 
 def test_draws_may_count_as_losses() -> None:

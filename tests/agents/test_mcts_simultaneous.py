@@ -303,7 +303,6 @@ def test_a_search_may_have_seconds():
     report = agent.search(game.new())
     assert 0.05 <= report.seconds < 1
     assert report.simulations >= 64
-    assert report.simulations % 64 == 0
 
 
 @pytest.mark.parametrize("options", [{}, {"final": "max_robust"}, {"seconds": 0.05}], ids=str)
@@ -450,9 +449,17 @@ def test_it_beats_three_geese():
         ("tron", "mcts:amaf=rave", "no parameter 'amaf' where all move at once"),
         ("tron", "mcts:mast=gibbs", "no parameter 'mast' where"),
         ("hungry_geese", "mcts:decisive=win", "no parameter 'decisive' where .* hungry_geese"),
-        ("connect4", "mcts:playout=safe", "there are no safe playouts for connect4, only for hungry_geese, tron"),
+        (
+            "connect4",
+            "mcts:playout=safe",
+            "no safe playouts for connect4",
+        ),
         ("tron", "mcts:playout=valid", "no valid playouts for tron, only for hungry_geese"),
-        ("tron", "mcts:playout=x", "playout must be one of 'uniform', 'valid', 'safe', 'greedy', got 'x'"),
+        (
+            "tron",
+            "mcts:playout=x",
+            "playout must be one of 'uniform', 'valid', 'safe', 'greedy', got 'x'",
+        ),
         ("tron", "mcts:policy=x", "policy must be one of"),
         ("tron", "mcts:alpha=1,policy=moss", "policy 'moss' has no parameter 'alpha'"),
         ("tron", "mcts:simulations=0", "simulations must be an integer from 1"),
