@@ -396,7 +396,7 @@ class Lanes:
         return (*kept, seen, final, self.history, self._scratch)
 
     def _new_team(self) -> Team | None:
-        if self.num_threads == 1:
+        if self.num_threads == 1 or not self.fused:
             return None
         # Threads know the types of arguments from arrays that look like those of a step.
         batch = self._batch(np.zeros((2, self.width), np.int64))

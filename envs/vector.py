@@ -68,7 +68,8 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
                 `"raise"`: a `ValueError`, and nothing changes; `"penalize"`: the mover gets -1 and
                 stays to move in the same position; `"random"`: a legal action is played instead.
             autoreset_mode: when finished games are restarted, see Gymnasium's documentation.
-            num_threads: threads that share the work; worth it from some 1000 games on.
+            num_threads: threads that share the work, worth it from some 1000 games on; it stays
+                in one where opponents are not compiled.
             dtype: type of the observations.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
             render_mode: `"rgb_array"`, `"ansi"` or `"svg"`: what `render` returns, per game.
