@@ -18,6 +18,8 @@ AGENTS = {
     "flat": "ludoteca.agents.flat:FlatAgent",
     "mcts": "ludoteca.agents.mcts.maker:mcts",
     "openspiel": "ludoteca.agents.openspiel:OpenSpielAgent",
+    "heuristic": "ludoteca.agents.resistance:HeuristicAgent",
+    "mixed": "ludoteca.agents.resistance:MixedAgent",
 }
 
 
