@@ -1,0 +1,354 @@
+"""The electric-resistance heuristic for Hex, against another solver and by hand; and Mixed."""
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from ludoteca.agents import make_agent
+from ludoteca.agents.resistance import HeuristicAgent, MixedAgent, make_act
+from ludoteca.envs.games.hex import BLACK, WHITE, hex
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.evaluate.match import play_match
+
+INF = np.inf
+
+
+def interpreted(game):
+    """Return an agent whose circuits are solved by the plain Python code."""
+    agent = HeuristicAgent(game)
+
+    def act(positions, seats, rngs, work, x, actions):
+        states, memory = positions.view(np.recarray), work.view(np.recarray)
+        make_act().py_func(states, seats, rngs, memory, x, actions)
+
+    agent._act = act
+    return agent
+
+
+def after(game, actions):
+    s = game.new()
+    for action in actions:
+        game.step(s, int(action))
+    return s
+
+
+def random_position(game, rng, plies):
+    """Play at random, and stop before a move that ends the game."""
+    actions = rng.permutation(game.params["board_size"] ** 2)[:plies]
+    s = game.new()
+    for action in actions:
+        before = s.copy()
+        game.step(s, int(action))
+        if game.is_terminal(s):
+            return before
+    return s
+
+
+def choose(agent, s, seed=0):
+    position = agent.game.empty(1)
+    position[0] = s
+    rngs = np.array([[seed]], np.uint64)
+    return int(agent.act(position, np.array([s.to_move]), rngs, np.zeros(1, np.int64))[0])
+
+
+def stones_of(s, player):
+    """Return the stones of a player and of the other, turned so that he joins north and south."""
+    cells = s.cells[1:-1, 1:-1]
+    black, white = (cells & BLACK) != 0, (cells & WHITE) != 0
+    return (black, white) if player == s.white_first else (white.T, black.T)
+
+
+def reference(own, enemy):
+    """Solve a circuit from north to south by the pseudoinverse of its whole Laplacian."""
+    n = len(own)
+    north, south = n * n, n * n + 1
+    resistance = np.where(enemy, INF, np.where(own, 0.0, 1.0))
+    pairs = []
+    for a in np.ndindex(n, n):
+        for b in np.ndindex(n, n):
+            down, right = b[0] - a[0], b[1] - a[1]
+            if a < b and max(abs(down), abs(right), abs(down + right)) == 1:
+                pairs.append((a[0] * n + a[1], b[0] * n + b[1], resistance[a] + resistance[b]))
+    for column in range(n):
+        pairs.append((column, north, resistance[0, column]))
+        pairs.append(((n - 1) * n + column, south, resistance[n - 1, column]))
+
+    def components(wanted):
+        linked = np.array([pair[:2] for pair in pairs if wanted(pair[2])]).reshape(-1, 2)
+        graph = coo_array((np.ones(len(linked)), linked.T), shape=(n * n + 2, n * n + 2))
+        return connected_components(graph, directed=False)
+
+    _, part = components(lambda r: r < INF)
+    if part[north] != part[south]:
+        return INF
+    count, node = components(lambda r: r == 0)
+    if node[north] == node[south]:
+        return 0.0
+    laplacian = np.zeros((count, count))
+    for a, b, r in pairs:
+        if 0 < r < INF:
+            i, j = node[a], node[b]
+            laplacian[[i, j], [i, j]] += 1 / r
+            laplacian[[i, j], [j, i]] -= 1 / r
+    current = np.zeros(count)
+    current[node[north]], current[node[south]] = 1, -1
+    return current @ np.linalg.pinv(laplacian, hermitian=True) @ current
+
+
+def reference_changes(s, player):
+    own, enemy = stones_of(s, player)
+    found = np.full((2, *own.shape), np.nan)
+    for cell in np.argwhere(~own & ~enemy):
+        placed = np.zeros_like(own)
+        placed[tuple(cell)] = True
+        found[0][tuple(cell)] = reference(own | placed, enemy)
+        found[1][tuple(cell)] = reference(own, enemy | placed)
+    return found if player == s.white_first else found.transpose(0, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("n", "make", "positions"),
+    [(2, interpreted, 6), (3, interpreted, 10), (4, interpreted, 5), (5, HeuristicAgent, 8)],
+)
+@pytest.mark.parametrize("first", ["black", "white"])
+def test_circuits_agree_with_another_solver(n, make, positions, first):
+    game = hex(n, first)
+    agent, rng = make(game), np.random.default_rng(n)
+    for i in range(positions):
+        s = random_position(game, rng, i * n * n // positions)
+        for player in range(2):
+            assert agent.resistance(s, player) == pytest.approx(reference(*stones_of(s, player)))
+            expected = reference_changes(s, player)
+            np.testing.assert_allclose(agent.changes(s, player), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_resistances_by_hand():
+    agent = interpreted(hex(2))
+    # Cells a b over c d. Half of the voltage lies between north and the middle, so that a is at
+    # 3/4 and b at 2/3: the current is 1/4 + 1/3.
+    s = after(agent.game, [])
+    assert agent.resistance(s, 0) == pytest.approx(12 / 7)
+    assert agent.resistance(s, 1) == pytest.approx(12 / 7)
+    # A stone on b is in contact with north, and linked by 1 to a, c and d. From a and b to c, which
+    # has 1 to south: 1 from b, 2 from a behind 1/2. To d: 1 from b, 1 to south. 2 between c and d.
+    joined, blocked = agent.changes(s, 0)
+    left = 1 + 1 / (2 + 1 / 2)  # conductance from the north to c
+    c, d = np.linalg.solve([[left + 1 + 0.5, -0.5], [-0.5, 1 + 1 + 0.5]], [left, 1])
+    assert joined[0, 1] == pytest.approx(1 / (c + d))
+    # Without b there is a row: 1, 2 from a to c, and to south 1 beside 2 and 1.
+    assert blocked[0, 1] == pytest.approx(1 + 2 + 1 / (1 + 1 / 3))
+    # Without c, the other way is b and d, and a leads to b: 1 beside 3, 2, 1.
+    assert blocked[1, 0] == pytest.approx(1 / (1 + 1 / 3) + 2 + 1)
+    # With c white, b black: b joins north, d is left, and is linked by 1 to both.
+    s = after(agent.game, [1, 2])
+    assert agent.resistance(s, 0) == pytest.approx(2)
+    joined, blocked = agent.changes(s, 0)
+    assert joined[1, 1] == 0
+    assert blocked[1, 1] == INF
+    assert joined[0, 0] == blocked[0, 0] == pytest.approx(2)  # no current comes to a
+    assert np.isnan(joined[0, 1])
+    assert agent.values(s)[1, 1] == 1
+
+
+def test_a_single_row_is_a_chain_of_resistances():
+    # Black is left the last column: white has the others, which join nothing of black.
+    game = hex(4)
+    s = game.new()
+    for cell in range(16):
+        if cell % 4 < 3:
+            s.to_move = 1
+            game.step(s, cell)
+    agent = interpreted(game)
+    assert agent.resistance(s, 0) == pytest.approx(1 + 2 + 2 + 2 + 1)
+    joined, blocked = agent.changes(s, 0)
+    # The stone takes 1 from its link to the edge and 1 from each link to a cell.
+    np.testing.assert_allclose(joined[:, 3], [6, 6, 6, 6])
+    assert (blocked[:, 3] == INF).all()
+
+
+@pytest.mark.parametrize("first", ["black", "white"])
+def test_the_winner_has_no_resistance_and_the_loser_infinite(first):
+    game = hex(3, first)
+    down, right = (0, 3, 6), (1, 2, 5)
+    moves = (down, right) if first == "black" else ((0, 1, 2), (3, 4, 6))
+    s = after(game, [moves[i % 2][i // 2] for i in range(5)])
+    assert s.winner == 0
+    agent = interpreted(game)
+    assert (agent.resistance(s, 0), agent.resistance(s, 1)) == (0, INF)
+    values = agent.values(s)
+    stones = s.cells[1:-1, 1:-1] != 0
+    assert (values[stones] == -1).all()
+    assert (values[~stones] == 0).all()
+
+
+def test_the_half_turn_changes_nothing():
+    agent, rng = HeuristicAgent(hex(5)), np.random.default_rng(1)
+    for plies in range(0, 16, 3):
+        actions = rng.permutation(25)[:plies]
+        s, turned = after(agent.game, actions), after(agent.game, 24 - actions)
+        np.testing.assert_allclose(agent.values(turned), agent.values(s)[::-1, ::-1], atol=1e-12)
+
+
+def test_mirroring_the_board_exchanges_the_colors():
+    black, white = HeuristicAgent(hex(5, "black")), HeuristicAgent(hex(5, "white"))
+    rng = np.random.default_rng(2)
+    for plies in range(0, 16, 3):
+        actions = rng.permutation(25)[:plies]
+        s = after(black.game, actions)
+        mirrored = after(white.game, actions % 5 * 5 + actions // 5)
+        for player in range(2):
+            expected = pytest.approx(black.resistance(s, player))
+            assert white.resistance(mirrored, player) == expected
+        np.testing.assert_allclose(white.values(mirrored), black.values(s).T, atol=1e-12)
+
+
+@pytest.mark.parametrize("first", ["black", "white"])
+def test_values_and_moves_follow_from_the_resistances(first):
+    game = hex(5, first)
+    agent, rng = HeuristicAgent(game), np.random.default_rng(3)
+    for plies in range(24):
+        s = random_position(game, rng, plies)
+        player, values = s.to_move, agent.values(s)
+        stones = s.cells[1:-1, 1:-1] != 0
+        q = agent.resistance(s, 1 - player) / agent.resistance(s, player)
+        with np.errstate(divide="ignore"):
+            gain = np.log(agent.changes(s, 1 - player)[1] / agent.changes(s, player)[0] / q)
+        np.testing.assert_allclose(values[~stones], np.tanh(gain / 2)[~stones], atol=1e-9)
+        assert (values[stones] == -1).all()
+        assert ((values[~stones] >= -1e-12) & (values[~stones] <= 1)).all()
+        # The first of those that are equal but for rounding.
+        assert choose(agent, s) == np.flatnonzero(values.ravel() >= values.max() - 1e-9)[0]
+        wins = [after_move(game, s, a).winner == player for a in game.legal(s)]
+        np.testing.assert_array_equal(values[~stones] == 1, wins)
+
+
+def after_move(game, s, action):
+    t = s.copy()
+    game.step(t, action)
+    return t
+
+
+def test_the_first_of_equal_cells_is_played():
+    agent = HeuristicAgent(hex(5))
+    s = agent.game.new()
+    best = np.flatnonzero(np.isclose(agent.values(s), agent.values(s).max()))
+    assert len(best) == 2
+    assert {choose(agent, s, seed) for seed in range(20)} == {best[0]}
+
+
+def test_the_same_positions_get_the_same_moves_in_any_order():
+    game, rng = hex(5), np.random.default_rng(4)
+    agent, states = HeuristicAgent(game), game.empty(20)
+    for i in range(20):
+        states[i] = random_position(game, rng, i)
+    seats, lanes = states["to_move"].astype(np.int64), np.arange(20)
+    rngs = np.arange(20, dtype=np.uint64).reshape(20, 1)
+    kept = rngs.copy()
+    actions = agent.act(states, seats, rngs, lanes)
+    back = HeuristicAgent(game).act(states[::-1].copy(), seats[::-1].copy(), rngs, lanes)
+    np.testing.assert_array_equal(actions, back[::-1])
+    np.testing.assert_array_equal(rngs, kept)  # nothing is left to chance
+
+
+def test_it_takes_over_the_first_stone_if_that_is_better_than_any_move():
+    game = hex(5, swap=True)
+    agent = HeuristicAgent(game)
+    swapped = []
+    for first in range(25):
+        s = after(game, [first])
+
+        def advantage(action, s=s):
+            t = after_move(game, s, action)
+            return np.log(agent.resistance(t, 0) / agent.resistance(t, 1))
+
+        moves = [advantage(action) for action in range(25) if action != first]
+        swap = advantage(25) > max(moves) + 1e-8
+        assert (choose(agent, s) == 25) == swap
+        swapped.append(swap)
+        assert choose(agent, after(hex(5), [first])) < 25
+    assert 0 < sum(swapped) < 25
+
+
+def test_compiled_and_interpreted_are_equal():
+    game, rng = hex(5, "white", swap=True), np.random.default_rng(5)
+    for plies in (1, 8, 15):
+        s = random_position(game, rng, plies)
+        found, plain = HeuristicAgent(game), interpreted(game)
+        assert choose(found, s) == choose(plain, s)
+        np.testing.assert_allclose(found.values(s), plain.values(s), atol=1e-12)
+
+
+@pytest.mark.parametrize("first", ["black", "white"])
+def test_it_beats_random(first):
+    result = play_match(hex(5, first), ("heuristic", "random"), 200, seed=1)
+    for tally in result.seats[0]:
+        assert tally.games == 100
+        assert tally.score >= 0.97
+
+
+def test_it_blocks_the_only_cell_where_the_opponent_would_win():
+    # Black has b1 and b3 to b5, joined to north and south; between them only b2 is left. White is
+    # far from joining anything.
+    game = hex(5)
+    agent = HeuristicAgent(game)
+    s = after(game, [1, 0, 11, 4, 16, 24, 21])
+    assert after_move(game, after_move(game, s, 2), 6).winner == 0
+    assert choose(agent, s) == 6
+    # The formula promises no block, but where one cell would save the game it is mostly chosen.
+    rng = np.random.default_rng(8)
+    blocked = []
+    for plies in np.tile(np.arange(9, 21), 60):
+        s = random_position(game, rng, plies)
+        if any(after_move(game, s, a).winner == s.to_move for a in game.legal(s)):
+            continue
+        other = s.copy()
+        other.to_move = 1 - s.to_move
+        threats = [a for a in game.legal(s) if after_move(game, other, a).winner == other.to_move]
+        if len(threats) == 1:
+            blocked.append(choose(agent, s) == threats[0])
+    assert len(blocked) > 50
+    assert np.mean(blocked) > 0.97
+
+
+def test_mixed_plays_at_random_as_often_as_told():
+    game = hex(5)
+    s = after(game, [12, 7, 3])
+    count = 4000
+    states = game.empty(count)
+    states[:] = s
+    rngs = np.random.default_rng(6).integers(0, 2**64, (count, 1), np.uint64)
+    seats, lanes = np.full(count, s.to_move), np.arange(count)
+    best, legal = choose(HeuristicAgent(game), s), game.legal(s)
+    for x in (0.0, 0.2, 1.0):
+        actions = MixedAgent(game, x).act(states, seats, rngs.copy(), lanes)
+        found = np.bincount(actions, minlength=25)
+        assert set(np.flatnonzero(found)) == (set(legal) if x else {best})
+        expected = np.where(np.isin(np.arange(25), legal), x / len(legal), 0)
+        expected[best] += 1 - x
+        assert np.abs(found / count - expected).max() < 4.5 * 0.5 / count**0.5
+        again = MixedAgent(game, x).act(states, seats, rngs.copy(), lanes)
+        np.testing.assert_array_equal(actions, again)
+    assert make_agent("mixed", game)._random_share == 0.2
+    assert make_agent("mixed:x=0.5", game)._random_share == 0.5
+
+
+def test_values_of_mixed_are_those_of_the_heuristic():
+    game = hex(5)
+    s = after(game, [12, 7, 3])
+    values = HeuristicAgent(game).values(s)
+    np.testing.assert_array_equal(MixedAgent(game, 1.0).values(s), values)
+
+
+@pytest.mark.parametrize("name", [name for name in GAMES if name != "Hex-v0"])
+@pytest.mark.parametrize("agent", ["heuristic", "mixed"])
+def test_other_games_are_refused(name, agent):
+    game = make_game(name)
+    with pytest.raises(ValueError, match=f"heuristic is for hex, not for {game.name}"):
+        make_agent(agent, game)
+
+
+@pytest.mark.parametrize("x", [-0.1, 1.1, "often"])
+def test_bad_shares_are_explained(x):
+    with pytest.raises(ValueError, match="x must be a number from 0 to 1"):
+        make_agent(f"mixed:x={x}", hex(5))
