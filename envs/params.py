@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 
 def integer(name: str, value: Any, low: int, high: int) -> int:
     """Return `value` if it is an integer in [low, high].
@@ -10,9 +12,10 @@ def integer(name: str, value: Any, low: int, high: int) -> int:
     Raises:
         ValueError: otherwise.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+    integral = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not integral or not low <= value <= high:
         raise ValueError(f"{name} must be an integer from {low} to {high}, got {value!r}")
-    return value
+    return int(value)
 
 
 def choice(name: str, value: Any, options: Sequence[Any]) -> Any:

@@ -749,6 +749,28 @@ def test_large_arrays_are_not_used_again_while_somebody_holds_them(opponent: Any
     assert len(addresses) < 40  # arrays nobody holds are used again
 
 
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_final_observations_that_are_used_again_show_nothing_old(opponent: Any) -> None:
+    env = GameVectorEnv(
+        "tictactoe", LARGE // 18 + 1, opponent=opponent, autoreset_mode=AutoresetMode.SAME_STEP
+    )
+    _, info = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    addresses, ends = set(), 0
+    for _ in range(40):
+        *_, terminated, _, info = env.step(offer(rng, info["action_mask"], 0.0))
+        if terminated.any():
+            finals, final_info = info["final_obs"], info["final_info"]
+            addresses.add(finals.ctypes.data)
+            ends += 1
+            assert (finals[terminated].sum((1, 2, 3)) >= 5).all()
+            assert not finals[~terminated].any()
+            assert (final_info["_rewards"] == terminated).all()
+            assert not final_info["rewards"][~terminated].any()
+            assert not final_info["action_mask"].any()
+    assert len(addresses) < ends
+
+
 @ids
 def test_reset_mask_leaves_other_games_alone(id_: str, small: Small) -> None:
     env = GameVectorEnv(small(id_), 4, opponent="random")

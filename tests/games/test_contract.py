@@ -254,6 +254,14 @@ def test_the_spec_string_makes_the_same_game(spec: str) -> None:
     assert make_game(game.spec).params == game.params
 
 
+def test_numbers_of_numpy_are_numbers() -> None:
+    game = make_game("connect4", rows=np.int64(5), columns=np.int32(6))
+    assert game is make_game("connect4:rows=5,columns=6")
+    assert game.spec == "connect4:rows=5,columns=6,connect=4"
+    with pytest.raises(ValueError, match=r"rows must be an integer from 2 to 20, got 5\.5"):
+        make_game("connect4", rows=np.float64(5.5))
+
+
 @all_specs
 def test_symmetries_are_a_group(spec: str) -> None:
     game = make_game(spec)
