@@ -85,7 +85,14 @@ def test_every_game_is_searched_and_visits_add_up(id_: str) -> None:
     check_tree(agent_tree(agent))
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+# One of each kind; the others, compiled anew like these, wait for `make test-slow`.
+SOME_POLICIES = ("ucb1", "epsilon_greedy", "exp3", "omc", "thompson", "puct")
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [pytest.param(p, marks=() if p in SOME_POLICIES else pytest.mark.slow) for p in POLICIES],
+)
 def test_every_policy_takes_the_winning_move(policy: str) -> None:
     # X X .   X to move wins at c1: every policy sees that it scores 1.
     # O O .
