@@ -21,7 +21,7 @@ from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
 # A search is compiled anew for every game: most games wait for `make test-slow`.
-FAST = ("TicTacToe-v0", "Othello-v0", "Hex-v0", "Breakthrough-v0")
+FAST = ("TicTacToe-v0", "Othello-v0", "Hex-v0")
 SEQUENTIAL = [
     pytest.param(id_, marks=() if id_ in FAST else pytest.mark.slow)
     for id_ in GAMES

@@ -206,6 +206,7 @@ def test_conformance(copy: Copy) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "caught_by"),
     [
@@ -215,7 +216,6 @@ def test_conformance(copy: Copy) -> None:
             "return 1 - right if s.misere else right",
             "test_perfect_play[rows=5,columns=5]",
             id="the loser wins",
-            marks=pytest.mark.slow,
         ),
     ],
 )
