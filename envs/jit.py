@@ -62,7 +62,8 @@ def compiled_without_allocation(function: Callable[..., Any]) -> Any:
 
 def _compile(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     # Numba's cache does not tell options apart, so they belong to the name, too.
-    name = f"{function.__name__}-{source_digest(function, repr(options))}"
+    told = repr((options, config.SLP_VECTORIZE))  # type: ignore[attr-defined]
+    name = f"{function.__name__}-{source_digest(function, told)}"
     function.__name__ = function.__qualname__ = name
     return njit(cache=True, **options)(function)
 
