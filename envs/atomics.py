@@ -62,22 +62,21 @@ def _store(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
     return types.void(shared, types.int64, types.int64), codegen
 
 
-@intrinsic
-def _exchange(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _place(context, builder, signature, args)
-        return builder.atomic_rmw("xchg", place, args[2], "seq_cst")
+def _replace(operation: str) -> Any:
+    """Return the intrinsic that does a read-modify-write operation of LLVM's."""
 
-    return types.int64(shared, types.int64, types.int64), codegen
+    @intrinsic
+    def replace(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            place = _place(context, builder, signature, args)
+            return builder.atomic_rmw(operation, place, args[2], "seq_cst")
+
+        return types.int64(shared, types.int64, types.int64), codegen
+
+    return replace
 
 
-@intrinsic
-def _add(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _place(context, builder, signature, args)
-        return builder.atomic_rmw("add", place, args[2], "seq_cst")
-
-    return types.int64(shared, types.int64, types.int64), codegen
+_exchange, _add = _replace("xchg"), _replace("add")
 
 
 @intrinsic
@@ -139,7 +138,7 @@ def _compiled_store(shared: Any, k: Any, value: Any) -> Any:
 @overload(exchange)
 def _compiled_exchange(shared: Any, k: Any, value: Any) -> Any:
     def call(shared: Any, k: Any, value: Any) -> Any:
-        return _exchange(shared, k, value)  # type: ignore[call-arg]
+        return _exchange(shared, k, value)
 
     return call
 
@@ -147,7 +146,7 @@ def _compiled_exchange(shared: Any, k: Any, value: Any) -> Any:
 @overload(add)
 def _compiled_add(shared: Any, k: Any, value: Any) -> Any:
     def call(shared: Any, k: Any, value: Any) -> Any:
-        return _add(shared, k, value)  # type: ignore[call-arg]
+        return _add(shared, k, value)
 
     return call
 
