@@ -9,6 +9,7 @@ import pettingzoo
 
 from ludoteca.envs.registry import GAMES
 
+GRID_WORLD = "ludoteca/GridWorld-v0"
 ENTRY_POINTS = {
     "env": "ludoteca.envs.aec:aec_env",
     "raw_env": "ludoteca.envs.aec:aec_env",
@@ -20,8 +21,14 @@ def register_all() -> None:
     """Register every game as `ludoteca/<Name>-v0` in both libraries; again is harmless.
 
     Also makes one module per game, such as `ludoteca.envs.hex_v0`, that offers `env`, `raw_env` and
-    `parallel_env` as PettingZoo's own games do.
+    `parallel_env` as PettingZoo's own games do. The grid world is no game: it is in Gymnasium only.
     """
+    if GRID_WORLD not in gymnasium.registry:
+        gymnasium.register(
+            GRID_WORLD,
+            entry_point="ludoteca.envs.grid_world:GridWorld",
+            max_episode_steps=100,
+        )
     for id_, factory in GAMES.items():
         full, kwargs = f"ludoteca/{id_}", {"game": id_}
         if full not in gymnasium.registry:

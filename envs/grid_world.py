@@ -1,0 +1,201 @@
+"""The grid world of the textbooks: twelve cells, a goal, a trap and an obstacle.
+
+Stuart Russell and Peter Norvig, "Artificial Intelligence: A Modern Approach", 3rd edition, section
+17.1, where the agent slips (`slip=0.2`) and every move costs 0.04. It is no game of this package,
+but the smallest world to learn in: `ludoteca.train.q_learning` does.
+"""
+
+from typing import Any, ClassVar, NamedTuple
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from ludoteca.envs.params import choice, integer, real
+
+LAYOUT = (  # the cells' numbers:
+    "...+",  # 0  1  2  3
+    ".#.-",  # 4  5  6  7
+    "S...",  # 8  9 10 11
+)
+ROWS, COLUMNS = len(LAYOUT), len(LAYOUT[0])
+CELLS = "".join(LAYOUT)
+START, GOAL, TRAP, OBSTACLE = (CELLS.index(symbol) for symbol in "S+-#")
+FREE = tuple(cell for cell in range(len(CELLS)) if cell not in (GOAL, TRAP, OBSTACLE))
+"""The cells from which the agent moves; the episode goes on in these only."""
+
+ACTIONS = ("north", "east", "south", "west")
+DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))
+"""Rows and columns that each action moves by; its neighbors in this list are at right angles."""
+
+
+class Transition(NamedTuple):
+    """One thing that an action may lead to."""
+
+    probability: float
+    cell: int
+    reward: float
+    terminated: bool
+
+
+class GridWorld(gymnasium.Env[int, int]):
+    """An agent moves between neighboring cells until it enters the goal or the trap.
+
+    Observations are the agent's cell, 0 to 11, row after row; actions are 0 north, 1 east, 2 south
+    and 3 west. `info["action_mask"]` (int8 `[4]`) marks the legal actions: those that neither leave
+    the board nor enter the obstacle; there is none when the episode is over. A move that a wall
+    stops leaves the agent where it is.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+        "render_modes": ["ansi", "rgb_array", "svg"],
+        "render_fps": 4,
+    }
+
+    def __init__(
+        self,
+        *,
+        goal_reward: float = 1.0,
+        trap_reward: float = -1.0,
+        living_reward: float = 0.0,
+        slip: float = 0.0,
+        random_start: bool = False,
+        illegal_action: str = "stay",
+        render_mode: str | None = None,
+    ):
+        """Make the environment.
+
+        Args:
+            goal_reward: reward of the move into the goal.
+            trap_reward: reward of the move into the trap.
+            living_reward: reward of every other move, also of one that a wall stops.
+            slip: probability that the agent moves at right angles to its action, to either side
+                with half of it; the textbook's is 0.2.
+            random_start: whether episodes begin in any free cell, instead of the one at the bottom
+                left.
+            illegal_action: `"stay"`: the move is tried, and the wall stops it; `"raise"`: a
+                `ValueError`, and nothing changes.
+            render_mode: one of `metadata["render_modes"]`.
+
+        Raises:
+            ValueError: if a parameter is out of range.
+        """
+        self._living_reward = real("living_reward", living_reward, -1e6, 1e6)
+        self._rewards = {
+            GOAL: real("goal_reward", goal_reward, -1e6, 1e6),
+            TRAP: real("trap_reward", trap_reward, -1e6, 1e6),
+        }
+        self._slip = real("slip", slip, 0, 1)
+        self._random_start = bool(choice("random_start", random_start, (False, True)))
+        self._illegal_action = choice("illegal_action", illegal_action, ("stay", "raise"))
+        self.render_mode = choice(
+            "render_mode", render_mode, (None, *self.metadata["render_modes"])
+        )
+        self.observation_space: spaces.Space[Any] = spaces.Discrete(len(CELLS))
+        self.action_space: spaces.Space[Any] = spaces.Discrete(len(ACTIONS))
+        self._cell: int | None = None  # where the agent is, once an episode has begun
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[int, dict[str, Any]]:
+        """Begin an episode; a seed determines it, and all that follow without one."""
+        super().reset(seed=seed)
+        self._cell = int(self.np_random.choice(FREE)) if self._random_start else START
+        return self._cell, {"action_mask": action_mask(self._cell)}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        """Move the agent.
+
+        Raises:
+            ValueError: if no episode is on, if there is no such action, or if it is illegal and
+                `illegal_action="raise"`. Nothing has then changed.
+        """
+        if self._cell is None:
+            raise ValueError("call reset before step")
+        if self._cell not in FREE:
+            raise ValueError(f"the episode is over in cell {self._cell}: call reset before step")
+        action = integer("action", action, 0, len(ACTIONS) - 1)
+        if self._illegal_action == "raise" and not action_mask(self._cell)[action]:
+            legal = np.flatnonzero(action_mask(self._cell))
+            raise ValueError(f"action {action} is illegal in cell {self._cell}: legal are {legal}")
+        outcomes = self.transitions(self._cell, action)
+        chances = [outcome.probability for outcome in outcomes]
+        drawn = int(self.np_random.choice(len(outcomes), p=chances)) if len(outcomes) > 1 else 0
+        _, self._cell, reward, terminated = outcomes[drawn]
+        return self._cell, reward, terminated, False, {"action_mask": action_mask(self._cell)}
+
+    def transitions(self, cell: int, action: int) -> list[Transition]:
+        """Return all that an action may lead to: the model, which learning does not need.
+
+        Args:
+            cell: one of `FREE`.
+            action: 0 to 3, legal or not.
+
+        Raises:
+            ValueError: if there is no such action, or if nobody moves from that cell.
+        """
+        choice("cell", int(cell), FREE)
+        action = integer("action", action, 0, len(ACTIONS) - 1)
+        sides = ((action - 1) % len(ACTIONS), (action + 1) % len(ACTIONS))
+        taken = [(1 - self._slip, action), *((self._slip / 2, side) for side in sides)]
+        outcomes = [(chance, moved(cell, direction)) for chance, direction in taken if chance > 0]
+        return [
+            Transition(chance, to, self._rewards.get(to, self._living_reward), to not in FREE)
+            for chance, to in outcomes
+        ]
+
+    def render(self) -> Any:
+        """Return the board as text, pixels `[height, width, 3]` or an SVG document.
+
+        Raises:
+            ImportError: for pixels without Pillow.
+            ValueError: before the first `reset`.
+        """
+        if self._cell is None:
+            raise ValueError("call reset before render")
+        if self.render_mode is None:
+            return None
+        if self.render_mode == "ansi":
+            return text(self._cell)
+        from ludoteca.envs.render import rgb_array, svg
+
+        return svg(scene(self._cell)) if self.render_mode == "svg" else rgb_array(scene(self._cell))
+
+
+def moved(cell: int, action: int) -> int:
+    """Return the cell that a move leads to; beyond the edge and in the obstacle are walls."""
+    row, column = cell // COLUMNS + DIRECTIONS[action][0], cell % COLUMNS + DIRECTIONS[action][1]
+    to = row * COLUMNS + column
+    return to if 0 <= row < ROWS and 0 <= column < COLUMNS and to != OBSTACLE else cell
+
+
+def action_mask(cell: int) -> NDArray[np.int8]:
+    """Return 1 for each legal action of a cell and 0 for the others, shape `[4]`."""
+    legal = [cell in FREE and moved(cell, action) != cell for action in range(len(ACTIONS))]
+    return np.array(legal, np.int8)
+
+
+def text(cell: int) -> str:
+    """Return the board in three lines, with `A` where the agent is."""
+    marks = CELLS.replace("S", ".")
+    marks = marks[:cell] + "A" + marks[cell + 1 :]
+    return "\n".join(" ".join(marks[row * COLUMNS :][:COLUMNS]) for row in range(ROWS)) + "\n"
+
+
+def scene(cell: int) -> Any:
+    """Return the board as a picture of `ludoteca.envs.render`, the agent as a circle."""
+    from ludoteca.envs.render.shapes import Circle, Rectangle, Scene
+
+    size, gap = 60, 2
+    colors = {"+": "#2e9e5b", "-": "#d6452b", "#": "#3a3a3a"}
+    squares = [
+        Rectangle(column * size + gap, row * size + gap, size - gap, size - gap, color)
+        for row in range(ROWS)
+        for column in range(COLUMNS)
+        for color in [colors.get(LAYOUT[row][column], "#f4f1ea")]
+    ]
+    row, column = divmod(cell, COLUMNS)
+    middle = (size + gap) / 2
+    agent = Circle(column * size + middle, row * size + middle, size / 3, "#1f77d0")
+    return Scene(COLUMNS * size + gap, ROWS * size + gap, "#9a9a9a", tuple(squares), (agent,))

@@ -1,0 +1,262 @@
+"""Tabular Q-learning: the update by hand, exact values, and that it learns."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import tyro
+
+from ludoteca.envs.grid_world import FREE, GridWorld, action_mask
+from ludoteca.train.q_learning import Config, choose, learn, legal_actions, main, make_env, update
+from ludoteca.train.q_learning_report import best, board, describe, legal_part
+from ludoteca.train.value_iteration import optimal_q
+
+NORTH, EAST, SOUTH, WEST = range(4)
+TUTORIAL = Path(__file__).parents[2] / "docs/tutorial/1_q_learning.md"
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "q_learning"
+    arguments, sys.argv = sys.argv, ["q_learning", "--seed", "0"]
+    yield folder, main(Config(folder=folder))
+    sys.argv = arguments
+
+
+def test_an_update_by_hand():
+    q = np.zeros((3, 2))
+    q[0, 1], q[1] = 2.0, (4.0, 10.0)
+    # Half of 2, and half of 1 + 0.9 * 10.
+    update(q, 0, 1, 1.0, 1, np.array([0, 1]), 0.5, 0.9)
+    assert q.tolist() == [[0.0, 6.0], [4.0, 10.0], [0.0, 0.0]]
+    # Only the first action is legal afterwards: three quarters of 6, a quarter of -2 + 0.5 * 4.
+    update(q, 0, 1, -2.0, 1, np.array([0]), 0.25, 0.5)
+    assert q[0].tolist() == [0.0, 4.5]
+    # After the end there is nothing: three quarters of 4.5, a quarter of 1.
+    update(q, 0, 1, 1.0, 1, np.array([], np.int64), 0.25, 0.5)
+    assert q[0].tolist() == [0.0, 3.625]
+
+
+def test_choices_are_greedy_but_for_epsilon():
+    rng = np.random.default_rng(0)
+    values, legal = np.array([5.0, 1.0, 3.0, 3.0]), np.array([1, 2, 3])
+
+    def share(epsilon):
+        chosen = [choose(values, legal, epsilon, rng) for _ in range(3000)]
+        return np.bincount(chosen, minlength=4) / 3000
+
+    # Standard deviations are below 0.01.
+    np.testing.assert_allclose(share(0.0), [0, 0, 0.5, 0.5], atol=0.04)
+    np.testing.assert_allclose(share(1.0), [0, 1 / 3, 1 / 3, 1 / 3], atol=0.04)
+    np.testing.assert_allclose(share(0.3), [0, 0.1, 0.45, 0.45], atol=0.04)
+
+
+def test_exact_values_without_chance():
+    exact = optimal_q(GridWorld(), 0.9)
+    # Moves to the goal, the first of them without discount: 0.9 ** (moves - 1).
+    moves = {0: 3, 1: 2, 2: 1, 4: 4, 6: 2, 8: 5, 9: 4, 10: 3, 11: 4}
+    values = {cell: np.nanmax(exact[cell]) for cell in FREE}
+    assert values == pytest.approx({cell: 0.9 ** (n - 1) for cell, n in moves.items()})
+    assert exact[11, NORTH] == exact[6, EAST] == -1
+    assert exact[8, NORTH] == pytest.approx(exact[8, EAST])
+    for cell in range(12):
+        assert np.isnan(exact[cell]).tolist() == (action_mask(cell) == 0).tolist()
+
+
+def test_exact_values_are_the_textbooks():
+    # Russell and Norvig, 3rd edition, figure 17.3. Their rewards belong to cells, -0.04 for each
+    # cell from which the agent moves: also from the last one before the goal.
+    world = GridWorld(goal_reward=0.96, trap_reward=-1.04, living_reward=-0.04, slip=0.2)
+    values = np.nanmax(optimal_q(world, 1.0)[list(FREE)], axis=1)
+    figure = [0.812, 0.868, 0.918, 0.762, 0.660, 0.705, 0.655, 0.611, 0.388]
+    np.testing.assert_allclose(values, figure, atol=0.0006)
+
+
+def test_values_without_a_limit_are_refused():
+    with pytest.raises(ValueError, match=r"no limit, or none reached .* with gamma 1;"):
+        optimal_q(GridWorld(living_reward=0.1), 1.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_thousand_episodes_are_enough(seed):
+    env = gym.make("ludoteca/GridWorld-v0")
+    learned, exact = learn(env, Config(seed=seed)), optimal_q(env.unwrapped, 0.9)
+    q = legal_part(learned.q, exact)
+    greedy, optimal = best(q), best(exact)
+    for cell in FREE:
+        assert learned.updates[cell].sum() > 0
+        assert not (greedy[cell] & ~optimal[cell]).any()
+    often = learned.updates >= 30
+    assert often.sum() >= 16
+    np.testing.assert_allclose(q[often], exact[often], atol=1e-3)
+    # Illegal actions are never tried.
+    assert not learned.updates[np.isnan(exact)].any()
+    assert not learned.q[np.isnan(exact)].any()
+
+
+def test_values_converge_when_all_is_tried_often():
+    env = make_env("ludoteca/GridWorld-v0:random_start=True")
+    learned, exact = learn(env, Config(epsilon=1.0)), optimal_q(env.unwrapped, 0.9)
+    np.testing.assert_allclose(learned.q, np.nan_to_num(exact), atol=1e-6)
+
+
+def test_the_classic_slipping_world_is_learned():
+    env = make_env("ludoteca/GridWorld-v0:slip=0.2,living_reward=-0.04,random_start=True")
+    config = Config(gamma=1.0, learning_rate=0.03, epsilon=0.5, episodes=3000)
+    learned, exact = learn(env, config), optimal_q(env.unwrapped, 1.0)
+    legal = ~np.isnan(exact)
+    assert np.abs(learned.q - exact)[legal].mean() < 0.05
+    for cell in (0, 1, 2, 4, 6, 8):  # the way along the walls
+        assert learned.q[cell].argmax() == np.nanargmax(exact[cell])
+
+
+def test_other_environments_have_no_masks():
+    env = make_env("FrozenLake-v1:is_slippery=False")
+    learned = learn(env, Config(epsilon=0.5, episodes=1500))
+    # Six moves lead to the goal, the last one is rewarded.
+    assert learned.q[0].max() == pytest.approx(0.9**5, abs=1e-3)
+    assert learned.q.shape == (16, 4)
+
+
+def test_an_episode_that_is_cut_off_is_still_worth_something():
+    # Truncated after each move: the values still look ahead, as the world would go on.
+    env = gym.make("ludoteca/GridWorld-v0", random_start=True, max_episode_steps=1)
+    learned = learn(env, Config(epsilon=1.0, episodes=3000))
+    exact = optimal_q(env.unwrapped, 0.9)
+    np.testing.assert_allclose(learned.q, np.nan_to_num(exact), atol=1e-3)
+
+
+def test_the_seed_decides():
+    env = make_env("ludoteca/GridWorld-v0:slip=0.2")
+    one, same, other = (learn(env, Config(seed=seed, episodes=50)) for seed in (3, 3, 4))
+    assert one.q.tolist() == same.q.tolist()
+    assert one.returns.tolist() == same.returns.tolist()
+    assert one.q.tolist() != other.q.tolist()
+
+
+def test_all_files_are_there_and_whole(run):
+    folder, results = run
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "results.json",
+        "values.png",
+        "values.txt",
+    ]
+    assert json.loads((folder / "results.json").read_text()) == json.loads(json.dumps(results))
+    assert (folder / "values.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert results["command"] == "python -m ludoteca.train.q_learning --seed 0"
+    assert results["mean_return_greedy"] == 1.0
+    assert np.sum(results["updates"]) == results["moves"]
+    exact = np.array(results["exact"], float)
+    text = describe(np.array(results["q"]), exact, np.array(results["updates"]))
+    assert (folder / "values.txt").read_text() == text
+    assert "the greedy action is optimal in 9 of 9 cells that were met" in text
+
+
+def test_numbers_stand_where_the_actions_lead():
+    table = np.full((12, 4), np.nan)
+    table[10] = (0.25, -0.125, np.nan, -0.0001)
+    assert (
+        board(table, "{:+.3f}")
+        == """\
++---------------+---------------+---------------+---------------+
+|               |               |               |               |
+|               |               |               |      goal     |
+|               |               |               |               |
++---------------+---------------+---------------+---------------+
+|               |               |               |               |
+|               |       #       |               |      trap     |
+|               |               |               |               |
++---------------+---------------+---------------+---------------+
+|               |               |     +0.250    |               |
+|               |               | 0.000  -0.125 |               |
+|               |               |               |               |
++---------------+---------------+---------------+---------------+
+"""
+    )
+
+
+def test_policies_show_ties_and_cells_never_met():
+    exact = optimal_q(GridWorld(), 0.9)
+    updates = np.where(np.isnan(exact), 0, 1)
+    updates[11] = 0
+    text = describe(np.nan_to_num(exact), exact, updates)
+    assert (
+        "greedy policy, learned          optimal policy\n"
+        "→    →    →    goal             →    →    →    goal\n"
+        "↑    #    ↑    trap             ↑    #    ↑    trap\n"
+        "↑→   →    ↑    ?                ↑→   →    ↑    ←\n"
+        "\n"
+        "the greedy action is optimal in 8 of 8 cells that were met\n"
+        "largest difference of a value that was updated: 0\n"
+    ) in text
+
+
+def test_the_tutorial_prints_what_it_says(tmp_path, monkeypatch, capsys):
+    """Its Python blocks run in order; all its output is theirs or its commands'."""
+    monkeypatch.chdir(tmp_path)
+    blocks = FENCE.findall(TUTORIAL.read_text(encoding="utf-8"))
+    names = {"__name__": "__main__"}
+    for language, code in blocks:
+        if language == "python":
+            exec(compile(code, str(TUTORIAL), "exec"), names)
+        if language == "bash":
+            prefix = "python -m ludoteca.train.q_learning"
+            for line in code.splitlines():
+                assert line.startswith(prefix)
+                main(tyro.cli(Config, args=line.removeprefix(prefix).split()))
+    printed = capsys.readouterr().out
+    outputs = [text for language, text in blocks if language == "text"]
+    assert outputs
+    for text in outputs:
+        assert text in printed
+
+
+def test_settings_are_the_command_line():
+    arguments = ["--env", "Taxi-v4", "--epsilon", "0.2", "--folder", "x/y"]
+    config = tyro.cli(Config, args=arguments)
+    assert config == Config(env="Taxi-v4", epsilon=0.2, folder=Path("x/y"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"episodes": 0}, "episodes must be an integer from 1"),
+        ({"evaluation": 0}, "evaluation must be an integer from 1"),
+        ({"seed": -1}, "seed must be an integer from 0"),
+        ({"gamma": 1.1}, "gamma must be a number from 0 to 1, got 1.1"),
+        ({"epsilon": -0.1}, "epsilon must be a number from 0 to 1, got -0.1"),
+        ({"learning_rate": 0.0}, "learning_rate must be above 0, got 0"),
+    ],
+)
+def test_settings_out_of_range_are_refused(settings, problem):
+    with pytest.raises(ValueError, match=problem):
+        Config(**settings)
+
+
+@pytest.mark.parametrize(
+    ("env", "problem"),
+    [
+        ("ludoteca/Nothing-v0", "env 'ludoteca/Nothing-v0' cannot be made: .*doesn't exist"),
+        ("ludoteca/GridWorld-v0:size=5", "cannot be made: .*unexpected keyword argument 'size'"),
+        ("ludoteca/GridWorld-v0:slip=2", "slip must be a number from 0 to 1, got 2"),
+        ("CartPole-v1", "the observation space must be Discrete and start at 0, got Box"),
+        ("ludoteca/TicTacToe-v0", "the observation space must be Discrete and start at 0, got Box"),
+    ],
+)
+def test_environments_without_a_table_are_refused(env, problem, tmp_path):
+    with pytest.raises(ValueError, match=problem):
+        main(Config(env=env, folder=tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_bad_masks_are_refused():
+    assert legal_actions({}, 3).tolist() == [0, 1, 2]
+    assert legal_actions({"action_mask": np.array([0, 1, 1], np.int8)}, 3).tolist() == [1, 2]
+    for mask in ([0, 0, 0], [1, 1]):
+        with pytest.raises(ValueError, match=r"action_mask must have shape \(3,\) and allow an"):
+            legal_actions({"action_mask": mask}, 3)

@@ -1,0 +1,266 @@
+"""Tabular Q-learning, of any Gymnasium environment whose observations and actions are numbers.
+
+`python -m ludoteca.train.q_learning` learns the grid world in a second, and shows the table beside
+the exact values; `docs/tutorial/1_q_learning.md` explains it. `--help` lists the settings.
+"""
+
+import json
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import tyro
+from gymnasium.spaces import Discrete
+from numpy.typing import NDArray
+
+from ludoteca.envs.files import write_whole
+from ludoteca.envs.grid_world import GridWorld
+from ludoteca.envs.params import integer, real
+from ludoteca.envs.spec import parse_spec
+from ludoteca.train.q_learning_report import describe, draw
+from ludoteca.train.value_iteration import optimal_q
+
+NONE = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Config:
+    """Settings; with the same ones a run gives the same table."""
+
+    env: str = "ludoteca/GridWorld-v0"
+    """The environment, as a spec string: a Gymnasium id, with parameters as in
+    `ludoteca/GridWorld-v0:slip=0.2,random_start=True`."""
+    folder: Path = Path("runs/q_learning")
+    """Where everything is written."""
+    seed: int = 0
+    """Determines exploration and environment."""
+
+    episodes: int = 1000
+    """How many episodes are learned from."""
+    learning_rate: float = 0.5
+    """Alpha, above 0 and up to 1: how far a value moves towards what was just seen."""
+    gamma: float = 0.9
+    """Discount, 0 to 1."""
+    epsilon: float = 0.3
+    """Probability of a random action, 0 to 1."""
+    evaluation: int = 100
+    """Episodes that the greedy policy is evaluated in."""
+
+    def __post_init__(self) -> None:
+        integer("seed", self.seed, 0, 2**63 - 1)
+        for name in ("episodes", "evaluation"):
+            integer(name, getattr(self, name), 1, 10**9)
+        for name in ("learning_rate", "gamma", "epsilon"):
+            real(name, getattr(self, name), 0, 1)
+        if self.learning_rate == 0:
+            raise ValueError("learning_rate must be above 0, got 0: nothing would be learned")
+
+
+def main(config: Config) -> dict[str, Any]:
+    """Learn, print and write; return what is in `results.json`.
+
+    Raises:
+        ValueError: if the environment cannot be made, or its spaces are not discrete.
+    """
+    env = make_env(config.env)
+    world = env.unwrapped
+    exact = optimal_q(world, config.gamma) if isinstance(world, GridWorld) else None
+    learned = learn(env, config)
+    tenth = -(-config.episodes // 10)
+    results = {
+        "command": shlex.join(["python", "-m", "ludoteca.train.q_learning", *sys.argv[1:]]),
+        "config": asdict(config) | {"folder": str(config.folder)},
+        "moves": int(learned.updates.sum()),
+        "mean_return_first_tenth": float(learned.returns[:tenth].mean()),
+        "mean_return_last_tenth": float(learned.returns[-tenth:].mean()),
+        "mean_return_greedy": evaluate(env, learned.q, config),
+        "q": learned.q.tolist(),
+        "updates": learned.updates.tolist(),
+    }
+    env.close()
+    print(
+        f"{config.env}: {config.episodes:,} episodes, {results['moves']:,} moves\n"
+        f"mean return, first tenth of the episodes: {results['mean_return_first_tenth']:.3f}\n"
+        f"mean return, last tenth of the episodes:  {results['mean_return_last_tenth']:.3f}\n"
+        f"mean return of the greedy policy:         {results['mean_return_greedy']:.3f}"
+    )
+    if exact is not None:
+        results["exact"] = [[None if np.isnan(x) else float(x) for x in row] for row in exact]
+        compare(config, learned, exact)
+    write_whole(config.folder / "results.json", json.dumps(results, indent=2) + "\n")
+    return results
+
+
+def compare(config: Config, learned: "Learned", exact: NDArray[np.float64]) -> None:
+    """Print the grid world's table beside the exact values, and write it as text and picture."""
+    text = describe(learned.q, exact, learned.updates)
+    print("\n" + text, end="")
+    title = (
+        f"{config.episodes:,} episodes of {config.env}, learning rate "
+        f"{config.learning_rate:g}, discount {config.gamma:g}, epsilon {config.epsilon:g}"
+    )
+    picture = draw(learned.q, exact, learned.updates, title)
+    write_whole(config.folder / "values.txt", text)
+    write_whole(config.folder / "values.png", picture)
+
+
+def make_env(spec: str) -> gymnasium.Env[Any, Any]:
+    """Make an environment from a spec string.
+
+    Raises:
+        ValueError: if there is no such environment, or its parameters are wrong.
+    """
+    name, params = parse_spec(spec)
+    try:
+        return gymnasium.make(name, **params)
+    except (gymnasium.error.Error, TypeError) as error:
+        raise ValueError(f"env {spec!r} cannot be made: {error}") from error
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What Q-learning leaves behind, S states and A actions counted from 0.
+
+    Attributes:
+        q: the table, float64 `[S, A]`; pairs never met keep their 0.
+        updates: how often each value was updated, int64 `[S, A]`.
+        returns: the sum of rewards of each episode, without discount, float64 `[episodes]`.
+    """
+
+    q: NDArray[np.float64]
+    updates: NDArray[np.int64]
+    returns: NDArray[np.float64]
+
+
+def learn(env: gymnasium.Env[Any, Any], config: Config) -> Learned:
+    """Learn a table of action values by Q-learning with epsilon-greedy exploration.
+
+    Watkins, "Learning from Delayed Rewards", 1989. Where `info` has an `action_mask`, only legal
+    actions are tried and looked ahead to.
+
+    Raises:
+        ValueError: if observations or actions are not numbers from 0 on.
+    """
+    num_states, num_actions = sizes(env)
+    q = np.zeros((num_states, num_actions))
+    updates = np.zeros((num_states, num_actions), np.int64)
+    returns = np.zeros(config.episodes)
+    rng = own_stream(config)
+    for episode in range(config.episodes):
+        s_t, info = env.reset(seed=config.seed if episode == 0 else None)
+        legal_t = legal_actions(info, num_actions)
+        over = False
+        while not over:
+            a_t = choose(q[s_t], legal_t, config.epsilon, rng)
+            s_tp1, reward, terminated, truncated, info = env.step(a_t)
+            r_t = float(reward)
+            # A truncated episode would go on: only one that has terminated has no future.
+            legal_tp1 = NONE if terminated else legal_actions(info, num_actions)
+            update(q, s_t, a_t, r_t, s_tp1, legal_tp1, config.learning_rate, config.gamma)
+            updates[s_t, a_t] += 1
+            returns[episode] += r_t
+            s_t, legal_t, over = s_tp1, legal_tp1, terminated or truncated
+    return Learned(q, updates, returns)
+
+
+def update(
+    q: NDArray[np.float64],
+    s_t: int,
+    a_t: int,
+    r_t: float,
+    s_tp1: int,
+    legal_tp1: NDArray[np.int64],
+    learning_rate: float,
+    gamma: float,
+) -> None:
+    """Change `q` (`[S, A]`) by one move: from `s_t` by `a_t`, rewarded `r_t`, to `s_tp1`.
+
+    Q(s_t, a_t) <- (1 - alpha) Q(s_t, a_t) + alpha (r_t + gamma max_a Q(s_tp1, a))
+
+    Sutton and Barto, "Reinforcement Learning", 2nd edition, equation 6.8. The maximum is over
+    `legal_tp1`; without legal actions, after the end, it is 0.
+    """
+    future = q[s_tp1, legal_tp1].max() if len(legal_tp1) else 0.0
+    target = r_t + gamma * future
+    q[s_t, a_t] = (1 - learning_rate) * q[s_t, a_t] + learning_rate * target
+
+
+def choose(
+    values: NDArray[np.float64],
+    legal: NDArray[np.int64],
+    epsilon: float,
+    rng: np.random.Generator,
+) -> int:
+    """Return any legal action with probability epsilon, else a best one; ties are drawn.
+
+    Args:
+        values: of all actions in the state, `[A]`.
+        legal: the legal actions, at least one.
+        epsilon: 0 to 1.
+        rng: decides.
+    """
+    if rng.random() >= epsilon:
+        legal = legal[values[legal] == values[legal].max()]
+    return int(legal[rng.integers(len(legal))])
+
+
+def evaluate(env: gymnasium.Env[Any, Any], q: NDArray[np.float64], config: Config) -> float:
+    """Return the mean sum of rewards of the greedy policy, over episodes of other seeds."""
+    rng = own_stream(config)
+    total = 0.0
+    for episode in range(config.evaluation):
+        s_t, info = env.reset(seed=config.seed + 1 if episode == 0 else None)
+        over = False
+        while not over:
+            a_t = choose(q[s_t], legal_actions(info, q.shape[1]), 0.0, rng)
+            s_t, reward, terminated, truncated, info = env.step(a_t)
+            total += float(reward)
+            over = terminated or truncated
+    return total / config.evaluation
+
+
+def own_stream(config: Config) -> np.random.Generator:
+    """Return a stream of random numbers other than the one that the environment gets."""
+    return np.random.default_rng([config.seed, 1])
+
+
+def sizes(env: gymnasium.Env[Any, Any]) -> tuple[int, int]:
+    """Return the numbers of states and of actions.
+
+    Raises:
+        ValueError: if observations or actions are not numbers from 0 on.
+    """
+    found = []
+    for kind, space in (("observation", env.observation_space), ("action", env.action_space)):
+        if not isinstance(space, Discrete) or space.start != 0:
+            raise ValueError(f"the {kind} space must be Discrete and start at 0, got {space}")
+        found.append(int(space.n))
+    return found[0], found[1]
+
+
+def legal_actions(info: Mapping[str, Any], num_actions: int) -> NDArray[np.int64]:
+    """Return the legal actions: those of the mask in `info`, or all if there is none.
+
+    Raises:
+        ValueError: if the mask is not one number per action, or allows none.
+    """
+    if "action_mask" not in info:
+        return np.arange(num_actions)
+    mask = np.asarray(info["action_mask"])
+    if mask.shape != (num_actions,) or not mask.any():
+        raise ValueError(
+            f"action_mask must have shape ({num_actions},) and allow an action, got {mask}"
+        )
+    return np.flatnonzero(mask)
+
+
+if __name__ == "__main__":
+    try:
+        main(tyro.cli(Config, description=__doc__))
+    except ValueError as error:
+        sys.exit(f"ludoteca.train.q_learning: {error}")

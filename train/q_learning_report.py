@@ -1,0 +1,181 @@
+"""The grid world's table beside the exact values, as text and as a picture."""
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon, Rectangle
+from numpy.typing import NDArray
+from PIL import Image
+
+from ludoteca.envs.grid_world import CELLS, COLUMNS, FREE, GOAL, OBSTACLE, ROWS, TRAP
+
+Table = NDArray[np.float64]
+"""Action values `[12, 4]`, or something else for each action; NaN is shown as nothing."""
+
+ARROWS = "↑→↓←"
+NAMES = {GOAL: "goal", TRAP: "trap", OBSTACLE: "#"}
+EQUAL = 1e-9  # values closer than this count as equally good
+
+COLORS = LinearSegmentedColormap.from_list("values", ["#d6452b", "#ffffff", "#2e9e5b"])
+COUNTS = LinearSegmentedColormap.from_list("counts", ["#ffffff", "#7aa8d8"])
+FILLS = {GOAL: "#2e9e5b", TRAP: "#d6452b", OBSTACLE: "#3a3a3a"}
+CORNERS = ((-0.5, 0.5), (0.5, 0.5), (0.5, -0.5), (-0.5, -0.5))  # action a's side: a to a + 1
+TEXTS = ((0, 0.34), (0.3, 0), (0, -0.34), (-0.3, 0))
+MARKERS = ((0, 0.07, "^"), (0.07, 0, ">"), (0, -0.07, "v"), (-0.07, 0, "<"))
+
+
+def describe(q: Table, exact: Table, updates: NDArray[np.int64]) -> str:
+    """Return the table, the exact values, their differences and the policies as text.
+
+    Args:
+        q: what was learned, `[12, 4]`.
+        exact: the optimal values, `[12, 4]`, NaN where an action is illegal.
+        updates: how often each value was updated, `[12, 4]`.
+    """
+    q, counts = legal_part(q, exact), legal_part(updates, exact)
+    met = [cell for cell in FREE if updates[cell].any()]
+    optimal = [cell for cell in met if not (best(q)[cell] & ~best(exact)[cell]).any()]
+    rows, columns = np.nonzero(updates)
+    parts = [
+        "learned\n" + board(q, "{:.3f}"),
+        "exact\n" + board(exact, "{:.3f}"),
+        "learned - exact\n" + board(q - exact, "{:+.3f}"),
+        "updates\n" + board(counts, "{:.0f}"),
+        side_by_side(policy(q, updates), policy(exact, np.ones_like(updates))),
+        f"the greedy action is optimal in {len(optimal)} of {len(met)} cells that were met\n"
+        f"largest difference of a value that was updated: "
+        f"{np.abs(q - exact)[rows, columns].max():.2g}\n",
+    ]
+    return "\n".join(parts)
+
+
+def legal_part(table: NDArray[np.generic], exact: Table) -> Table:
+    """Return the table with NaN where the exact values have it."""
+    return np.where(np.isnan(exact), np.nan, table.astype(np.float64))
+
+
+def best(values: Table) -> NDArray[np.bool_]:
+    """Tell which actions are greedy, ties included, `[12, 4]`."""
+    known = np.where(np.isnan(values), -np.inf, values)
+    greedy: NDArray[np.bool_] = known >= known.max(axis=1, keepdims=True) - EQUAL
+    return greedy & np.isfinite(known)
+
+
+def board(table: Table, form: str) -> str:
+    """Return a board of cells with four numbers each, where the actions lead."""
+    edge = "+" + "+".join(["-" * 15] * COLUMNS) + "+\n"
+    text = edge
+    for row in range(ROWS):
+        lines = ["", "", ""]
+        for cell in range(row * COLUMNS, (row + 1) * COLUMNS):
+            north, east, south, west = (shown(number, form) for number in table[cell])
+            middle = NAMES[cell].center(15) if cell in NAMES else f" {west:6} {east:>6} "
+            for line, part in enumerate((north.center(15), middle, south.center(15))):
+                lines[line] += "|" + part
+        text += "".join(line + "|\n" for line in lines) + edge
+    return text
+
+
+def shown(number: float, form: str) -> str:
+    """Return a number as text: nothing for NaN, and a rounded zero without a sign."""
+    text = "" if np.isnan(number) else form.format(number)
+    return text.lstrip("+-") if text and float(text) == 0 else text
+
+
+def policy(values: Table, updates: NDArray[np.int64]) -> list[str]:
+    """Return a board of arrows, the greedy actions; `?` in cells that were never met."""
+    lines = ["" for _ in range(ROWS)]
+    for cell in range(len(CELLS)):
+        arrows = "".join(ARROWS[action] for action in np.flatnonzero(best(values)[cell]))
+        mark = NAMES.get(cell) or (arrows if updates[cell].any() else "?")
+        lines[cell // COLUMNS] += f"{mark:5}"
+    return lines
+
+
+def side_by_side(learned: list[str], exact: list[str]) -> str:
+    """Return the policies learned and optimal next to each other."""
+    heads = f"{'greedy policy, learned':32}optimal policy\n"
+    return heads + "".join(
+        f"{left:32}{right}".rstrip() + "\n" for left, right in zip(learned, exact, strict=True)
+    )
+
+
+def draw(q: Table, exact: Table, updates: NDArray[np.int64], title: str) -> bytes:
+    """Return what `describe` tells as a PNG file; arguments as there, and a heading."""
+    q, counts = legal_part(q, exact), legal_part(updates, exact)
+    limit = max(np.nanmax(np.abs(exact)), np.nanmax(np.abs(q)), EQUAL)
+    most = np.log1p(max(np.nanmax(counts), 1))
+    met = updates.sum(axis=1, keepdims=True) > 0
+
+    def by_value(value: float) -> Any:
+        return COLORS(0.5 + 0.5 * np.clip(value / limit, -1, 1))
+
+    def by_count(count: float) -> Any:
+        return COUNTS(np.log1p(count) / most)
+
+    figure = Figure(figsize=(10, 8), dpi=90, layout="constrained")
+    panels = figure.subplots(2, 2).flat
+    figure.suptitle(title, fontsize=11)
+    draw_board(next(panels), "learned", q, "{:.3f}", by_value, best(q) & met)
+    draw_board(next(panels), "exact", exact, "{:.3f}", by_value, best(exact))
+    draw_board(next(panels), "learned minus exact", q - exact, "{:+.3f}", by_value, None)
+    draw_board(next(panels), "updates of each value", counts, "{:.0f}", by_count, None)
+    drawn, file = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawn, format="png")
+    # Flat colors and their blends at the edges fit a palette, at half of the size.
+    image = Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    image.save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
+def draw_board(
+    axes: Axes,
+    title: str,
+    table: Table,
+    form: str,
+    color: Callable[[float], Any],
+    arrows: NDArray[np.bool_] | None,
+) -> None:
+    """Draw cells of four triangles with a number each, and arrows for the greedy actions."""
+    axes.set_title(title, fontsize=12)
+    axes.set_xlim(-0.02, COLUMNS + 0.02)
+    axes.set_ylim(-0.02, ROWS + 0.02)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    for cell in range(len(CELLS)):
+        x, y = cell % COLUMNS + 0.5, ROWS - cell // COLUMNS - 0.5
+        fill = FILLS.get(cell, "#e4e4e4")
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=fill, edgecolor="none"))
+        if cell in (GOAL, TRAP):
+            axes.text(x, y, NAMES[cell], color="white", fontsize=15, ha="center", va="center")
+        for action in np.flatnonzero(~np.isnan(table[cell])):
+            number = table[cell, action]
+            greedy = arrows is not None and bool(arrows[cell, action])
+            draw_action(axes, x, y, int(action), shown(number, form), color(number), greedy)
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, fill=False, edgecolor="#555555"))
+
+
+def draw_action(
+    axes: Axes, x: float, y: float, action: int, text: str, color: Any, greedy: bool
+) -> None:
+    """Draw the triangle of an action in the cell around (x, y), with an arrow if it is greedy."""
+    corners = (CORNERS[action], CORNERS[(action + 1) % 4], (0, 0))
+    points = [(x + dx, y + dy) for dx, dy in corners]
+    axes.add_patch(Polygon(points, facecolor=color, edgecolor="#b0b0b0", linewidth=0.5))
+    axes.text(
+        x + TEXTS[action][0],
+        y + TEXTS[action][1],
+        text,
+        fontsize=8,
+        fontweight="bold" if greedy else "normal",
+        ha="center",
+        va="center",
+    )
+    if greedy:
+        dx, dy, marker = MARKERS[action]
+        axes.plot(x + dx, y + dy, marker=marker, color="#1f3a5f", markersize=6)
