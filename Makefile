@@ -22,7 +22,7 @@ help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; \
 	do printf '%-20s %s\n' "$$target" "$$text"; done
 
-demo: $(FOR_DEMO) ## train MaskablePPO on Hex 5x5, evaluate it, write runs/demo/report.md
+demo: $(FOR_DEMO) ## let deep Q-learning learn Hex 5x5, write runs/demo/report.md
 	$(RUN) ludoteca.train.demo
 
 test: $(FOR_TEST) ## run the tests

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
-from ludoteca.envs.spec import parse_spec
+from ludoteca.envs.spec import parse_name, parse_spec
 
 # One line per agent: its name, and what makes it from a game and the spec's parameters.
 AGENTS = {
@@ -20,18 +20,22 @@ AGENTS = {
     "openspiel": "ludoteca.agents.openspiel:OpenSpielAgent",
     "heuristic": "ludoteca.agents.resistance:HeuristicAgent",
     "mixed": "ludoteca.agents.resistance:MixedAgent",
+    "dqn": "ludoteca.agents.dqn:DQNAgent",
 }
 
 
 def make_agent(spec: str, game: Game) -> Agent:
     """Return the agent that a spec string names, for example `"sb3:path=model.zip"`.
 
+    The first parameter's value may stand without its key: `"mixed:0.5"` is `"mixed:x=0.5"`.
+
     Raises:
         ValueError: if there is no such agent or parameter, or it does not play `game`.
     """
-    name, params = parse_spec(spec)
+    name = parse_name(spec)
     maker = find_maker(name)
     known = agent_params(name)
+    _, params = parse_spec(spec, first=next(iter(known), None))
     for key in params:
         if key not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"

@@ -13,7 +13,7 @@ from tyro.conf import OmitArgPrefixes, Positional, arg
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import find_factory, game_id, make_game
-from ludoteca.envs.spec import parse_spec
+from ludoteca.envs.spec import parse_name
 from ludoteca.evaluate.tournament.command import tournament
 
 DESCRIPTION = """Board and grid games for reinforcement learning.
@@ -325,7 +325,7 @@ def game_parameters(spec: str | None) -> Any:
 
 def _is_game(argument: str) -> bool:
     try:
-        return bool(game_id(parse_spec(argument)[0]))
+        return bool(game_id(parse_name(argument)))
     except ValueError:
         return False
 

@@ -85,6 +85,7 @@ def hex(board_size: int = 11, first: str = "black", swap: bool = False) -> Game:
         ),
         action_names=(*cell_names(n, n), "swap")[: n * n + swap],
         symmetries=lambda: symmetries(n, swap),
+        mirror=lambda: mirror(n, swap),
         check=check,
     )
 
@@ -291,16 +292,26 @@ def cells(s: Any) -> Any:
 
 def symmetries(n: int, swap: bool) -> tuple[Symmetry, ...]:
     """Return the identity and the half turn, which exchanges opposite edges."""
+    identity, rotated = padded_symmetries(n, swap, ("identity", "rotate 180"))
+    return identity, replace(rotated, planes=np.array([0, 1, 3, 2, 5, 4]))
+
+
+def mirror(n: int, swap: bool) -> Symmetry:
+    """Return the exchange of colors: across the main diagonal, north lies west and south east."""
+    (transposed,) = padded_symmetries(n, swap, ("transpose",))
+    return replace(transposed, name="exchange colors", planes=np.array([1, 0, 4, 5, 2, 3]))
+
+
+def padded_symmetries(n: int, swap: bool, names: tuple[str, ...]) -> tuple[Symmetry, ...]:
+    """Return symmetries of the padded board, without what becomes of the planes."""
 
     def actions(cells: Any, move: CellMap) -> Any:
-        # `move` works on the padded board, whose half turn is the half turn of the inner one.
+        # `move` works on the padded board, and maps the inner one onto itself.
         inner = [move(row + 1, column + 1) for row in range(n) for column in range(n)]
         placed = [(row - 1) * n + column - 1 for row, column in inner]
         return np.array(placed + [n * n] * swap, np.int64)
 
-    identity, rotated = grid_symmetries(n + 2, n + 2, actions, ("identity", "rotate 180"))
-    planes = np.array([0, 1, 3, 2, 5, 4])
-    return identity, replace(rotated, planes=planes)
+    return grid_symmetries(n + 2, n + 2, actions, names)
 
 
 def check(s: Any) -> str:

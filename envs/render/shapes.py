@@ -1,6 +1,7 @@
 """What pictures are made of: a few simple shapes in pixels, and arithmetic on colors."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 Point = tuple[float, float]
 
@@ -104,3 +105,28 @@ def difference(color: str, other: str) -> int:
     """Return how far apart two colors are: 0 for equal ones, 765 for black and white."""
     parts = zip(channels(color), channels(other), strict=True)
     return sum(abs(a - b) for a, b in parts)
+
+
+def moved(shape: Shape, x: float, y: float) -> Shape:
+    """Return a shape shifted by (x, y)."""
+    match shape:
+        case Polygon():
+            return replace(shape, points=tuple((a + x, b + y) for a, b in shape.points))
+        case Line():
+            (a, b), (c, d) = shape.start, shape.end
+            return replace(shape, start=(a + x, b + y), end=(c + x, d + y))
+        case _:
+            return replace(shape, x=shape.x + x, y=shape.y + y)
+
+
+def contact_sheet(scenes: Sequence[Scene], columns: int = 4) -> Scene:
+    """Return one picture of several of the same size, side by side, row after row."""
+    width, height = scenes[0].width, scenes[0].height
+    columns = min(columns, len(scenes))
+    shapes = tuple(
+        moved(shape, k % columns * width, k // columns * height)
+        for k, one in enumerate(scenes)
+        for shape in (*one.base, *one.shapes)
+    )
+    rows = -(-len(scenes) // columns)
+    return Scene(columns * width, rows * height, scenes[0].paper, (), shapes)

@@ -12,6 +12,7 @@ import tyro
 EXPERIMENTS = {
     "bandits": "ludoteca.evaluate.bandits.command:reproduce",
     "ggp": "ludoteca.evaluate.reproduce.ggp:reproduce",
+    "hex": "ludoteca.evaluate.reproduce.hex:reproduce",
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from ludoteca.agents.registry import find_maker
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.spec import parse_spec
+from ludoteca.envs.spec import parse_name
 from ludoteca.envs.vector import check_seed
 
 DRAWS = ("half", "loss")
@@ -78,7 +78,7 @@ class Tournament:
             if game.num_players % 2:
                 raise ValueError(f"pairs cannot share the {game.num_players} seats of {game.spec}")
         for agent in self.agents:
-            find_maker(parse_spec(agent)[0])
+            find_maker(parse_name(agent))
         integer("repeats", self.repeats, 1, 10**6)
         integer("games_per_pair", self.games_per_pair, 2, 10**9)
         if self.games_per_pair % (2 * self.repeats):

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<code>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 DOCUMENTS += [ROOT / "docs/results/README.md", *sorted((ROOT / "docs/games").glob("*.md"))]
+DOCUMENTS += sorted((ROOT / "docs/tutorial").glob("*.md"))
 
 
 def examples(text: str) -> Iterator[tuple[int, str]]:

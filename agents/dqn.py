@@ -1,0 +1,169 @@
+"""Agents that play by a Q network: the legal action of the highest value."""
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import real
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.rng import next_u64
+
+try:
+    from ludoteca.agents.networks.q_network import QNetwork, make_q_network, q_config
+    from ludoteca.agents.networks.runner import Precision, Runner
+    from ludoteca.agents.networks.weights import find_weights, load_weights
+except ImportError as error:
+    raise ImportError('agents with networks need "ludoteca[train]"') from error
+
+ILLEGAL = -np.inf
+U11 = np.uint64(11)
+
+
+class DQNAgent(Agent):
+    """Plays the legal action that a Q network values most; of equal ones, the first.
+
+    Networks that are made for any board size play every size of their game.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        path: str | Path,
+        epsilon: float = 0.0,
+        device: str = "cpu",
+        precision: Precision = "float32",
+    ):
+        """Load a network.
+
+        Args:
+            game: the game it plays.
+            path: a file or folder that training wrote, or the name of a network that comes with the
+                package, such as `hex5`.
+            epsilon: probability of a random legal move instead.
+            device: where the network runs, such as `cpu` or `cuda`.
+            precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
+
+        Raises:
+            FileNotFoundError: if there is no such network.
+            ValueError: if it does not fit the game.
+        """
+        file = find_weights(path, "dqn")
+        self.about = load_weights(file)[1]
+        self._adopt(game, load_q_network(game, file), epsilon, device, precision)
+
+    @classmethod
+    def from_network(
+        cls,
+        game: Game,
+        network: QNetwork,
+        epsilon: float = 0.0,
+        device: str = "cpu",
+        precision: Precision = "float32",
+    ) -> Self:
+        """Return an agent that plays by a copy of a network in memory."""
+        agent = cls.__new__(cls)
+        agent.about = {}
+        agent._adopt(game, network, epsilon, device, precision)
+        return agent
+
+    def _adopt(
+        self, game: Game, network: QNetwork, epsilon: float, device: str, precision: Precision
+    ) -> None:
+        Agent.__init__(self, game)
+        self._network, self._epsilon = network, real("epsilon", epsilon, 0, 1)
+        self.encoder = Encoder(game)
+        self._runner = Runner(network, 1 / game.observation_high, device, precision)
+
+    def update(self, network: QNetwork) -> None:
+        """Take over the present weights of a network of the same form."""
+        self._runner.load(network)
+
+    def prepare(self) -> None:
+        """Compile what turns positions into planes, and let the network run once."""
+        planes, _ = self.encoder.encode(_start(self.game), np.zeros(1, np.int64))
+        self._runner(planes)
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Choose by one pass through the network."""
+        planes, masks = self.encoder.encode(states, seats)
+        best = np.where(masks == 1, self._runner(planes), ILLEGAL).argmax(1)
+        actions = self.encoder.translate(best, seats)
+        if self._epsilon > 0:
+            explores, drawn = uniform(rngs) < self._epsilon, uniform(rngs)
+            actions = np.where(
+                explores, self.encoder.translate(nth_legal(masks, drawn), seats), actions
+            )
+        return actions
+
+    def values(self, s: Any) -> NDArray[np.float32]:
+        """Return Q of every action for the player to move; NaN of illegal ones.
+
+        Args:
+            s: a record, as `Game.new` returns.
+
+        Returns:
+            Values, in (-1, 1) if the network is bounded. Shape `[num_actions]`.
+        """
+        states = self.game.empty(1)
+        states[0] = s
+        assert self.game.player is not None
+        seats = np.array([self.game.player(states.view(np.recarray)[0])], np.int64)
+        planes, masks = self.encoder.encode(states, seats)
+        outputs = self._runner(planes)[0]
+        values = np.tanh(outputs / 2) if self._network.config.bounded else outputs
+        shown: NDArray[np.float32] = np.where(masks[0] == 1, values, np.nan).astype(np.float32)
+        return self.encoder.translate_policy(shown, int(seats[0]))
+
+
+def load_q_network(game: Game, file: Path) -> QNetwork:
+    """Return the network in a file, for a game that it can play.
+
+    Raises:
+        ValueError: if the file holds no Q network, or one that does not fit the game.
+    """
+    weights, about = load_weights(file)
+    try:
+        network = make_q_network(q_config(about["network"]), game)
+        trained = make_game(about["game"])
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{file} holds no Q network: {error!r}") from None
+    if trained.name != game.name:
+        raise ValueError(f"{file} plays {trained.name}, not {game.name}")
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError:
+        raise ValueError(
+            f"{file} is made for {trained.spec} only, and does not fit {game.spec}"
+        ) from None
+    return network
+
+
+def uniform(rngs: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Draw a number in [0, 1) from each stream. Shape `[K]`, of streams `[K, 1]`."""
+    drawn: NDArray[np.float64] = (next_u64(rngs.T) >> U11) * 2.0**-53
+    return drawn
+
+
+def nth_legal(masks: NDArray[np.int8], drawn: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return a legal action for each number in [0, 1), uniformly. Shape `[K]`."""
+    counts = masks.sum(1, dtype=np.int64)
+    wanted = (drawn * counts).astype(np.int64)
+    chosen: NDArray[np.int64] = (masks.cumsum(1, dtype=np.int64) <= wanted[:, None]).sum(1)
+    return chosen
+
+
+def _start(game: Game) -> NDArray[np.void]:
+    states = game.empty(1)
+    game.init(states.view(np.recarray)[0], 0)
+    return states

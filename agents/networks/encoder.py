@@ -1,0 +1,82 @@
+"""What a network sees of a position, and what its outputs stand for."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.predictor import Observer
+from ludoteca.envs.game import Game
+from ludoteca.envs.symmetry import Symmetry
+
+
+class Encoder:
+    """Turns positions into planes in which one network can play every seat.
+
+    A game that has a `mirror` is always shown as player 0 would see it, and actions are translated.
+    In others the mover sees what the game shows him, with one more plane that tells his seat.
+
+    Attributes:
+        game: the game.
+        shape: of the planes of one position, `(planes, rows, columns)`.
+        symmetries: those of the game, on these planes.
+    """
+
+    def __init__(self, game: Game):
+        """Make the encoder.
+
+        Raises:
+            ValueError: if the game is not for two players who move in turn.
+        """
+        if game.simultaneous or game.num_players != 2:
+            raise ValueError(
+                f"needs a game for two players who move in turn, got {game.spec} for "
+                f"{game.num_players}{' at once' if game.simultaneous else ''}"
+            )
+        self.game = game
+        self._mirror = None if game.mirror is None else game.mirror()
+        self._observer = Observer(game)
+        planes, rows, columns = game.observation_shape
+        self.shape = (planes + (self._mirror is None), rows, columns)
+        self.symmetries = tuple(self._extended(symmetry) for symmetry in game.symmetries())
+
+    def encode(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Return planes and legal actions, as the network sees them.
+
+        Args:
+            states: positions. Shape `[K]`.
+            seats: whose view is wanted. Shape `[K]`.
+
+        Returns:
+            Planes, shape `[K, *shape]`, and masks, shape `[K, num_actions]`.
+        """
+        seen, masks = self._observer.look(states, seats)
+        if self._mirror is not None:
+            turned = np.flatnonzero(seats)
+            if len(turned) > 0:
+                seen[turned] = self._mirror.observation(seen[turned])
+                masks[turned] = self._mirror.policy(masks[turned])
+            return seen, masks
+        planes = np.empty((len(seen), *self.shape), np.int8)
+        planes[:, :-1] = seen
+        planes[:, -1] = seats[:, None, None]
+        return planes, masks
+
+    def translate(self, actions: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the game's actions for the network's, or the other way round. Shape `[K]`."""
+        if self._mirror is None:
+            return actions
+        return np.where(seats == 1, self._mirror.actions[actions], actions)
+
+    def translate_policy(self, values: NDArray[Any], seat: int) -> NDArray[Any]:
+        """Return in the game's order what the network says of each action of `seat`."""
+        return values if self._mirror is None or seat == 0 else self._mirror.policy(values)
+
+    def _extended(self, symmetry: Symmetry) -> Symmetry:
+        """Let the plane of the seat stay in its place."""
+        if self._mirror is not None or symmetry.planes is None:
+            return symmetry
+        return replace(symmetry, planes=np.append(symmetry.planes, len(symmetry.planes)))

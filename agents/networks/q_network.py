@@ -1,0 +1,158 @@
+"""Networks that estimate the value of every action, Q."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.layers import Trunk, Windows, inside, overview
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice, integer
+
+Kind = Literal["document", "residual"]
+Init = Literal["default", "zero", "zero_head"]
+
+
+@dataclass(frozen=True)
+class QConfig:
+    """How a Q network is built."""
+
+    kind: Kind = "residual"
+    """`document`: convolutions with 2x2 kernels, ReLU and one linear layer, for one board size
+    (Tanaka, 2018, section 3.7). `residual`: full-size blocks; where actions are cells, the same
+    weights fit every board size."""
+    filters: tuple[int, ...] = (64,)
+    """`document`: of each convolution. `residual`: one number, of all."""
+    blocks: int = 4
+    """Residual blocks."""
+    dueling: bool = True
+    """Value and advantages apart (Wang et al., "Dueling network architectures", 2016, equation 9);
+    residual networks only."""
+    init: Init = "default"
+    """First weights: PyTorch's; all zero, as the document says, which leaves all but the last
+    biases at zero for ever, as no gradient passes; or zero in the last layer only."""
+    bounded: bool = True
+    """Values are in (-1, 1): the outputs are logits of winning. Needed for the loss `bce`."""
+
+    def __post_init__(self) -> None:
+        choice("kind", self.kind, ("document", "residual"))
+        choice("init", self.init, ("default", "zero", "zero_head"))
+        integer("blocks", self.blocks, 0, 100)
+        for filters in self.filters:
+            integer("filters", filters, 1, 4096)
+        if self.kind == "residual" and len(self.filters) != 1:
+            raise ValueError(f"a residual network has one number of filters, got {self.filters}")
+        if self.kind == "document" and self.dueling:
+            raise ValueError("a network of kind document cannot be dueling")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return asdict(self) | {"filters": list(self.filters)}
+
+
+def q_config(content: dict[str, Any]) -> QConfig:
+    """Return the configuration that `as_dict` wrote."""
+    return QConfig(**content | {"filters": tuple(content["filters"])})
+
+
+class QNetwork(nn.Module):
+    """Maps planes to one number per action: a value, or the logit of winning if `bounded`."""
+
+    def __init__(self, config: QConfig, encoder: Encoder):
+        super().__init__()
+        self.config = config
+        self.body: DocumentBody | ResidualBody
+        if config.kind == "document":
+            self.body = DocumentBody(config, encoder)
+        else:
+            self.body = ResidualBody(config, encoder)
+        zeroed = {"default": (), "zero": self.parameters(), "zero_head": self.body.last()}
+        for parameter in zeroed[config.init]:
+            nn.init.zeros_(parameter)
+
+    def forward(self, planes: Tensor) -> Tensor:
+        """Return outputs, shape `[K, num_actions]`, for planes `[K, planes, rows, columns]`."""
+        outputs: Tensor = self.body(planes)
+        return outputs
+
+    def values(self, outputs: Tensor) -> Tensor:
+        """Return Q of outputs: with chance p of winning, 2 p - 1."""
+        return torch.tanh(outputs / 2) if self.config.bounded else outputs
+
+
+class DocumentBody(nn.Module):
+    """Convolutions with 2x2 kernels and one linear layer (Tanaka, 2018, section 3.7)."""
+
+    def __init__(self, config: QConfig, encoder: Encoder):
+        super().__init__()
+        planes, rows, columns = encoder.shape
+        layers = []
+        for filters in config.filters:
+            layers.append(Windows(planes, filters))
+            planes, rows, columns = filters, rows - 1, columns - 1
+        if min(rows, columns) < 1:
+            raise ValueError(f"{encoder.game.spec} is too small for {len(config.filters)} layers")
+        self.convolutions = nn.Sequential(*layers)
+        self.head = nn.Linear(planes * rows * columns, encoder.game.num_actions)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return one number per action."""
+        out: Tensor = self.head(self.convolutions(x.permute(0, 2, 3, 1)).flatten(1))
+        return out
+
+    def last(self) -> list[nn.Parameter]:
+        """Return the weights of the last layer."""
+        return list(self.head.parameters())
+
+
+class ResidualBody(nn.Module):
+    """Residual blocks, and a number from every cell where actions are cells."""
+
+    def __init__(self, config: QConfig, encoder: Encoder):
+        super().__init__()
+        (filters,) = config.filters
+        layout = encoder.game.layout
+        self.trunk = Trunk(encoder.shape[0], filters, config.blocks)
+        self.cells = layout.rows * layout.columns if layout.cell_actions else 0
+        others = encoder.game.num_actions - self.cells
+        # Where actions are cells, the head is one convolution; otherwise its last layer is linear.
+        self.head = nn.Sequential(nn.Conv2d(filters, 1 if self.cells else 32, 1))
+        self.others = None
+        if self.cells and others:
+            self.others = nn.Linear(2 * filters, others)
+        if not self.cells:
+            board = encoder.shape[1] * encoder.shape[2]
+            self.head.extend([nn.ReLU(), nn.Flatten(), nn.Linear(32 * board, others)])
+        self.board = (layout.rows, layout.columns)
+        self.value = (
+            nn.Sequential(nn.Linear(2 * filters, filters), nn.ReLU(), nn.Linear(filters, 1))
+            if config.dueling
+            else None
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return one number per action."""
+        features = self.trunk(x)
+        out: Tensor = self.head(features)
+        if self.cells:
+            out = inside(out[:, 0], *self.board).flatten(1)
+        if self.others is None and self.value is None:
+            return out
+        whole = overview(features)
+        if self.others is not None:
+            out = torch.cat([out, self.others(whole)], 1)
+        if self.value is not None:
+            out = self.value(whole) + out - out.mean(1, keepdim=True)
+        return out
+
+    def last(self) -> list[nn.Parameter]:
+        """Return the weights of the last layers."""
+        ends = [self.head[-1], self.others, self.value[-1] if self.value is not None else None]
+        return [weight for end in ends if end is not None for weight in end.parameters()]
+
+
+def make_q_network(config: QConfig, game: Game) -> QNetwork:
+    """Return a network with fresh weights, drawn from PyTorch's generator."""
+    return QNetwork(config, Encoder(game))

@@ -1,0 +1,75 @@
+"""Networks in files: weights and what they are, in one safetensors file, read without pickles."""
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from ludoteca.envs.files import write_whole
+
+SUFFIX = ".safetensors"
+KEY = "ludoteca"  # of our JSON document among the file's metadata
+
+
+def save_weights(path: str | Path, weights: dict[str, Tensor], about: dict[str, Any]) -> None:
+    """Write weights, and all there is to know about them, to a file: whole or not at all.
+
+    Args:
+        path: the file.
+        weights: tensors by name.
+        about: anything that JSON can hold.
+    """
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
+    write_whole(path, save(plain, {KEY: json.dumps(about)}))
+
+
+def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the weights and what was written about them.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is no such file.
+    """
+    content = Path(path).read_bytes()
+    try:
+        size = int.from_bytes(content[:8], "little")  # of the header, which safetensors checks
+        weights = load(content)
+        about = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][KEY])
+        if not isinstance(about, dict):
+            raise TypeError(f"expected an object, got {about!r:.40}")
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} holds no network of this package: {error}") from None
+    return weights, about
+
+
+def find_weights(name: str | Path, kind: str) -> Path:
+    """Return the file of a network: a path, or the name of one that comes with the package.
+
+    Args:
+        name: a file, a folder of a training run, or a name such as `"hex5"`.
+        kind: the agent's name, and of the folder with those that come with the package.
+
+    Raises:
+        FileNotFoundError: if there is none, listing those that come with the package.
+    """
+    path = Path(name)
+    for candidate in (path, path / f"best{SUFFIX}", path / f"network{SUFFIX}"):
+        if candidate.is_file():
+            return candidate
+    shipped = shipped_weights(kind)
+    if str(name) in shipped:
+        return shipped[str(name)]
+    raise FileNotFoundError(
+        f"there is no network {str(name)!r}: it is neither a file, nor the folder of a training "
+        f"run, nor one of those that come with the package: {', '.join(shipped) or 'none'}"
+    )
+
+
+def shipped_weights(kind: str) -> dict[str, Path]:
+    """Return the networks that come with the package, by name."""
+    folder = Path(str(resources.files("ludoteca.agents"))) / "weights" / kind
+    return {path.name.removesuffix(SUFFIX): path for path in sorted(folder.glob(f"*{SUFFIX}"))}

@@ -1,0 +1,32 @@
+"""What Tanaka, "Inteligencia artificial para o jogo de Hex" (University of Sao Paulo, 2018) found.
+
+Shares of games won, in %, over a whole training run.
+"""
+
+# Table 4.1, the 12 best of 36: learning rate, gamma, epsilon, layers of convolutions -> wins.
+GRID = {
+    (0.01, 0.8, 0.1, 2): 69,
+    (0.01, 0.9, 0.1, 1): 26,
+    (0.1, 0.9, 0.1, 1): 14,
+    (0.1, 0.8, 0.1, 1): 9,
+    (0.1, 0.8, 0.25, 1): 9,
+    (0.01, 0.8, 0.4, 2): 9,
+    (0.1, 0.9, 0.25, 1): 9,
+    (0.01, 0.9, 0.25, 1): 7,
+    (0.01, 0.8, 0.25, 1): 4,
+    (0.1, 0.8, 0.25, 2): 4,
+    (0.01, 0.8, 0.1, 1): 4,
+    (0.1, 0.8, 0.4, 1): 3,
+}
+LEARNING_RATES, GAMMAS, EPSILONS, LAYERS = (0.01, 0.1), (0.8, 0.9, 0.99), (0.1, 0.25, 0.4), (2, 1)
+BEST = 77  # table 4.2, 300,000 games
+LAST_HUNDRED = 90  # figure 4.1: "above 90" of each 100 games in the end
+# Table 4.3, against the heuristic: mode, games -> wins.
+MODES = {
+    ("simple", 150_000): 42,
+    ("mirrored", 150_000): 72,
+    ("simple", 300_000): 55,
+    ("mirrored", 300_000): 80,
+}
+BOARDS = {6: 45, 7: 2, 8: 0.027}  # table 4.4
+SECOND = 9  # table 4.5, 300,000 games

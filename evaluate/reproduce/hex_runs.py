@@ -1,0 +1,219 @@
+"""The training runs that reproduce the document on Hex, and those that go beyond it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from ludoteca.evaluate.reproduce.document_hex import EPSILONS, GAMMAS, LAYERS, LEARNING_RATES
+
+Settings = Mapping[str, Any]
+RESULTS = "results.json"  # what a finished run has in its folder
+GAMES = 150_000  # the document's usual run
+MIXED, HEURISTIC = "mixed:x=0.2", "heuristic"
+# The document's settings, read such that they can learn; `literally` has the ablation.
+READING: dict[str, Any] = {"network.init": "zero_head", "win": 1.0, "loss": -1.0}
+FILTERS = {1: "48", 2: "48 384"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training run of `ludoteca.train.dqn`.
+
+    Attributes:
+        name: of its folder.
+        preset: `"document"` or `"modern"`.
+        games: how many it plays.
+        settings: what differs from the preset.
+        start_from: name of the run whose best network it begins with.
+    """
+
+    name: str
+    preset: str
+    games: int
+    settings: Settings
+    start_from: str | None = None
+
+    def arguments(self, folder: Path) -> list[str]:
+        """Return the command line after `python`."""
+        options = {"folder": folder / self.name, "games": self.games, **self.settings}
+        if self.start_from is not None:
+            options["start_from"] = folder / self.start_from
+        command = ["-P", "-m", "ludoteca.train.dqn", self.preset]
+        for key, value in options.items():
+            option = key.replace("_", "-")
+            if isinstance(value, bool):
+                command.append(f"--{option}" if value else f"--no-{option}")
+            else:
+                command += [f"--{option}", *str(value).split(" ")]
+        return command
+
+
+def document_runs(scale: float, precision: str) -> dict[str, Run]:
+    """Return the document's experiments and the ablations, by name.
+
+    Args:
+        scale: of the number of games; 1: as in the document.
+        precision: of the networks' numbers.
+    """
+    runs = [
+        *(_grid(*point, scale=scale) for point in _grid_points()),
+        _read("best", 2 * GAMES, scale),
+        _read("simple", 2 * GAMES, scale, mode="simple", opponent=HEURISTIC),
+        _read("mirrored", 2 * GAMES, scale, opponent=HEURISTIC),
+        _read("board-6", GAMES, scale, game=_white_first(6)),
+        _read("board-7", GAMES // 2, scale, game=_white_first(7)),
+        _read("board-8", GAMES // 5, scale, game=_white_first(8)),
+        _read("second", 2 * GAMES, scale, seat="second"),
+        *(_ablation(name, settings, scale) for name, settings in ABLATIONS.items()),
+    ]
+    return {run.name: _with(run, {"precision": precision}) for run in runs}
+
+
+# What differs from the document's preset, taken literally.
+ABLATIONS: dict[str, Settings] = {
+    "literal": {},
+    "weights": {"network.init": "default"},
+    "head": {"network.init": "zero_head"},
+    "rewards": {"win": 1.0, "loss": -1.0},
+    "both": READING,
+    "default": {"network.init": "default", "win": 1.0, "loss": -1.0},
+    "memory": {**READING, "memory": 30_000},
+    "masked": {**READING, "masked": True},
+    "target": {**READING, "target_every": 100},
+}
+ABLATION_GAMES = 20_000
+
+
+def beyond_runs(scale: float, precision: str) -> dict[str, Run]:
+    """Return the runs with the modern preset, by name."""
+    shared = {
+        "opponent": MIXED,
+        "target": "reply",
+        "network.filters": 64,
+        "warm_up": 2_000,
+        "epsilon_games": 0.4,
+        "precision": precision,
+        "evaluate_games": 500,
+        "evaluate_against": f"{MIXED} {HEURISTIC}",
+        "final_games": 2_000,
+    }
+    runs = {}
+    for size, (games, blocks, ratio, begun) in BEYOND.items():
+        count = _scaled(games, scale, 2_048)
+        settings = {
+            "game": f"hex:board_size={size}",
+            **shared,
+            "network.blocks": blocks,
+            "replay_ratio": ratio,
+            "epsilon": 0.3 if begun is None else 0.15,
+            "log_every": max(count // 60, 256),
+            "evaluate_every": max(count // 10, 512),
+        }
+        runs[f"hex{size}"] = Run(f"hex{size}", "modern", count, settings, begun)
+    return runs
+
+
+# Board size -> games, residual blocks, how often a transition is learned from, and the run whose
+# network is the first one.
+BEYOND: dict[int, tuple[int, int, float, str | None]] = {
+    5: (40_000, 3, 1.0, None),
+    6: (40_000, 4, 0.7, None),
+    7: (50_000, 4, 0.7, None),
+    8: (50_000, 4, 0.5, None),
+    11: (20_000, 4, 0.5, "hex7"),
+}
+
+
+def play_all(runs: Mapping[str, Run], folder: Path, processes: int, show: bool) -> None:
+    """Run those that have not been run, `processes` at a time.
+
+    Raises:
+        RuntimeError: if a run fails, with the end of what it printed.
+    """
+    left = [run for run in runs.values() if not (folder / run.name / RESULTS).exists()]
+    with _progress(len(runs), len(runs) - len(left), show) as tell:
+        pool = ThreadPoolExecutor(processes)
+        try:
+            for done in as_completed([pool.submit(_train, run, folder) for run in left]):
+                tell(done.result().name)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def results_of(runs: Mapping[str, Run], folder: Path) -> dict[str, dict[str, Any]]:
+    """Return what is in the runs' `results.json`, by name."""
+    return {name: json.loads((folder / name / RESULTS).read_text()) for name in runs}
+
+
+def _train(run: Run, folder: Path) -> Run:
+    command = [sys.executable, *run.arguments(folder)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{run.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
+    return run
+
+
+def _grid_points() -> Iterator[tuple[float, float, float, int]]:
+    return product(LEARNING_RATES, GAMMAS, EPSILONS, LAYERS)
+
+
+def grid_name(rate: float, gamma: float, epsilon: float, layers: int) -> str:
+    """Return the name of a run of the grid."""
+    return f"grid-{rate}-{gamma}-{epsilon}-{layers}"
+
+
+def _grid(rate: float, gamma: float, epsilon: float, layers: int, scale: float) -> Run:
+    settings = {
+        "learning_rate": rate,
+        "final_learning_rate": rate,
+        "gamma": gamma,
+        "epsilon": epsilon,
+        "final_epsilon": epsilon,
+        "network.filters": FILTERS[layers],
+    }
+    return _read(grid_name(rate, gamma, epsilon, layers), GAMES, scale, **settings)
+
+
+def _read(name: str, games: int, scale: float, **settings: Any) -> Run:
+    """Return a run of the document as we read it."""
+    return _document(name, games, scale, {**READING, **settings})
+
+
+def _ablation(name: str, settings: Settings, scale: float) -> Run:
+    return _document(f"ablation-{name}", ABLATION_GAMES, scale, settings)
+
+
+def _document(name: str, games: int, scale: float, settings: Settings) -> Run:
+    count = _scaled(games, scale, 500)
+    evaluation = {"evaluate_every": count, "evaluate_games": 50, "final_games": 1_000}
+    return Run(name, "document", count, {**settings, **evaluation})
+
+
+def _scaled(games: int, scale: float, least: int) -> int:
+    return max(round(games * scale), least)
+
+
+def _with(run: Run, settings: Settings) -> Run:
+    return replace(run, settings={**run.settings, **settings})
+
+
+def _white_first(size: int) -> str:
+    return f"hex:board_size={size},first=white"
+
+
+@contextmanager
+def _progress(total: int, done: int, show: bool) -> Iterator[Any]:
+    from rich.console import Console
+    from rich.progress import Progress, TimeElapsedColumn
+
+    columns = (*Progress.get_default_columns(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=not show) as progress:
+        task = progress.add_task("training", total=total, completed=done)
+        yield lambda name: progress.update(task, advance=1, description=name)

@@ -1,0 +1,255 @@
+"""What networks see, how they are built, kept and run."""
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from ludoteca.agents.dqn import DQNAgent
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.layers import Windows
+from ludoteca.agents.networks.q_network import QConfig, make_q_network, q_config
+from ludoteca.agents.networks.runner import Runner
+from ludoteca.agents.networks.weights import find_weights, load_weights, save_weights
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.evaluate.match import play_match
+
+SMALL = QConfig(filters=(8,), blocks=2)
+DOCUMENT = QConfig(kind="document", filters=(4, 8), dueling=False, bounded=False)
+
+
+def in_turn() -> list[Game]:
+    games = [make_game(id_) for id_ in GAMES]
+    return [game for game in games if not game.simultaneous]
+
+
+def positions(game: Game, plies: int, seed: int = 0):
+    """Play at random; yield each position with its mover."""
+    rng = np.random.default_rng(seed)
+    s = game.new(seed)
+    for _ in range(plies):
+        if game.is_terminal(s):
+            return
+        yield s.copy(), int(game.player(s))
+        with np.errstate(over="ignore"):  # kernels may count on integers that wrap around
+            game.step(s, int(rng.choice(game.legal(s))))
+
+
+def stacked(game: Game, records):
+    states = game.empty(len(records))
+    for k, s in enumerate(records):
+        states[k] = s
+    return states
+
+
+def test_the_mirror_of_hex_is_the_game_with_colors_exchanged():
+    """Black first, seen by white, is white first on the transposed board, seen by black."""
+    n = 5
+    game, other = make_game(f"hex:board_size={n}"), make_game(f"hex:board_size={n},first=white")
+    assert game.mirror is not None
+    mirror = game.mirror()
+    rng = np.random.default_rng(1)
+    s, t = game.new(), other.new()
+    seen, expected = np.zeros((2, *game.observation_shape), np.int8)
+    while not game.is_terminal(s):
+        action = int(rng.choice(game.legal(s)))
+        game.step(s, action)
+        other.step(t, action % n * n + action // n)
+        game.observe(s, 0, seen)
+        other.observe(t, 0, expected)
+        assert np.array_equal(mirror.observation(seen), expected)
+        assert np.array_equal(mirror.observation(expected), seen)
+        legal = np.zeros(n * n, np.int8)
+        legal[game.legal(s)] = 1
+        assert np.flatnonzero(mirror.policy(legal)).tolist() == other.legal(t)
+    assert other.is_terminal(t)
+
+
+def test_the_first_player_of_hex_always_sees_himself_as_black():
+    game = make_game("hex:board_size=4")
+    encoder = Encoder(game)
+    for s, mover in positions(game, 12):
+        planes, masks = encoder.encode(stacked(game, [s]), np.array([mover]))
+        own, others = planes[0, :2, 1:-1, 1:-1].sum((1, 2))
+        assert own + others == s.stones
+        assert own == (s.stones // 2)  # the mover has placed every other stone
+        legal = encoder.translate(np.flatnonzero(masks[0]), np.full(masks[0].sum(), mover))
+        assert sorted(legal) == game.legal(s)
+
+
+@pytest.mark.parametrize("game", in_turn(), ids=lambda game: game.name)
+def test_actions_go_to_the_network_and_back(game):
+    encoder = Encoder(game)
+    actions = np.tile(np.arange(game.num_actions), 2)
+    seats = np.repeat([0, 1], game.num_actions)
+    there = encoder.translate(actions, seats)
+    assert np.array_equal(encoder.translate(there, seats), actions)
+    if game.mirror is None:
+        for s, mover in positions(game, 4):
+            planes, _ = encoder.encode(stacked(game, [s]), np.array([mover]))
+            assert planes.shape[1:] == encoder.shape
+            assert (planes[0, -1] == mover).all()
+
+
+def test_simultaneous_games_are_refused():
+    with pytest.raises(ValueError, match="two players who move in turn, got tron"):
+        Encoder(make_game("tron"))
+
+
+@pytest.mark.parametrize("game", in_turn(), ids=lambda game: game.name)
+def test_fresh_networks_play_every_game(game):
+    for config in (SMALL, DOCUMENT):
+        agent = DQNAgent.from_network(game, make_q_network(config, game))
+        result = play_match(game, [agent, "random"], 4, batch=4)
+        assert result.games == 4
+        values = agent.values(game.new())
+        assert np.flatnonzero(np.isfinite(values)).tolist() == game.legal(game.new())
+
+
+def test_the_agent_plays_the_highest_value_in_both_seats():
+    game = make_game("hex:board_size=4,swap=True")
+    torch.manual_seed(0)
+    agent = DQNAgent.from_network(game, make_q_network(QConfig(filters=(8,), blocks=1), game))
+    for s, mover in positions(game, 10, seed=3):
+        none = np.zeros(1, np.int64)
+        (action,) = agent.act(
+            stacked(game, [s]), np.array([mover]), np.zeros((1, 1), np.uint64), none
+        )
+        assert action == np.nanargmax(agent.values(s))
+
+
+def test_epsilon_moves_at_random_among_legal_ones():
+    game = make_game("tictactoe")
+    agent = DQNAgent.from_network(game, make_q_network(SMALL, game), epsilon=1.0)
+    s = game.new()
+    for action in (0, 4):
+        game.step(s, action)
+    count = 7000
+    states = stacked(game, [s] * count)
+    rngs = np.random.default_rng(0).integers(2**63, size=(count, 1)).astype(np.uint64)
+    actions = agent.act(states, np.zeros(count, np.int64), rngs, np.arange(count))
+    counts = np.bincount(actions, minlength=9)
+    assert counts[[0, 4]].tolist() == [0, 0]
+    assert (abs(counts[game.legal(s)] - 1000) < 150).all()
+
+
+def test_zero_weights_learn_nothing_but_the_last_biases():
+    """Why the document's zero initialization cannot be meant literally."""
+    game = make_game("hex:board_size=3")
+    for init in ("zero", "zero_head"):
+        config = QConfig(kind="document", filters=(4, 8), dueling=False, bounded=False, init=init)
+        network = make_q_network(config, game)
+        optimizer = torch.optim.SGD(network.parameters(), 0.1)
+        before = {name: weight.clone() for name, weight in network.named_parameters()}
+        for step in range(3):
+            planes = torch.randint(
+                0, 2, (16, 6, 5, 5), generator=torch.Generator().manual_seed(step)
+            )
+            optimizer.zero_grad()
+            ((network(planes.float()) - 1) ** 2).mean().backward()
+            optimizer.step()
+        changed = {n for n, w in network.named_parameters() if not torch.equal(w, before[n])}
+        assert changed == ({"body.head.bias"} if init == "zero" else set(before))
+
+
+def test_a_residual_network_fits_every_board_size_and_a_flat_one_does_not(tmp_path):
+    small, large = make_game("hex:board_size=4"), make_game("hex:board_size=6")
+    for config, fits in ((SMALL, True), (DOCUMENT, False)):
+        network = make_q_network(config, small)
+        path = tmp_path / f"{config.kind}.safetensors"
+        about = {"game": small.spec, "network": config.as_dict()}
+        save_weights(path, network.state_dict(), about)
+        assert q_config(load_weights(path)[1]["network"]) == config
+        spec = f"dqn:{path}"
+        assert make_agent(spec, small).game is small
+        if fits:
+            assert play_match(large, [spec, "random"], 2).games == 2
+        else:
+            with pytest.raises(ValueError, match=r"made for hex:board_size=4.* only"):
+                make_agent(spec, large)
+        with pytest.raises(ValueError, match="plays hex, not othello"):
+            make_agent(spec, make_game("othello"))
+
+
+def test_files_that_are_no_networks_are_refused(tmp_path):
+    path = tmp_path / "x.safetensors"
+    for content in (b"", b"nonsense", b"\xff" * 100):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="holds no network of this package"):
+            load_weights(path)
+    save_file({"a": torch.zeros(2)}, path)
+    with pytest.raises(ValueError, match="holds no network of this package"):
+        load_weights(path)
+    save_weights(path, {"a": torch.zeros(2)}, {"game": "hex"})
+    with pytest.raises(ValueError, match="holds no Q network: KeyError\\('network'\\)"):
+        make_agent(f"dqn:{path}", make_game("hex"))
+    with pytest.raises(FileNotFoundError, match=r"no network 'nowhere'.* come with the package"):
+        find_weights("nowhere", "dqn")
+
+
+def test_weights_survive_a_file_bit_for_bit(tmp_path):
+    path = tmp_path / "x.safetensors"
+    weights = {"a": torch.randn(3, 4), "b": torch.tensor(1.5, dtype=torch.bfloat16)}
+    save_weights(path, weights, {"card": {"seed": 3}})
+    again, about = load_weights(path)
+    assert all(torch.equal(again[name], weights[name]) for name in weights)
+    assert about == {"card": {"seed": 3}}
+
+
+def test_runners_agree_with_the_network_and_with_each_other():
+    game = make_game("hex:board_size=5")
+    torch.manual_seed(0)
+    network = make_q_network(QConfig(filters=(16,), blocks=2), game)
+    for weight in network.parameters():  # blocks begin as the identity: let them do something
+        torch.nn.init.normal_(weight, 0, 0.05)
+    states = stacked(game, [s for seed in range(40) for s, _ in positions(game, 9, seed)])
+    planes, _ = Encoder(game).encode(states, states["to_move"].astype(np.int64))
+    exact = network(torch.from_numpy(planes).float()).detach().numpy()
+    assert np.allclose(Runner(network)(planes), exact, atol=1e-5)
+    rough = Runner(network, precision="bfloat16")(planes)
+    assert np.abs(rough - exact).max() < 0.05 * np.abs(exact).max()
+    auto = Runner(network, precision="auto")
+    auto(planes)
+    assert auto.precision in ("float32", "bfloat16")
+    # More positions than go into one pass, and none at all.
+    many = np.concatenate([planes] * 5)
+    assert np.allclose(Runner(network)(many)[: len(planes)], exact, atol=1e-5)
+    assert Runner(network)(planes[:0]).shape == (0, 25)
+
+
+def test_a_runner_has_weights_of_its_own():
+    game = make_game("tictactoe")
+    network = make_q_network(SMALL, game)
+    runner = Runner(network)
+    planes, _ = Encoder(game).encode(game.empty(1), np.zeros(1, np.int64))
+    before = runner(planes)
+    with torch.no_grad():
+        for weight in network.body.last():
+            weight += 1
+    assert np.array_equal(runner(planes), before)
+    runner.load(network)
+    assert not np.array_equal(runner(planes), before)
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"kind": "mlp"}, "kind must be one of 'document', 'residual', got 'mlp'"),
+        ({"filters": (8, 8)}, "a residual network has one number of filters"),
+        ({"filters": (0,)}, "filters must be an integer from 1"),
+        ({"kind": "document"}, "cannot be dueling"),
+        ({"init": "one"}, "init must be one of"),
+    ],
+)
+def test_networks_that_cannot_be_are_refused(settings, problem):
+    with pytest.raises(ValueError, match=problem):
+        QConfig(**settings)
+
+
+def test_windows_are_a_convolution():
+    torch.manual_seed(0)
+    windows, x = Windows(3, 5), torch.randn(4, 3, 6, 7)
+    expected = torch.relu(windows.kernels(x)).permute(0, 2, 3, 1)
+    assert torch.allclose(windows(x.permute(0, 2, 3, 1)), expected, atol=1e-6)

@@ -1,0 +1,152 @@
+"""The study on Hex: its runs are the document's, and its report says what the runs found."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+import tyro
+
+from ludoteca.agents.dqn import DQNAgent
+from ludoteca.evaluate.intervals import wilson
+from ludoteca.evaluate.reproduce import document_hex, hex_report
+from ludoteca.evaluate.reproduce.__main__ import main
+from ludoteca.evaluate.reproduce.hex_runs import Run, beyond_runs, document_runs, play_all
+from ludoteca.train.dqn.__main__ import PRESETS
+from ludoteca.train.dqn.config import DOCUMENT, Config
+
+RUNS = document_runs(1, "float32")
+OURS = beyond_runs(1, "bfloat16")
+
+
+def parsed(run: Run) -> Config:
+    arguments = run.arguments(Path("there"))
+    assert arguments[:3] == ["-P", "-m", "ludoteca.train.dqn"]
+    config: Config = tyro.extras.overridable_config_cli(PRESETS, args=arguments[3:])
+    return config
+
+
+def test_the_runs_are_the_documents():
+    grid = [name for name in RUNS if name.startswith("grid")]
+    assert len(grid) == 36
+    assert {
+        name for name in map(lambda point: "grid-{}-{}-{}-{}".format(*point), document_hex.GRID)
+    } < set(grid)
+    one = parsed(RUNS["grid-0.1-0.9-0.25-1"])
+    assert (one.learning_rate, one.gamma, one.epsilon, one.network.filters) == (
+        0.1, 0.9, 0.25, (48,),
+    )  # fmt: skip
+    assert (one.final_learning_rate, one.final_epsilon) == (0.1, 0.25)
+    assert (one.games, one.mode, one.opponent, one.seat) == (
+        150_000, "mirrored", "mixed:x=0.2", "first",
+    )  # fmt: skip
+    best = parsed(RUNS["best"])
+    assert (best.games, best.gamma, best.network.filters) == (300_000, 0.8, (48, 384))
+    assert (best.network.init, best.win, best.loss) == ("zero_head", 1.0, -1.0)
+    assert parsed(RUNS["simple"]).mode == "simple"
+    assert parsed(RUNS["mirrored"]).opponent == "heuristic"
+    assert parsed(RUNS["board-8"]).game == "hex:board_size=8,first=white"
+    assert parsed(RUNS["second"]).seat == "second"
+    literal = parsed(RUNS["ablation-literal"])
+    assert (literal.network, literal.win, literal.loss) == (DOCUMENT.network, 100.0, -100.0)
+
+
+def test_ours_use_no_more_games_than_the_document():
+    for size in (5, 6, 7, 8):
+        run = OURS[f"hex{size}"]
+        assert parsed(run).games <= 150_000
+        assert parsed(run).game == f"hex:board_size={size}"
+        assert parsed(run).final_games >= 1000
+    assert parsed(OURS["hex11"]).start_from == Path("there/hex7")
+    for _, opponent, *_ in hex_report.TARGETS:
+        assert opponent in parsed(OURS["hex5"]).evaluate_against
+
+
+def make_up(folder: Path, name: str, config: dict, rates, seat: str, wins: int) -> None:
+    """Write what a run leaves behind, without running it."""
+    low, high = wilson(wins, 1000)
+    rated = {"games": 1000, "wins": wins, "draws": 0, "losses": 1000 - wins}
+    seats = [
+        {"seat": one, **rated, "win_rate": wins / 1000, "low": low, "high": high}
+        for one in ("first", "second")
+    ]
+    results = {
+        "about": {"command": "x"},
+        "config": config,
+        "training": {"games": 100 * len(rates), "updates": 1, "seconds": 36.0, "best": {}},
+        "evaluation": [
+            {"opponent": opponent, "seats": seats} for opponent in ("mixed:x=0.2", "heuristic")
+        ],
+    }
+    (folder / name).mkdir(parents=True)
+    (folder / name / "results.json").write_text(json.dumps(results))
+    with (folder / name / "metrics.csv").open("w") as file:
+        table = csv.DictWriter(file, ["step", "training__first", "training__second", "loss"])
+        table.writeheader()
+        table.writerow({"step": 0})
+        for k, rate in enumerate(rates):
+            table.writerow({"step": 100 * (k + 1), f"training__{seat}": rate, "loss": 1 / (k + 1)})
+
+
+@pytest.fixture
+def made_up(tmp_path):
+    folder = tmp_path / "runs"
+    for name, run in RUNS.items():
+        seat = "second" if name == "second" else "first"
+        rates = [0.0] * 10 + [0.5] * 9 + [0.9]
+        make_up(folder, name, dict(run.settings), rates, seat, 700)
+    for name, run in OURS.items():
+        make_up(folder, name, dict(run.settings), [0.5], "first", 970)
+    return folder
+
+
+def test_the_report_says_what_the_runs_found(made_up, tmp_path):
+    from ludoteca.evaluate.reproduce.hex_runs import results_of
+
+    out = tmp_path / "report"
+    hex_report.write(results_of(RUNS, made_up), results_of(OURS, made_up), made_up, out, part="all")
+    text = (out / "report.md").read_text()
+    # By hand: (9 * 0.5 + 0.9) / 20 of the games, in the last twentieth 90 %.
+    assert (
+        "27.0 % won over the training (document: 77 %), 90.0 % in the last twentieth"
+        in " ".join(text.split())
+    )
+    assert "| 0.01 | 0.8 | 0.1 | 2 | 69 | 27.0 | 90.0 | 70.0 (67.1 to 72.8) |" in text
+    assert "| simple | 150,000 | 42 | 0.0 |" in text
+    assert "| simple | 300,000 | 55 | 27.0 |" in text
+    assert "| 8x8, first player | 2,000 | 0.027 | 27.000 | 90.0 |" in text
+    low, high = (f"{100 * x:.1f}" for x in wilson(970, 1000))
+    first = "5x5, first player against mixed:x=0.2 | 77 (over training)"
+    assert f"| {first} | 98 | 97.0 ({low} to {high})" in text
+    assert sum("**no**" in line for line in text.splitlines()) == 2  # 98 and 100 are not reached
+    for name in ("best.png", "second.png"):
+        assert (out / name).read_bytes().startswith(b"\x89PNG")
+    content = json.loads((out / "results.json").read_text())
+    assert content["document"]["best"]["wins_in_training"] == pytest.approx(27.0)
+    assert len(content["beyond"]) == 5
+
+
+def test_runs_are_made_once_and_failures_tell(tmp_path, capsys):
+    run = Run("tiny", "document", 10, {"games_per_round": 5, "game": "hex:board_size=2", "opponent":
+        "random", "network.filters": "4", "evaluate_games": 5, "final_games": 5})  # fmt: skip
+    play_all({"tiny": run}, tmp_path, 1, show=False)
+    written = (tmp_path / "tiny/results.json").stat().st_mtime_ns
+    play_all({"tiny": run}, tmp_path, 1, show=False)
+    assert (tmp_path / "tiny/results.json").stat().st_mtime_ns == written
+    wrong = Run("wrong", "document", 10, {"game": "hex:board_size=99"})
+    with pytest.raises(RuntimeError, match=r"(?s)wrong failed: .*board_size must be an integer"):
+        play_all({"wrong": wrong}, tmp_path, 1, show=False)
+    assert main(["hex", "--part", "half"]) == 2
+    assert "part must be one of 'all', 'document', 'beyond'" in capsys.readouterr().err
+
+
+def test_values_of_the_agent_can_be_drawn(tmp_path):
+    from ludoteca.agents.networks.q_network import QConfig, make_q_network
+    from ludoteca.envs.registry import make_game
+    from ludoteca.envs.render import render
+
+    game = make_game("hex:board_size=4")
+    agent = DQNAgent.from_network(game, make_q_network(QConfig(filters=(8,), blocks=1), game))
+    s = game.new()
+    game.step(s, 5)
+    assert render(game, s, "svg", values=agent.values(s)).count("0.") >= 15

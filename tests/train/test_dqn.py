@@ -1,0 +1,526 @@
+"""Deep Q-learning: transitions and targets by hand, going on after a kill, and learning."""
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.q_network import QConfig, make_q_network
+from ludoteca.agents.networks.weights import load_weights
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.replay import Replay
+from ludoteca.evaluate.match import play_match
+from ludoteca.train.demo import DEMO
+from ludoteca.train.dqn.__main__ import main
+from ludoteca.train.dqn.config import DOCUMENT, MODERN, Config
+from ludoteca.train.dqn.learner import Learner, learning_rate
+from ludoteca.train.dqn.rounds import Round, Table
+from ludoteca.train.dqn.training import Training, epsilon_at
+from ludoteca.train.dqn.transitions import rewards, transitions
+from ludoteca.train.replay import Batch, ReplayBuffer
+
+TINY = replace(
+    MODERN,
+    game="tictactoe",
+    network=QConfig(filters=(8,), blocks=1),
+    games=200,
+    games_per_round=20,
+    batch_size=32,
+    memory=1000,
+    warm_up=100,
+    log_every=40,
+    evaluate_every=80,
+    evaluate_games=10,
+    final_games=20,
+    save_seconds=0.0,
+)
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+def by_hand(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -> Round:
+    """A round in which ply t of game g saw the number 10 g + t and did action t."""
+    games, plies = len(lengths), max(lengths)
+    seen = 10 * np.arange(games)[:, None] + np.arange(plies)
+    flags = np.zeros((games, plies), np.bool_)
+    for place in explored:
+        flags[place] = True
+    return Round(
+        lengths=np.array(lengths),
+        returns=np.array(returns, np.float32),
+        seats=np.array(seats, np.int8),
+        planes=seen[:, :, None].astype(np.uint8),
+        masks=(seen[:, :, None] + 100).astype(np.uint8),
+        actions=np.tile(np.arange(plies), (games, 1)),
+        movers=np.resize(np.array(movers, np.int8), (games, plies)),
+        explored=flags,
+    )
+
+
+def linked(round_: Round, **settings):
+    """Return (ply, reward, discount, ply of what follows or None) of each transition."""
+    config = replace(MODERN, gamma=0.5, **settings)
+    dtype = ReplayBuffer(1, (1,), 8, False).records.dtype
+    return [
+        (
+            int(r["planes"][0]),
+            float(r["reward"]),
+            float(r["discount"]),
+            int(r["next_planes"][0]) if r["discount"] else None,
+        )
+        for r in transitions(round_, config, dtype, 9)
+    ]
+
+
+def test_replies_link_positions_of_the_same_player():
+    game = by_hand([5], [0, 1, 0, 1, 0])  # the first player wins at ply 4
+    simple = {"target": "reply", "mode": "simple"}
+    assert linked(game, n_step=1, **simple) == [
+        (0, 0.0, 0.5, 2),
+        (2, 0.0, 0.5, 4),
+        (4, 1.0, 0.0, None),
+    ]
+    assert linked(game, n_step=2, **simple) == [
+        (0, 0.0, 0.25, 4),
+        (2, 0.5, 0.0, None),
+        (4, 1.0, 0.0, None),
+    ]
+    # Mirrored: the loser's moves, too, which lead to his loss.
+    assert linked(game, n_step=1, target="reply", mode="mirrored") == [
+        (0, 0.0, 0.5, 2),
+        (1, 0.0, 0.5, 3),
+        (2, 0.0, 0.5, 4),
+        (3, -1.0, 0.0, None),
+        (4, 1.0, 0.0, None),
+    ]
+
+
+def test_negamax_links_positions_of_opponents_with_a_minus():
+    game = by_hand([4], [0, 1, 0, 1], returns=[(-1, 1)], seats=[-1])
+    assert linked(game, n_step=1, target="negamax") == [
+        (0, 0.0, -0.5, 1),
+        (1, 0.0, -0.5, 2),
+        (2, 0.0, -0.5, 3),
+        (3, 1.0, 0.0, None),
+    ]
+    assert linked(game, n_step=3, target="negamax") == [
+        (0, 0.0, -0.125, 3),
+        (1, 0.25, 0.0, None),
+        (2, -0.5, 0.0, None),
+        (3, 1.0, 0.0, None),
+    ]
+    # A player who moves twice in a row (after a pass) keeps the sign.
+    twice = by_hand([3], [0, 0, 1], seats=[-1])
+    assert linked(twice, n_step=1, target="negamax")[0] == (0, 0.0, 0.5, 1)
+
+
+def test_several_steps_end_where_a_random_move_was_made():
+    game = by_hand([6], [0, 1, 0, 1, 0, 1], explored=[(0, 2)], returns=[(-1, 1)], seats=[-1])
+    found = linked(game, n_step=9, target="negamax")
+    assert found[0] == (0, 0.0, 0.25, 2)  # to the random move, and no further
+    assert found[1] == (1, 0.0, -0.5, 2)
+    assert found[2] == (2, -(0.5**3), 0.0, None)  # the random move itself counts
+
+
+def test_games_of_a_round_do_not_mix_and_seats_decide_what_is_learned():
+    round_ = by_hand([3, 2], [0, 1, 0], returns=[(1, -1), (-1, 1)], seats=[0, 1])
+    found = linked(round_, n_step=1, target="reply", mode="simple")
+    assert [ply for ply, *_ in found] == [0, 2, 11]
+    assert found[-1] == (11, 1.0, 0.0, None)
+
+
+def test_losses_weigh_less_the_later_they_come():
+    round_ = by_hand([9, 19], [0, 1], returns=[(1, -1), (-1, 1)], seats=[0, 0])
+    # By hand: 1 - 9 / 26 and 1 - 19 / 26 of -100.
+    paid = rewards(round_, DOCUMENT, 25)
+    assert np.allclose(paid, [[100, -65.3846], [-26.9231, 100]])
+    drawn = by_hand([9], [0, 1], returns=[(0, 0)])
+    assert rewards(drawn, DOCUMENT, 25).tolist() == [[0, 0]]
+
+
+class Fixed(nn.Module):
+    """A network of one weight that says the same everywhere."""
+
+    def __init__(self, outputs):
+        super().__init__()
+        self.outputs = nn.Parameter(torch.tensor(outputs))
+
+    def forward(self, planes):
+        return self.outputs.expand(len(planes), -1)
+
+    def values(self, outputs):
+        return outputs
+
+
+def batch_of(discount: float, legal) -> Batch:
+    planes = np.zeros((2, 1, 1, 1), np.int8)
+    return Batch(
+        planes,
+        np.array([0, 1]),
+        np.array([1.0, 2.0], np.float32),
+        np.array([discount, 0.0], np.float32),
+        planes,
+        np.array([legal, [0, 0, 0]], np.int8),
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        # Target network (3, 1, 2), network (1, 5, 2); all legal but action 1.
+        ({"double": False, "masked": False}, 3.0),  # max of the target network
+        ({"double": True, "masked": False}, 1.0),  # action 1 is the network's best
+        ({"double": True, "masked": True}, 2.0),  # action 2 is, of the legal ones
+        ({"double": False, "masked": True}, 3.0),
+    ],
+)
+def test_targets_by_hand(settings, expected):
+    config = replace(
+        MODERN, network=replace(MODERN.network, bounded=False), loss_function="mse", **settings
+    )
+    learner = Learner(Fixed([3.0, 1.0, 2.0]), config, 1.0)
+    learner.network.outputs.data = torch.tensor([1.0, 5.0, 2.0])
+    assert np.allclose(learner._targets(batch_of(-0.5, [1, 0, 1])), [1 - 0.5 * expected, 2.0])
+
+
+def test_an_update_by_hand():
+    """SGD on 0.5 (y - Q)^2: each chosen output moves by rate * error / batch size."""
+    config = replace(DOCUMENT, momentum=0.0)
+    learner = Learner(Fixed([0.0, 0.0, 4.0]), config, 1.0)
+    loss, errors = learner.update(batch_of(0.8, [1, 1, 1]), None, 0.0)
+    # Targets 1 + 0.8 * 4 and 2.
+    assert np.isclose(loss, (0.5 * 4.2**2 + 0.5 * 2.0**2) / 2)
+    assert np.allclose(errors, [4.2, 2.0])
+    moved = learner.network.outputs.detach().numpy()
+    assert np.allclose(moved, [0.01 * 4.2 / 2, 0.01 * 2 / 2, 4.0])
+
+
+def test_schedules():
+    config = replace(MODERN, games=1000, epsilon=0.3, final_epsilon=0.1, epsilon_games=0.5)
+    assert [round(epsilon_at(config, games), 3) for games in (0, 250, 500, 1000)] == [
+        0.3, 0.2, 0.1, 0.1,
+    ]  # fmt: skip
+    config = replace(config, learning_rate=1.0, final_learning_rate=0.0)
+    assert np.allclose([learning_rate(config, x) for x in (0, 0.5, 1)], [1, 0.5, 0])
+
+
+def test_rounds_are_games_by_the_rules():
+    game = make_game("hex:board_size=3,swap=True")
+    encoder = Encoder(game)
+    table = Table(encoder, 30, make_agent("random", game), "both")
+    rng = np.random.default_rng(0)
+    best = np.arange(game.num_actions, dtype=np.float32)  # the highest number first
+    round_ = table.play(lambda planes: np.tile(best, (len(planes), 1)), 0.25, rng)
+    explored = 0
+    for g in range(30):
+        s = game.new()
+        for t in range(round_.lengths[g]):
+            mover = int(game.player(s))
+            assert round_.movers[g, t] == mover
+            action = int(encoder.translate(round_.actions[g, t : t + 1], np.array([mover]))[0])
+            assert action in game.legal(s)
+            if mover == round_.seats[g]:
+                legal = encoder.translate(
+                    np.array(game.legal(s)), np.full(len(game.legal(s)), mover)
+                )
+                assert round_.explored[g, t] == (round_.actions[g, t] != legal.max())
+                explored += int(round_.explored[g, t])
+            else:
+                assert not round_.explored[g, t]
+            game.step(s, action)
+        assert game.is_terminal(s)
+        expected = np.zeros(2)
+        game.returns(s, expected)
+        assert round_.returns[g].tolist() == expected.tolist()
+    assert explored > 5
+    assert sorted(set(round_.seats.tolist())) == [0, 1]
+    wins, played = round_.wins(0)
+    assert played == 15
+    assert wins == (round_.returns[round_.seats == 0, 0] > 0).sum()
+
+
+def test_it_learns_tic_tac_toe(tmp_path):
+    config = replace(
+        TINY,
+        folder=tmp_path,
+        games=10_000,
+        games_per_round=200,
+        batch_size=256,
+        replay_ratio=4.0,
+        memory=30_000,
+        warm_up=1000,
+        network=QConfig(filters=(32,), blocks=2),
+        learning_rate=2e-3,
+        epsilon=1.0,
+        final_epsilon=0.3,
+        epsilon_games=1.0,
+        log_every=2000,
+        evaluate_every=5000,
+        evaluate_games=200,
+        save_seconds=1e9,
+    )
+    training = Training(config, tensorboard=False)
+    for _ in training.run():
+        pass
+    untrained = training.metrics.rows[0]["random__first"]
+    assert untrained is not None
+    assert untrained < 0.85
+    game = make_game("tictactoe")
+    match = play_match(game, [f"dqn:{tmp_path}", "random"], 2000, seed=9)
+    first, second = match.seats[0]
+    # Perfect play never loses.
+    assert first.losses <= 3
+    assert second.losses <= 10
+    assert first.wins >= 950
+    assert second.wins >= 800
+
+
+def test_the_seed_decides_and_the_pipeline_runs_beside(tmp_path):
+    found = {}
+    for name, settings in {
+        "a": {},
+        "b": {},
+        "other": {"seed": 1},
+        "alone": {"pipeline": False},
+    }.items():
+        training = Training(
+            replace(TINY, folder=tmp_path / name, games=120, **settings), tensorboard=False
+        )
+        assert [*training.run()] == [20, 40, 60, 80, 100, 120]
+        found[name] = training.network.state_dict()
+    same = {
+        name: all(torch.equal(weight, found["a"][key]) for key, weight in weights.items())
+        for name, weights in found.items()
+    }
+    assert same == {"a": True, "b": True, "other": False, "alone": False}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"opponent": "random", "prioritized": False, "optimizer": "sgd", "pipeline": False},
+    ],
+    ids=["modern", "plain"],
+)
+def test_a_killed_run_goes_on_to_the_same_end(tmp_path, settings):
+    config = replace(TINY, **settings)
+    whole = Training(replace(config, folder=tmp_path / "whole"), tensorboard=False)
+    for _ in whole.run():
+        pass
+    killed = replace(config, folder=tmp_path / "killed")
+    code = (
+        "import time; from pathlib import PosixPath;"
+        "from ludoteca.train.dqn.config import Config;"
+        "from ludoteca.agents.networks.q_network import QConfig;"
+        "from ludoteca.train.dqn.training import Training\n"
+        f"for games in Training({killed!r}, tensorboard=False).run():\n"
+        "    print(games, flush=True); time.sleep(0.05)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", code], stdout=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if int(line) >= 100:
+            process.send_signal(signal.SIGKILL)
+            break
+    process.wait()
+    process.stdout.close()
+    assert process.returncode == -signal.SIGKILL
+    again = Training(killed, tensorboard=False)
+    assert 0 < again.games < config.games
+    for _ in again.run():
+        pass
+    expected = whole.network.state_dict()
+    for name, weight in again.network.state_dict().items():
+        assert torch.equal(weight, expected[name]), name
+    without_time = [{**row, "seconds": 0} for row in whole.metrics.rows]
+    assert [{**row, "seconds": 0} for row in again.metrics.rows] == without_time
+    assert again.best == whole.best
+
+
+def test_a_folder_belongs_to_one_run(tmp_path):
+    config = replace(TINY, folder=tmp_path)
+    Training(config, tensorboard=False)
+    Training(replace(config, minutes=1.0, save_seconds=5), tensorboard=False)
+    with pytest.raises(ValueError, match=r"other settings.*gamma: 1.0 there, 0.5 here"):
+        Training(replace(config, gamma=0.5), tensorboard=False)
+    (tmp_path / "state.npz").write_bytes(b"half a fi")
+    with pytest.raises(ValueError, match=r"state.npz is damaged .*: remove it to begin anew"):
+        Training(config, tensorboard=False)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "demo"
+    config = replace(
+        DEMO,
+        folder=folder,
+        game="hex:board_size=3",
+        opponent="mixed:x=0.2",
+        evaluate_against=("mixed:x=0.2", "heuristic"),
+        network=QConfig(filters=(8,), blocks=1),
+        games=512,
+        warm_up=500,
+        batch_size=64,
+        log_every=256,
+        evaluate_every=256,
+        evaluate_games=20,
+        final_games=30,
+    )
+    threads = torch.get_num_threads()
+    results = main(config)
+    torch.set_num_threads(threads)
+    return folder, results
+
+
+def test_a_finished_run_leaves_a_report(finished):
+    folder, results = finished
+    assert {path.name for path in folder.iterdir()} == {
+        "best.safetensors", "config.json", "game.png", "game.svg", "learning_curve.png",
+        "metrics.csv", "network.safetensors", "replay.json", "report.md", "results.json",
+        "state.npz", "tensorboard",
+    }  # fmt: skip
+    assert json.loads((folder / "results.json").read_text()) == json.loads(json.dumps(results))
+    for name in ("learning_curve.png", "game.png"):
+        assert (folder / name).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert ET.parse(folder / "game.svg").getroot().tag.endswith("svg")
+    text = (folder / "report.md").read_text()
+    for link in re.findall(r"\]\((.*?)\)", text):
+        assert (folder / link).is_file()
+    for part in results["evaluation"]:
+        for seat in part["seats"]:
+            assert seat["games"] == 30
+            assert f"| {part['opponent']} | {seat['seat']} | 30 | {seat['wins']} |" in text
+    assert [part["opponent"] for part in results["evaluation"]] == [
+        "mixed:x=0.2", "heuristic", "random",
+    ]  # fmt: skip
+    with (folder / "metrics.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["step"]) for row in rows] == [0, 256, 512]
+
+
+def test_the_numbers_can_be_had_again_from_the_checkpoint(finished):
+    folder, results = finished
+    game = make_game(results["game"])
+    match = play_match(game, [f"dqn:{folder}", "mixed:0.2"], 60, seed=results["evaluation_seed"])
+    expected = [seat["wins"] for seat in results["evaluation"][0]["seats"]]
+    assert [tally.wins for tally in match.seats[0]] == expected
+    card = load_weights(folder / "best.safetensors")[1]["card"]
+    assert card["evaluation"] == json.loads(json.dumps(results["evaluation"]))
+    assert card["config"]["seed"] == 0
+    replay = Replay.load(folder / "replay.json")
+    assert replay.players[1] == "mixed:x=0.2"
+    assert replay.returns is not None
+
+
+def test_a_finished_run_can_be_reported_again(finished):
+    folder, results = finished
+    config = replace(
+        DEMO,
+        **{
+            key: value
+            for key, value in results["config"].items()
+            if key not in ("folder", "network", "start_from", "evaluate_against")
+        },
+        folder=folder,
+        network=QConfig(filters=(8,), blocks=1),
+        evaluate_against=("mixed:x=0.2", "heuristic"),
+    )
+    again = main(config)
+    assert again is not None
+    assert again["evaluation"] == results["evaluation"]
+
+
+def test_time_ends_a_run_that_then_goes_on(tmp_path):
+    config = replace(TINY, folder=tmp_path, games=100_000, minutes=0.01, save_seconds=1e9)
+    start = time.monotonic()
+    assert main(config) is None
+    assert time.monotonic() - start < 60
+    games = Training(config, tensorboard=False).games
+    assert 0 < games < 100_000
+
+
+def test_weights_of_a_small_board_start_a_large_one(tmp_path):
+    small = replace(TINY, folder=tmp_path / "a", game="hex:board_size=3", games=40)
+    first = Training(small, tensorboard=False)
+    for _ in first.run():
+        pass
+    large = replace(
+        small, folder=tmp_path / "b", game="hex:board_size=5", start_from=tmp_path / "a"
+    )
+    second = Training(large, tensorboard=False)
+    best = load_weights(tmp_path / "a" / "best.safetensors")[0]
+    assert all(torch.equal(best[name], w) for name, w in second.network.state_dict().items())
+    other = replace(large, folder=tmp_path / "c", network=QConfig(filters=(16,), blocks=1))
+    with pytest.raises(ValueError, match="is another network"):
+        Training(other, tensorboard=False)
+
+
+def test_the_document_preset_is_the_documents():
+    assert DOCUMENT.network.filters == (48, 384)
+    assert (DOCUMENT.gamma, DOCUMENT.learning_rate, DOCUMENT.momentum) == (0.8, 0.01, 0.1)
+    assert (DOCUMENT.memory, DOCUMENT.batch_size, DOCUMENT.games_per_update) == (300, 200, 5)
+    assert (DOCUMENT.win, DOCUMENT.loss, DOCUMENT.epsilon) == (100, -100, 0.1)
+    network = make_q_network(DOCUMENT.network, make_game(DOCUMENT.game))
+    shapes = [tuple(weight.shape) for weight in network.parameters() if weight.ndim > 1]
+    assert shapes == [(48, 6, 2, 2), (384, 48, 2, 2), (25, 384 * 25)]
+    assert all((weight == 0).all() for weight in network.parameters())
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"games": 0}, "games must be an integer from 1"),
+        ({"target": "max"}, "target must be one of 'reply', 'negamax', got 'max'"),
+        ({"loss_function": "mse"}, "the loss mse needs network.bounded=False"),
+        ({"win": 100.0}, r"a bounded network needs rewards in \[-1, 1\], got win=100.0"),
+        ({"epsilon": 1.5}, "epsilon must be a number from 0 to 1"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, problem):
+    with pytest.raises(ValueError, match=problem):
+        Config(**settings)
+
+
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "ludoteca.train.dqn", *arguments],
+        capture_output=True, text=True, cwd=folder, env=os.environ | {"COLUMNS": "120"},
+    )  # fmt: skip
+
+
+def test_the_command_line(tmp_path):
+    told = run("modern", "--help", folder=tmp_path)
+    assert told.returncode == 0
+    for option in ("--target", "--n-step", "--network.filters", "--prioritized", "--start-from"):
+        assert option in told.stdout
+    for arguments, problem in (
+        (("modern", "--game", "go"), "unknown game 'go'"),
+        (("modern", "--game", "hungry_geese"), "two players who move in turn"),
+        (("document", "--opponent", "nobody"), "unknown agent 'nobody'"),
+    ):
+        failed = run(*arguments, "--folder", str(tmp_path / "x"), folder=tmp_path)
+        assert failed.returncode == 1
+        assert problem in failed.stderr
+        assert "Traceback" not in failed.stderr

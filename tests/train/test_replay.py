@@ -1,0 +1,160 @@
+"""Replay: what goes in comes out, the oldest is forgotten, and surprises come more often."""
+
+import numpy as np
+import pytest
+
+from ludoteca.envs.registry import make_game
+from ludoteca.train.priorities import Priorities
+from ludoteca.train.replay import Packing, ReplayBuffer
+
+SHAPE, ACTIONS = (2, 3, 3), 9
+
+
+def filled(capacity: int, count: int, binary: bool = True):
+    """Return a buffer and all that was put into it, by field."""
+    rng = np.random.default_rng(0)
+    high = 2 if binary else 30
+    buffer = ReplayBuffer(capacity, SHAPE, ACTIONS, binary)
+    planes, after = rng.integers(high, size=(2, count, *SHAPE)).astype(np.int8)
+    masks = rng.integers(2, size=(count, ACTIONS)).astype(np.int8)
+    records = np.zeros(count, buffer.records.dtype)
+    records["planes"], records["next_planes"] = (
+        buffer.planes.pack(planes),
+        buffer.planes.pack(after),
+    )
+    records["next_mask"] = buffer.masks.pack(masks)
+    records["action"] = np.arange(count) % ACTIONS
+    records["reward"] = np.arange(count)
+    records["discount"] = -0.5
+    return buffer, records, planes, after, masks
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_what_goes_in_comes_out(binary):
+    buffer, records, planes, after, masks = filled(50, 40, binary)
+    buffer.add(records[:25])
+    buffer.add(records[25:])
+    assert len(buffer) == 40
+    places = np.array([3, 39, 3])
+    batch = buffer.batch(places)
+    assert np.array_equal(batch.planes, planes[places])
+    assert np.array_equal(batch.next_planes, after[places])
+    assert np.array_equal(batch.next_masks, masks[places])
+    assert batch.actions.tolist() == [3, 3, 3]
+    assert batch.rewards.tolist() == [3.0, 39.0, 3.0]
+    assert batch.discounts.tolist() == [-0.5] * 3
+    assert len(batch) == 3
+
+
+def test_planes_take_an_eighth_of_the_memory():
+    assert Packing((6, 13, 13), True).size == 127
+    assert Packing((6, 13, 13), False).size == 1014
+
+
+def test_the_oldest_are_forgotten():
+    buffer, records, *_ = filled(16, 40)
+    for k in range(0, 40, 5):
+        places = buffer.add(records[k : k + 5])
+        assert buffer.records["reward"][places].tolist() == records["reward"][k : k + 5].tolist()
+    assert sorted(buffer.records["reward"]) == list(range(24, 40))
+    assert len(buffer) == 16
+    assert buffer.added == 40
+    once = ReplayBuffer(16, SHAPE, ACTIONS, True)
+    once.add(records)  # more than it holds, at once
+    assert sorted(once.records["reward"]) == list(range(24, 40))
+
+
+def test_draws_are_uniform_and_do_not_repeat():
+    buffer, records, *_ = filled(50, 30)
+    buffer.add(records)
+    rng = np.random.default_rng(0)
+    counts = np.zeros(30)
+    for _ in range(2000):
+        drawn = buffer.draw(6, rng)
+        assert len(set(drawn.tolist())) == 6
+        counts[drawn] += 1
+    assert (abs(counts - 400) < 80).all()  # four standard deviations
+    assert len(buffer.draw(100, rng)) == 100  # more than there are: with repetition
+
+
+def test_a_buffer_goes_on_where_it_was():
+    buffer, records, *_ = filled(16, 40)
+    buffer.add(records[:21])
+    state = {name: array.copy() for name, array in buffer.state().items()}
+    again = ReplayBuffer(16, SHAPE, ACTIONS, True)
+    again.restore(state)
+    for one in (buffer, again):
+        one.add(records[21:])
+    assert np.array_equal(buffer.records, again.records)
+    with pytest.raises(ValueError, match="expected at most 8 records"):
+        ReplayBuffer(8, SHAPE, ACTIONS, True).restore(state)
+
+
+def test_symmetries_turn_whole_transitions():
+    game = make_game("tictactoe")
+    buffer, records, planes, after, masks = filled(50, 20)
+    buffer.add(records)
+    batch = buffer.batch(np.arange(20))
+    for symmetry in game.symmetries():
+        turned = batch.mapped(symmetry)
+        for k in range(20):
+            # The action's cell goes where the planes' cells go.
+            row, column = divmod(int(batch.actions[k]), 3)
+            there = divmod(int(turned.actions[k]), 3)
+            assert turned.planes[k, :, *there].tolist() == planes[k, :, row, column].tolist()
+            assert turned.next_planes[k, :, *there].tolist() == after[k, :, row, column].tolist()
+            assert turned.next_masks[k, turned.actions[k]] == masks[k, batch.actions[k]]
+        assert turned.rewards is batch.rewards
+
+
+@pytest.mark.parametrize("capacity", [1, 2, 5, 8, 100])
+def test_the_tree_holds_sums(capacity):
+    rng = np.random.default_rng(0)
+    priorities = Priorities(capacity, alpha=0.7, epsilon=0.01)
+    errors = np.zeros(capacity)
+    for _ in range(20):
+        places = rng.integers(capacity, size=7)
+        new = rng.random(7)
+        priorities.update(places, new)
+        errors[places] = new  # of repeated places, the last counts, as there
+    given = np.where(priorities.tree[priorities.leaves :][:capacity] > 0, 1, 0)
+    expected = (errors + 0.01) ** 0.7 * given
+    leaves = priorities.tree[priorities.leaves :]
+    assert np.allclose(leaves[:capacity], expected)
+    assert (leaves[capacity:] == 0).all()
+    assert np.isclose(priorities.total, expected.sum())
+
+
+def test_places_are_drawn_by_priority_and_weighted_against_it():
+    priorities = Priorities(6, alpha=1.0, epsilon=0.0)
+    errors = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])
+    priorities.update(np.arange(6), errors)
+    rng = np.random.default_rng(0)
+    counts = np.bincount(
+        np.concatenate([priorities.draw(10, rng) for _ in range(1000)]), minlength=6
+    )
+    assert counts[[0, 5]].tolist() == [0, 0]  # no priority, never drawn
+    assert np.allclose(counts / 10_000, errors / 10, atol=0.01)
+    # By hand, Schaul et al., section 3.4: (N P)^-beta = (6 * 0.1)^-0.5, (6 * 0.4)^-0.5, by the max.
+    weights = priorities.weights(np.array([1, 4]), 6, 0.5)
+    assert np.allclose(weights, [1.0, (2.4**-0.5) / (0.6**-0.5)])
+    assert np.allclose(priorities.weights(np.array([1, 4]), 6, 1.0), [1.0, 0.25])
+    assert np.allclose(priorities.weights(np.array([1, 4]), 6, 0.0), [1.0, 1.0])
+
+
+def test_new_transitions_get_the_largest_priority():
+    priorities = Priorities(4, alpha=1.0, epsilon=0.0)
+    priorities.add(np.array([0]))
+    assert priorities.total == 1.0
+    priorities.update(np.array([0]), np.array([5.0]))
+    priorities.update(np.array([0]), np.array([2.0]))
+    priorities.add(np.array([1]))
+    assert priorities.tree[priorities.leaves :].tolist() == [2.0, 5.0, 0.0, 0.0]
+    again = Priorities(4, alpha=1.0, epsilon=0.0)
+    again.restore({name: array.copy() for name, array in priorities.state().items()})
+    again.add(np.array([2]))
+    assert again.total == 12.0
+    with pytest.raises(ValueError, match="nothing to draw"):
+        Priorities(4).draw(1, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="expected"):
+        Priorities(9).restore(priorities.state())

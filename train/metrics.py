@@ -1,0 +1,60 @@
+"""What is measured during training: for TensorBoard, and as a table in CSV."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+from torch.utils.tensorboard import SummaryWriter
+
+from ludoteca.envs.files import write_whole
+
+Row = dict[str, float | int | None]
+
+
+class Metrics:
+    """Rows of numbers, one for each point in time.
+
+    Attributes:
+        rows: all so far; `step` says when. They are part of a run's state.
+    """
+
+    def __init__(self, folder: Path, rows: list[Row] | None = None, keep_writing: bool = True):
+        """Make metrics that are written to `folder`.
+
+        Args:
+            folder: of the run.
+            rows: of the part of the run that is over.
+            keep_writing: whether TensorBoard's files are written.
+        """
+        self.rows = rows or []
+        self._folder = folder
+        self._writer: Any = None
+        if keep_writing:
+            # Steps after the last row belong to a part of the run that is played again.
+            last = self.rows[-1]["step"] if self.rows else -1
+            assert last is not None
+            make: Any = SummaryWriter
+            self._writer = make(str(folder / "tensorboard"), purge_step=int(last) + 1)
+
+    def add(self, step: int, **values: float | int | None) -> None:
+        """Add a row; None means: not measured this time."""
+        self.rows.append({"step": step, **values})
+        if self._writer is not None:
+            for name, value in values.items():
+                if value is not None:
+                    self._writer.add_scalar(name.replace("__", "/"), value, step)
+
+    def save(self) -> None:
+        """Write `metrics.csv`."""
+        names = list(dict.fromkeys(name for row in self.rows for name in row))
+        text = io.StringIO()
+        table = csv.DictWriter(text, names, lineterminator="\n")
+        table.writeheader()
+        table.writerows(self.rows)
+        write_whole(self._folder / "metrics.csv", text.getvalue())
+
+    def close(self) -> None:
+        """Finish TensorBoard's files."""
+        if self._writer is not None:
+            self._writer.close()
