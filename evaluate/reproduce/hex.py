@@ -15,7 +15,7 @@ from ludoteca.evaluate.reproduce.hex_runs import (
 from ludoteca.evaluate.tournament.run import cores
 
 FAST = 1 / 75
-FAST_BEYOND = 1 / 8
+FAST_BEYOND = 1 / 16
 PARTS = ("all", "document", "beyond")
 
 

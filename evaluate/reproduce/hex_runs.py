@@ -100,9 +100,9 @@ def beyond_runs(scale: float, precision: str) -> dict[str, Run]:
         "warm_up": 2_000,
         "epsilon_games": 0.4,
         "precision": precision,
-        "evaluate_games": 500,
+        "evaluate_games": 500 if scale == 1 else 50,
         "evaluate_against": f"{MIXED} {HEURISTIC}",
-        "final_games": 2_000,
+        "final_games": 2_000 if scale == 1 else 200,
     }
     runs = {}
     for size, (games, blocks, ratio, begun) in BEYOND.items():
