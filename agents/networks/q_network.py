@@ -37,7 +37,7 @@ class QConfig:
     """Values are in (-1, 1): the outputs are logits of winning. Needed for the loss `bce`."""
 
     def __post_init__(self) -> None:
-        choice("kind", self.kind, ("document", "residual"))
+        choice("kind", self.kind, tuple(BODIES))
         choice("init", self.init, ("default", "zero", "zero_head"))
         integer("blocks", self.blocks, 0, 100)
         for filters in self.filters:
@@ -63,11 +63,7 @@ class QNetwork(nn.Module):
     def __init__(self, config: QConfig, encoder: Encoder):
         super().__init__()
         self.config = config
-        self.body: DocumentBody | ResidualBody
-        if config.kind == "document":
-            self.body = DocumentBody(config, encoder)
-        else:
-            self.body = ResidualBody(config, encoder)
+        self.body = BODIES[config.kind](config, encoder)
         zeroed = {"default": (), "zero": self.parameters(), "zero_head": self.body.last()}
         for parameter in zeroed[config.init]:
             nn.init.zeros_(parameter)
@@ -82,11 +78,22 @@ class QNetwork(nn.Module):
         return torch.tanh(outputs / 2) if self.config.bounded else outputs
 
 
-class DocumentBody(nn.Module):
-    """Convolutions with 2x2 kernels and one linear layer (Tanaka, 2018, section 3.7)."""
+class Body(nn.Module):
+    """All of a network: from planes to one number per action."""
 
     def __init__(self, config: QConfig, encoder: Encoder):
         super().__init__()
+
+    def last(self) -> list[nn.Parameter]:
+        """Return the weights of the last layers."""
+        raise NotImplementedError
+
+
+class DocumentBody(Body):
+    """Convolutions with 2x2 kernels and one linear layer (Tanaka, 2018, section 3.7)."""
+
+    def __init__(self, config: QConfig, encoder: Encoder):
+        super().__init__(config, encoder)
         planes, rows, columns = encoder.shape
         layers = []
         for filters in config.filters:
@@ -107,11 +114,11 @@ class DocumentBody(nn.Module):
         return list(self.head.parameters())
 
 
-class ResidualBody(nn.Module):
+class ResidualBody(Body):
     """Residual blocks, and a number from every cell where actions are cells."""
 
     def __init__(self, config: QConfig, encoder: Encoder):
-        super().__init__()
+        super().__init__(config, encoder)
         (filters,) = config.filters
         layout = encoder.game.layout
         self.trunk = Trunk(encoder.shape[0], filters, config.blocks)
@@ -151,6 +158,10 @@ class ResidualBody(nn.Module):
         """Return the weights of the last layers."""
         ends = [self.head[-1], self.others, self.value[-1] if self.value is not None else None]
         return [weight for end in ends if end is not None for weight in end.parameters()]
+
+
+# One line for each kind of network.
+BODIES: dict[Kind, type[Body]] = {"document": DocumentBody, "residual": ResidualBody}
 
 
 def make_q_network(config: QConfig, game: Game) -> QNetwork:
