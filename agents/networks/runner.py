@@ -2,6 +2,7 @@
 
 import copy
 import time
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 from ludoteca.envs.params import choice
 
 Precision = Literal["auto", "float32", "bfloat16"]
-PRECISIONS = ("auto", "float32", "bfloat16")
+DTYPES: dict[Precision, torch.dtype] = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 # Positions in one pass: more would not be faster, and takes memory.
 LARGEST = 1024
 
@@ -38,13 +39,12 @@ class Runner:
             scale: what the planes are multiplied with first.
             device: where it runs, such as `"cpu"` or `"cuda"`.
             precision: `"bfloat16"` is several times faster on CPUs and GPUs made for it, and has
-                three significant digits; `"auto"` measures which is faster, when it is first used.
+                three significant digits; `"auto"`: see `faster_precision`.
         """
-        choice("precision", precision, PRECISIONS)
+        choice("precision", precision, ("auto", *DTYPES))
         self._scale, self._device = scale, torch.device(device)
         self._original = copy.deepcopy(network).to(self._device).eval()
-        self._auto = precision == "auto"
-        self.precision: Precision = "float32" if self._auto else precision
+        self.precision = faster_precision(device) if precision == "auto" else precision
         self._running = self._converted()
 
     def load(self, network: nn.Module) -> None:
@@ -57,8 +57,6 @@ class Runner:
 
     def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
         """Return the outputs, float32 `[K, ...]`, for planes `[K, planes, rows, columns]`."""
-        if self._auto:
-            self._choose(planes)
         parts = [self._run(planes[k : k + LARGEST]) for k in range(0, max(len(planes), 1), LARGEST)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -72,7 +70,7 @@ class Runner:
 
     @property
     def _type(self) -> torch.dtype:
-        return torch.bfloat16 if self.precision == "bfloat16" else torch.float32
+        return DTYPES[self.precision]
 
     def _converted(self) -> nn.Module:
         module: Any = self._original
@@ -80,21 +78,27 @@ class Runner:
             module = copy.deepcopy(module).to(self._type)
         return module.to(memory_format=torch.channels_last)  # type: ignore[no-any-return]
 
-    def _choose(self, planes: NDArray[np.int8]) -> None:
-        """Measure both precisions on these planes, and keep the faster."""
-        self._auto = False
-        seconds: dict[Precision, float] = {}
-        choices: tuple[Precision, ...] = ("float32", "bfloat16")
-        for precision in choices:
-            self.precision = precision
-            self._running = self._converted()
-            self._run(planes[:LARGEST])
-            start = time.perf_counter()
-            for _ in range(3):
-                self._run(planes[:LARGEST])
-            seconds[precision] = time.perf_counter() - start
-        self.precision = min(seconds, key=lambda precision: seconds[precision])
-        self._running = self._converted()
+
+@cache
+def faster_precision(device: str = "cpu") -> Precision:
+    """Return the precision in which convolutions are faster here, found by a short measurement.
+
+    bfloat16 is, on GPUs and on processors with units for it, and slower elsewhere.
+    """
+    planes = torch.rand(256, 64, 9, 9)
+    seconds: dict[Precision, float] = {}
+    for precision, dtype in DTYPES.items():
+        convolution: Any = nn.Conv2d(64, 64, 3, padding=1).to(device, dtype)
+        convolution = convolution.to(memory_format=torch.channels_last)
+        given = planes.to(device).to(dtype, memory_format=torch.channels_last)
+        rounds = []
+        with torch.inference_mode():
+            for _ in range(6):
+                start = time.perf_counter()
+                float(convolution(given).sum())  # waits for a GPU, too
+                rounds.append(time.perf_counter() - start)
+        seconds[precision] = min(rounds)
+    return min(seconds, key=lambda precision: seconds[precision])
 
 
 def to_tensor(

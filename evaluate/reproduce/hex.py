@@ -24,7 +24,7 @@ def reproduce(
     runs: Path = Path("runs/reproduce"),
     fast: bool = False,
     part: str = "all",
-    precision: str = "bfloat16",
+    precision: str = "auto",
     processes: int | None = None,
 ) -> None:
     """Train all networks of the document on Hex and ours, and compare with its tables.
@@ -39,12 +39,12 @@ def reproduce(
             all of it runs.
         part: "document", the experiments of the document; "beyond", the networks that ought to do
             better; or "all".
-        precision: numbers of the networks, "float32" or "bfloat16", which is several times faster
-            on processors made for it.
+        precision: numbers of the networks: "float32", "bfloat16", which is several times faster on
+            processors made for it, or "auto", the faster one.
         processes: how many runs of the document's go side by side; one for each core by default.
     """
     choice("part", part, PARTS)
-    choice("precision", precision, ("float32", "bfloat16"))
+    choice("precision", precision, ("auto", "float32", "bfloat16"))
     processes = integer("processes", cores() if processes is None else processes, 1, 1024)
     folder = runs / ("hex_fast" if fast else "hex")
     out = (folder / "report" if fast else Path("docs/results/hex")) if out is None else out

@@ -308,6 +308,7 @@ def how_section(
     """Return what is needed to do it again."""
     seconds = sum(one["training"]["seconds"] for one in theirs.values())
     both = sum(one["training"]["seconds"] for one in ours.values())
+    precisions = {one["training"]["precision"] for one in (*theirs.values(), *ours.values())}
     told = ", ".join(f"{name} {number}" for name, number in versions.items())
     return f"""## How it was done
 
@@ -315,7 +316,7 @@ def how_section(
 - Training: {seconds / 3600:.2f} hours of one core for the document's {len(theirs)} runs, which go
   side by side, and {both / 3600:.2f} hours of two cores for our {len(ours)}.
 - Losses weigh `1 - plies / (longest game + 1)`: the document does not tell its weights. Networks
-  compute in bfloat16 where it says so in `results.json`.
+  computed in {", ".join(sorted(precisions))}.
 - Date: {run["date"]}; versions: {told}
 - Machine: {run["cpu"]}, {run["cores"]} cores
 - Every run's settings and results are in [results.json](results.json)."""

@@ -73,7 +73,13 @@ def make_up(folder: Path, name: str, config: dict, rates, seat: str, wins: int) 
     results = {
         "about": {"command": "x"},
         "config": config,
-        "training": {"games": 100 * len(rates), "updates": 1, "seconds": 36.0, "best": {}},
+        "training": {
+            "games": 100 * len(rates),
+            "updates": 1,
+            "seconds": 36.0,
+            "best": {},
+            "precision": "float32",
+        },
         "evaluation": [
             {"opponent": opponent, "seats": seats} for opponent in ("mixed:x=0.2", "heuristic")
         ],

@@ -112,8 +112,9 @@ class Config:
 
     device: str = "cpu"
     """Where networks run and learn, such as `cpu` or `cuda`."""
-    precision: Literal["float32", "bfloat16"] = "float32"
-    """Numbers of convolutions; `bfloat16` is several times faster on processors made for it."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Numbers of convolutions; `bfloat16` is several times faster on processors made for it, and
+    `auto` the faster one, by a measurement at the start."""
     pipeline: bool = True
     """Play the next round while learning from the last one, on two cores: games are then played by
     the network of one round before."""
@@ -159,7 +160,7 @@ CHOICES = {
     "target": ("reply", "negamax"),
     "loss_function": ("mse", "huber", "bce"),
     "optimizer": ("adam", "sgd"),
-    "precision": ("float32", "bfloat16"),
+    "precision": ("auto", "float32", "bfloat16"),
 }
 
 MODERN = Config()
@@ -196,6 +197,7 @@ DOCUMENT = Config(
     warm_up=0,
     prioritized=False,
     augment=False,
+    precision="float32",
     epsilon=0.1,
     final_epsilon=0.1,
     log_every=100,

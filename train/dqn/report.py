@@ -56,6 +56,7 @@ def finish(training: Training) -> dict[str, Any]:
             "updates": training.learner.updates,
             "seconds": round(training.seconds, 1),
             "best": training.best,
+            "precision": training.precision,
         },
         "evaluation_seed": config.seed + 2,
         "evaluation": evaluation,

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import torch
 from ludoteca.agents.dqn import DQNAgent, load_q_network
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.q_network import QNetwork, make_q_network
-from ludoteca.agents.networks.runner import Runner
+from ludoteca.agents.networks.runner import Precision, Runner, faster_precision
 from ludoteca.agents.networks.weights import find_weights, save_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
@@ -26,7 +26,7 @@ from ludoteca.train.evaluation import evaluate
 from ludoteca.train.metrics import Metrics
 from ludoteca.train.priorities import Priorities
 from ludoteca.train.replay import ReplayBuffer
-from ludoteca.train.run_folder import RunFolder, below, under
+from ludoteca.train.run_folder import Arrays, RunFolder, below, under
 
 # Settings that do not change what is learned.
 FREE = ("folder", "minutes", "save_seconds", "final_games")
@@ -41,6 +41,7 @@ class Training:
     Attributes:
         config: its settings.
         game: the game.
+        precision: of convolutions, `"float32"` or `"bfloat16"`.
         games: how many games were learned from.
         seconds: how long that took, in all parts of the run.
     """
@@ -61,8 +62,13 @@ class Training:
         # Settings that make no sense leave no folder behind.
         self.folder = RunFolder(config.folder, config.as_dict(), FREE)
         scale = 1 / self.game.observation_high
-        self.learner = Learner(network, config, scale)
-        self._runner = Runner(network, scale, config.device, config.precision)
+        state = self.folder.load_state()
+        # The precision that was faster when the run began is kept.
+        self.precision: Precision = state[0]["precision"] if state else config.precision
+        if self.precision == "auto":
+            self.precision = faster_precision(config.device)
+        self.learner = Learner(network, replace(config, precision=self.precision), scale)
+        self._runner = Runner(network, scale, config.device, self.precision)
         binary = self.game.observation_high == 1
         self._buffer = ReplayBuffer(
             config.memory, self._encoder.shape, self.game.num_actions, binary
@@ -74,10 +80,10 @@ class Training:
         self._window = _Window()
         self.best: dict[str, Any] = {}
         self._played: Round | None = None  # not learned from yet
-        rows = self._restore()
+        rows = self._restore(*state) if state else []
         self.metrics = Metrics(config.folder, rows, keep_writing=tensorboard)
         self._tester = DQNAgent.from_network(
-            self.game, self.network, 0.0, config.device, config.precision
+            self.game, self.network, 0.0, config.device, self.precision
         )
 
     @property
@@ -130,6 +136,7 @@ class Training:
             "owed": self._owed,
             "window": vars(self._window),
             "best": self.best,
+            "precision": self.precision,
             "rows": self.metrics.rows,
             "playing": self._playing.bit_generator.state,
             "learning": self._learning.bit_generator.state,
@@ -149,12 +156,8 @@ class Training:
         path = self.config.folder / f"{name}.safetensors"
         save_weights(path, self.network.state_dict(), about)
 
-    def _restore(self) -> list[Any]:
-        """Go on from the last checkpoint, if there is one; return the rows of the metrics."""
-        state = self.folder.load_state()
-        if state is None:
-            return []
-        numbers, arrays = state
+    def _restore(self, numbers: dict[str, Any], arrays: Arrays) -> list[Any]:
+        """Go on from the last checkpoint; return the rows of the metrics."""
         self.learner.restore(below("learner", arrays))
         self._buffer.restore(below("buffer", arrays))
         if self._priorities is not None:
