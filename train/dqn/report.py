@@ -2,6 +2,7 @@
 
 import io
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def finish(training: Training) -> dict[str, Any]:
     assert replay is not None
     results: dict[str, Any] = {
         "about": about_this_run(),
-        "versions": our_versions(),
+        "versions": our_versions() | {name: version(name) for name in ("torch", "safetensors")},
         "game": game.spec,
         "config": config.as_dict(),
         "training": {

@@ -1,0 +1,54 @@
+"""The networks of the package load, play as well as their cards say, and are opponents."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import ludoteca  # noqa: F401 (registers the games)
+from ludoteca.agents.dqn import DQNAgent
+from ludoteca.agents.networks.weights import load_weights, shipped_weights
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import play_match
+
+SHIPPED = shipped_weights("dqn")
+
+
+def test_they_are_there():
+    assert {"hex5", "hex7", "hex11"} <= SHIPPED.keys()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_card_says_how_it_was_made(name):
+    about = load_weights(SHIPPED[name])[1]
+    card = about["card"]
+    assert "ludoteca.train.dqn" in card["about"]["command"]
+    assert "/" not in card["config"]["folder"].removeprefix("runs/reproduce/hex/")
+    assert {"date", "cpu"} <= card["about"].keys()
+    assert {"torch", "ludoteca"} <= card["versions"].keys()
+    assert isinstance(card["config"]["seed"], int)
+    assert card["config"]["game"].removeprefix("hex:") in about["game"]
+    for part in card["evaluation"]:
+        assert all(seat["games"] >= 1000 for seat in part["seats"])
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_it_plays_as_well_as_its_card_says(name):
+    about = load_weights(SHIPPED[name])[1]
+    match = play_match(make_game(about["game"]), [f"dqn:{name}", "mixed:0.2"], 60, seed=77)
+    for seat, tally in zip(about["card"]["evaluation"][0]["seats"], match.seats[0], strict=True):
+        # Four standard deviations below, and a game.
+        spread = 4 * np.sqrt(30 * seat["win_rate"] * (1 - seat["win_rate"]))
+        assert tally.wins >= 30 * seat["win_rate"] - spread - 1
+
+
+def test_it_is_an_opponent_anywhere():
+    env = gym.make("ludoteca/Hex-v0", board_size=5, opponent="dqn:hex5", agent_seat=1)
+    _, info = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    terminated = False
+    while not terminated:
+        action = rng.choice(np.flatnonzero(info["action_mask"]))
+        _, reward, terminated, _, info = env.step(action)
+    assert reward == -1
+    agent = DQNAgent(make_game("hex:board_size=5"), "hex5")
+    assert agent.about["game"].startswith("hex:board_size=5")
