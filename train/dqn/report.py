@@ -197,9 +197,10 @@ def describe(results: dict[str, Any], replay: Replay, seat: int) -> str:
 
 {table(HEADINGS, rows(results), texts=2)}
 
-The network plays the legal move with the highest Q, without search. Intervals are Wilson's. Games
-are seeded with {results["evaluation_seed"]}: none of them was seen in training or when the best
-network was chosen.
+The network plays the legal move with the highest Q, without search. Intervals are Wilson's; they
+mean nothing against opponents who always answer the same, as all games of a seat are then one.
+Games are seeded with {results["evaluation_seed"]}: none of them was seen in training or when the
+best network was chosen.
 
 ## Learning
 
