@@ -5,14 +5,13 @@ import json
 from pathlib import Path
 
 import pytest
-import tyro
 
 from ludoteca.agents.dqn import DQNAgent
 from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.reproduce import document_hex, hex_report
 from ludoteca.evaluate.reproduce.__main__ import main
 from ludoteca.evaluate.reproduce.hex_runs import Run, beyond_runs, document_runs, play_all
-from ludoteca.train.dqn.__main__ import PRESETS
+from ludoteca.train.dqn.__main__ import parse
 from ludoteca.train.dqn.config import DOCUMENT, Config
 
 RUNS = document_runs(1, "float32")
@@ -22,8 +21,7 @@ OURS = beyond_runs(1, "bfloat16")
 def parsed(run: Run) -> Config:
     arguments = run.arguments(Path("there"))
     assert arguments[:3] == ["-P", "-m", "ludoteca.train.dqn"]
-    config: Config = tyro.extras.overridable_config_cli(PRESETS, args=arguments[3:])
-    return config
+    return parse(arguments[3:])
 
 
 def test_the_runs_are_the_documents():

@@ -25,7 +25,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.demo import DEMO
-from ludoteca.train.dqn.__main__ import main
+from ludoteca.train.dqn.__main__ import main, parse
 from ludoteca.train.dqn.config import DOCUMENT, MODERN, Config
 from ludoteca.train.dqn.learner import Learner, learning_rate
 from ludoteca.train.dqn.rounds import Round, Table
@@ -511,7 +511,9 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_line(tmp_path):
-    told = run("modern", "--help", folder=tmp_path)
+    assert parse(["--gamma", "0.9"]) == replace(MODERN, gamma=0.9)
+    assert parse(["document", "--gamma", "0.9"]) == replace(DOCUMENT, gamma=0.9)
+    told = run("--help", folder=tmp_path)
     assert told.returncode == 0
     for option in ("--target", "--n-step", "--network.filters", "--prioritized", "--start-from"):
         assert option in told.stdout

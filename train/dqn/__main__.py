@@ -1,13 +1,15 @@
 """Deep Q-learning with experience replay.
 
-`python -m ludoteca.train.dqn modern` learns with what has proved useful since the document: target
-network, double, dueling, several steps, prioritized replay, masked negamax targets. `document` is
-the setting of Tanaka, "Inteligencia artificial para o jogo de Hex" (2018). All settings can be
-changed. An interrupted run goes on, to the same result, when the same command is given again.
+`python -m ludoteca.train.dqn` learns with what has proved useful since the document: target
+network, double, dueling, several steps, prioritized replay, masked negamax targets.
+`python -m ludoteca.train.dqn document` has the settings of Tanaka, "Inteligencia artificial para o
+jogo de Hex" (2018). All settings can be changed; the defaults below are those of the preset. An
+interrupted run goes on, to the same result, when the same command is given again.
 """
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import tyro
@@ -77,12 +79,21 @@ def describe(training: Training) -> str:
     return ""
 
 
+def parse(arguments: Sequence[str]) -> Config:
+    """Read a command line: a preset, `modern` if none is named, and settings that differ."""
+    named = arguments[:1] and arguments[0] in PRESETS
+    config: Config = tyro.extras.overridable_config_cli(
+        PRESETS,
+        prog="python -m ludoteca.train.dqn",
+        args=arguments if named else ["modern", *arguments],
+        description=__doc__,
+    )
+    return config
+
+
 if __name__ == "__main__":
     try:
-        settings = tyro.extras.overridable_config_cli(
-            PRESETS, prog="python -m ludoteca.train.dqn", description=__doc__
-        )
-        main(settings)
+        main(parse(sys.argv[1:]))
     except (ValueError, OSError) as error:
         sys.exit(f"ludoteca.train.dqn: {error}")
     except KeyboardInterrupt:
