@@ -53,17 +53,23 @@ class Agent(ABC):
         """
 
 
-class PolicyAgent(Agent):
-    """An agent that is a policy kernel, and so plays at compiled speed."""
+class CompiledAgent(Agent):
+    """An agent that chooses in compiled code, position by position."""
 
-    def __init__(self, game: Game, choose: Policy):
+    def __init__(self, game: Game, act: Any, *more: Any):
+        """Make the agent.
+
+        Args:
+            game: the game it plays.
+            act: the compiled function `act(states, seats, rngs, *more, actions)`, which fills
+                `actions`, int64 `[K]`.
+            more: its further arguments: working memory and settings.
+        """
         super().__init__(game)
-        self.choose = choose
-        self._act = make_act(game, choose)
-        self._legal = np.zeros(game.num_actions, np.int16)
+        self._act, self._more = act, more
 
     def prepare(self) -> None:
-        """Compile the kernel."""
+        """Compile what chooses."""
         compile_act(self)
 
     def act(
@@ -73,10 +79,18 @@ class PolicyAgent(Agent):
         rngs: NDArray[np.uint64],
         lanes: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose by the kernel, position by position, in compiled code."""
+        """Choose for one position after the other."""
         actions = np.zeros(len(states), np.int64)
-        self._act(states, seats, rngs, self._legal, actions)
+        self._act(states, seats, rngs, *self._more, actions)
         return actions
+
+
+class PolicyAgent(CompiledAgent):
+    """An agent that is a policy kernel, and so plays at compiled speed."""
+
+    def __init__(self, game: Game, choose: Policy):
+        super().__init__(game, make_act(game, choose), np.zeros(game.num_actions, np.int16))
+        self.choose = choose
 
 
 def compile_act(agent: Agent) -> None:

@@ -4,9 +4,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ludoteca.agents.agent import Agent, Policy, PolicyAgent, compile_act
+from ludoteca.agents.agent import Agent, CompiledAgent, Policy, PolicyAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.games import othello
 from ludoteca.envs.games.bitboards import U1, count
@@ -35,7 +34,7 @@ def greedy(game: Game) -> Agent:
     return OnePlyAgent(game)
 
 
-class OnePlyAgent(Agent):
+class OnePlyAgent(CompiledAgent):
     """Chooses the action with the highest own return right after it; ties are broken at random.
 
     The return of a game that goes on is 0, so it wins if one move wins, and avoids moves that lose
@@ -44,24 +43,7 @@ class OnePlyAgent(Agent):
     """
 
     def __init__(self, game: Game):
-        super().__init__(game)
-        self._act = make_one_ply(game)
-
-    def prepare(self) -> None:
-        """Compile the search."""
-        compile_act(self)
-
-    def act(
-        self,
-        states: NDArray[np.void],
-        seats: NDArray[np.int64],
-        rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
-        """Try every action, position by position, in compiled code."""
-        actions = np.zeros(len(states), np.int64)
-        self._act(states, seats, rngs, actions)
-        return actions
+        super().__init__(game, make_one_ply(game))
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.agent import Agent, compile_act
+from ludoteca.agents.agent import CompiledAgent
 from ludoteca.agents.playouts import playout_policy
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
@@ -19,7 +19,7 @@ STATES = 2  # the position asked about, and the one being played
 START, PLAYED = range(STATES)
 
 
-class FlatAgent(Agent):
+class FlatAgent(CompiledAgent):
     """Flat Monte Carlo: plays at random after each move, and takes the move of the highest mean.
 
     Each simulation is a first move and random moves of all players up to `depth` plies, the first
@@ -49,32 +49,15 @@ class FlatAgent(Agent):
         Raises:
             ValueError: if a parameter is out of range.
         """
-        super().__init__(game)
         thesis = game.name in REWARDS
         if depth is None:
             depth = 6 if thesis else game.max_plies
         self.simulations = integer("simulations", simulations, 1, 10**9)
         self.depth = integer("depth", depth, 1, 10**6)
         self.playout = playout or ("safe" if thesis else "uniform")
-        self._act = make_act(game, self.playout)
-        self._states, self._work = game.empty(STATES), np.zeros(1, work_dtype(game))
-
-    def prepare(self) -> None:
-        """Compile the simulations."""
-        compile_act(self)
-
-    def act(
-        self,
-        states: NDArray[np.void],
-        seats: NDArray[np.int64],
-        rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
-        """Simulate from each position and choose its move."""
-        actions = np.zeros(len(states), np.int64)
-        memory = (self._states, self._work)
-        self._act(states, seats, rngs, *memory, self.simulations, self.depth, actions)
-        return actions
+        self._work = np.zeros(1, work_dtype(game))
+        act = make_act(game, self.playout)
+        super().__init__(game, act, game.empty(STATES), self._work, self.simulations, self.depth)
 
     def means(self, s: Any, seat: int, rng: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Return the mean reward of each action in one position, NaN where it was not tried.

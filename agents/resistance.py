@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.agent import Agent, compile_act
+from ludoteca.agents.agent import CompiledAgent
 from ludoteca.agents.circuit import solve, work_dtype
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hex import legal_actions
@@ -23,7 +23,7 @@ OCCUPIED = -1.0
 EQUAL = 1e-9  # values that differ by less are equal but for rounding
 
 
-class HeuristicAgent(Agent):
+class HeuristicAgent(CompiledAgent):
     """Plays where a stone changes the electric circuits of both players most (Hex).
 
     With `q`, the opponent's resistance over the own one, before the move and `q'` after it, a move
@@ -36,6 +36,8 @@ class HeuristicAgent(Agent):
     likely.
     """
 
+    random_share = 0.0  # probability of a random move
+
     def __init__(self, game: Game):
         """Make the agent.
 
@@ -44,26 +46,9 @@ class HeuristicAgent(Agent):
         """
         if game.name != "hex":
             raise ValueError(f"the electric-resistance heuristic is for hex, not for {game.name}")
-        super().__init__(game)
         self._size = game.params["board_size"]
-        self._random_share = 0.0
-        self._act, self._work = make_act(), np.zeros(1, work_dtype(self._size))
-
-    def prepare(self) -> None:
-        """Compile the circuits."""
-        compile_act(self)
-
-    def act(
-        self,
-        states: NDArray[np.void],
-        seats: NDArray[np.int64],
-        rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
-        """Solve the circuits of each position and choose its move."""
-        actions = np.zeros(len(states), np.int64)
-        self._act(states, seats, rngs, self._work, self._random_share, actions)
-        return actions
+        self._work = np.zeros(1, work_dtype(self._size))
+        super().__init__(game, make_act(), self._work, self.random_share)
 
     def values(self, s: Any) -> NDArray[np.float64]:
         """Return the value of each cell for the player to move.
@@ -125,8 +110,8 @@ class MixedAgent(HeuristicAgent):
         Raises:
             ValueError: if the game is not Hex, or `x` no probability.
         """
+        self.random_share = real("x", x, 0, 1)
         super().__init__(game)
-        self._random_share = real("x", x, 0, 1)
 
 
 @cache

@@ -329,7 +329,7 @@ def test_mixed_plays_at_random_as_often_as_told():
         assert np.abs(found / count - expected).max() < 4.5 * 0.5 / count**0.5
         again = MixedAgent(game, x).act(states, seats, rngs.copy(), lanes)
         np.testing.assert_array_equal(actions, again)
-    assert make_agent("mixed", game)._random_share == 0.2
+    assert make_agent("mixed", game).random_share == 0.2
     assert make_agent("mixed:x=0.5", game)._random_share == 0.5
 
 
