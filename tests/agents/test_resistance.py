@@ -330,7 +330,7 @@ def test_mixed_plays_at_random_as_often_as_told():
         again = MixedAgent(game, x).act(states, seats, rngs.copy(), lanes)
         np.testing.assert_array_equal(actions, again)
     assert make_agent("mixed", game).random_share == 0.2
-    assert make_agent("mixed:x=0.5", game)._random_share == 0.5
+    assert make_agent("mixed:x=0.5", game).random_share == 0.5
 
 
 def test_values_of_mixed_are_those_of_the_heuristic():
