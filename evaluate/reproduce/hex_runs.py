@@ -192,7 +192,8 @@ def _ablation(name: str, settings: Settings, scale: float) -> Run:
 
 def _document(name: str, games: int, scale: float, settings: Settings) -> Run:
     count = _scaled(games, scale, 500)
-    evaluation = {"evaluate_every": count, "evaluate_games": 50, "final_games": 1_000}
+    final = 1_000 if scale == 1 else 100
+    evaluation = {"evaluate_every": count, "evaluate_games": 50, "final_games": final}
     return Run(name, "document", count, {**settings, **evaluation})
 
 
