@@ -21,7 +21,7 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.q_network import QConfig, make_q_network
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.registry import make_game
+from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.demo import DEMO
@@ -292,6 +292,34 @@ def test_it_learns_tic_tac_toe(tmp_path):
     assert second.losses <= 10
     assert first.wins >= 950
     assert second.wins >= 800
+
+
+@pytest.mark.parametrize("id_", GAMES)
+def test_every_game_in_turn_can_be_learned(id_, tmp_path):
+    game = make_game(id_)
+    config = replace(
+        TINY,
+        folder=tmp_path,
+        game=game.spec,
+        opponent="random",
+        games=2,
+        games_per_round=2,
+        warm_up=1,
+        batch_size=8,
+        evaluate_games=1,
+    )
+    if game.simultaneous:
+        with pytest.raises(ValueError, match="two players who move in turn"):
+            Training(config, tensorboard=False)
+        return
+    training = Training(config, tensorboard=False)
+    before = {name: weight.clone() for name, weight in training.network.state_dict().items()}
+    for _ in training.run():
+        pass
+    assert training.learner.updates > 0
+    after = training.network.state_dict()
+    assert any(not torch.equal(after[name], weight) for name, weight in before.items())
+    assert all(bool(torch.isfinite(weight).all()) for weight in after.values())
 
 
 def test_the_seed_decides_and_the_pipeline_runs_beside(tmp_path):
