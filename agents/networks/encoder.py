@@ -75,6 +75,22 @@ class Encoder:
         """Return in the game's order what the network says of each action of `seat`."""
         return values if self._mirror is None or seat == 0 else self._mirror.policy(values)
 
+    def untranslate(
+        self, values: NDArray[np.float32], seats: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """Return in the game's order what the network says of each action.
+
+        Args:
+            values: in the network's order. Shape `[K, num_actions]`.
+            seats: whose positions they are about. Shape `[K]`.
+        """
+        if self._mirror is None or not seats.any():
+            return values
+        turned = np.flatnonzero(seats)
+        values = values.copy()
+        values[turned] = self._mirror.policy(values[turned])
+        return values
+
     def _extended(self, symmetry: Symmetry) -> Symmetry:
         """Let the plane of the seat stay in its place."""
         if self._mirror is not None or symmetry.planes is None:

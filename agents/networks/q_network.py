@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.layers import Trunk, Windows, inside, overview
+from ludoteca.agents.networks.layers import Windows
+from ludoteca.agents.networks.tower import Tower, value_head
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
 
@@ -78,22 +79,11 @@ class QNetwork(nn.Module):
         return torch.tanh(outputs / 2) if self.config.bounded else outputs
 
 
-class Body(nn.Module):
-    """All of a network: from planes to one number per action."""
-
-    def __init__(self, config: QConfig, encoder: Encoder):
-        super().__init__()
-
-    def last(self) -> list[nn.Parameter]:
-        """Return the weights of the last layers."""
-        raise NotImplementedError
-
-
-class DocumentBody(Body):
+class DocumentBody(nn.Module):
     """Convolutions with 2x2 kernels and one linear layer (Tanaka, 2018, section 3.7)."""
 
     def __init__(self, config: QConfig, encoder: Encoder):
-        super().__init__(config, encoder)
+        super().__init__()
         planes, rows, columns = encoder.shape
         layers = []
         for filters in config.filters:
@@ -114,42 +104,18 @@ class DocumentBody(Body):
         return list(self.head.parameters())
 
 
-class ResidualBody(Body):
-    """Residual blocks, and a number from every cell where actions are cells."""
+class ResidualBody(Tower):
+    """A tower, with the value of the position apart if dueling."""
 
     def __init__(self, config: QConfig, encoder: Encoder):
-        super().__init__(config, encoder)
         (filters,) = config.filters
-        layout = encoder.game.layout
-        self.trunk = Trunk(encoder.shape[0], filters, config.blocks)
-        self.cells = layout.rows * layout.columns if layout.cell_actions else 0
-        others = encoder.game.num_actions - self.cells
-        # Where actions are cells, the head is one convolution; otherwise its last layer is linear.
-        self.head = nn.Sequential(nn.Conv2d(filters, 1 if self.cells else 32, 1))
-        self.others = None
-        if self.cells and others:
-            self.others = nn.Linear(2 * filters, others)
-        if not self.cells:
-            board = encoder.shape[1] * encoder.shape[2]
-            self.head.extend([nn.ReLU(), nn.Flatten(), nn.Linear(32 * board, others)])
-        self.board = (layout.rows, layout.columns)
-        self.value = (
-            nn.Sequential(nn.Linear(2 * filters, filters), nn.ReLU(), nn.Linear(filters, 1))
-            if config.dueling
-            else None
-        )
+        super().__init__(encoder, filters, config.blocks)
+        self.value = value_head(filters) if config.dueling else None
 
     def forward(self, x: Tensor) -> Tensor:
         """Return one number per action."""
-        features = self.trunk(x)
-        out: Tensor = self.head(features)
-        if self.cells:
-            out = inside(out[:, 0], *self.board).flatten(1)
-        if self.others is None and self.value is None:
-            return out
-        whole = overview(features)
-        if self.others is not None:
-            out = torch.cat([out, self.others(whole)], 1)
+        features, whole = self.see(x)
+        out = self.actions(features, whole)
         if self.value is not None:
             out = self.value(whole) + out - out.mean(1, keepdim=True)
         return out
@@ -161,7 +127,10 @@ class ResidualBody(Body):
 
 
 # One line for each kind of network.
-BODIES: dict[Kind, type[Body]] = {"document": DocumentBody, "residual": ResidualBody}
+BODIES: dict[Kind, type[DocumentBody] | type[ResidualBody]] = {
+    "document": DocumentBody,
+    "residual": ResidualBody,
+}
 
 
 def make_q_network(config: QConfig, game: Game) -> QNetwork:

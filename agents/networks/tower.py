@@ -1,0 +1,52 @@
+"""A tower of residual blocks with a number for every action on top: what all our networks share."""
+
+import torch
+from torch import Tensor, nn
+
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.layers import Trunk, inside, overview
+
+
+class Tower(nn.Module):
+    """Residual blocks, and a number from every cell where actions are cells.
+
+    Then its weights fit every board size, as long as no other action needs the board's features.
+    """
+
+    def __init__(self, encoder: Encoder, filters: int, blocks: int):
+        super().__init__()
+        layout = encoder.game.layout
+        self.trunk = Trunk(encoder.shape[0], filters, blocks)
+        self.cells = layout.rows * layout.columns if layout.cell_actions else 0
+        others = encoder.game.num_actions - self.cells
+        # Where actions are cells, the head is one convolution; otherwise its last layer is linear.
+        self.head = nn.Sequential(nn.Conv2d(filters, 1 if self.cells else 32, 1))
+        self.others = None
+        if self.cells and others:
+            self.others = nn.Linear(2 * filters, others)
+        if not self.cells:
+            board = encoder.shape[1] * encoder.shape[2]
+            self.head.extend([nn.ReLU(), nn.Flatten(), nn.Linear(32 * board, others)])
+        self.board = (layout.rows, layout.columns)
+
+    def see(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+        """Return features of each cell and of the whole board.
+
+        Shapes `[K, filters, rows, columns]` and `[K, 2 * filters]`.
+        """
+        features = self.trunk(planes)
+        return features, overview(features)
+
+    def actions(self, features: Tensor, whole: Tensor) -> Tensor:
+        """Return one number per action. Shape `[K, num_actions]`."""
+        out: Tensor = self.head(features)
+        if self.cells:
+            out = inside(out[:, 0], *self.board).flatten(1)
+        if self.others is not None:
+            out = torch.cat([out, self.others(whole)], 1)
+        return out
+
+
+def value_head(filters: int) -> nn.Sequential:
+    """Return layers from the whole board's features to one number."""
+    return nn.Sequential(nn.Linear(2 * filters, filters), nn.ReLU(), nn.Linear(filters, 1))

@@ -1,0 +1,191 @@
+"""The loop of training in rounds: play some games, learn from them, measure, and never lose any."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import torch
+
+from ludoteca.agents.networks.runner import Precision, faster_precision
+from ludoteca.envs.game import Game
+from ludoteca.train.allocator import keep_memory
+from ludoteca.train.metrics import Metrics
+from ludoteca.train.run_folder import Arrays, RunFolder, below, under
+
+# Settings that do not change what is learned.
+FREE = ("folder", "minutes", "save_seconds", "final_games")
+
+
+class RoundTraining(ABC):
+    """A training run in rounds, which can be interrupted at any time.
+
+    With `pipeline`, the next round is played in a second thread while the last one is learned from,
+    by the network as it was before. The state is saved between rounds, together with the round that
+    has just been played: whoever goes on from there learns bit for bit the same.
+
+    A subclass prepares itself in its constructor and then calls `begin`. A round is a dataclass of
+    arrays, among them `lengths`, the plies of each of its games.
+
+    Attributes:
+        config: the settings, among them those that the loop needs; see `dqn.config.Config`.
+        game: the game.
+        precision: of convolutions, `"float32"` or `"bfloat16"`.
+        games: how many games were learned from.
+        seconds: how long that took, in all parts of the run.
+        best: how good the best network so far was, and after how many games.
+        metrics: what was measured so far.
+    """
+
+    config: Any
+    metrics: Metrics
+
+    def __init__(self, config: Any, game: Game):
+        """Begin a run, or go on with the one in the folder.
+
+        Raises:
+            ValueError: if the folder holds a run with other settings.
+        """
+        torch.set_num_threads(1)
+        keep_memory()
+        self.config, self.game = config, game
+        self.folder = RunFolder(config.folder, config.as_dict(), FREE)
+        self._state = self.folder.load_state()
+        # The precision that was faster when the run began is kept.
+        self.precision: Precision = self._state[0]["precision"] if self._state else config.precision
+        if self.precision == "auto":
+            self.precision = faster_precision(config.device)
+        # Playing and learning draw from generators of their own, as they go on side by side.
+        seeds = np.random.SeedSequence(config.seed).spawn(2)
+        self.playing, self.learning = (np.random.default_rng(seed) for seed in seeds)
+        self.games, self.seconds = 0, 0.0
+        self.best: dict[str, Any] = {}
+        self._last = 0  # games of the last round
+        self._waiting: Any = None  # the round that was played, but not learned from yet
+
+    def begin(self, tensorboard: bool) -> None:
+        """Restore the state of a run that goes on, and open the metrics."""
+        rows = []
+        if self._state is not None:
+            numbers, arrays = self._state
+            self._state = None
+            self.games, self.seconds = numbers["games"], numbers["seconds"]
+            self._last, self.best, rows = numbers["last"], numbers["best"], numbers["rows"]
+            self.playing.bit_generator.state = numbers["playing"]
+            self.learning.bit_generator.state = numbers["learning"]
+            waiting = below("waiting", arrays)
+            self._waiting = self.to_round(waiting) if waiting else None
+            self.restore(numbers["own"], arrays)
+        self.metrics = Metrics(self.config.folder, rows, keep_writing=tensorboard)
+
+    @abstractmethod
+    def load_player(self) -> None:
+        """Give the network as it is now to those who play."""
+
+    @abstractmethod
+    def play(self, games: int) -> Any:
+        """Play a round, which begins after `games` games; draws from `playing` only."""
+
+    @abstractmethod
+    def learn(self, played: Any) -> None:
+        """Learn from a round; draws from `learning` only."""
+
+    @abstractmethod
+    def summary(self) -> dict[str, float | int | None]:
+        """Return what was seen since the last summary, for the metrics."""
+
+    @abstractmethod
+    def evaluate(self) -> dict[str, float]:
+        """Put the network to the test; see `keep_best`."""
+
+    @abstractmethod
+    def save_network(self, name: str) -> None:
+        """Write the network as it is now to `<name>.safetensors`."""
+
+    @abstractmethod
+    def to_round(self, arrays: Arrays) -> Any:
+        """Return a round from the arrays that it consists of."""
+
+    @abstractmethod
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return numbers and arrays that `restore` needs."""
+
+    @abstractmethod
+    def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
+        """Go on from where `state` was taken."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether all games are played."""
+        return bool(self.games >= self.config.games)
+
+    def run(self) -> Iterator[int]:
+        """Train; yields the number of games after each round, until all are played.
+
+        Whoever stops in between loses what happened since the last checkpoint; `save` makes one.
+        """
+        config = self.config
+        if self.games == 0 and not self.metrics.rows:
+            self._log(evaluated=True)
+        started, saved = time.monotonic() - self.seconds, time.monotonic()
+        with ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            while not self.finished:
+                if self._waiting is None:
+                    self.load_player()
+                    self._waiting = self.play(self.games)
+                played, self._waiting, coming = self._waiting, None, None
+                after = self.games + len(played.lengths)
+                if config.pipeline and after < config.games:
+                    self.load_player()
+                    coming = pool.submit(self.play, after)
+                self.learn(played)
+                self.games, self._last = after, len(played.lengths)
+                self._waiting = None if coming is None else coming.result()
+                self.seconds = time.monotonic() - started
+                self._measure()
+                if self.finished or time.monotonic() - saved > config.save_seconds:
+                    self.save()
+                    saved = time.monotonic()
+                yield self.games
+
+    def save(self) -> None:
+        """Write a checkpoint, from which the run goes on exactly."""
+        own, arrays = self.state()
+        if self._waiting is not None:
+            played = {f.name: getattr(self._waiting, f.name) for f in fields(self._waiting)}
+            arrays = arrays | under("waiting", played)
+        numbers = {
+            "games": self.games,
+            "seconds": self.seconds,
+            "last": self._last,
+            "best": self.best,
+            "precision": self.precision,
+            "rows": self.metrics.rows,
+            "playing": self.playing.bit_generator.state,
+            "learning": self.learning.bit_generator.state,
+            "own": own,
+        }
+        self.folder.save_state(numbers, arrays)
+        self.metrics.save()
+        self.save_network("network")
+
+    def keep_best(self, rate: float) -> None:
+        """Write the network to `best.safetensors` if none did better; of equal ones, the latest."""
+        if rate >= self.best.get("win_rate", -1):
+            self.best = {"win_rate": rate, "games": self.games}
+            self.save_network("best")
+
+    def _measure(self) -> None:
+        """Write down how it goes, and evaluate, when it is time."""
+        config, before = self.config, self.games - self._last
+        if self.games // config.log_every > before // config.log_every or self.finished:
+            evaluated = self.games // config.evaluate_every > before // config.evaluate_every
+            self._log(evaluated or self.finished)
+
+    def _log(self, evaluated: bool) -> None:
+        """Add a row of metrics."""
+        values = self.summary() | (self.evaluate() if evaluated else {})
+        self.metrics.add(self.games, seconds=round(self.seconds, 1), **values)
