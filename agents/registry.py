@@ -21,6 +21,7 @@ AGENTS = {
     "heuristic": "ludoteca.agents.resistance:HeuristicAgent",
     "mixed": "ludoteca.agents.resistance:MixedAgent",
     "dqn": "ludoteca.agents.dqn:DQNAgent",
+    "az": "ludoteca.agents.alphazero:AlphaZeroAgent",
 }
 
 

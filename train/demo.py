@@ -5,13 +5,13 @@ all of which are options here, too. It tests the network from both seats against
 heuristic and random moves, and writes a report into `runs/demo/`.
 """
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import tyro
 
 from ludoteca.agents.networks.q_network import QConfig
+from ludoteca.train.command import run_command
 from ludoteca.train.dqn.__main__ import main
 from ludoteca.train.dqn.config import MODERN, Config
 
@@ -34,13 +34,11 @@ DEMO = replace(
 
 
 if __name__ == "__main__":
-    try:
-        main(
+    run_command(
+        "ludoteca.train.demo",
+        lambda: main(
             tyro.cli(
                 Config, default=DEMO, prog="python -m ludoteca.train.demo", description=__doc__
             )
-        )
-    except (ValueError, OSError) as error:
-        sys.exit(f"ludoteca.train.demo: {error}")
-    except KeyboardInterrupt:
-        sys.exit("interrupted; the same command goes on from the last checkpoint")
+        ),
+    )

@@ -118,6 +118,11 @@ class RoundTraining(ABC):
         """Go on from where `state` was taken."""
 
     @property
+    @abstractmethod
+    def updates(self) -> int:
+        """How many updates were made."""
+
+    @property
     def finished(self) -> bool:
         """Whether all games are played."""
         return bool(self.games >= self.config.games)

@@ -66,44 +66,26 @@ class Packing:
         return flat.view(np.int8).reshape(len(packed), *self.shape)
 
 
-class ReplayBuffer:
-    """The last transitions, in one array of records that is filled round and round.
+class Records:
+    """The last records, in one array that is filled round and round.
 
     Attributes:
         capacity: how many it holds.
-        records: the transitions, packed. Shape `[capacity]`.
+        records: the records. Shape `[capacity]`.
         added: how many were ever added; the next one goes to `added % capacity`.
     """
 
-    def __init__(self, capacity: int, shape: tuple[int, ...], num_actions: int, binary: bool):
-        """Make an empty buffer.
-
-        Args:
-            capacity: how many transitions it holds.
-            shape: of the planes of one position.
-            num_actions: of the game.
-            binary: whether planes hold only zeros and ones.
-        """
+    def __init__(self, capacity: int, dtype: np.dtype[Any]):
+        """Make room for `capacity` records of `dtype`."""
         self.capacity = integer("capacity", capacity, 1, 10**9)
-        self.planes, self.masks = Packing(shape, binary), Packing((num_actions,), True)
-        self.records = np.zeros(
-            capacity,
-            [
-                ("planes", np.uint8, (self.planes.size,)),
-                ("action", np.int16),
-                ("reward", np.float32),
-                ("discount", np.float32),
-                ("next_planes", np.uint8, (self.planes.size,)),
-                ("next_mask", np.uint8, (self.masks.size,)),
-            ],
-        )
+        self.records = np.zeros(capacity, dtype)
         self.added = 0
 
     def __len__(self) -> int:
         return min(self.added, self.capacity)
 
     def add(self, records: NDArray[np.void]) -> NDArray[np.int64]:
-        """Add transitions, over the oldest ones; return where they went.
+        """Add records, over the oldest ones; return where they went.
 
         Of more than `capacity`, only the last stay.
         """
@@ -115,10 +97,53 @@ class ReplayBuffer:
         return places
 
     def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw `count` places uniformly, without repetition if there are enough transitions."""
+        """Draw `count` places uniformly, without repetition if there are enough records."""
         if len(self) >= count:
             return rng.choice(len(self), count, replace=False, shuffle=False)
         return rng.integers(len(self), size=count)
+
+    def state(self) -> dict[str, Any]:
+        """Return what `restore` needs to go on from here, as arrays."""
+        return {"records": self.records[: len(self)], "added": np.array(self.added)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from where `state` was taken.
+
+        Raises:
+            ValueError: if it is of another kind of record.
+        """
+        records = state["records"]
+        if records.dtype != self.records.dtype or len(records) > self.capacity:
+            raise ValueError(
+                f"expected at most {self.capacity} records of {self.records.dtype}, "
+                f"got {len(records)} of {records.dtype}"
+            )
+        self.records[: len(records)] = records
+        self.added = int(state["added"])
+
+
+class ReplayBuffer(Records):
+    """The last transitions, packed."""
+
+    def __init__(self, capacity: int, shape: tuple[int, ...], num_actions: int, binary: bool):
+        """Make an empty buffer.
+
+        Args:
+            capacity: how many transitions it holds.
+            shape: of the planes of one position.
+            num_actions: of the game.
+            binary: whether planes hold only zeros and ones.
+        """
+        self.planes, self.masks = Packing(shape, binary), Packing((num_actions,), True)
+        transition = [
+            ("planes", np.uint8, (self.planes.size,)),
+            ("action", np.int16),
+            ("reward", np.float32),
+            ("discount", np.float32),
+            ("next_planes", np.uint8, (self.planes.size,)),
+            ("next_mask", np.uint8, (self.masks.size,)),
+        ]
+        super().__init__(capacity, np.dtype(transition))
 
     def batch(self, places: NDArray[np.int64]) -> Batch:
         """Return the transitions at some places."""
@@ -131,22 +156,3 @@ class ReplayBuffer:
             next_planes=self.planes.unpack(chosen["next_planes"]),
             next_masks=self.masks.unpack(chosen["next_mask"]),
         )
-
-    def state(self) -> dict[str, Any]:
-        """Return what `restore` needs to go on from here, as arrays."""
-        return {"records": self.records[: len(self)], "added": np.array(self.added)}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from where `state` was taken.
-
-        Raises:
-            ValueError: if it is of another kind of buffer.
-        """
-        records = state["records"]
-        if records.dtype != self.records.dtype or len(records) > self.capacity:
-            raise ValueError(
-                f"expected at most {self.capacity} records of {self.records.dtype}, "
-                f"got {len(records)} of {records.dtype}"
-            )
-        self.records[: len(records)] = records
-        self.added = int(state["added"])

@@ -27,10 +27,11 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.train.demo import DEMO
 from ludoteca.train.dqn.__main__ import main, parse
 from ludoteca.train.dqn.config import DOCUMENT, MODERN, Config
-from ludoteca.train.dqn.learner import Learner, learning_rate
+from ludoteca.train.dqn.learner import Learner
 from ludoteca.train.dqn.rounds import Round, Table
 from ludoteca.train.dqn.training import Training, epsilon_at
 from ludoteca.train.dqn.transitions import rewards, transitions
+from ludoteca.train.optimizer import learning_rate
 from ludoteca.train.replay import Batch, ReplayBuffer
 
 TINY = replace(
@@ -219,8 +220,7 @@ def test_schedules():
     assert [round(epsilon_at(config, games), 3) for games in (0, 250, 500, 1000)] == [
         0.3, 0.2, 0.1, 0.1,
     ]  # fmt: skip
-    config = replace(config, learning_rate=1.0, final_learning_rate=0.0)
-    assert np.allclose([learning_rate(config, x) for x in (0, 0.5, 1)], [1, 0.5, 0])
+    assert np.allclose([learning_rate(1.0, 0.0, x) for x in (0, 0.5, 1)], [1, 0.5, 0])
 
 
 def test_rounds_are_games_by_the_rules():

@@ -8,17 +8,16 @@ interrupted run goes on, to the same result, when the same command is given agai
 """
 
 import sys
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import tyro
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from ludoteca.agents.dqn import DQNAgent
+from ludoteca.train.command import run_command, train
 from ludoteca.train.dqn.config import DOCUMENT, MODERN, Config
-from ludoteca.train.dqn.report import finish, results_table
-from ludoteca.train.dqn.training import Training
+from ludoteca.train.dqn.training import Training, opponents
+from ludoteca.train.report import Subject, finish
 
 PRESETS = {
     "modern": ("What learns well.", MODERN),
@@ -33,50 +32,20 @@ def main(config: Config) -> dict[str, Any] | None:
         What is in `results.json`, or None if time was up before.
     """
     training = Training(config)
-    start = time.monotonic()
-    with bar() as progress:
-        task = progress.add_task("", total=config.games, completed=training.games)
-        for games in training.run():
-            progress.update(task, completed=games, description=describe(training))
-            if config.minutes and time.monotonic() - start > 60 * config.minutes:
-                break
-    if not training.finished:
-        training.save()
-        training.metrics.close()
-        print(f"{training.games:,} of {config.games:,} games; the same command goes on")
-        return None
-    training.metrics.close()
-    results = finish(training)
-    Console().print(results_table(results), highlight=False)
-    print(f"report: {config.folder / 'report.md'}")
-    return results
+    return train(training, lambda: finish(training, _subject(training)))
 
 
-def bar() -> Progress:
-    """Return a progress bar on standard error."""
-    return Progress(
-        BarColumn(),
-        TextColumn("{task.completed:,} of {task.total:,} games"),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-        console=Console(stderr=True),
+def _subject(training: Training) -> Subject:
+    config = training.config
+    return Subject(
+        title="Deep Q-learning",
+        agent=DQNAgent(training.game, config.folder / "best.safetensors", device=config.device),
+        opponents=opponents(config),
+        partner="itself" if config.opponent == "self" else config.opponent,
+        seat=config.seat,
+        losses=("loss",),
+        plays="The network plays the legal move with the highest Q, without search.",
     )
-
-
-def describe(training: Training) -> str:
-    """Tell how the last evaluation went."""
-    for row in reversed(training.metrics.rows):
-        tested = {
-            name: rate for name, rate in row.items() if name.endswith(("__first", "__second"))
-        }
-        rates = {name: rate for name, rate in tested.items() if not name.startswith("training")}
-        if rates:
-            return ", ".join(
-                f"{name.replace('__', ' as ')} {100 * rate:.1f} %"
-                for name, rate in rates.items()
-                if rate is not None
-            )
-    return ""
 
 
 def parse(arguments: Sequence[str]) -> Config:
@@ -92,9 +61,4 @@ def parse(arguments: Sequence[str]) -> Config:
 
 
 if __name__ == "__main__":
-    try:
-        main(parse(sys.argv[1:]))
-    except (ValueError, OSError) as error:
-        sys.exit(f"ludoteca.train.dqn: {error}")
-    except KeyboardInterrupt:
-        sys.exit("interrupted; the same command goes on from the last checkpoint")
+    run_command("ludoteca.train.dqn", lambda: main(parse(sys.argv[1:])))

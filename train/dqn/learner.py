@@ -13,6 +13,7 @@ from torch.nn import functional
 from ludoteca.agents.networks.q_network import QNetwork
 from ludoteca.agents.networks.runner import to_tensor
 from ludoteca.train.dqn.config import Config
+from ludoteca.train.optimizer import learning_rate, load_optimizer, optimizer_arrays
 from ludoteca.train.replay import Batch
 
 
@@ -51,8 +52,10 @@ class Learner:
         Returns:
             The mean loss, and the absolute errors of the values, float32 `[N]`.
         """
+        config = self._config
+        rate = learning_rate(config.learning_rate, config.final_learning_rate, progress)
         for group in self._optimizer.param_groups:
-            group["lr"] = learning_rate(self._config, progress)
+            group["lr"] = rate
         targets = self._targets(batch)
         with self._cast():
             outputs = self.network(self._tensor(batch.planes)).float()
@@ -113,34 +116,19 @@ class Learner:
             arrays[f"network/{name}"] = tensor.cpu().numpy()
         for name, tensor in self._target.state_dict().items():
             arrays[f"target/{name}"] = tensor.cpu().numpy()
-        for index, moments in self._optimizer.state_dict()["state"].items():
-            for name, value in moments.items():
-                if value is not None:
-                    arrays[f"optimizer/{index}/{name}"] = np.asarray(value.cpu())
-        return arrays
+        return arrays | optimizer_arrays(self._optimizer)
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
         """Go on from where `state` was taken."""
         self.updates = int(arrays["updates"])
         parts: dict[str, dict[str, Tensor]] = {"network": {}, "target": {}}
-        moments: dict[int, dict[str, Tensor]] = {}
         for key, value in arrays.items():
             part, _, name = key.partition("/")
             if part in parts:
                 parts[part][name] = torch.from_numpy(np.array(value))
-            elif part == "optimizer":
-                index, _, name = name.partition("/")
-                moments.setdefault(int(index), {})[name] = torch.from_numpy(np.array(value))
         self.network.load_state_dict(parts["network"])
         self._target.load_state_dict(parts["target"])
-        state = self._optimizer.state_dict()
-        self._optimizer.load_state_dict(state | {"state": moments})
-
-
-def learning_rate(config: Config, progress: float) -> float:
-    """Return the learning rate after a share of the training: it falls along a half cosine."""
-    high, low = config.learning_rate, config.final_learning_rate
-    return low + (high - low) * (1 + math.cos(math.pi * min(progress, 1))) / 2
+        load_optimizer(self._optimizer, arrays)
 
 
 def _optimizer(network: QNetwork, config: Config) -> torch.optim.Optimizer:

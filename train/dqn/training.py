@@ -59,6 +59,11 @@ class Training(RoundTraining):
         """What learns."""
         return self.learner.network
 
+    @property
+    def updates(self) -> int:
+        """How many updates were made."""
+        return self.learner.updates
+
     def load_player(self) -> None:
         """Give the network as it is now to the player."""
         self._runner.load(self.network)

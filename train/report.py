@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from ludoteca.agents.dqn import DQNAgent
 from ludoteca.agents.networks.weights import load_weights, save_weights
 from ludoteca.envs.files import write_whole
 from ludoteca.envs.game import Game
@@ -20,32 +20,53 @@ from ludoteca.envs.render.shapes import Scene, contact_sheet
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.markdown import table
-from ludoteca.train.dqn.config import Config
-from ludoteca.train.dqn.training import Training, opponents
-from ludoteca.train.evaluation import evaluate
+from ludoteca.train.evaluation import SEATS, evaluate
+from ludoteca.train.loop import RoundTraining
 from ludoteca.train.metrics import Row
 
 HEADINGS = ("against", "seat", "games", "wins", "draws", "losses", "win rate", "95 % interval")
 COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 
 
-def finish(training: Training) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Subject:
+    """What a report is about.
+
+    Attributes:
+        title: of the report, such as `"Deep Q-learning"`.
+        agent: the best network of the training as an agent that tells `values(s)`.
+        opponents: against whom it was tested while it learned.
+        partner: whom it learned with, such as `"mixed:x=0.2"`, or `"itself"`.
+        seat: `"first"`, `"second"` or `"both"`: where it sat.
+        losses: names of the losses among the metrics.
+        plays: a sentence about how it plays.
+    """
+
+    title: str
+    agent: Any
+    opponents: tuple[str, ...]
+    partner: str
+    seat: str
+    losses: tuple[str, ...]
+    plays: str
+
+
+def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
     """Evaluate the best network of a finished training; write all files; return the results.
 
     Writes `best.safetensors` again, with its card, and `results.json`, `learning_curve.png`,
     `replay.json`, `game.svg`, `game.png` and `report.md`.
     """
     config, game, folder = training.config, training.game, training.config.folder
-    agent = DQNAgent(game, folder / "best.safetensors", device=config.device)
     evaluation, replay = [], None
-    for opponent in dict.fromkeys((*opponents(config), "random")):
+    network_seat = 1 if subject.seat == "second" else 0
+    for opponent in dict.fromkeys((*subject.opponents, "random")):
         rated, match = evaluate(
-            game, agent, opponent, config.final_games, config.seed + 2, record=2
+            game, subject.agent, opponent, config.final_games, config.seed + 2, record=2
         )
         evaluation.append({"opponent": opponent, "seats": rated})
         # Game 0 has the network in the first seat, game 1 in the second.
-        shown = match.replays[1 if config.seat == "second" else 0]
-        replay = replay or shown
+        replay = replay or match.replays[network_seat]
     assert replay is not None
     results: dict[str, Any] = {
         "about": about_this_run(),
@@ -54,7 +75,7 @@ def finish(training: Training) -> dict[str, Any]:
         "config": config.as_dict(),
         "training": {
             "games": training.games,
-            "updates": training.learner.updates,
+            "updates": training.updates,
             "seconds": round(training.seconds, 1),
             "best": training.best,
             "precision": training.precision,
@@ -64,15 +85,12 @@ def finish(training: Training) -> dict[str, Any]:
     }
     _write_card(folder / "best.safetensors", results)
     write_whole(folder / "results.json", json.dumps(results, indent=2) + "\n")
-    write_whole(
-        folder / "learning_curve.png", draw_curve(training.metrics.rows, config, training.best)
-    )
+    write_whole(folder / "learning_curve.png", draw_curve(training, subject))
     replay.save(folder / "replay.json")
-    network_seat = 1 if config.seat == "second" else 0
-    scenes = annotated(agent, replay, network_seat)
+    scenes = annotated(subject.agent, replay, network_seat)
     write_whole(folder / "game.svg", svg_animation(scenes, seconds=1.5, last_seconds=4))
     write_whole(folder / "game.png", png(contact_sheet(scenes)))
-    write_whole(folder / "report.md", describe(results, replay, network_seat))
+    write_whole(folder / "report.md", describe(results, subject, replay, network_seat))
     return results
 
 
@@ -113,42 +131,32 @@ def percent(share: float) -> str:
     return f"{100 * share:.2f} %"
 
 
-def draw_curve(metrics: list[Row], config: Config, best: dict[str, Any]) -> bytes:
-    """Return how wins and the loss developed, as a PNG file."""
+def draw_curve(training: RoundTraining, subject: Subject) -> bytes:
+    """Return how wins and losses developed, as a PNG file."""
+    metrics = training.metrics.rows
     figure = Figure(figsize=(7.5, 6), dpi=120, layout="constrained")
     axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-    tested = [
-        name
-        for name in dict.fromkeys(name for row in metrics for name in row)
-        if name.endswith(("__first", "__second")) and not name.startswith("training")
-    ]
+    tested = [f"{opponent}__{seat}" for opponent in subject.opponents for seat in SEATS]
     for name, color in zip(tested, COLORS * len(tested), strict=False):
         opponent, seat = name.rsplit("__", 1)
-        found = [(row["step"], row[name]) for row in metrics if row.get(name) is not None]
-        label = f"{seat} against {opponent}, greedy"
-        steps, rates = zip(*found, strict=True)
+        steps, rates = points(metrics, name)
+        label = f"{seat} against {opponent}"
         axes.plot(steps, [100 * rate for rate in rates], color=color, marker=".", label=label)
-    for seat, color in zip(("first", "second"), COLORS, strict=False):
-        found = [
-            (row["step"], row[f"training__{seat}"])
-            for row in metrics
-            if row.get(f"training__{seat}") is not None
-        ]
-        if found and config.opponent != "self":
-            steps, rates = zip(*found, strict=True)
+    for seat, color in zip(SEATS, COLORS, strict=False):
+        steps, rates = points(metrics, f"training__{seat}")
+        if steps:
             shown = [100 * rate for rate in rates]
             label = f"{seat}, in training"
             axes.plot(steps, shown, color=color, alpha=0.35, linewidth=1, label=label)
-    axes.axvline(best["games"], color="#888888", linestyle=":", linewidth=1, label="kept")
+    kept = training.best["games"]
+    axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="kept")
     axes.set_ylabel("games won, %")
     axes.set_ylim(-2, 102)
-    axes.set_title(f"{config.game} with {config.opponent}")
+    axes.set_title(f"{training.config.game} with {subject.partner}")
     axes.legend(loc="lower right", fontsize="small")
-    losses = [(row["step"], row["loss"]) for row in metrics if row.get("loss") is not None]
-    if losses:
-        steps, values = zip(*losses, strict=True)
-        below.plot(steps, values, color="#5b6770", linewidth=1)
-    below.set_ylabel(f"loss ({config.loss_function})")
+    for name, color in zip(subject.losses, ("#5b6770", "#c98a1b"), strict=False):
+        below.plot(*points(metrics, name), color=color, linewidth=1, label=name.replace("_", " "))
+    below.legend(loc="upper right", fontsize="small")
     below.set_xlabel("games learned from")
     below.xaxis.set_major_formatter(lambda x, position: f"{x:,.0f}")
     for part in (axes, below):
@@ -158,7 +166,13 @@ def draw_curve(metrics: list[Row], config: Config, best: dict[str, Any]) -> byte
     return file.getvalue()
 
 
-def annotated(agent: DQNAgent, replay: Replay, seat: int) -> list[Scene]:
+def points(metrics: list[Row], name: str) -> tuple[list[float], list[float]]:
+    """Return when something was measured, and what."""
+    found = [(row["step"], row[name]) for row in metrics if row.get(name) is not None]
+    return [float(step or 0) for step, _ in found], [float(value or 0) for _, value in found]
+
+
+def annotated(agent: Any, replay: Replay, seat: int) -> list[Scene]:
     """Return pictures of a game: before each of the agent's moves, what it thinks of each.
 
     The last picture is the end of the game.
@@ -182,22 +196,22 @@ def _shown(game: Game, values: Any) -> Any:
     return values if game.layout.cell_actions or game.layout.column_actions else None
 
 
-def describe(results: dict[str, Any], replay: Replay, seat: int) -> str:
+def describe(results: dict[str, Any], subject: Subject, replay: Replay, seat: int) -> str:
     """Return the report as Markdown."""
     game, config, training = make_game(results["game"]), results["config"], results["training"]
     about, best = results["about"], results["training"]["best"]
     versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
     settings = [(key, value) for key, value in config.items() if key != "network"]
     settings += [(f"network.{key}", value) for key, value in config["network"].items()]
-    return f"""# Deep Q-learning in {game.title}
+    return f"""# {subject.title} in {game.title}
 
-`{results["game"]}`, with `{config["opponent"]}`.
+`{results["game"]}`, learned with {subject.partner}.
 
 ## Result
 
 {table(HEADINGS, rows(results), texts=2)}
 
-The network plays the legal move with the highest Q, without search. Intervals are Wilson's; they
+{subject.plays} Intervals are Wilson's; they
 mean nothing against opponents who always answer the same, as all games of a seat are then one.
 Games are seeded with {results["evaluation_seed"]}: none of them was seen in training or when the
 best network was chosen.
@@ -207,14 +221,14 @@ best network was chosen.
 ![Learning curve](learning_curve.png)
 
 {training["games"]:,} games and {training["updates"]:,} updates in {training["seconds"]:,.0f}
-seconds, evaluations included. Each marked point: {config["evaluate_games"]:,} greedy games per
-seat. The network of {best["games"]:,} games was kept, as the last of those that won most.
+seconds, evaluations included. Each marked point: {config["evaluate_games"]:,} games per seat. The
+network of {best["games"]:,} games was kept, as the last of those that won most.
 
 ## A game
 
 `{replay.players[0]}` plays first, `{replay.players[1]}` second. Each picture is the position
-before a move of the network, which sits {("first", "second")[seat]}, with its Q for every move; the
-last one is the end.
+before a move of the network, which sits {("first", "second")[seat]}, with its value of every
+move; the last one is the end.
 
 ![Game](game.png)
 

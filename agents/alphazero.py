@@ -1,0 +1,184 @@
+"""Agents that search with a policy-value network."""
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.dqn import uniform
+from ludoteca.agents.guided.search import Found, GuidedSearch
+from ludoteca.agents.guided.selection import Rule
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.registry import make_game
+
+try:
+    from ludoteca.agents.networks.pv_network import (
+        PVConfig,
+        PVNetwork,
+        evaluator,
+        make_pv_network,
+    )
+    from ludoteca.agents.networks.runner import Precision, Runner
+    from ludoteca.agents.networks.weights import find_weights, load_weights
+except ImportError as error:
+    raise ImportError('agents with networks need "ludoteca[train]"') from error
+
+# Searches side by side: more need memory, and are not faster.
+TOGETHER = 256
+
+
+class AlphaZeroAgent(Agent):
+    """Searches with a policy-value network, many positions at once, and plays the best move.
+
+    With `simulations=0` it plays the network's policy without search.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        path: str | Path,
+        simulations: int = 64,
+        rule: str = "puct",
+        c: float = 1.25,
+        fpu: float = 0.25,
+        considered: int = 16,
+        temperature: float = 0.0,
+        device: str = "cpu",
+        precision: Precision = "float32",
+    ):
+        """Load a network.
+
+        Args:
+            game: the game it plays.
+            path: a file or folder that training wrote, or the name of a network that comes with the
+                package.
+            simulations: of each search.
+            rule: `puct` or `gumbel`.
+            c: PUCT's constant.
+            fpu: PUCT: how much less than its parent an action without visits is worth.
+            considered: Gumbel: how many moves are tried at most.
+            temperature: moves are drawn by `policy ** (1 / temperature)`; 0: the best one.
+            device: where the network runs, such as `cpu` or `cuda`.
+            precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
+
+        Raises:
+            FileNotFoundError: if there is no such network.
+            ValueError: if it does not fit the game, or a parameter is out of range.
+        """
+        file = find_weights(path, "az")
+        self.about = load_weights(file)[1]
+        network = load_pv_network(game, file)
+        choice("rule", rule, ("puct", "gumbel"))
+        settings = Rule(gumbel=rule == "gumbel", c_init=real("c", c, 0, 100), fpu=fpu)
+        self._adopt(game, network, simulations, settings, considered, temperature)
+        self._runner = Runner(network, 1 / game.observation_high, device, precision)
+
+    @classmethod
+    def from_runner(
+        cls,
+        game: Game,
+        runner: Runner,
+        simulations: int,
+        rule: Rule,
+        considered: int = 16,
+        temperature: float = 0.0,
+    ) -> Self:
+        """Return an agent that plays by a network in memory."""
+        agent = cls.__new__(cls)
+        agent.about = {}
+        agent._adopt(game, None, simulations, rule, considered, temperature)
+        agent._runner = runner
+        return agent
+
+    def _adopt(
+        self,
+        game: Game,
+        network: PVNetwork | None,
+        simulations: int,
+        rule: Rule,
+        considered: int,
+        temperature: float,
+    ) -> None:
+        Agent.__init__(self, game)
+        self.simulations = integer("simulations", simulations, 0, 10**6)
+        self._temperature = real("temperature", temperature, 0, 100)
+        self._rule, self._considered = rule, integer("considered", considered, 1, 10**4)
+        self.encoder = Encoder(game)
+        self._search: GuidedSearch | None = None
+        self._room = 0
+
+    def prepare(self) -> None:
+        """Compile the search, and let the network run once."""
+        s = self.game.empty(1)
+        s[0] = self.game.new()
+        self.look(s)
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Search all positions side by side."""
+        actions = np.zeros(len(states), np.int64)
+        for k in range(0, len(states), TOGETHER):
+            part = slice(k, k + TOGETHER)
+            found = self.look(states[part])
+            actions[part] = found.best
+            if self._temperature > 0:
+                weights = found.policy.astype(np.float64) ** (1 / self._temperature)
+                shares = weights.cumsum(1) / weights.sum(1, keepdims=True)
+                drawn = uniform(rngs[part])
+                actions[part] = (shares <= drawn[:, None]).sum(1)
+        return actions
+
+    def look(self, states: NDArray[np.void]) -> Found:
+        """Search positions in which the game goes on, and return what was found."""
+        if self._search is None or len(states) > self._room:
+            self._room = len(states)
+            self._search = GuidedSearch(
+                self.encoder, self._room, self.simulations, self._rule, self._considered
+            )
+        return self._search.run(states, evaluator(self._runner), self.simulations)
+
+    def values(self, s: Any) -> NDArray[np.float32]:
+        """Return the mean value of every action that was searched, NaN of others.
+
+        Args:
+            s: a record, as `Game.new` returns.
+
+        Returns:
+            Values in [-1, 1] for the player to move. Shape `[num_actions]`.
+        """
+        states = self.game.empty(1)
+        states[0] = s
+        values: NDArray[np.float32] = self.look(states).values[0]
+        return values
+
+
+def load_pv_network(game: Game, file: Path) -> PVNetwork:
+    """Return the network in a file, for a game that it can play.
+
+    Raises:
+        ValueError: if the file holds no policy-value network, or one that does not fit the game.
+    """
+    weights, about = load_weights(file)
+    try:
+        network = make_pv_network(PVConfig(**about["network"]), game)
+        trained = make_game(about["game"])
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{file} holds no policy-value network: {error!r}") from None
+    if trained.name != game.name:
+        raise ValueError(f"{file} plays {trained.name}, not {game.name}")
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError:
+        raise ValueError(
+            f"{file} is made for {trained.spec} only, and does not fit {game.spec}"
+        ) from None
+    return network

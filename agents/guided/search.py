@@ -1,0 +1,186 @@
+"""B searches side by side, whose leaves a network evaluates together."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.guided.gumbel import Halving
+from ludoteca.agents.guided.selection import Rule, completed
+from ludoteca.agents.guided.simulate import make_simulation
+from ludoteca.agents.guided.trees import (
+    BY_RULE,
+    NO_NODE,
+    REST,
+    ROOT,
+    Trees,
+    first_trees,
+    make_trees,
+)
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.envs.jit import compiled_without_allocation
+
+# Planes [K, ...] -> logits of all actions, float32 [K, A], and values in [-1, 1], float32 [K].
+Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.float32]]]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What B searches found at their roots.
+
+    Attributes:
+        visits: simulations through each action. Shape `[B, A]`.
+        policy: the improved policy: shares of visits, or Gumbel's. Shape `[B, A]`.
+        values: mean value of the actions for the mover, NaN without visits. Shape `[B, A]`.
+        value: of the position for the mover, who plays the improved policy. Shape `[B]`.
+        best: the action that the search would play. Shape `[B]`.
+    """
+
+    visits: NDArray[np.int32]
+    policy: NDArray[np.float32]
+    values: NDArray[np.float32]
+    value: NDArray[np.float32]
+    best: NDArray[np.int64]
+
+
+class GuidedSearch:
+    """Searches many positions of one game at once.
+
+    Attributes:
+        trees: the memory, after a search with all that was found.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        count: int,
+        simulations: int,
+        rule: Rule | None = None,
+        considered: int = 16,
+    ):
+        """Make the memory.
+
+        Args:
+            encoder: of the game.
+            count: B, how many positions are searched at once, at most.
+            simulations: of each search, at most.
+            rule: settings of the selection; by default PUCT's.
+            considered: Gumbel: how many actions of a root are tried at most.
+        """
+        self._encoder, self._rule, self._considered = encoder, rule or Rule(), considered
+        self._most = simulations
+        self._all = make_trees(encoder.game, count, simulations + 1)
+        self.trees: Trees = self._all
+        self._compiled = make_simulation(encoder.game, self._rule.gumbel)
+        actions = encoder.game.num_actions
+        self._memory = (np.zeros(actions, np.float32), np.zeros(2))
+        self._legal = np.zeros(actions, np.int16)
+
+    def run(
+        self,
+        states: NDArray[np.void],
+        evaluate: Evaluate,
+        simulations: NDArray[np.int64] | int,
+        rng: np.random.Generator | None = None,
+        noise: float = 0.0,
+        concentration: float = 0.3,
+    ) -> Found:
+        """Search positions in which the game goes on.
+
+        Args:
+            states: the positions. Shape `[B]`.
+            evaluate: the network.
+            simulations: how many each search makes: one number or one for each. Shape `[B]`.
+            rng: draws the noise at the roots; None for none.
+            noise: PUCT: share of Dirichlet noise in the roots' priors. Gumbel: scale of its noise.
+            concentration: of the Dirichlet distribution.
+        """
+        count = len(states)
+        budget = np.broadcast_to(np.asarray(simulations, np.int64), (count,))
+        trees = self.trees = first_trees(self._all, count)
+        trees.states[:, ROOT] = states
+        self._compiled.begin(trees)
+        self._expand(trees, evaluate)
+        priors = trees.priors[:, ROOT]
+        legal = priors >= 0
+        halving = None
+        if self._rule.gumbel:
+            halving = self._halving(priors, legal, int(budget.max(initial=0)), rng, noise)
+        elif rng is not None and noise > 0:
+            drawn = np.where(legal, rng.gamma(concentration, size=legal.shape), 0)
+            drawn /= np.maximum(drawn.sum(1, keepdims=True), 1e-30)
+            trees.priors[:, ROOT] = np.where(legal, (1 - noise) * priors + noise * drawn, priors)
+        for k in range(int(budget.max(initial=0))):
+            first = np.full(count, BY_RULE)
+            if halving is not None:
+                first = halving.choose(k, trees.visits[:, ROOT], self._sigma(trees))
+            first[budget <= k] = REST
+            self._compiled.descend(trees, first, self._rule, *self._memory)
+            self._expand(trees, evaluate)
+        return self._found(trees, halving)
+
+    def _expand(self, trees: Trees, evaluate: Evaluate) -> None:
+        """Let the network evaluate the leaves that wait."""
+        chosen = np.flatnonzero(trees.leaves != NO_NODE)
+        if len(chosen) == 0:
+            return
+        leaves = trees.leaves[chosen]
+        seats = trees.mover[chosen, leaves].astype(np.int64)
+        planes, _ = self._encoder.encode(trees.states[chosen, leaves], seats)
+        logits, values = evaluate(planes)
+        logits = self._encoder.untranslate(logits, seats)
+        self._compiled.expand(trees, chosen, logits, values, self._legal)
+
+    def _halving(
+        self,
+        priors: NDArray[np.float32],
+        legal: NDArray[np.bool_],
+        simulations: int,
+        rng: np.random.Generator | None,
+        noise: float,
+    ) -> Halving:
+        noisy = np.log(np.where(legal, np.maximum(priors, 1e-9), 1))
+        if rng is not None and noise > 0:
+            noisy = noisy + noise * rng.gumbel(size=noisy.shape)
+        return Halving(noisy, legal, self._considered, simulations)
+
+    def _sigma(self, trees: Trees) -> NDArray[np.float64]:
+        """Return `sigma(q)` of the roots' actions, `selection.scaled`."""
+        visits, totals = trees.visits[:, ROOT], trees.totals[:, ROOT]
+        q = totals / np.maximum(visits, 1)
+        most = visits.max(1, keepdims=True)
+        scale = (self._rule.c_visit + most) * self._rule.c_scale
+        return np.where(visits > 0, scale * (q + 1) / 2, 0.0)
+
+    def _found(self, trees: Trees, halving: Halving | None) -> Found:
+        visits, totals = trees.visits[:, ROOT].copy(), trees.totals[:, ROOT]
+        counts = np.maximum(visits.sum(1), 1)
+        with np.errstate(invalid="ignore"):
+            values = np.where(visits > 0, totals / np.maximum(visits, 1), np.nan)
+        policy = (visits / counts[:, None]).astype(np.float32)
+        best = visits.argmax(1)
+        if halving is not None:
+            _write_policies(trees, self._rule, policy)
+            best = halving.best(visits, self._sigma(trees))
+        elif (visits.sum(1) == 0).any():  # no simulation: the priors are all there is
+            unsearched = visits.sum(1) == 0
+            policy[unsearched] = np.maximum(trees.priors[unsearched, ROOT], 0)
+            best = np.where(unsearched, policy.argmax(1), best)
+        # What is expected when the improved policy chooses, of the actions that were tried.
+        weights = np.where(visits > 0, policy, 0)
+        value = (weights * np.nan_to_num(values)).sum(1) / np.maximum(weights.sum(1), 1e-9)
+        return Found(visits, policy, values.astype(np.float32), value.astype(np.float32), best)
+
+
+def _make_write_policies() -> Any:
+    @compiled_without_allocation
+    def write_policies(trees: Any, rule: Any, policy: Any) -> None:
+        for b in range(len(policy)):
+            completed(trees, b, ROOT, rule, policy[b])
+
+    return write_policies
+
+
+_write_policies = _make_write_policies()

@@ -1,0 +1,125 @@
+"""Which action a simulation takes at a node: PUCT, and Gumbel's deterministic selection."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ludoteca.envs.jit import kernel
+
+
+class Rule(NamedTuple):
+    """Settings of the selection.
+
+    Attributes:
+        gumbel: whether nodes below the root choose as Gumbel AlphaZero does; else PUCT.
+        c_init: PUCT's constant.
+        c_base: how slowly it grows with visits.
+        fpu: how much less than its parent an action without visits is worth, times the square root
+            of the prior probability of those with visits.
+        c_visit: Gumbel: visits that weigh as much as the most visited action has.
+        c_scale: Gumbel: how much values weigh against priors.
+    """
+
+    gumbel: bool = False
+    c_init: float = 1.25
+    c_base: float = 19652.0
+    fpu: float = 0.25
+    c_visit: float = 50.0
+    c_scale: float = 0.5
+
+
+@kernel
+def puct(trees: Any, b: int, node: int, rule: Any) -> int:
+    """Return the action with the highest `Q + c P sqrt(N) / (1 + n)`; of equal ones, the first.
+
+    Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
+    through self-play" (2018), supplementary materials, "Search".
+    """
+    priors, visits, totals = trees.priors[b, node], trees.visits[b, node], trees.totals[b, node]
+    count, seen = 0, 0.0
+    for a in range(len(priors)):
+        if visits[a] > 0:
+            count += visits[a]
+            seen += priors[a]
+    parent = trees.value[b, node] if trees.mover[b, node] == 0 else -trees.value[b, node]
+    unvisited = parent - rule.fpu * math.sqrt(seen)
+    c = rule.c_init + math.log((count + rule.c_base + 1) / rule.c_base)
+    scale = c * math.sqrt(max(count, 1))
+    best, chosen = -np.inf, 0
+    for a in range(len(priors)):
+        if priors[a] >= 0:
+            q = totals[a] / visits[a] if visits[a] > 0 else unvisited
+            score = q + scale * priors[a] / (1 + visits[a])
+            if score > best:
+                best, chosen = score, a
+    return chosen
+
+
+@kernel
+def completed(trees: Any, b: int, node: int, rule: Any, out: Any) -> None:
+    """Write the improved policy: softmax of log priors and completed values.
+
+    Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with Gumbel" (2022),
+    equation 11; actions without visits have the mixed value of equation 33.
+
+    Args:
+        trees: the searches.
+        b: which of them.
+        node: which node.
+        rule: the settings.
+        out: float32 `[A]`, 0 for illegal actions.
+    """
+    priors, visits, totals = trees.priors[b, node], trees.visits[b, node], trees.totals[b, node]
+    value = trees.value[b, node] if trees.mover[b, node] == 0 else -trees.value[b, node]
+    count, most, seen, weighted = 0, 0, 0.0, 0.0
+    for a in range(len(priors)):
+        if visits[a] > 0:
+            count += visits[a]
+            most = max(most, visits[a])
+            seen += priors[a]
+            weighted += priors[a] * totals[a] / visits[a]
+    mixed = value
+    if seen > 0:
+        mixed = (value + count * weighted / seen) / (1 + count)
+    largest = -np.inf
+    for a in range(len(priors)):
+        if priors[a] >= 0:
+            q = totals[a] / visits[a] if visits[a] > 0 else mixed
+            out[a] = math.log(max(priors[a], 1e-9)) + scaled(q, most, rule)
+            largest = max(largest, out[a])
+    total = 0.0
+    for a in range(len(priors)):
+        if priors[a] >= 0:
+            out[a] = math.exp(out[a] - largest)
+            total += out[a]
+        else:
+            out[a] = 0.0
+    for a in range(len(priors)):
+        out[a] /= total
+
+
+@kernel
+def scaled(q: float, most: int, rule: Any) -> float:
+    """Return sigma(q), `(c_visit + max visits) c_scale q` for q from 0 to 1 (equation 8)."""
+    return float((rule.c_visit + most) * rule.c_scale * (q + 1) / 2)
+
+
+@kernel
+def gumbel_interior(trees: Any, b: int, node: int, rule: Any, policy: Any) -> int:
+    """Return the action whose share of visits lags most behind the improved policy.
+
+    Danihelka et al. (2022), equation 14.
+    """
+    completed(trees, b, node, rule, policy)
+    visits = trees.visits[b, node]
+    count = 0
+    for a in range(len(visits)):
+        count += visits[a]
+    best, chosen = -np.inf, 0
+    for a in range(len(visits)):
+        if trees.priors[b, node, a] >= 0:
+            score = policy[a] - visits[a] / (1 + count)
+            if score > best:
+                best, chosen = score, a
+    return chosen

@@ -1,0 +1,76 @@
+"""Networks with a policy and a value: what search is guided by."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.runner import Runner
+from ludoteca.agents.networks.tower import Tower, value_head
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import integer
+
+
+@dataclass(frozen=True)
+class PVConfig:
+    """How a policy-value network is built."""
+
+    filters: int = 64
+    """Of every layer."""
+    blocks: int = 6
+    """Residual blocks, of two convolutions each."""
+
+    def __post_init__(self) -> None:
+        integer("filters", self.filters, 1, 4096)
+        integer("blocks", self.blocks, 0, 100)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return asdict(self)
+
+
+class PVNetwork(nn.Module):
+    """Maps planes to logits of all actions, and to the value of the position for its mover.
+
+    Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
+    through self-play" (2018).
+    """
+
+    def __init__(self, config: PVConfig, encoder: Encoder):
+        super().__init__()
+        self.config = config
+        self.tower = Tower(encoder, config.filters, config.blocks)
+        self.value = value_head(config.filters)
+
+    def forward(self, planes: Tensor) -> Tensor:
+        """Return logits, and in the last column the value in (-1, 1).
+
+        Args:
+            planes: shape `[K, planes, rows, columns]`.
+
+        Returns:
+            Shape `[K, num_actions + 1]`.
+        """
+        features, whole = self.tower.see(planes)
+        return torch.cat([self.tower.actions(features, whole), torch.tanh(self.value(whole))], 1)
+
+
+def make_pv_network(config: PVConfig, game: Game) -> PVNetwork:
+    """Return a network with fresh weights, drawn from PyTorch's generator."""
+    return PVNetwork(config, Encoder(game))
+
+
+def evaluator(runner: Runner) -> Any:
+    """Return `evaluate(planes) -> (logits, values)` over a runner of a policy-value network."""
+
+    def evaluate(
+        planes: NDArray[np.int8],
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        outputs = runner(planes)
+        return np.ascontiguousarray(outputs[:, :-1]), np.ascontiguousarray(outputs[:, -1])
+
+    return evaluate

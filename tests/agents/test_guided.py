@@ -1,0 +1,186 @@
+"""Search guided by a network: formulas by hand, and positions whose answer is known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ludoteca.agents.guided.gumbel import Halving, considered_visits
+from ludoteca.agents.guided.search import GuidedSearch
+from ludoteca.agents.guided.selection import Rule, completed, gumbel_interior, puct
+from ludoteca.agents.guided.trees import ILLEGAL, ROOT, make_trees
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.envs.registry import make_game
+
+RULES = {"puct": Rule(), "gumbel": Rule(gumbel=True)}
+
+
+def knows_nothing(game):
+    def evaluate(planes):
+        return np.zeros((len(planes), game.num_actions), np.float32), np.zeros(
+            len(planes), np.float32
+        )
+
+    return evaluate
+
+
+def after(game, *actions):
+    s = game.new()
+    for action in actions:
+        game.step(s, action)
+    return s
+
+
+def search(game, positions, simulations, rule, evaluate=None, **options):
+    states = game.empty(len(positions))
+    for k, s in enumerate(positions):
+        states[k] = s
+    guided = GuidedSearch(Encoder(game), len(positions), int(np.max(simulations)), rule)
+    found = guided.run(states, evaluate or knows_nothing(game), simulations, **options)
+    return found, guided.trees
+
+
+@pytest.fixture
+def tree():
+    """A node of player 1 with three legal actions of four, the last one without visits."""
+    trees = make_trees(make_game("connect4:rows=4,columns=4,connect=3"), 1, 3)
+    trees.mover[0, 0] = 1
+    trees.value[0, 0] = 0.4  # to player 0
+    trees.priors[0, 0] = [0.5, ILLEGAL, 0.3, 0.2]
+    trees.visits[0, 0] = [3, 0, 1, 0]
+    trees.totals[0, 0] = [1.5, 0, -0.5, 0]
+    return trees
+
+
+def test_puct_by_hand(tree):
+    rule = Rule(c_init=1.0, c_base=100.0, fpu=0.5)
+    c = (1.0 + math.log((4 + 100 + 1) / 100)) * math.sqrt(4)
+    scores = [
+        0.5 + c * 0.5 / 4,
+        -0.5 + c * 0.3 / 2,
+        (-0.4 - 0.5 * math.sqrt(0.8)) + c * 0.2 / 1,  # its mover is player 1
+    ]
+    assert puct(tree, 0, 0, rule) == [0, 2, 3][int(np.argmax(scores))] == 0
+    tree.visits[0, 0, 0], tree.totals[0, 0, 0] = 40, -20.0
+    assert puct(tree, 0, 0, rule) != 0
+    tree.priors[0, 0] = ILLEGAL
+    tree.priors[0, 0, 2] = 1.0
+    assert puct(tree, 0, 0, rule) == 2  # illegal actions never
+
+
+def test_the_improved_policy_by_hand(tree):
+    rule = Rule(gumbel=True, c_visit=10.0, c_scale=0.2)
+    mixed = (-0.4 + 4 * (0.5 * 0.5 + 0.3 * -0.5) / 0.8) / 5
+    sigma = [(10 + 3) * 0.2 * (q + 1) / 2 for q in (0.5, -0.5, mixed)]
+    weights = np.exp(np.log([0.5, 0.3, 0.2]) + sigma)
+    expected = weights / weights.sum()
+    policy = np.zeros(4, np.float32)
+    completed(tree, 0, 0, rule, policy)
+    assert policy[1] == 0
+    assert np.allclose(policy[[0, 2, 3]], expected, atol=1e-6)
+    lag = expected - np.array([3, 1, 0]) / 5
+    assert gumbel_interior(tree, 0, 0, rule, policy) == [0, 2, 3][int(np.argmax(lag))]
+
+
+def test_sequential_halving_by_hand():
+    assert considered_visits(1, 3) == (0, 1, 2)
+    assert considered_visits(2, 4) == (0, 0, 1, 1)
+    # Two phases of eight: all four twice, the better two four times more.
+    assert considered_visits(4, 16) == (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5)
+    for considered in range(1, 20):
+        for simulations in (1, 2, 7, 16, 50):
+            assert len(considered_visits(considered, simulations)) == simulations
+
+
+def test_halving_keeps_the_better_half():
+    noisy = np.log(np.array([[0.4, 0.3, 0.2, 0.1, 0.5]]))
+    legal = np.array([[True, True, True, True, False]])
+    halving = Halving(noisy, legal, considered=4, simulations=16)
+    values = np.array([[0.0, 0.0, 5.0, 4.0, 9.0]])  # the last two are better than they look
+    visits = np.zeros((1, 5), np.int32)
+    chosen = []
+    for k in range(16):
+        action = int(halving.choose(k, visits, values)[0])
+        visits[0, action] += 1
+        chosen.append(action)
+    assert sorted(chosen[:4]) == sorted(chosen[4:8]) == [0, 1, 2, 3]
+    assert set(chosen[8:]) == {2, 3}
+    assert halving.best(visits, values)[0] == 2
+    few = Halving(noisy, legal, considered=2, simulations=8)
+    assert int(few.choose(0, np.zeros((1, 5), np.int32), values * 0)[0]) == 0
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_it_takes_a_win_and_prevents_a_loss(name):
+    game = make_game("tictactoe")
+    win = after(game, 0, 3, 1, 4)  # X wins with 2
+    threat = after(game, 0, 4, 8, 2)  # O threatens 6; X has to go there
+    found, trees = search(game, [win, threat, game.new()], np.array([200, 400, 50]), RULES[name])
+    assert found.best[:2].tolist() == [2, 6]
+    assert found.policy[0].argmax() == 2
+    assert found.values[0, 2] == 1
+    assert found.value[0] > 0.2
+    assert np.allclose(found.policy.sum(1), 1, atol=1e-5)
+    assert found.visits.sum(1).tolist() == [200, 400, 50]
+    assert (found.visits[0, [0, 1, 3, 4]] == 0).all()  # taken cells
+    assert (trees.size <= [201, 401, 51]).all()
+
+
+def test_values_are_the_movers():
+    """The second player to move, and about to win: good for him, whatever the first one thinks."""
+    game = make_game("tictactoe")
+    s = after(game, 0, 3, 1, 4, 8)  # O wins with 5
+    found, trees = search(game, [s], 100, RULES["puct"])
+    assert found.best[0] == 5
+    assert found.value[0] > 0.5
+    child = trees.children[0, ROOT, 5]
+    assert trees.ended[0, child]
+    assert trees.value[0, child] == -1  # to player 0
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_both_colors_of_hex_search_alike(name):
+    """A position and its mirror image with colors exchanged, by a network that has opinions."""
+    n = 4
+    game = make_game(f"hex:board_size={n}")
+
+    def transposed(action):
+        return action % n * n + action // n
+
+    black = after(game, 5, 2, 11, 8)  # black to move, who has 5 and 11
+    white = after(game, transposed(2), transposed(5), transposed(8), transposed(11))
+    white.to_move = 1  # white to move, who has the transposed ones
+
+    def evaluate(planes):
+        flat = planes.reshape(len(planes), -1).astype(np.float32)
+        weights = np.sin(np.arange(flat.shape[1] * n * n, dtype=np.float32)).reshape(-1, n * n)
+        return flat @ weights / 4, np.tanh(flat @ weights[:, 3] / 9)
+
+    found, _ = search(game, [black, white], 60, RULES[name], evaluate)
+    assert found.visits[0].max() > 5
+    for action in range(n * n):
+        assert found.visits[0, action] == found.visits[1, transposed(action)]
+    assert found.value[0] == found.value[1]
+
+
+def test_searches_do_not_disturb_each_other():
+    game = make_game("connect4")
+    positions = [after(game, *range(k)) for k in range(5)]
+    together, _ = search(game, positions, 80, RULES["puct"])
+    for k, s in enumerate(positions):
+        alone, _ = search(game, [s], 80, RULES["puct"])
+        assert np.array_equal(alone.visits[0], together.visits[k])
+    none, _ = search(game, positions, 0, RULES["puct"])
+    assert np.allclose(none.policy, 1 / 7)
+
+
+def test_noise_changes_priors_of_legal_moves_only():
+    game = make_game("tictactoe")
+    s = after(game, 0, 4)
+    rng = np.random.default_rng(0)
+    _, trees = search(game, [s], 10, RULES["puct"], rng=rng, noise=0.5)
+    priors = trees.priors[0, ROOT]
+    legal = game.legal(s)
+    assert set(np.flatnonzero(priors >= 0)) == set(legal)
+    assert priors[legal].sum() == pytest.approx(1, abs=1e-5)
+    assert priors[legal].std() > 0.01

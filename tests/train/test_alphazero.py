@@ -1,0 +1,195 @@
+"""AlphaZero learns Tic-Tac-Toe, and goes on exactly where it was."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.pv_network import PVConfig
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.evaluate.match import play_match
+from ludoteca.train.alphazero.__main__ import main
+from ludoteca.train.alphazero.config import Config
+from ludoteca.train.alphazero.selfplay import Round, SelfPlay, examples
+from ludoteca.train.alphazero.training import Training
+
+TINY = Config(
+    game="tictactoe",
+    network=PVConfig(filters=8, blocks=1),
+    games=80,
+    games_per_round=20,
+    simulations=8,
+    fast_simulations=2,
+    batch_size=32,
+    window=1000,
+    warm_up=100,
+    log_every=20,
+    evaluate_every=40,
+    evaluate_games=5,
+    evaluate_against=("random",),
+    evaluate_simulations=4,
+    final_games=10,
+    save_seconds=0.0,
+)
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+def test_it_learns_tic_tac_toe_to_perfection(tmp_path):
+    config = replace(
+        TINY,
+        folder=tmp_path,
+        games=3000,
+        games_per_round=100,
+        network=PVConfig(filters=32, blocks=2),
+        simulations=16,
+        batch_size=256,
+        window=10_000,
+        warm_up=1000,
+        log_every=1000,
+        evaluate_every=1000,
+        evaluate_games=50,
+        evaluate_simulations=16,
+        save_seconds=1e9,
+    )
+    training = Training(config, tensorboard=False)
+    for _ in training.run():
+        pass
+    match = play_match("tictactoe", [f"az:{tmp_path},simulations=32", "random"], 600, seed=9)
+    assert match.totals[0].losses <= 1
+    assert match.totals[0].wins >= 520
+    # Perfect play: it holds the draw against a search that does not err.
+    hard = play_match(
+        "tictactoe", [f"az:{tmp_path},simulations=64", "mcts:simulations=5000"], 20, seed=1
+    )
+    assert hard.totals[0].losses <= 1
+
+
+def test_what_is_learned_from_a_game_by_hand():
+    played = Round(
+        lengths=np.array([3, 2]),
+        returns=np.array([1, 0], np.float32),
+        planes=np.arange(6, dtype=np.uint8).reshape(2, 3, 1),
+        policies=np.full((2, 3, 4), 0.25, np.float16),
+        values=np.array([[0.2, -0.4, 0.6], [0.1, 0.5, 9.0]], np.float32),
+        movers=np.array([[0, 1, 0], [0, 1, 0]], np.int8),
+        full=np.array([[True, True, False], [True, True, True]]),
+        first=np.zeros(2, np.int16),
+    )
+    dtype = np.dtype(
+        [("planes", np.uint8, (1,)), ("policy", np.float16, (4,)), ("value", np.float32)]
+    )
+    records = examples(played, 0.75, dtype)
+    assert records["planes"].ravel().tolist() == [0, 1, 3, 4]
+    expected = [0.75 + 0.25 * 0.2, -0.75 + 0.25 * -0.4, 0.25 * 0.1, 0.25 * 0.5]
+    assert np.allclose(records["value"], expected)
+
+
+@pytest.mark.parametrize("rule", ["puct", "gumbel"])
+def test_rounds_are_games_by_the_rules(rule):
+    game = make_game("hex:board_size=3")
+    config = replace(TINY, game=game.spec, rule=rule, full_share=0.5)
+    table = SelfPlay(Encoder(game), config)
+
+    def evaluate(planes):
+        return np.zeros((len(planes), 9), np.float32), np.zeros(len(planes), np.float32)
+
+    played = table.play(evaluate, np.random.default_rng(0))
+    assert ((played.lengths >= 5) & (played.lengths <= 9)).all()
+    assert set(np.unique(played.returns)) == {-1.0, 1.0}
+    # Who moved last has won.
+    last = played.movers[np.arange(20), played.lengths - 1]
+    assert np.array_equal(played.returns > 0, last == 0)
+    inside = np.arange(9) < played.lengths[:, None]
+    assert np.allclose(played.policies[inside].astype(np.float32).sum(1), 1, atol=0.01)
+    assert 0.3 < played.full[inside].mean() < 0.7
+    assert len(set(played.first.tolist())) > 2  # games differ
+
+
+@pytest.mark.parametrize("rule", ["puct", "gumbel"])
+def test_a_run_goes_on_to_the_same_end(tmp_path, rule):
+    config = replace(TINY, rule=rule, full_share=0.5)
+    whole = Training(replace(config, folder=tmp_path / "whole"), tensorboard=False)
+    for _ in whole.run():
+        pass
+    begun = Training(replace(config, folder=tmp_path / "parts"), tensorboard=False)
+    for games in begun.run():
+        if games >= 40:
+            break
+    again = Training(replace(config, folder=tmp_path / "parts"), tensorboard=False)
+    assert again.games == 40
+    for _ in again.run():
+        pass
+    expected = whole.network.state_dict()
+    assert all(torch.equal(w, expected[name]) for name, w in again.network.state_dict().items())
+    without_time = [{**row, "seconds": 0} for row in whole.metrics.rows]
+    assert [{**row, "seconds": 0} for row in again.metrics.rows] == without_time
+
+
+# Searches are compiled for each game: one of each kind of action by default.
+QUICK = ("Connect4-v0", "Othello-v0", "Breakthrough-v0", "Tron-v0")
+
+
+@pytest.mark.parametrize(
+    "id_", [id_ if id_ in QUICK else pytest.param(id_, marks=pytest.mark.slow) for id_ in GAMES]
+)
+def test_every_game_in_turn_can_be_learned(id_, tmp_path):
+    config = replace(
+        TINY,
+        folder=tmp_path,
+        game=make_game(id_).spec,
+        games=2,
+        games_per_round=2,
+        simulations=2,
+        warm_up=1,
+        batch_size=8,
+        evaluate_games=1,
+        evaluate_simulations=1,
+    )
+    if make_game(id_).simultaneous:
+        with pytest.raises(ValueError, match="two players who move in turn"):
+            Training(config, tensorboard=False)
+        return
+    training = Training(config, tensorboard=False)
+    for _ in training.run():
+        pass
+    assert training.updates > 0
+    weights = training.network.state_dict().values()
+    assert all(bool(torch.isfinite(weight).all()) for weight in weights)
+
+
+def test_a_finished_run_leaves_a_report(tmp_path):
+    results = main(replace(TINY, folder=tmp_path))
+    assert results is not None
+    text = (tmp_path / "report.md").read_text()
+    assert "# AlphaZero in Tic-Tac-Toe" in text
+    assert (tmp_path / "game.png").read_bytes().startswith(b"\x89PNG")
+    match = play_match(
+        "tictactoe",
+        [f"az:{tmp_path},simulations=4,rule=gumbel", "random"],
+        20,
+        seed=results["evaluation_seed"],
+    )
+    expected = [seat["wins"] for seat in results["evaluation"][0]["seats"]]
+    assert [tally.wins for tally in match.seats[0]] == expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"rule": "uct"}, "rule must be one of 'puct', 'gumbel', got 'uct'"),
+        ({"simulations": 0}, "simulations must be an integer from 1"),
+        ({"evaluate_against": ()}, "must name at least one opponent"),
+        ({"full_share": 2.0}, "full_share must be a number from 0 to 1"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, problem):
+    with pytest.raises(ValueError, match=problem):
+        Config(**settings)

@@ -1,0 +1,195 @@
+"""A run of AlphaZero: what is played, kept, learned and measured in its rounds."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from ludoteca.agents.alphazero import AlphaZeroAgent, load_pv_network
+from ludoteca.agents.guided.selection import Rule
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.pv_network import PVNetwork, evaluator, make_pv_network
+from ludoteca.agents.networks.runner import Runner
+from ludoteca.agents.networks.weights import find_weights, save_weights
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+from ludoteca.train.alphazero.config import Config
+from ludoteca.train.alphazero.learner import Learner
+from ludoteca.train.alphazero.selfplay import Round, SelfPlay, examples
+from ludoteca.train.evaluation import evaluate
+from ludoteca.train.loop import RoundTraining
+from ludoteca.train.replay import Packing, Records
+from ludoteca.train.run_folder import Arrays, below, under
+
+
+class Training(RoundTraining):
+    """A run of AlphaZero, which can be interrupted at any time."""
+
+    config: Config
+
+    def __init__(self, config: Config, tensorboard: bool = True):
+        """Begin a run, or go on with the one in the folder.
+
+        Raises:
+            ValueError: if the folder holds a run with other settings, or a setting makes no sense.
+        """
+        game = make_game(config.game)
+        encoder = Encoder(game)
+        network = _first_network(config, game)
+        super().__init__(config, game)
+        self._encoder = encoder
+        self._table = SelfPlay(encoder, config)
+        self._packing = Packing(encoder.shape, game.observation_high == 1)
+        record = [
+            ("planes", np.uint8, (self._packing.size,)),
+            ("policy", np.float16, (game.num_actions,)),
+            ("value", np.float32),
+        ]
+        self._window = Records(config.window, np.dtype(record))
+        scale = 1 / game.observation_high
+        self.learner = Learner(network, replace(config, precision=self.precision), scale)
+        self._runner = Runner(network, scale, config.device, self.precision)
+        self._tester = Runner(network, scale, config.device, self.precision)
+        self._owed = 0.0  # updates that are due
+        self._sums = _Sums()
+        self.begin(tensorboard)
+
+    @property
+    def network(self) -> PVNetwork:
+        """What learns."""
+        return self.learner.network
+
+    @property
+    def updates(self) -> int:
+        """How many updates were made."""
+        return self.learner.updates
+
+    def load_player(self) -> None:
+        """Give the network as it is now to the player."""
+        self._runner.load(self.network)
+
+    def play(self, games: int) -> Round:
+        """Play a round of self-play."""
+        return self._table.play(evaluator(self._runner), self.playing)
+
+    def learn(self, played: Round) -> None:
+        """Keep a round, and make the updates that are due."""
+        config, window = self.config, self._window
+        records = examples(played, config.outcome_weight, window.records.dtype)
+        window.add(records)
+        if window.added >= config.warm_up:
+            self._owed += len(records) * config.replay_ratio / config.batch_size
+        while self._owed >= 1:
+            self._owed -= 1
+            self._sums.add_losses(*self._update())
+        self._sums.add_round(played)
+
+    def _update(self) -> tuple[float, float]:
+        config, rng = self.config, self.learning
+        chosen = self._window.records[self._window.draw(config.batch_size, rng)]
+        planes = self._packing.unpack(chosen["planes"])
+        policies, values = chosen["policy"].astype(np.float32), chosen["value"].copy()
+        if config.augment and len(self._encoder.symmetries) > 1:
+            which = int(rng.integers(len(self._encoder.symmetries)))
+            symmetry = self._encoder.symmetries[which]
+            planes, policies = symmetry.observation(planes), symmetry.policy(policies)
+        return self.learner.update(planes, policies, values, self.games / config.games)
+
+    def summary(self) -> dict[str, float | int | None]:
+        """Return lengths, results and losses since the last summary."""
+        values = self._sums.summary()
+        self._sums = _Sums()
+        return values
+
+    def evaluate(self) -> dict[str, float]:
+        """Play test games; keep the network if it is the best so far against the last opponent."""
+        config, values = self.config, {}
+        self._tester.load(self.network)
+        agent = test_agent(self.game, self._tester, config)
+        for opponent in config.evaluate_against:
+            rated, match = evaluate(
+                self.game, agent, opponent, config.evaluate_games, config.seed + 1
+            )
+            for one in rated:
+                values[f"{opponent}__{one['seat']}"] = one["win_rate"]
+        self.keep_best(match.totals[0].score)
+        return values
+
+    def save_network(self, name: str) -> None:
+        """Write the network as it is now to `<name>.safetensors`."""
+        about = {
+            "game": self.game.spec,
+            "network": self.config.network.as_dict(),
+            "games": self.games,
+            "updates": self.learner.updates,
+        }
+        path = self.config.folder / f"{name}.safetensors"
+        save_weights(path, self.network.state_dict(), about)
+
+    def to_round(self, arrays: Arrays) -> Round:
+        """Return a round from its arrays."""
+        return Round(**arrays)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return what `restore` needs."""
+        arrays = under("learner", self.learner.state()) | under("window", self._window.state())
+        return {"owed": self._owed, "sums": vars(self._sums)}, arrays
+
+    def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
+        """Go on from where `state` was taken."""
+        self._owed = numbers["owed"]
+        vars(self._sums).update(numbers["sums"])
+        self.learner.restore(below("learner", arrays))
+        self._window.restore(below("window", arrays))
+
+
+def test_agent(game: Game, runner: Runner, config: Config) -> AlphaZeroAgent:
+    """Return the agent that is evaluated."""
+    rule = Rule(gumbel=config.rule == "gumbel", c_init=config.c)
+    return AlphaZeroAgent.from_runner(
+        game, runner, config.evaluate_simulations, rule, config.considered
+    )
+
+
+class _Sums:
+    """Sums since the last row of metrics."""
+
+    def __init__(self) -> None:
+        self.games = self.plies = self.updates = self.first_wins = self.draws = 0
+        self.policy_loss = self.value_loss = 0.0
+
+    def add_round(self, played: Round) -> None:
+        self.games += len(played.lengths)
+        self.plies += int(played.lengths.sum())
+        self.first_wins += int((played.returns > 0).sum())
+        self.draws += int((played.returns == 0).sum())
+
+    def add_losses(self, policy: float, value: float) -> None:
+        self.updates += 1
+        self.policy_loss += policy
+        self.value_loss += value
+
+    def summary(self) -> dict[str, float | int | None]:
+        return {
+            "training__first": self.first_wins / self.games if self.games else None,
+            "training__draws": self.draws / self.games if self.games else None,
+            "plies": self.plies / self.games if self.games else None,
+            "policy_loss": self.policy_loss / self.updates if self.updates else None,
+            "value_loss": self.value_loss / self.updates if self.updates else None,
+            "updates": self.updates,
+        }
+
+
+def _first_network(config: Config, game: Game) -> PVNetwork:
+    if config.start_from is not None:
+        network = load_pv_network(game, find_weights(config.start_from, "az"))
+        if network.config != config.network:
+            raise ValueError(
+                f"start_from={config.start_from} is another network: {network.config}, "
+                f"not {config.network}"
+            )
+        return network
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        return make_pv_network(config.network, game)
