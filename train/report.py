@@ -104,10 +104,11 @@ def _write_card(path: Path, results: dict[str, Any]) -> None:
 def results_table(results: dict[str, Any]) -> Table:
     """Return the evaluation as a table for the terminal."""
     shown = Table(title=f"the trained network in {make_game(results['game']).title}")
-    for heading in HEADINGS:
-        shown.add_column(heading, justify="left" if heading in HEADINGS[:2] else "right")
-    for row in rows(results):
-        shown.add_row(*row)
+    for heading in ("against", "seat", "games", "wins", "draws", "win rate", "95 % interval"):
+        left = heading in ("against", "seat")
+        shown.add_column(heading, justify="left" if left else "right", no_wrap=True)
+    for against, seat, games, wins, draws, _, rate, interval in rows(results):
+        shown.add_row(against, seat, games, wins, draws, rate, interval.replace(" %", ""))
     return shown
 
 
