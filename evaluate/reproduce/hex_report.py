@@ -307,15 +307,20 @@ def how_section(
     theirs: Results, ours: Results, run: Mapping[str, Any], versions: Mapping[str, str]
 ) -> str:
     """Return what is needed to do it again."""
-    seconds = sum(one["training"]["seconds"] for one in theirs.values())
-    both = sum(one["training"]["seconds"] for one in ours.values())
+    spent = []
+    for runs, cores in (
+        (theirs, "one core for each of the document's"),
+        (ours, "two cores for our"),
+    ):
+        if runs:
+            hours = sum(one["training"]["seconds"] for one in runs.values()) / 3600
+            spent.append(f"{hours:.2f} hours of {cores} {len(runs)} runs")
     precisions = {one["training"]["precision"] for one in (*theirs.values(), *ours.values())}
     told = ", ".join(f"{name} {number}" for name, number in versions.items())
     return f"""## How it was done
 
 - Command: `{run["command"]}`
-- Training: {seconds / 3600:.2f} hours of one core for the document's {len(theirs)} runs, which go
-  side by side, and {both / 3600:.2f} hours of two cores for our {len(ours)}.
+- Training: {", ".join(spent)}.
 - Losses weigh `1 - plies / (longest game + 1)`: the document does not tell its weights. Networks
   computed in {", ".join(sorted(precisions))}.
 - Date: {run["date"]}; versions: {told}

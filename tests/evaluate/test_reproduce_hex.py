@@ -125,6 +125,7 @@ def test_the_report_says_what_the_runs_found(made_up, tmp_path):
     assert sum("**no**" in line for line in text.splitlines()) == 2  # 98 and 100 are not reached
     for name in ("best.png", "second.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
+    assert "0.52 hours of one core for each of the document's 52 runs" in text  # 36 s each
     content = json.loads((out / "results.json").read_text())
     assert content["document"]["best"]["wins_in_training"] == pytest.approx(27.0)
     assert len(content["beyond"]) == 5
