@@ -1,4 +1,4 @@
-"""The command `ludoteca`: games listed, matches played, games shown, speed measured."""
+"""The command `ludoteca`: games listed, played and shown, matches, speed measured."""
 
 import inspect
 import os
@@ -14,6 +14,7 @@ from tyro.conf import OmitArgPrefixes, Positional, arg
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import find_factory, game_id, make_game
 from ludoteca.envs.spec import parse_name
+from ludoteca.evaluate.play.command import play_command
 from ludoteca.evaluate.tournament.command import tournament
 
 DESCRIPTION = """Board and grid games for reinforcement learning.
@@ -64,6 +65,7 @@ def _run(arguments: list[str]) -> None:
     parameters = game_parameters(game)
     commands: dict[str, Callable[..., None]] = {
         "list": list_games,
+        "play": play_command(parameters),
         "match": match_command(parameters),
         "tournament": tournament,
         "render": render_command(parameters),
@@ -103,7 +105,7 @@ def _later(command: Callable[..., None]) -> Callable[..., Callable[[], None]]:
 
 def _unknown_arguments(command: str, unknown: Sequence[str], game: str | None) -> str:
     message = f"{command} does not know {' '.join(unknown)}"
-    if game is None or command not in ("match", "render"):
+    if game is None or command not in ("play", "match", "render"):
         return f"{message}; see ludoteca {command} --help"
     made = make_game(game)
     known = ", ".join(f"--{key.replace('_', '-')}" for key in made.params)
@@ -260,7 +262,7 @@ def replay(file: Annotated[Positional[Path], arg(metavar="FILE")], final: bool =
 
 
 def bench(
-    what: Annotated[Positional[Literal["envs", "mcts"]], arg(help_behavior_hint="")],
+    what: Annotated[Positional[Literal["envs", "mcts", "endgame"]], arg(help_behavior_hint="")],
     peers: bool = False,
     strength: bool = False,
     games: int = 40,
@@ -272,17 +274,20 @@ def bench(
     """Measure how fast environments or searches are, beside other packages if they are installed.
 
     Args:
-        what: what to measure.
+        what: what to measure; endgame: exact endgames of Othello.
         peers: measure the other packages too; `make peers` installs them.
         strength: let our search play OpenSpiel's instead (mcts), at equal simulations and time.
         games: how many to play of each game and condition (strength).
         folder: where the games are recorded; an interrupted run goes on there (strength).
         json: also write all numbers to this file.
-        seconds: time for each side of a comparison.
-        only: names of measures or matches, or how they begin; all by default.
+        seconds: time for each side of a comparison, or for each endgame.
+        only: names of measures, matches or endgames (ffo-1 to ffo-59), or how they begin; all by
+            default, and endgames with 20 to 23 empty squares.
     """
     if strength and what != "mcts":
         raise ValueError(f"only searches have a strength: bench mcts --strength, not bench {what}")
+    if peers and what == "endgame":
+        raise ValueError("endgames are not measured beside other packages: no --peers")
     if strength:
         from ludoteca.evaluate.bench.strength import bench_strength
 
@@ -291,6 +296,10 @@ def bench(
         from ludoteca.evaluate.bench.mcts import bench_mcts
 
         bench_mcts(peers=peers, json=json, seconds=seconds, only=only)
+    elif what == "endgame":
+        from ludoteca.evaluate.bench.endgame import bench_endgame
+
+        bench_endgame(json=json, seconds=seconds, only=only)
     else:
         from ludoteca.evaluate.bench.envs import bench_envs
 

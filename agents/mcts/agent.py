@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent, compile_act
+from ludoteca.agents.endgame import make_endgame, solve_endgame
 from ludoteca.agents.mcts.act import FINALS, MAX, MAX_ROBUST, ROBUST, make_act, make_best_child
 from ludoteca.agents.mcts.clock import search_for
 from ludoteca.agents.mcts.features import SETTINGS, Features
 from ludoteca.agents.mcts.parallel import PARALLEL, Threads
 from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.agents.mcts.report import SearchReport, make_report
+from ludoteca.agents.mcts.report import SearchReport, make_exact_report, make_report
 from ludoteca.agents.mcts.reuse import keep_subtree
 from ludoteca.agents.mcts.search import make_search
 from ludoteca.agents.mcts.simulation import make_simulation
@@ -51,6 +52,7 @@ class MCTSAgent(Agent):
         playout: str = "uniform",
         evaluation: str = "",
         reuse: bool = False,
+        endgame: int = 0,
         threads: int = 1,
         parallel: str = "tree",
         max_nodes: int = 1_000_000,
@@ -87,6 +89,8 @@ class MCTSAgent(Agent):
             evaluation: of playouts that were stopped: `"returns"`, or one of the game's own, which
                 is the default, see `ludoteca.agents.evaluations`.
             reuse: whether the subtree of the moves played is kept for the next search.
+            endgame: number of empty squares up to which positions are solved exactly, however long
+                that takes, instead of searched; 0: never. See `ludoteca.agents.endgame`.
             threads: threads that search a position; results then vary from run to run.
             parallel: what they share: one `"tree"`, or only the results at the `"root"`.
             max_nodes: a tree grows no larger.
@@ -98,7 +102,8 @@ class MCTSAgent(Agent):
             gamma: parameter of the policy `exp3`.
 
         Raises:
-            ValueError: if a parameter is out of range, or not one of the policy's.
+            ValueError: if a parameter is out of range, or not one of the policy's, or the game has
+                no exact endgames.
         """
         super().__init__(game)
         if game.simultaneous:
@@ -146,22 +151,29 @@ class MCTSAgent(Agent):
         self.reuse = choice("reuse", reuse, (False, True))
         if reuse and threads > 1 and parallel == "root":
             raise ValueError("trees that are searched apart (parallel='root') cannot be reused")
-        self._one_by_one = reuse or threads > 1 or self.seconds is not None
+        self.endgame = integer("endgame", endgame, 0, 60)
+        self._endgame = make_endgame(game) if endgame else None
+        self._one_by_one = (
+            reuse or threads > 1 or self.seconds is not None or self._endgame is not None
+        )
 
     def prepare(self) -> None:
         """Compile the search, or load it, so that the first move takes no longer than others."""
         if not self._one_by_one:
             compile_act(self)
             return
+        if self._endgame is not None:
+            self._endgame.prepare()
         states, nowhere = self.game.empty(1), np.full(1, -1)
         states[0] = self.game.new()
+        endgame, self._endgame = self._endgame, None
         simulations, self.simulations = self.simulations, 1
         seconds, self.seconds = self.seconds, None
         try:
             for _ in range(2):  # the second search begins with the tree of the first, if it can
                 self.act(states, np.zeros(1, np.int64), np.zeros((1, 1), np.uint64), nowhere)
         finally:
-            self.simulations, self.seconds = simulations, seconds
+            self.simulations, self.seconds, self._endgame = simulations, seconds, endgame
             self.start(nowhere)
 
     def start(self, lanes: NDArray[np.int64]) -> None:
@@ -199,6 +211,8 @@ class MCTSAgent(Agent):
             threads: the memory of a game whose tree is reused; the agent's own if None.
         """
         start = time.perf_counter()
+        if self._endgame is not None and self._endgame.empty(s) <= self.endgame:
+            return make_exact_report(solve_endgame(self.game, s))
         rng = np.zeros(1, np.uint64) if rng is None else rng
         memory = self._threads if threads is None else threads
         if threads is None or not keep_subtree(self.game, memory.trees[0], s):

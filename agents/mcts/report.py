@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.agents.endgame import EndgameSolution
 from ludoteca.agents.mcts.tree import DRAW, LOSS, ROOT, UNEXPANDED, WIN
 from ludoteca.envs.game import Game
 
 PROOFS = {WIN: "win", DRAW: "draw", LOSS: "loss"}
+MEANS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,9 @@ class SearchReport:
         proven: `"win"`, `"draw"`, `"loss"` for the player to move, or `""`.
         players: where all move at once, the moves of every player, by seat, with means of their
             own; none for those who are out. `candidates` are those of the player that searched.
+        score: what the player to move gets, where the position was solved exactly instead of
+            searched (in Othello, how many more discs); else None. Only the best move is then a
+            candidate, without visits.
     """
 
     action: int
@@ -59,6 +64,7 @@ class SearchReport:
     principal_variation: tuple[str, ...]
     proven: str
     players: tuple[tuple[Candidate, ...], ...] = ()
+    score: int | None = None
 
     def to_json(self) -> str:
         """Return the report as JSON text."""
@@ -69,7 +75,8 @@ class SearchReport:
         lines = [
             f"{self.name} after {self.simulations} simulations in {self.seconds:.3f} s "
             f"({rate:,.0f}/s), {self.nodes} nodes"
-            + (f", proven {self.proven}" * bool(self.proven)),
+            + (f", proven {self.proven}" * bool(self.proven))
+            + ("" if self.score is None else f", exact score {self.score:+d}"),
             "principal variation: " + " ".join(self.principal_variation),
             f"{'move':>8} {'visits':>9} {'mean':>7}  proven",
         ]
@@ -110,6 +117,22 @@ def make_report(game: Game, nodes: NDArray[np.void], chosen: int, seconds: float
         candidates=tuple(candidates),
         principal_variation=tuple(_principal_variation(game, nodes)),
         proven=PROOFS.get(int(root["proven"]), ""),
+    )
+
+
+def make_exact_report(solution: EndgameSolution) -> SearchReport:
+    """Return the report of a position that was solved."""
+    outcome = solution.outcome
+    return SearchReport(
+        action=solution.action,
+        name=solution.name,
+        simulations=0,
+        seconds=solution.seconds,
+        nodes=solution.nodes,
+        candidates=(Candidate(solution.action, solution.name, 0, MEANS[outcome], outcome),),
+        principal_variation=solution.principal_variation,
+        proven=outcome,
+        score=solution.score,
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ludoteca.envs.game import Game
+from ludoteca.envs.render.marks import Marks, marked
 from ludoteca.envs.render.raster import gif, png, rgb_array
 from ludoteca.envs.render.scene import cell_at, scene
 from ludoteca.envs.render.svg import svg, svg_animation
@@ -20,9 +21,11 @@ from ludoteca.envs.render.window import BoardWindow
 
 __all__ = [
     "BoardWindow",
+    "Marks",
     "board_text",
     "cell_at",
     "gif",
+    "marked",
     "png",
     "render",
     "rgb_array",

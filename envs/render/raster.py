@@ -100,7 +100,7 @@ def _draw(image: Any, shapes: Sequence[Shape]) -> None:
             case Line():
                 _line(draw, shape)
             case Text():
-                anchor = "ls" if shape.anchor == "left" else "ms"
+                anchor = {"left": "ls", "right": "rs"}.get(shape.anchor, "ms")
                 # The baseline is half the height of capitals below the middle.
                 place = (shape.x * SCALE, (shape.y + 0.35 * shape.size) * SCALE)
                 draw.text(place, shape.text, shape.color, _font(shape.size), anchor)

@@ -52,7 +52,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Text:
-    """One line of text, centered on (x, y) or starting there (`"left"`), `size` pixels high."""
+    """One line of text, `size` pixels high.
+
+    Its middle lies on (x, y), or its beginning (`"left"`) or end (`"right"`).
+    """
 
     x: float
     y: float

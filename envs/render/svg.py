@@ -98,7 +98,7 @@ def _element(shape: Shape) -> str:
                 f"{_stroke(shape.color, shape.width)}/>"
             )
         case Text():
-            anchor = "start" if shape.anchor == "left" else "middle"
+            anchor = {"left": "start", "right": "end"}.get(shape.anchor, "middle")
             baseline = shape.y + 0.35 * shape.size  # half the height of capitals below the middle
             return (
                 f'<text x="{_n(shape.x)}" y="{_n(baseline)}" font-size="{_n(shape.size)}" '

@@ -24,7 +24,7 @@ class BoardWindow:
     def __init__(self, title: str = "Ludoteca") -> None:
         self.title = title
         self.closed = False
-        self._clicks: list[tuple[int, int]] = []
+        self._events: list[tuple[int, int] | str] = []
         self._size: tuple[int, int] | None = None
         self._clock: Any = None
 
@@ -56,7 +56,7 @@ class BoardWindow:
             self._clock.tick(fps)
 
     def pump(self) -> None:
-        """Handle events: remember clicks, and close the window if the user asks for it."""
+        """Handle events: remember clicks and keys, and close the window if the user asks for it."""
         if BoardWindow._owner is not self:
             return
         pygame = _pygame()
@@ -65,12 +65,23 @@ class BoardWindow:
                 self.close()
                 return
             if event.type == pygame.MOUSEBUTTONDOWN and event.button == 1:
-                self._clicks.append((int(event.pos[0]), int(event.pos[1])))
+                self._events.append((int(event.pos[0]), int(event.pos[1])))
+            elif event.type == pygame.KEYDOWN:
+                self._events.append(str(pygame.key.name(event.key)))
+            elif event.type == pygame.VIDEOEXPOSE:
+                pygame.display.flip()  # what lay over the window is gone
 
     def clicks(self) -> list[tuple[int, int]]:
-        """Return the pixels (x, y) clicked since the last call."""
+        """Return the pixels (x, y) clicked since the last call, and forget keys."""
+        return [event for event in self.events() if not isinstance(event, str)]
+
+    def events(self) -> list[tuple[int, int] | str]:
+        """Return what the user did since the last call: pixels clicked, and names of keys.
+
+        Keys are named as by pygame: `"a"`, `"1"`, `"return"`, `"escape"`.
+        """
         self.pump()
-        found, self._clicks = self._clicks, []
+        found, self._events = self._events, []
         return found
 
     def close(self) -> None:

@@ -173,7 +173,7 @@ def test_what_cannot_be_is_told_in_one_line(capsys, arguments, message):
     ("arguments", "message"),
     [
         ([], "match"),
-        (["play"], "list, match, tournament, render, replay, bench"),
+        (["duel"], "list, play, match, tournament, render, replay, bench"),
         (["match"], "GAME"),
         (["match", "hex", "--games", "many"], "--games"),
         (["bench", "agents"], "envs"),
@@ -207,7 +207,7 @@ def test_an_interrupted_command_says_so(capsys, monkeypatch):
     assert run(capsys, *MATCH) == (130, "", "interrupted\n")
 
 
-@pytest.mark.parametrize("command", ["list", "match", "render", "replay", "bench"])
+@pytest.mark.parametrize("command", ["list", "play", "match", "render", "replay", "bench"])
 def test_every_command_has_help(capsys, command):
     status, out, _ = run(capsys, command, "--help")
     assert status == 0

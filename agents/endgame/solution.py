@@ -1,0 +1,61 @@
+"""What is known of an endgame once it is solved, and the error if it was not."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class EndgameLimitError(RuntimeError):
+    """An endgame was not solved within the nodes or the time allowed."""
+
+
+@dataclass(frozen=True)
+class EndgameSolution:
+    """The result of perfect play from a position, counted in discs.
+
+    Attributes:
+        action: a best move of the player to move, and `name` what people call it.
+        score: how many more discs than the opponent that player has in the end (negative: fewer);
+            squares that stay empty count for the winner.
+        principal_variation: names of best moves of both players, until the game is over.
+        scores: the score of every legal move by its name, best first; None unless asked for.
+        empty: how many squares were empty.
+        nodes: how many positions were looked at.
+        seconds: how long it took.
+    """
+
+    action: int
+    name: str
+    score: int
+    principal_variation: tuple[str, ...]
+    scores: dict[str, int] | None
+    empty: int
+    nodes: int
+    seconds: float
+
+    @property
+    def outcome(self) -> str:
+        """What the game becomes for the player to move: `"win"`, `"draw"` or `"loss"`."""
+        return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
+
+    def __str__(self) -> str:
+        rate = self.nodes / max(self.seconds, 1e-9)
+        return (
+            f"{self.name}, solved exactly: {self.score:+d} with {self.empty} empty squares "
+            f"in {self.seconds:.3f} s, {self.nodes} nodes ({rate:,.0f}/s)\n"
+            f"principal variation: {' '.join(self.principal_variation)}"
+        )
+
+
+class Endgame(Protocol):
+    """Solves the endgames of one game."""
+
+    def empty(self, s: Any) -> int:
+        """Return how many squares of a position are empty: about how many moves are left."""
+
+    def prepare(self) -> None:
+        """Compile or load the search, so that the first position takes no longer than others."""
+
+    def solve(
+        self, s: Any, *, all_moves: bool, nodes: int | None, seconds: float | None
+    ) -> EndgameSolution:
+        """Solve a position, see `ludoteca.agents.endgame.solve_endgame`."""

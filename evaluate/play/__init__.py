@@ -1,0 +1,1 @@
+"""Playing: people against agents, in a window or in the terminal."""

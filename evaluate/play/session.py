@@ -1,0 +1,195 @@
+"""A game that is being played: its positions so far, who sits where, and the way back."""
+
+from collections.abc import Sequence
+from copy import copy
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.render.status import player_name
+from ludoteca.envs.replay import Replay
+from ludoteca.envs.vector import check_seed
+
+HUMAN = "human"
+
+
+class Session:
+    """One game after the other, with every position of the present one.
+
+    Attributes:
+        game: what is played; players move in turn.
+        players: who sits where: `HUMAN`, or what an agent is called.
+        seed: of the present game; the next one has the next seed.
+        positions: every position so far; the last one is the present one.
+        actions: what was played; `actions[k]` led from `positions[k]` to `positions[k + 1]`.
+    """
+
+    def __init__(self, game: Game, players: Sequence[str], seed: int = 0):
+        """Begin the first game.
+
+        Raises:
+            ValueError: if all move at once in the game, the number of players is another, or the
+                seed is out of range.
+        """
+        if game.simultaneous:
+            raise ValueError(f"in {game.name} all move at once: only games in turn can be played")
+        if len(players) != game.num_players:
+            raise ValueError(f"{game.spec} has {game.num_players} players, got {len(players)}")
+        self.game, self.players = game, tuple(players)
+        self.seed = check_seed(seed)
+        self.positions: list[Any] = [game.new(self.seed)]
+        self.actions: list[int] = []
+
+    @property
+    def present(self) -> Any:
+        """The present position, a record."""
+        return self.positions[-1]
+
+    @property
+    def last_action(self) -> int | None:
+        """What was played last, if anything was."""
+        return self.actions[-1] if self.actions else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        with np.errstate(over="ignore"):
+            return bool(self.game.is_terminal(self.present))
+
+    @property
+    def mover(self) -> int | None:
+        """Whose turn it is; None when the game is over."""
+        return None if self.is_over else self.mover_at(len(self.actions))
+
+    @property
+    def waits_for_human(self) -> bool:
+        """Whether a human is to move."""
+        mover = self.mover
+        return mover is not None and self.players[mover] == HUMAN
+
+    def legal(self) -> list[int]:
+        """Return the legal actions, none when the game is over."""
+        return [] if self.is_over else self.game.legal(self.present)
+
+    def play(self, action: int) -> None:
+        """Play an action for whose turn it is.
+
+        Raises:
+            ValueError: if it is illegal.
+        """
+        legal = self.legal()
+        if action not in legal:
+            raise ValueError(f"action {action} is illegal after {self.actions}: legal are {legal}")
+        s = _copy(self.game, self.present)
+        with np.errstate(over="ignore"):
+            self.game.step(s, action)
+        self.positions.append(s)
+        self.actions.append(action)
+
+    def play_named(self, names: Sequence[str]) -> None:
+        """Play actions by their names.
+
+        Raises:
+            ValueError: at the first that is unknown or illegal; those before it have been played.
+        """
+        for name in names:
+            self.play(find_action(self.game, name, self.legal()))
+
+    def undo(self) -> bool:
+        """Go back to the last position in which a human chose, or one ply if nobody is human.
+
+        Returns:
+            Whether there was such a position.
+        """
+        turns = [
+            k
+            for k in range(len(self.actions))
+            if HUMAN not in self.players or self.players[self.mover_at(k)] == HUMAN
+        ]
+        if not turns:
+            return False
+        del self.positions[turns[-1] + 1 :], self.actions[turns[-1] :]
+        return True
+
+    def restart(self) -> None:
+        """Begin another game."""
+        self.seed = check_seed(self.seed + 1)
+        self.positions, self.actions = [self.game.new(self.seed)], []
+
+    def snapshot(self) -> "Session":
+        """Return a copy for a thread, which stays the same when this one goes on."""
+        twin = copy(self)
+        twin.positions, twin.actions = list(self.positions), list(self.actions)
+        return twin
+
+    def replay(self) -> Replay:
+        """Return the game so far."""
+        returns = None
+        if self.is_over:
+            scores = np.zeros(self.game.num_players, np.float32)
+            with np.errstate(over="ignore"):
+                self.game.returns(self.present, scores)
+            returns = tuple(round(float(x), 6) for x in scores)
+        return Replay(self.game.spec, self.seed, list(self.actions), returns, self.players)
+
+    def save(self, path: Path | None = None) -> Path:
+        """Write the game so far to a file, by default one named after the game and the time.
+
+        Returns:
+            The file.
+
+        Raises:
+            OSError: if it cannot be written.
+        """
+        path = path or Path(f"{self.game.name}_{datetime.now():%Y%m%d_%H%M%S}.json")
+        self.replay().save(path)
+        return path
+
+    def rng(self, ply: int | None = None) -> NDArray[np.uint64]:
+        """Return the random stream for a choice after `ply` plies, by default now. Shape `[1]`.
+
+        It depends on the seed and the number of plies alone, so that a game that is taken back and
+        played again goes the same way.
+        """
+        ply = len(self.actions) if ply is None else ply
+        words = np.random.SeedSequence([self.seed, ply]).generate_state(1, np.uint64)
+        return words.astype(np.uint64)
+
+    def mover_at(self, ply: int) -> int:
+        """Return whose turn it was after so many plies."""
+        assert self.game.player is not None
+        with np.errstate(over="ignore"):
+            return int(self.game.player(self.positions[ply]))
+
+
+def find_action(game: Game, text: str, legal: Sequence[int]) -> int:
+    """Return the legal action that people call `text`; capitals do not matter.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    wanted = text.lower()
+    for action in legal:
+        if game.action_names[action].lower() == wanted:
+            return action
+    if wanted in (name.lower() for name in game.action_names):
+        raise ValueError(f"{text} is illegal here")
+    raise ValueError(f"there is no move {text!r} in {game.name}; moves look like {_sample(game)}")
+
+
+def seat_name(session: Session, seat: int) -> str:
+    """Return what a player is called, with who it is: `"black (human)"`."""
+    return f"{player_name(session.game, seat)} ({session.players[seat]})"
+
+
+def _sample(game: Game) -> str:
+    names = game.action_names
+    return ", ".join(dict.fromkeys((names[0], names[len(names) // 2], names[-1])))
+
+
+def _copy(game: Game, s: Any) -> Any:
+    return np.array([s], game.state).view(np.recarray)[0]

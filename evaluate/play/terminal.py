@@ -1,0 +1,172 @@
+"""Playing in the terminal."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ludoteca.envs.render.status import player_name
+from ludoteca.envs.render.text import board_text
+from ludoteca.evaluate.play.session import HUMAN, Session, find_action
+from ludoteca.evaluate.play.thinker import Failure, Thinker
+from ludoteca.evaluate.play.thought import Thought
+
+HELP = """a move by its name, or
+  ?            this help and the legal moves
+  undo         back to your last decision
+  hint         what the agent would play for you
+  new          another game
+  save [FILE]  write the game to a file
+  quit"""
+AFTER_FAILURE = "save [FILE] writes the game so far, quit ends"
+CANDIDATES = 4  # of an agent's moves that are told
+
+
+class Terminal:
+    """A game in the terminal: lines are read from standard input, and boards printed.
+
+    Attributes:
+        session: the game.
+        failure: what ended it, if an agent failed.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        thinkers: Mapping[int, Thinker],
+        adviser: Thinker | None = None,
+        file: Path | None = None,
+    ):
+        """Begin.
+
+        Args:
+            session: the game.
+            thinkers: the agents, by seat.
+            adviser: who gives hints to humans.
+            file: where games are saved if no file is named.
+        """
+        self.session = session
+        self.failure: Failure | None = None
+        self._thinkers, self._adviser = dict(thinkers), adviser
+        self._file = self._saved_as = file
+        self._closed = False
+
+    def play(self) -> None:
+        """Play until the user quits or input ends; without humans, until the game is over."""
+        self._show()
+        while not self._closed:
+            mover = self.session.mover
+            if self.failure is None and mover in self._thinkers:
+                self._let_agent_move(mover)
+            elif HUMAN not in self.session.players:
+                return
+            else:
+                self._ask(mover)
+
+    def _let_agent_move(self, mover: int) -> None:
+        found = self._thinkers[mover].think(self.session)
+        name = player_name(self.session.game, mover)
+        if isinstance(found, Failure):
+            self.failure = found
+            print(f"{name}: {found}")
+            if HUMAN in self.session.players:
+                print(AFTER_FAILURE)
+            return
+        self.session.play(found.action)
+        print(f"{name} plays {self._told(found)}")
+        self._show()
+
+    def _ask(self, mover: int | None) -> None:
+        """Read one line and do what it says."""
+        if mover is None or self.failure is not None:
+            prompt = "> "
+        else:
+            prompt = f"{player_name(self.session.game, mover)}> "
+        try:
+            line = input(prompt).strip()
+        except EOFError:
+            print()
+            self._closed = True
+            return
+        word, _, rest = line.partition(" ")
+        commands = {"quit": self._quit, "save": self._save}
+        if self.failure is None:
+            commands |= {
+                "?": self._help,
+                "undo": self._undo,
+                "hint": self._hint,
+                "new": self._restart,
+            }
+        if not line:
+            return
+        if word.lower() in commands:
+            commands[word.lower()](rest.strip())
+        elif self.failure is not None:
+            print(AFTER_FAILURE)
+        else:
+            self._play(line)
+
+    def _play(self, text: str) -> None:
+        if self.session.is_over:
+            print("the game is over: undo, new, save or quit")
+            return
+        try:
+            self.session.play(find_action(self.session.game, text, self.session.legal()))
+        except ValueError as error:
+            print(f"{error}; ? lists the legal moves")
+            return
+        self._show()
+
+    def _show(self) -> None:
+        print(board_text(self.session.game, self.session.present, self.session.last_action))
+        print()
+
+    def _help(self, _: str) -> None:
+        names = self.session.game.action_names
+        print(HELP)
+        print("legal moves:", " ".join(names[a] for a in self.session.legal()) or "none")
+
+    def _undo(self, _: str) -> None:
+        if self.session.undo():
+            self._show()
+        else:
+            print("there is nothing to take back")
+
+    def _hint(self, _: str) -> None:
+        if self._adviser is None or not self.session.waits_for_human:
+            print("there is no hint")
+            return
+        found = self._adviser.think(self.session)
+        print(found if isinstance(found, Failure) else f"hint: {self._told(found)}")
+
+    def _restart(self, _: str) -> None:
+        self.session.restart()
+        self._saved_as = self._file
+        for thinker in (*self._thinkers.values(), self._adviser):
+            if thinker is not None:
+                thinker.drop(forget=True)
+        self._show()
+
+    def _save(self, name: str) -> None:
+        try:
+            self._saved_as = self.session.save(Path(name) if name else self._saved_as)
+            print(f"saved: {self._saved_as}")
+        except OSError as error:
+            print(f"not saved: {error.strerror or error}")
+
+    def _quit(self, _: str) -> None:
+        self._closed = True
+
+    def _told(self, thought: Thought) -> str:
+        """Return a move with what the agent thinks about it, in one line."""
+        names = self.session.game.action_names
+        parts = [names[thought.action]]
+        if thought.score is not None:
+            parts.append(f"expected score {thought.score:.2f}")
+        if thought.proven:
+            parts.append(f"proven {thought.proven}")
+        if thought.weights is not None:
+            what = "values" if thought.shares is None else "visit shares"
+            best = (f"{names[a]} {thought.weights[a]:.2f}" for a in thought.best(CANDIDATES))
+            parts.append(f"{what} {', '.join(best)}")
+        if thought.simulations:
+            parts.append(f"{thought.simulations / max(thought.seconds, 1e-9):,.0f} simulations/s")
+        return "; ".join(parts)

@@ -1,0 +1,55 @@
+"""Playing in a window."""
+
+import sys
+import time
+from importlib.util import find_spec
+from os import environ
+
+from ludoteca.envs.render.raster import rgb_array
+from ludoteca.envs.render.window import BoardWindow
+from ludoteca.evaluate.play.screen import Screen
+from ludoteca.evaluate.play.table import Table
+
+IDLE = 0.02  # seconds between looks at what the user does
+
+
+def open_window(table: Table) -> BoardWindow:
+    """Open a window that shows a table.
+
+    Raises:
+        ImportError: without pygame or Pillow.
+        RuntimeError: if no window can be opened here.
+    """
+    window = BoardWindow(f"{table.session.game.title} - Ludoteca")
+    window.show(rgb_array(Screen(table).draw()))
+    return window
+
+
+def play_in_window(table: Table, window: BoardWindow) -> None:
+    """Play until the user closes the window or quits; the window is closed afterwards."""
+    screen = Screen(table)
+    try:
+        while not (window.closed or table.closed):
+            events = window.events()
+            for event in events:
+                if isinstance(event, str):
+                    table.key(event)
+                else:
+                    screen.click(*event)
+            if table.tick() or events:
+                window.show(rgb_array(screen.draw()))
+            else:
+                time.sleep(IDLE)
+    finally:
+        window.close()
+
+
+def why_no_window() -> str:
+    """Return why no window can be opened here, as far as that can be told without trying."""
+    for package, module in (("pygame", "pygame"), ("Pillow", "PIL")):
+        if find_spec(module) is None:
+            return f'a window needs {package}: pip install "ludoteca[render]"'
+    displays = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
+    if sys.platform.startswith("linux") and not any(environ.get(name) for name in displays):
+        return "there is no display"
+    return ""

@@ -1,0 +1,71 @@
+"""The benchmark of exact endgames, on a small position."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ludoteca.evaluate import cli
+from ludoteca.evaluate.bench import endgame
+from ludoteca.evaluate.bench.endgame import bench_endgame
+from ludoteca.evaluate.bench.ffo import ffo_positions
+
+
+def test_positions_are_solved_and_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "endgame.json"
+    found = bench_endgame(file, seconds=0.05, only=("ffo-20",))
+    assert [(one.name, one.empty, one.score, one.right) for one in found] == [
+        ("ffo-20", 6, 6, True)
+    ]
+    assert found[0].move == found[0].principal_variation[0] == "h5"
+    assert len(found[0].seconds) > 1
+    printed = capsys.readouterr().out
+    assert "exact endgames of Othello" in printed
+    assert "right" in printed
+    read = json.loads(file.read_text())
+    assert read["positions"][0]["nodes"] == found[0].nodes
+    assert "numba" in read["versions"]
+
+
+def test_by_default_long_endgames_are_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    solve = endgame.solve_again_and_again
+
+    def instead(number: int, seconds: float) -> endgame.Solved:
+        asked.append(number)
+        return solve(20, seconds)
+
+    monkeypatch.setattr(endgame, "solve_again_and_again", instead)
+    bench_endgame(None, seconds=0.001)
+    assert [ffo_positions()[number].empty for number in asked] == [20, 22, 22, 23, 23]
+
+
+def test_the_positions_are_those_of_the_collection() -> None:
+    positions = ffo_positions()
+    assert list(positions) == list(range(1, 60))
+    for number, known in positions.items():
+        assert known.number == number
+        assert sum(len(row) for row in known.rows) == 64
+        assert list(known.scores.values()) == sorted(known.scores.values(), reverse=True)
+        s = known.state()
+        assert s.legal.item().bit_count() >= len(known.scores)
+
+
+def test_what_cannot_be_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match="seconds must be positive, got 0"):
+        bench_endgame(None, seconds=0)
+    with pytest.raises(ValueError, match="unknown measure 'ffo-60'; there are ffo-1, ffo-2"):
+        bench_endgame(None, only=("ffo-60",))
+    assert cli.main(["bench", "endgame", "--peers"]) == 2
+    assert "endgames are not measured beside other packages" in capsys.readouterr().err
+
+
+def test_the_command_passes_its_options_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    calls = []
+    monkeypatch.setattr(endgame, "bench_endgame", lambda **options: calls.append(options))
+    file = tmp_path / "a.json"
+    arguments = ["bench", "endgame", "--json", str(file), "--seconds", "3", "--only", "ffo-4"]
+    assert cli.main(arguments) == 0
+    assert calls == [{"json": file, "seconds": 3.0, "only": ("ffo-4",)}]
