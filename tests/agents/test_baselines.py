@@ -46,7 +46,14 @@ def is_uniform(actions, expected):
     return chisquare(counts).pvalue > 0.001
 
 
-@pytest.mark.parametrize("name", GAMES)
+# Agents are compiled for each game: one of each kind by default, the others in `make test-slow`.
+SOME_GAMES = ("HungryGeese-v0", "Othello-v0", "Connect4-v0", "Tron-v0", "Breakthrough-v0")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in SOME_GAMES else pytest.param(name, marks=pytest.mark.slow) for name in GAMES],
+)
 @pytest.mark.parametrize("spec", ["random", "greedy"])
 def test_agents_are_determined_by_the_random_streams(name, spec):
     game = make_game(name)
@@ -129,7 +136,13 @@ def greedy_goose(s, player):
     return min(distances, key=distances.get) if distances else None
 
 
-@pytest.mark.parametrize("spec", ["hungry_geese", "hungry_geese:rows=4,columns=5,num_players=3"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param("hungry_geese", marks=pytest.mark.slow),
+        "hungry_geese:rows=4,columns=5,num_players=3",
+    ],
+)
 def test_greedy_goose_is_kaggles(spec):
     game, agent = make_game(spec), agent_of("greedy", spec)
     replays = play_match(game, ("greedy", "greedy"), 8, seed=2, record=8).replays

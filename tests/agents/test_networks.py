@@ -98,7 +98,18 @@ def test_simultaneous_games_are_refused():
         Encoder(make_game("tron"))
 
 
-@pytest.mark.parametrize("game", in_turn(), ids=lambda game: game.name)
+# One of each kind of action by default, the others in `make test-slow`.
+QUICK = ("connect4", "othello", "hex", "breakthrough")
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        pytest.param(game, marks=() if game.name in QUICK else pytest.mark.slow)
+        for game in in_turn()
+    ],
+    ids=lambda game: game.name,
+)
 def test_fresh_networks_play_every_game(game):
     for config in (SMALL, DOCUMENT):
         agent = DQNAgent.from_network(game, make_q_network(config, game))

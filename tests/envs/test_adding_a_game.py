@@ -171,6 +171,7 @@ def test_contract(copy: Copy) -> None:
     assert any("misere=True" in test for test in tests)
 
 
+@pytest.mark.slow
 def test_commands(copy: Copy) -> None:
     outputs = {}
     for command in commands():

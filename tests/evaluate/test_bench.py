@@ -20,12 +20,21 @@ from ludoteca.evaluate.bench.startup import measure_startup, run_fresh
 PEER_SCRIPTS = sorted(sides.SERVE.parent.glob("*.py"))
 
 
-def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, capsys):
+# One of each kind; the others, compiled anew like these, wait for `make test-slow`.
+SOME_MEASURES = ("connect4", "python_loops", "threads_tron")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [SOME_MEASURES, pytest.param(tuple(groups()), marks=pytest.mark.slow)],
+    ids=["some", "all"],
+)
+def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, capsys, names):
     monkeypatch.setattr("ludoteca.evaluate.bench.measures.NUM_ENVS", 32)
     monkeypatch.setattr("ludoteca.evaluate.bench.measures.MANY_ENVS", 64)
     file = tmp_path / "new" / "bench.json"
-    report = bench_envs(False, file, seconds=0.05, only=tuple(groups()))
-    assert {row.group for row in report.rows} == set(groups())
+    report = bench_envs(False, file, seconds=0.05, only=names)
+    assert {row.group for row in report.rows} == set(names)
     assert all(row.ours is not None and row.ours > 0 for row in report.rows)
     threads = [row for row in report.rows if row.group.startswith("threads")]
     assert threads
@@ -40,8 +49,8 @@ def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, cap
     assert set(read) == {"title", "rows", "samples", "startup", "about", "versions"}
     assert {"command", "date", "cpu", "cores", "rounds", "seconds_per_side"} <= set(read["about"])
     assert {"python", "numba", "ludoteca"} <= set(read["versions"])
-    assert set(read["samples"]) == set(groups())
-    rounds = read["samples"]["othello"]["vector"]
+    assert set(read["samples"]) == set(names)
+    rounds = read["samples"]["connect4"]["vector"]
     assert len(rounds) == envs.ROUNDS
     assert all(0 < one["inside"] < one["seconds"] and one["steps"] > 0 for one in rounds)
     assert [path.name for path in file.parent.iterdir()] == ["bench.json"]  # nothing temporary

@@ -262,7 +262,7 @@ def test_it_learns_tic_tac_toe(tmp_path):
     config = replace(
         TINY,
         folder=tmp_path,
-        games=10_000,
+        games=7_000,
         games_per_round=200,
         batch_size=256,
         replay_ratio=4.0,
@@ -294,7 +294,13 @@ def test_it_learns_tic_tac_toe(tmp_path):
     assert second.wins >= 800
 
 
-@pytest.mark.parametrize("id_", GAMES)
+# One of each kind of action by default, the others in `make test-slow`.
+QUICK = ("Connect4-v0", "Othello-v0", "Hex-v0", "Breakthrough-v0", "Tron-v0")
+
+
+@pytest.mark.parametrize(
+    "id_", [id_ if id_ in QUICK else pytest.param(id_, marks=pytest.mark.slow) for id_ in GAMES]
+)
 def test_every_game_in_turn_can_be_learned(id_, tmp_path):
     game = make_game(id_)
     config = replace(
@@ -547,7 +553,6 @@ def test_the_command_line(tmp_path):
         assert option in told.stdout
     for arguments, problem in (
         (("modern", "--game", "go"), "unknown game 'go'"),
-        (("modern", "--game", "hungry_geese"), "two players who move in turn"),
         (("document", "--opponent", "nobody"), "unknown agent 'nobody'"),
     ):
         failed = run(*arguments, "--folder", str(tmp_path / "x"), folder=tmp_path)
