@@ -1,8 +1,8 @@
 """Running networks fast on what there is: a GPU, or a CPU with or without bfloat16 units."""
 
 import copy
-import time
 from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from ludoteca.envs.params import choice
 
 Precision = Literal["auto", "float32", "bfloat16"]
 DTYPES: dict[Precision, torch.dtype] = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+BFLOAT16_UNITS = {"amx_bf16", "avx512_bf16"}
 # Positions in one pass: more would not be faster, and takes memory.
 LARGEST = 1024
 
@@ -81,24 +82,16 @@ class Runner:
 
 @cache
 def faster_precision(device: str = "cpu") -> Precision:
-    """Return the precision in which convolutions are faster here, found by a short measurement.
+    """Return the precision in which convolutions are faster here, by what the device is made for.
 
-    bfloat16 is, on GPUs and on processors with units for it, and slower elsewhere.
+    It does not measure: with the same settings, a run is to give the same network on one machine,
+    however busy that is. Processors with units for bfloat16 are only known on Linux.
     """
-    planes = torch.rand(256, 64, 9, 9)
-    seconds: dict[Precision, float] = {}
-    for precision, dtype in DTYPES.items():
-        convolution: Any = nn.Conv2d(64, 64, 3, padding=1).to(device, dtype)
-        convolution = convolution.to(memory_format=torch.channels_last)
-        given = planes.to(device).to(dtype, memory_format=torch.channels_last)
-        rounds = []
-        with torch.inference_mode():
-            for _ in range(6):
-                start = time.perf_counter()
-                float(convolution(given).sum())  # waits for a GPU, too
-                rounds.append(time.perf_counter() - start)
-        seconds[precision] = min(rounds)
-    return min(seconds, key=lambda precision: seconds[precision])
+    if torch.device(device).type == "cuda":
+        return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"
+    info = Path("/proc/cpuinfo")
+    flags = set(info.read_text().split()) if info.exists() else set()
+    return "bfloat16" if flags & BFLOAT16_UNITS else "float32"
 
 
 def to_tensor(

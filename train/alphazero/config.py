@@ -94,7 +94,7 @@ class Config:
     """Where networks run and learn, such as `cpu` or `cuda`."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """Numbers of convolutions; `bfloat16` is several times faster on processors made for it, and
-    `auto` the faster one, by a measurement at the start."""
+    `auto` chooses it there."""
     pipeline: bool = True
     """Play the next round while learning from the last one, on two cores."""
     save_seconds: float = 120.0
