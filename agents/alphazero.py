@@ -13,7 +13,6 @@ from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
-from ludoteca.envs.registry import make_game
 
 try:
     from ludoteca.agents.networks.pv_network import (
@@ -23,7 +22,7 @@ try:
         make_pv_network,
     )
     from ludoteca.agents.networks.runner import Precision, Runner
-    from ludoteca.agents.networks.weights import find_weights, load_weights
+    from ludoteca.agents.networks.weights import find_weights, load_network, load_weights
 except ImportError as error:
     raise ImportError('agents with networks need "ludoteca[train]"') from error
 
@@ -167,18 +166,6 @@ def load_pv_network(game: Game, file: Path) -> PVNetwork:
     Raises:
         ValueError: if the file holds no policy-value network, or one that does not fit the game.
     """
-    weights, about = load_weights(file)
-    try:
-        network = make_pv_network(PVConfig(**about["network"]), game)
-        trained = make_game(about["game"])
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{file} holds no policy-value network: {error!r}") from None
-    if trained.name != game.name:
-        raise ValueError(f"{file} plays {trained.name}, not {game.name}")
-    try:
-        network.load_state_dict(weights)
-    except RuntimeError:
-        raise ValueError(
-            f"{file} is made for {trained.spec} only, and does not fit {game.spec}"
-        ) from None
-    return network
+    return load_network(
+        game, file, lambda told: make_pv_network(PVConfig(**told), game), "policy-value network"
+    )

@@ -10,13 +10,12 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import real
-from ludoteca.envs.registry import make_game
 from ludoteca.envs.rng import next_u64
 
 try:
     from ludoteca.agents.networks.q_network import QNetwork, make_q_network, q_config
     from ludoteca.agents.networks.runner import Precision, Runner
-    from ludoteca.agents.networks.weights import find_weights, load_weights
+    from ludoteca.agents.networks.weights import find_weights, load_network, load_weights
 except ImportError as error:
     raise ImportError('agents with networks need "ludoteca[train]"') from error
 
@@ -132,21 +131,7 @@ def load_q_network(game: Game, file: Path) -> QNetwork:
     Raises:
         ValueError: if the file holds no Q network, or one that does not fit the game.
     """
-    weights, about = load_weights(file)
-    try:
-        network = make_q_network(q_config(about["network"]), game)
-        trained = make_game(about["game"])
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{file} holds no Q network: {error!r}") from None
-    if trained.name != game.name:
-        raise ValueError(f"{file} plays {trained.name}, not {game.name}")
-    try:
-        network.load_state_dict(weights)
-    except RuntimeError:
-        raise ValueError(
-            f"{file} is made for {trained.spec} only, and does not fit {game.spec}"
-        ) from None
-    return network
+    return load_network(game, file, lambda told: make_q_network(q_config(told), game), "Q network")
 
 
 def uniform(rngs: NDArray[np.uint64]) -> NDArray[np.float64]:

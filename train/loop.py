@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from ludoteca.agents.networks.runner import Precision, faster_precision
+from ludoteca.agents.networks.weights import save_weights
 from ludoteca.envs.game import Game
 from ludoteca.train.allocator import keep_memory
 from ludoteca.train.metrics import Metrics
@@ -102,10 +103,6 @@ class RoundTraining(ABC):
         """Put the network to the test; see `keep_best`."""
 
     @abstractmethod
-    def save_network(self, name: str) -> None:
-        """Write the network as it is now to `<name>.safetensors`."""
-
-    @abstractmethod
     def to_round(self, arrays: Arrays) -> Any:
         """Return a round from the arrays that it consists of."""
 
@@ -116,6 +113,11 @@ class RoundTraining(ABC):
     @abstractmethod
     def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
         """Go on from where `state` was taken."""
+
+    @property
+    @abstractmethod
+    def network(self) -> Any:
+        """What learns; `config.network` tells how it is built."""
 
     @property
     @abstractmethod
@@ -176,6 +178,17 @@ class RoundTraining(ABC):
         self.folder.save_state(numbers, arrays)
         self.metrics.save()
         self.save_network("network")
+
+    def save_network(self, name: str) -> None:
+        """Write the network as it is now to `<name>.safetensors`."""
+        about = {
+            "game": self.game.spec,
+            "network": self.config.network.as_dict(),
+            "games": self.games,
+            "updates": self.updates,
+        }
+        path = self.config.folder / f"{name}.safetensors"
+        save_weights(path, self.network.state_dict(), about)
 
     def keep_best(self, rate: float) -> None:
         """Write the network to `best.safetensors` if none did better; of equal ones, the latest."""

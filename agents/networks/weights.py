@@ -1,16 +1,20 @@
 """Networks in files: weights and what they are, in one safetensors file, read without pickles."""
 
 import json
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from safetensors import SafetensorError
 from safetensors.torch import load, save
-from torch import Tensor
+from torch import Tensor, nn
 
 from ludoteca.envs.files import write_whole
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
 
+Network = TypeVar("Network", bound=nn.Module)
 SUFFIX = ".safetensors"
 KEY = "ludoteca"  # of our JSON document among the file's metadata
 
@@ -44,6 +48,37 @@ def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} holds no network of this package: {error}") from None
     return weights, about
+
+
+def load_network(
+    game: Game, file: Path, make: Callable[[dict[str, Any]], Network], kind: str
+) -> Network:
+    """Return the network in a file, for a game that it can play.
+
+    Args:
+        game: the game it is to play.
+        file: the file.
+        make: builds a network from what the file tells about it.
+        kind: what the file is to hold, such as `"Q network"`.
+
+    Raises:
+        ValueError: if the file holds no such network, or one that does not fit the game.
+    """
+    weights, about = load_weights(file)
+    try:
+        network = make(about["network"])
+        trained = make_game(about["game"])
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{file} holds no {kind}: {error!r}") from None
+    if trained.name != game.name:
+        raise ValueError(f"{file} plays {trained.name}, not {game.name}")
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError:
+        raise ValueError(
+            f"{file} is made for {trained.spec} only, and does not fit {game.spec}"
+        ) from None
+    return network
 
 
 def find_weights(name: str | Path, kind: str) -> Path:

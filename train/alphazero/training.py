@@ -11,7 +11,7 @@ from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVNetwork, evaluator, make_pv_network
 from ludoteca.agents.networks.runner import Runner
-from ludoteca.agents.networks.weights import find_weights, save_weights
+from ludoteca.agents.networks.weights import find_weights
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.train.alphazero.config import Config
@@ -115,17 +115,6 @@ class Training(RoundTraining):
                 values[f"{opponent}__{one['seat']}"] = one["win_rate"]
         self.keep_best(match.totals[0].score)
         return values
-
-    def save_network(self, name: str) -> None:
-        """Write the network as it is now to `<name>.safetensors`."""
-        about = {
-            "game": self.game.spec,
-            "network": self.config.network.as_dict(),
-            "games": self.games,
-            "updates": self.learner.updates,
-        }
-        path = self.config.folder / f"{name}.safetensors"
-        save_weights(path, self.network.state_dict(), about)
 
     def to_round(self, arrays: Arrays) -> Round:
         """Return a round from its arrays."""

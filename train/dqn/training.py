@@ -9,7 +9,7 @@ from ludoteca.agents.dqn import DQNAgent, load_q_network
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.q_network import QNetwork, make_q_network
 from ludoteca.agents.networks.runner import Runner
-from ludoteca.agents.networks.weights import find_weights, save_weights
+from ludoteca.agents.networks.weights import find_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
@@ -124,17 +124,6 @@ class Training(RoundTraining):
                 seats = [one for one in rated if config.seat in ("both", one["seat"])]
                 self.keep_best(sum(one["win_rate"] for one in seats) / len(seats))
         return values
-
-    def save_network(self, name: str) -> None:
-        """Write the network as it is now to `<name>.safetensors`."""
-        about = {
-            "game": self.game.spec,
-            "network": self.config.network.as_dict(),
-            "games": self.games,
-            "updates": self.learner.updates,
-        }
-        path = self.config.folder / f"{name}.safetensors"
-        save_weights(path, self.network.state_dict(), about)
 
     def to_round(self, arrays: Arrays) -> Round:
         """Return a round from its arrays."""
