@@ -1,6 +1,5 @@
 """The report on Hex beside the document's tables."""
 
-import csv
 import io
 import json
 from collections.abc import Mapping
@@ -11,9 +10,9 @@ from ludoteca.envs.files import write_whole
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.markdown import table
 from ludoteca.evaluate.reproduce import document_hex as document
-from ludoteca.evaluate.reproduce.hex_runs import ABLATIONS, MIXED, grid_name
+from ludoteca.evaluate.reproduce.hex_records import Curve, Records
+from ludoteca.evaluate.reproduce.hex_runs import ABLATIONS, MIXED, Run, grid_name
 
-Results = Mapping[str, dict[str, Any]]
 # What the issue of beating the document asks for: board, opponent, seat -> document, ours.
 TARGETS = (
     (5, MIXED, "first", "77 (over training)", 98),
@@ -26,82 +25,41 @@ TARGETS = (
 )
 
 
-class Curve:
-    """Wins and losses of a training run, from its `metrics.csv`."""
-
-    def __init__(self, folder: Path):
-        with (folder / "metrics.csv").open() as file:
-            self.rows = [row for row in csv.DictReader(file) if row["loss"]]
-        self.seat = "first" if self.rows and self.rows[0]["training__first"] else "second"
-
-    def points(self, name: str) -> tuple[list[int], list[float]]:
-        """Return games and values."""
-        return [int(row["step"]) for row in self.rows], [float(row[name]) for row in self.rows]
-
-    def wins(self, low: float = 0.0, high: float = 1.0) -> float:
-        """Return the share of games won, in %, in a part of the run.
-
-        Args:
-            low: where the part begins, as a share of all games.
-            high: where it ends.
-        """
-        steps, rates = self.points(f"training__{self.seat}")
-        before, won, played = 0, 0.0, 0
-        for step, rate in zip(steps, rates, strict=True):
-            if low * steps[-1] < step <= high * steps[-1]:
-                won += rate * (step - before)
-                played += step - before
-            before = step
-        return 100 * won / max(played, 1)
-
-
-def write(theirs: Results, ours: Results, folder: Path, out: Path, **about: Any) -> None:
+def write(
+    records: Mapping[str, Records],
+    planned: Mapping[str, Mapping[str, Run]],
+    folder: Path,
+    out: Path,
+    fast: bool = False,
+) -> None:
     """Write `report.md`, `results.json` and the pictures.
 
     Args:
-        theirs: results of the document's runs, by name; none if they were not made.
-        ours: likewise of ours.
-        folder: where the runs are.
+        records: what is kept of the finished runs, by part and name.
+        planned: all runs, by part and name; sections whose runs are not all finished are left out.
+        folder: where the runs are that were made now.
         out: where the report goes.
-        about: what else to tell about the run.
+        fast: whether the runs are too short to learn anything.
     """
-    run, versions = {**about_this_run(), **about}, our_versions()
-    curves = {name: Curve(folder / name) for name in theirs}
+    theirs, ours = records["document"], records["beyond"]
     parts = [HEAD]
-    if ours:
+    if fast:
+        parts.append("**A fast run, to see that all of it works: too few games to learn from.**")
+    if ours.keys() == planned["beyond"].keys():
         parts.append(beyond_section(ours))
-    if theirs:
-        parts += [
-            grid_section(curves, theirs),
-            best_section(curves, theirs),
-            modes_section(curves),
-            boards_section(curves, theirs),
-            ablation_section(curves, theirs),
-        ]
-        write_whole(out / "best.png", draw(curves["best"], "wins and loss of the longer run"))
-        write_whole(out / "second.png", draw(curves["second"], "second player"))
-    parts.append(how_section(theirs, ours, run, versions))
-    content = {
-        "about": run,
-        "versions": versions,
-        "document": {
-            name: {
-                "settings": theirs[name]["config"],
-                "training": theirs[name]["training"],
-                "wins_in_training": curves[name].wins(),
-                "wins_at_the_end": curves[name].wins(0.95),
-                "evaluation": theirs[name]["evaluation"],
-            }
-            for name in theirs
-        },
-        "beyond": {
-            name: {key: one[key] for key in ("config", "training", "evaluation", "about")}
-            for name, one in ours.items()
-        },
-    }
+    for names, section in SECTIONS:
+        if all(name in theirs for name in planned["document"] if name.startswith(names)):
+            parts.append(section(theirs))
+    for name, title in PICTURES.items():
+        if name in theirs and (folder / name / "metrics.csv").exists():
+            write_whole(out / f"{name}.png", draw(Curve(folder / name), title))
+    parts.append(how_section(records, planned))
+    content = {"about": about_this_run(), "versions": our_versions(), **records}
     write_whole(out / "results.json", json.dumps(content, indent=1) + "\n")
     write_whole(out / "report.md", "\n\n".join(parts) + "\n")
 
+
+PICTURES = {"best": "wins and loss of the longer run", "second": "second player"}
 
 HEAD = """# Deep Q-learning in Hex
 
@@ -110,7 +68,7 @@ The experiments of Tanaka, "Inteligencia artificial para o jogo de Hex" (Univers
 plays at random every fifth time."""
 
 
-def beyond_section(ours: Results) -> str:
+def beyond_section(ours: Records) -> str:
     """Return the table of targets and what our networks reach."""
     rows = []
     for size, opponent, seat, theirs, target in TARGETS:
@@ -156,7 +114,7 @@ same, so that all games of a seat against it are one.
 {table(("board", "against", "as first player", "as second player"), others, texts=2)}"""
 
 
-def grid_section(curves: Mapping[str, Curve], theirs: Results) -> str:
+def grid_section(theirs: Records) -> str:
     """Return table 4.1 beside ours."""
     points = [
         (rate, gamma, epsilon, layers)
@@ -165,14 +123,15 @@ def grid_section(curves: Mapping[str, Curve], theirs: Results) -> str:
         for epsilon in document.EPSILONS
         for layers in document.LAYERS
     ]
-    ordered = sorted(points, key=lambda point: -curves[grid_name(*point)].wins())
+    runs = {point: theirs[grid_name(*point)] for point in points}
+    ordered = sorted(points, key=lambda point: -runs[point]["wins"]["all"])
     rows = [
         (
             *point,
             document.GRID.get(point, "below 3"),
-            f"{curves[grid_name(*point)].wins():.1f}",
-            f"{curves[grid_name(*point)].wins(0.95):.1f}",
-            interval(rating(theirs[grid_name(*point)], MIXED, "first")),
+            f"{runs[point]['wins']['all']:.1f}",
+            f"{runs[point]['wins']['last_twentieth']:.1f}",
+            interval(rating(runs[point], MIXED, "first")),
         )
         for point in ordered
     ]
@@ -190,28 +149,28 @@ of 100; the ablation below shows why. The document tells its 12 best of 36.
 {table(headings, rows, texts=0)}"""
 
 
-def best_section(curves: Mapping[str, Curve], theirs: Results) -> str:
+def best_section(theirs: Records) -> str:
     """Return table 4.2 and figure 4.1 beside ours."""
-    best = curves["best"]
-    games = theirs["best"]["training"]["games"]
+    best = theirs["best"]
+    games, wins = best["training"]["games"], best["wins"]
     return f"""## The longer run (table 4.2, figure 4.1)
 
-{games:,} games with learning rate 0.01, gamma 0.8, epsilon 0.1, two layers: {best.wins():.1f} %
-won over the training (document: {document.BEST} %), {best.wins(0.95):.1f} % in the last
+{games:,} games with learning rate 0.01, gamma 0.8, epsilon 0.1, two layers: {wins["all"]:.1f} %
+won over the training (document: {document.BEST} %), {wins["last_twentieth"]:.1f} % in the last
 twentieth (the document: above {document.LAST_HUNDRED} %), greedily afterwards
-{interval(rating(theirs["best"], MIXED, "first"))}.
+{interval(rating(best, MIXED, "first"))}.
 
 ![Wins and loss](best.png)"""
 
 
-def modes_section(curves: Mapping[str, Curve]) -> str:
+def modes_section(theirs: Records) -> str:
     """Return table 4.3 beside ours."""
     rows = [
         (
             mode,
             f"{games:,}",
             percent,
-            f"{curves[mode].wins(0, games / 300_000):.1f}",
+            f"{theirs[mode]['wins']['first_half' if games == 150_000 else 'all']:.1f}",
         )
         for (mode, games), percent in document.MODES.items()
     ]
@@ -223,15 +182,15 @@ games of half-length runs are the first half of ours.
 {table(("mode", "games in the document", "document, %", "ours, %"), rows)}"""
 
 
-def boards_section(curves: Mapping[str, Curve], theirs: Results) -> str:
+def boards_section(theirs: Records) -> str:
     """Return tables 4.4 and 4.5 beside ours."""
     rows = [
         (
             f"{size}x{size}, first player",
             f"{theirs[f'board-{size}']['training']['games']:,}",
             percent,
-            f"{curves[f'board-{size}'].wins():.3f}",
-            f"{curves[f'board-{size}'].wins(0.95):.1f}",
+            f"{theirs[f'board-{size}']['wins']['all']:.3f}",
+            f"{theirs[f'board-{size}']['wins']['last_twentieth']:.1f}",
         )
         for size, percent in document.BOARDS.items()
     ]
@@ -240,8 +199,8 @@ def boards_section(curves: Mapping[str, Curve], theirs: Results) -> str:
             "5x5, second player",
             f"{theirs['second']['training']['games']:,}",
             document.SECOND,
-            f"{curves['second'].wins():.3f}",
-            f"{curves['second'].wins(0.95):.1f}",
+            f"{theirs['second']['wins']['all']:.3f}",
+            f"{theirs['second']['wins']['last_twentieth']:.1f}",
         )
     )
     headings = ("what", "games", "document, %", "ours, %", "last twentieth, %")
@@ -269,20 +228,19 @@ ABLATION_TEXTS = {
 assert ABLATION_TEXTS.keys() == ABLATIONS.keys()
 
 
-def ablation_section(curves: Mapping[str, Curve], theirs: Results) -> str:
+def ablation_section(theirs: Records) -> str:
     """Return what single changes of the document's settings do."""
     rows = []
     for name, text in ABLATION_TEXTS.items():
-        curve, found = curves[f"ablation-{name}"], theirs[f"ablation-{name}"]
-        losses = curve.points("loss")[1]
+        found = theirs[f"ablation-{name}"]
         rows.append(
             (
                 text,
-                f"{curve.wins():.1f}",
-                f"{curve.wins(0.8):.1f}",
+                f"{found['wins']['all']:.1f}",
+                f"{found['wins']['last_fifth']:.1f}",
                 interval(rating(found, MIXED, "first")),
-                f"{max(losses):.3g}",
-                f"{losses[-1]:.3g}",
+                found["loss"]["largest"],
+                found["loss"]["last"],
             )
         )
     headings = (
@@ -303,28 +261,41 @@ the loss explode; what is left are numbers that are no numbers, or units that ar
 again. With rewards of 1 the same network learns."""
 
 
-def how_section(
-    theirs: Results, ours: Results, run: Mapping[str, Any], versions: Mapping[str, str]
-) -> str:
+# Beginnings of the names of a section's runs, and what writes it, in the report's order.
+SECTIONS = (
+    (("grid",), grid_section),
+    (("best",), best_section),
+    (("simple", "mirrored"), modes_section),
+    (("board", "second"), boards_section),
+    (("ablation",), ablation_section),
+)
+
+
+def how_section(records: Mapping[str, Records], planned: Mapping[str, Mapping[str, Run]]) -> str:
     """Return what is needed to do it again."""
     spent = []
-    for runs, cores in (
-        (theirs, "one core for each of the document's"),
-        (ours, "two cores for our"),
+    for part, cores in (
+        ("document", "one core each, the document's"),
+        ("beyond", "two cores each, ours"),
     ):
+        runs = records[part]
         if runs:
             hours = sum(one["training"]["seconds"] for one in runs.values()) / 3600
-            spent.append(f"{hours:.2f} hours of {cores} {len(runs)} runs")
-    precisions = {one["training"]["precision"] for one in (*theirs.values(), *ours.values())}
-    told = ", ".join(f"{name} {number}" for name, number in versions.items())
+            count = f"{len(runs)} of {len(planned[part])} runs"
+            spent.append(f"{hours:.2f} hours for {count} ({cores})")
+    every = [one for runs in records.values() for one in runs.values()]
+    precisions = {one["training"]["precision"] for one in every}
+    told = ", ".join(f"{name} {number}" for name, number in our_versions().items())
+    dates = sorted(one["about"]["date"][:16] for one in every)
+    machines = {f"{one['about']['cpu']}, {one['about']['cores']} cores" for one in every}
     return f"""## How it was done
 
-- Command: `{run["command"]}`
+- Command: `python -m ludoteca.evaluate.reproduce hex`; every run's own command is in its record.
 - Training: {", ".join(spent)}.
 - Losses weigh `1 - plies / (longest game + 1)`: the document does not tell its weights. Networks
   computed in {", ".join(sorted(precisions))}.
-- Date: {run["date"]}; versions: {told}
-- Machine: {run["cpu"]}, {run["cores"]} cores
+- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {told}
+- Machine: {"; ".join(sorted(machines))}
 - Every run's settings and results are in [results.json](results.json)."""
 
 

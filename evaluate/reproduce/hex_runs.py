@@ -1,9 +1,8 @@
 """The training runs that reproduce the document on Hex, and those that go beyond it."""
 
-import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -131,25 +130,36 @@ BEYOND: dict[int, tuple[int, int, float, str | None]] = {
 }
 
 
-def play_all(runs: Mapping[str, Run], folder: Path, processes: int, show: bool) -> None:
+def play_all(
+    runs: Mapping[str, Run],
+    folder: Path,
+    processes: int,
+    show: bool,
+    tell: Callable[[str], None] = lambda name: None,
+) -> None:
     """Run those that have not been run, `processes` at a time.
+
+    Args:
+        runs: by name.
+        folder: where each has a folder.
+        processes: how many go side by side.
+        show: whether to show a progress bar.
+        tell: called with the name of each run that is finished, also of those that were before.
 
     Raises:
         RuntimeError: if a run fails, with the end of what it printed.
     """
     left = [run for run in runs.values() if not (folder / run.name / RESULTS).exists()]
-    with _progress(len(runs), len(runs) - len(left), show) as tell:
+    for name in runs.keys() - {run.name for run in left}:
+        tell(name)
+    with _progress(len(runs), len(runs) - len(left), show) as advance:
         pool = ThreadPoolExecutor(processes)
         try:
             for done in as_completed([pool.submit(_train, run, folder) for run in left]):
                 tell(done.result().name)
+                advance(done.result().name)
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-def results_of(runs: Mapping[str, Run], folder: Path) -> dict[str, dict[str, Any]]:
-    """Return what is in the runs' `results.json`, by name."""
-    return {name: json.loads((folder / name / RESULTS).read_text()) for name in runs}
 
 
 def _train(run: Run, folder: Path) -> Run:

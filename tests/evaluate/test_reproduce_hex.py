@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,14 @@ from ludoteca.agents.dqn import DQNAgent
 from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.reproduce import document_hex, hex_report
 from ludoteca.evaluate.reproduce.__main__ import main
+from ludoteca.evaluate.reproduce.hex_records import earlier, record
 from ludoteca.evaluate.reproduce.hex_runs import Run, beyond_runs, document_runs, play_all
 from ludoteca.train.dqn.__main__ import parse
 from ludoteca.train.dqn.config import DOCUMENT, Config
 
 RUNS = document_runs(1, "float32")
 OURS = beyond_runs(1, "bfloat16")
+PLANNED = {"document": RUNS, "beyond": OURS}
 
 
 def parsed(run: Run) -> Config:
@@ -60,7 +63,7 @@ def test_ours_use_no_more_games_than_the_document():
         assert opponent in parsed(OURS["hex5"]).evaluate_against
 
 
-def make_up(folder: Path, name: str, config: dict, rates, seat: str, wins: int) -> None:
+def make_up(folder: Path, name: str, config: dict, games: int, rates, seat: str, wins: int) -> None:
     """Write what a run leaves behind, without running it."""
     low, high = wilson(wins, 1000)
     rated = {"games": 1000, "wins": wins, "draws": 0, "losses": 1000 - wins}
@@ -69,8 +72,8 @@ def make_up(folder: Path, name: str, config: dict, rates, seat: str, wins: int) 
         for one in ("first", "second")
     ]
     results = {
-        "about": {"command": "x"},
-        "config": config,
+        "about": {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2},
+        "config": config | {"games": games, "opponent": "mixed:x=0.2"},
         "training": {
             "games": 100 * len(rates),
             "updates": 1,
@@ -98,17 +101,19 @@ def made_up(tmp_path):
     for name, run in RUNS.items():
         seat = "second" if name == "second" else "first"
         rates = [0.0] * 10 + [0.5] * 9 + [0.9]
-        make_up(folder, name, dict(run.settings), rates, seat, 700)
+        make_up(folder, name, dict(run.settings), run.games, rates, seat, 700)
     for name, run in OURS.items():
-        make_up(folder, name, dict(run.settings), [0.5], "first", 970)
+        make_up(folder, name, dict(run.settings), run.games, [0.5], "first", 970)
     return folder
 
 
 def test_the_report_says_what_the_runs_found(made_up, tmp_path):
-    from ludoteca.evaluate.reproduce.hex_runs import results_of
-
     out = tmp_path / "report"
-    hex_report.write(results_of(RUNS, made_up), results_of(OURS, made_up), made_up, out, part="all")
+    records = {
+        "document": {name: record(made_up / name) for name in RUNS},
+        "beyond": {name: record(made_up / name) for name in OURS},
+    }
+    hex_report.write(records, PLANNED, made_up, out)
     text = (out / "report.md").read_text()
     # By hand: (9 * 0.5 + 0.9) / 20 of the games, in the last twentieth 90 %.
     assert (
@@ -125,10 +130,41 @@ def test_the_report_says_what_the_runs_found(made_up, tmp_path):
     assert sum("**no**" in line for line in text.splitlines()) == 2  # 98 and 100 are not reached
     for name in ("best.png", "second.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
-    assert "0.52 hours of one core for each of the document's 52 runs" in text  # 36 s each
+    assert "0.52 hours for 52 of 52 runs (one core each, the document's)" in text  # 36 s each
     content = json.loads((out / "results.json").read_text())
-    assert content["document"]["best"]["wins_in_training"] == pytest.approx(27.0)
+    assert content["document"]["best"]["wins"]["all"] == pytest.approx(27.0)
     assert len(content["beyond"]) == 5
+
+
+def test_sections_wait_for_their_runs_and_earlier_ones_are_kept(made_up, tmp_path):
+    out = tmp_path / "report"
+    some = [name for name in RUNS if name.startswith(("grid", "ablation"))]
+    records = {"document": {name: record(made_up / name) for name in some[1:]}, "beyond": {}}
+    hex_report.write(records, PLANNED, made_up, out)
+    text = (out / "report.md").read_text()
+    assert "(ablation)" in text
+    assert "(table 4.1)" not in text
+    assert "for 44 of 52 runs" in text
+    assert earlier(out, PLANNED) == records
+    shorter = {name: replace(run, games=5) for name, run in RUNS.items()}
+    assert earlier(out, PLANNED | {"document": shorter}) == {"document": {}, "beyond": {}}
+    assert earlier(tmp_path / "none", PLANNED) == {"document": {}, "beyond": {}}
+    records["document"][some[0]] = record(made_up / some[0])
+    hex_report.write(records, PLANNED, made_up, out)
+    assert "(table 4.1)" in (out / "report.md").read_text()
+
+
+def test_what_the_report_has_is_not_run_again(made_up, tmp_path, capsys):
+    out = tmp_path / "report"
+    hex_report.write(
+        {"document": {name: record(made_up / name) for name in RUNS}, "beyond": {}},
+        PLANNED, made_up, out,
+    )  # fmt: skip
+    empty = tmp_path / "empty"
+    arguments = ["hex", "--part", "document", "--keep", "--out", str(out), "--runs", str(empty)]
+    assert main(arguments) == 0
+    assert not empty.exists()
+    assert "document: 0 of 52 runs" in capsys.readouterr().err
 
 
 def test_runs_are_made_once_and_failures_tell(tmp_path, capsys):

@@ -1,0 +1,83 @@
+"""What is kept of the training runs on Hex: enough to write the report without their folders."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ludoteca.evaluate.reproduce.hex_runs import RESULTS, Run
+
+Records = Mapping[str, dict[str, Any]]
+PARTS = ("document", "beyond")
+
+
+class Curve:
+    """Wins and losses of a training run, from its `metrics.csv`."""
+
+    def __init__(self, folder: Path):
+        with (folder / "metrics.csv").open() as file:
+            self.rows = [row for row in csv.DictReader(file) if row["loss"]]
+        self.seat = "first" if self.rows and self.rows[0]["training__first"] else "second"
+
+    def points(self, name: str) -> tuple[list[int], list[float]]:
+        """Return games and values."""
+        return [int(row["step"]) for row in self.rows], [float(row[name]) for row in self.rows]
+
+    def wins(self, low: float = 0.0, high: float = 1.0) -> float:
+        """Return the share of games won, in %, in a part of the run.
+
+        Args:
+            low: where the part begins, as a share of all games.
+            high: where it ends.
+        """
+        steps, rates = self.points(f"training__{self.seat}")
+        before, won, played = 0, 0.0, 0
+        for step, rate in zip(steps, rates, strict=True):
+            if low * steps[-1] < step <= high * steps[-1]:
+                won += rate * (step - before)
+                played += step - before
+            before = step
+        return 100 * won / max(played, 1)
+
+
+def record(folder: Path) -> dict[str, Any]:
+    """Return what is kept of a finished run.
+
+    Args:
+        folder: of the run.
+    """
+    results = json.loads((folder / RESULTS).read_text())
+    kept = {key: results[key] for key in ("config", "training", "evaluation", "about")}
+    if results["config"]["opponent"] == "self":
+        return kept
+    curve = Curve(folder)
+    losses = curve.points("loss")[1]
+    kept["wins"] = {
+        "all": curve.wins(),
+        "first_half": curve.wins(0, 0.5),
+        "last_fifth": curve.wins(0.8),
+        "last_twentieth": curve.wins(0.95),
+    }
+    # As text, since JSON has no word for numbers that are none.
+    kept["loss"] = {"largest": f"{max(losses):.3g}", "last": f"{losses[-1]:.3g}"}
+    return kept
+
+
+def earlier(out: Path, runs: Mapping[str, Mapping[str, Run]]) -> dict[str, dict[str, Any]]:
+    """Return the records of a report that was written before, by part and name.
+
+    Args:
+        out: folder of the report.
+        runs: what belongs there now; records of other runs, or of shorter ones, are left out.
+    """
+    path = out / RESULTS
+    content = json.loads(path.read_text()) if path.exists() else {}
+    return {
+        part: {
+            name: found
+            for name, found in content.get(part, {}).items()
+            if name in runs[part] and found["config"]["games"] == runs[part][name].games
+        }
+        for part in PARTS
+    }
