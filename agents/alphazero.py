@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.dqn import uniform
 from ludoteca.agents.guided.search import Found, GuidedSearch
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.rng import uniform
 
 try:
     from ludoteca.agents.networks.pv_network import (
@@ -22,7 +23,7 @@ try:
         make_pv_network,
     )
     from ludoteca.agents.networks.runner import Precision, Runner
-    from ludoteca.agents.networks.weights import find_weights, load_network, load_weights
+    from ludoteca.agents.networks.weights import find_weights, load_network
 except ImportError as error:
     raise ImportError('agents with networks need "ludoteca[train]"') from error
 
@@ -68,12 +69,10 @@ class AlphaZeroAgent(Agent):
             FileNotFoundError: if there is no such network.
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
-        file = find_weights(path, "az")
-        self.about = load_weights(file)[1]
-        network = load_pv_network(game, file)
+        network, self.about = load_pv_network(game, find_weights(path, "az"))
         choice("rule", rule, ("puct", "gumbel"))
         settings = Rule(gumbel=rule == "gumbel", c_init=real("c", c, 0, 100), fpu=fpu)
-        self._adopt(game, network, simulations, settings, considered, temperature)
+        self._adopt(game, simulations, settings, considered, temperature)
         self._runner = Runner(network, 1 / game.observation_high, device, precision)
 
     @classmethod
@@ -89,14 +88,13 @@ class AlphaZeroAgent(Agent):
         """Return an agent that plays by a network in memory."""
         agent = cls.__new__(cls)
         agent.about = {}
-        agent._adopt(game, None, simulations, rule, considered, temperature)
+        agent._adopt(game, simulations, rule, considered, temperature)
         agent._runner = runner
         return agent
 
     def _adopt(
         self,
         game: Game,
-        network: PVNetwork | None,
         simulations: int,
         rule: Rule,
         considered: int,
@@ -112,9 +110,7 @@ class AlphaZeroAgent(Agent):
 
     def prepare(self) -> None:
         """Compile the search, and let the network run once."""
-        s = self.game.empty(1)
-        s[0] = self.game.new()
-        self.look(s)
+        self.look(root(self.game))
 
     def act(
         self,
@@ -132,7 +128,7 @@ class AlphaZeroAgent(Agent):
             if self._temperature > 0:
                 weights = found.policy.astype(np.float64) ** (1 / self._temperature)
                 shares = weights.cumsum(1) / weights.sum(1, keepdims=True)
-                drawn = uniform(rngs[part])
+                drawn = uniform(rngs[part].T)
                 actions[part] = (shares <= drawn[:, None]).sum(1)
         return actions
 
@@ -154,14 +150,12 @@ class AlphaZeroAgent(Agent):
         Returns:
             Values in [-1, 1] for the player to move. Shape `[num_actions]`.
         """
-        states = self.game.empty(1)
-        states[0] = s
-        values: NDArray[np.float32] = self.look(states).values[0]
+        values: NDArray[np.float32] = self.look(root(self.game, s)).values[0]
         return values
 
 
-def load_pv_network(game: Game, file: Path) -> PVNetwork:
-    """Return the network in a file, for a game that it can play.
+def load_pv_network(game: Game, file: Path) -> tuple[PVNetwork, dict[str, Any]]:
+    """Return the network in a file, for a game that it can play, and what is told about it.
 
     Raises:
         ValueError: if the file holds no policy-value network, or one that does not fit the game.

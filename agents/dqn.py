@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import real
-from ludoteca.envs.rng import next_u64
+from ludoteca.envs.rng import uniform
 
 try:
     from ludoteca.agents.networks.q_network import QNetwork, make_q_network, q_config
     from ludoteca.agents.networks.runner import Precision, Runner
-    from ludoteca.agents.networks.weights import find_weights, load_network, load_weights
+    from ludoteca.agents.networks.weights import find_weights, load_network
 except ImportError as error:
     raise ImportError('agents with networks need "ludoteca[train]"') from error
 
 ILLEGAL = -np.inf
-U11 = np.uint64(11)
 
 
 class DQNAgent(Agent):
@@ -52,8 +52,8 @@ class DQNAgent(Agent):
             ValueError: if it does not fit the game.
         """
         file = find_weights(path, "dqn")
-        self.about = load_weights(file)[1]
-        self._adopt(game, load_q_network(game, file), epsilon, device, precision)
+        network, self.about = load_q_network(game, file)
+        self._adopt(game, network, epsilon, device, precision)
 
     @classmethod
     def from_network(
@@ -84,7 +84,7 @@ class DQNAgent(Agent):
 
     def prepare(self) -> None:
         """Compile what turns positions into planes, and let the network run once."""
-        planes, _ = self.encoder.encode(_start(self.game), np.zeros(1, np.int64))
+        planes, _ = self.encoder.encode(root(self.game), np.zeros(1, np.int64))
         self._runner(planes)
 
     def act(
@@ -99,7 +99,7 @@ class DQNAgent(Agent):
         best = np.where(masks == 1, self._runner(planes), ILLEGAL).argmax(1)
         actions = self.encoder.translate(best, seats)
         if self._epsilon > 0:
-            explores, drawn = uniform(rngs) < self._epsilon, uniform(rngs)
+            explores, drawn = uniform(rngs.T) < self._epsilon, uniform(rngs.T)
             actions = np.where(
                 explores, self.encoder.translate(nth_legal(masks, drawn), seats), actions
             )
@@ -114,30 +114,23 @@ class DQNAgent(Agent):
         Returns:
             Values, in (-1, 1) if the network is bounded. Shape `[num_actions]`.
         """
-        states = self.game.empty(1)
-        states[0] = s
+        states = root(self.game, s)
         assert self.game.player is not None
         seats = np.array([self.game.player(states.view(np.recarray)[0])], np.int64)
         planes, masks = self.encoder.encode(states, seats)
-        outputs = self._runner(planes)[0]
+        outputs = self._runner(planes)
         values = np.tanh(outputs / 2) if self._network.config.bounded else outputs
-        shown: NDArray[np.float32] = np.where(masks[0] == 1, values, np.nan).astype(np.float32)
-        return self.encoder.translate_policy(shown, int(seats[0]))
+        shown: NDArray[np.float32] = np.where(masks == 1, values, np.nan).astype(np.float32)
+        return self.encoder.translate_policy(shown, seats)[0]
 
 
-def load_q_network(game: Game, file: Path) -> QNetwork:
-    """Return the network in a file, for a game that it can play.
+def load_q_network(game: Game, file: Path) -> tuple[QNetwork, dict[str, Any]]:
+    """Return the network in a file, for a game that it can play, and what is told about it.
 
     Raises:
         ValueError: if the file holds no Q network, or one that does not fit the game.
     """
     return load_network(game, file, lambda told: make_q_network(q_config(told), game), "Q network")
-
-
-def uniform(rngs: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """Draw a number in [0, 1) from each stream. Shape `[K]`, of streams `[K, 1]`."""
-    drawn: NDArray[np.float64] = (next_u64(rngs.T) >> U11) * 2.0**-53
-    return drawn
 
 
 def nth_legal(masks: NDArray[np.int8], drawn: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -146,9 +139,3 @@ def nth_legal(masks: NDArray[np.int8], drawn: NDArray[np.float64]) -> NDArray[np
     wanted = (drawn * counts).astype(np.int64)
     chosen: NDArray[np.int64] = (masks.cumsum(1, dtype=np.int64) <= wanted[:, None]).sum(1)
     return chosen
-
-
-def _start(game: Game) -> NDArray[np.void]:
-    states = game.empty(1)
-    game.init(states.view(np.recarray)[0], 0)
-    return states

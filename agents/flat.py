@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import CompiledAgent
 from ludoteca.agents.playouts import playout_policy
+from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 from ludoteca.envs.params import integer
@@ -67,9 +68,7 @@ class FlatAgent(CompiledAgent):
             seat: whose move it is.
             rng: the random stream, uint64 `[1]`, to be advanced.
         """
-        position = self.game.empty(1)
-        position[0] = s
-        self.act(position, np.array([seat]), rng.reshape(1, 1), np.zeros(1, np.int64))
+        self.act(root(self.game, s), np.array([seat]), rng.reshape(1, 1), np.zeros(1, np.int64))
         visits, totals = self._work["visits"][0], self._work["total"][0]
         return np.where(visits > 0, totals / np.maximum(visits, 1), np.nan)
 

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import CompiledAgent
 from ludoteca.agents.circuit import solve, work_dtype
+from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hex import legal_actions
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 from ludoteca.envs.params import real
-from ludoteca.envs.rng import below, next_u64
+from ludoteca.envs.rng import below, uniform
 
-U11 = np.uint64(11)
 OCCUPIED = -1.0
 EQUAL = 1e-9  # values that differ by less are equal but for rounding
 
@@ -90,8 +90,7 @@ class HeuristicAgent(CompiledAgent):
         )
 
     def _solve(self, s: Any) -> None:
-        position = self.game.empty(1)
-        position[0] = s
+        position = root(self.game, s)
         # Nothing is drawn at random here.
         rngs, actions = np.zeros((1, 1), np.uint64), np.zeros(1, np.int64)
         self._act(position, position["to_move"].astype(np.int64), rngs, self._work, 0.0, actions)
@@ -125,7 +124,7 @@ def make_act() -> Any:
     def act(positions: Any, seats: Any, rngs: Any, work: Any, x: float, actions: Any) -> None:
         for k in range(len(positions)):
             rng = rngs[k]
-            if x > 0 and (next_u64(rng) >> U11) * 2.0**-53 < x:
+            if x > 0 and uniform(rng) < x:
                 n = legal_actions(positions[k], work[0].legal)
                 actions[k] = work[0].legal[below(rng, n)] if n > 0 else 0
             else:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
-from ludoteca.envs.rng import next_u64
+from ludoteca.envs.rng import uniform
 
 try:
     import torch
@@ -200,9 +200,9 @@ def draw(logits: NDArray[np.float64], rngs: NDArray[np.uint64]) -> NDArray[np.in
     """
     weights = np.exp(logits - logits.max(1, keepdims=True))
     reached = weights.cumsum(1)
-    uniform = (next_u64(rngs.T) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    drawn = uniform(rngs.T)
     # An action of weight zero reaches no further than the one before it, so it is never first.
-    chosen: NDArray[np.int64] = (reached <= (uniform * reached[:, -1])[:, None]).sum(1)
+    chosen: NDArray[np.int64] = (reached <= (drawn * reached[:, -1])[:, None]).sum(1)
     return chosen
 
 

@@ -10,7 +10,7 @@ from ludoteca.envs.jit import kernel
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
-U27, U30, U31, U32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+U11, U27, U30, U31, U32 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
 @kernel
@@ -31,3 +31,9 @@ def below(rng: NDArray[np.uint64], n: int) -> int:
     """Return a uniform integer in [0, n) by multiply-shift; the bias is below n / 2**32."""
     # Signed, so that callers can count on with it: compiled, int() of a uint64 stays unsigned.
     return int(np.int64(((next_u64(rng) >> U32) * np.uint64(n)) >> U32))
+
+
+@kernel
+def uniform(rng: NDArray[np.uint64]) -> Any:
+    """Return a number in [0, 1), of 53 random bits; of K streams, uint64 `[1, K]`, one of each."""
+    return (next_u64(rng) >> U11) * 2.0**-53

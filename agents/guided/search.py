@@ -130,7 +130,7 @@ class GuidedSearch:
         seats = trees.mover[chosen, leaves].astype(np.int64)
         planes, _ = self._encoder.encode(trees.states[chosen, leaves], seats)
         logits, values = evaluate(planes)
-        logits = self._encoder.untranslate(logits, seats)
+        logits = self._encoder.translate_policy(logits, seats)
         self._compiled.expand(trees, chosen, logits, values, self._legal)
 
     def _halving(

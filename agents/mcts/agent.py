@@ -19,6 +19,7 @@ from ludoteca.agents.mcts.reuse import keep_subtree
 from ludoteca.agents.mcts.search import make_search
 from ludoteca.agents.mcts.simulation import make_simulation
 from ludoteca.agents.mcts.tree import ROOT, UNKNOWN
+from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
@@ -164,8 +165,7 @@ class MCTSAgent(Agent):
             return
         if self._endgame is not None:
             self._endgame.prepare()
-        states, nowhere = self.game.empty(1), np.full(1, -1)
-        states[0] = self.game.new()
+        states, nowhere = root(self.game), np.full(1, -1)
         endgame, self._endgame = self._endgame, None
         simulations, self.simulations = self.simulations, 1
         seconds, self.seconds = self.seconds, None
@@ -192,7 +192,7 @@ class MCTSAgent(Agent):
         actions = np.zeros(len(states), np.int64)
         if self._one_by_one:
             for k in range(len(states)):
-                tree = self._tree_of(int(lanes[k]), int(seats[k])) if self.reuse else None
+                tree = self.tree_of(int(lanes[k]), int(seats[k])) if self.reuse else None
                 actions[k] = self.search(states[k], rngs[k], tree).action
         else:
             act = make_act(self.game, self.features)
@@ -245,8 +245,16 @@ class MCTSAgent(Agent):
         rng[0] = work["rng"][0, 0]
         return make_report(self.game, nodes, int(chosen), time.perf_counter() - start)
 
-    def _tree_of(self, lane: int, seat: int) -> Threads:
-        """Return the memory of a game, which lasts until another begins in its lane."""
+    def tree_of(self, lane: int, seat: int) -> Threads:
+        """Return the memory with which `search` goes on with a game.
+
+        It lasts until another game begins in its lane (`start`), or until many others were used
+        since.
+
+        Args:
+            lane: in which the game is played.
+            seat: that the agent has there.
+        """
         key = (lane, seat)
         tree = self._kept.pop(key, None) or self._make_threads()
         self._kept[key] = tree  # at the end: the first key is the one not used for longest

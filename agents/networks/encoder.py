@@ -1,7 +1,6 @@
 """What a network sees of a position, and what its outputs stand for."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,11 +70,7 @@ class Encoder:
             return actions
         return np.where(seats == 1, self._mirror.actions[actions], actions)
 
-    def translate_policy(self, values: NDArray[Any], seat: int) -> NDArray[Any]:
-        """Return in the game's order what the network says of each action of `seat`."""
-        return values if self._mirror is None or seat == 0 else self._mirror.policy(values)
-
-    def untranslate(
+    def translate_policy(
         self, values: NDArray[np.float32], seats: NDArray[np.int64]
     ) -> NDArray[np.float32]:
         """Return in the game's order what the network says of each action.

@@ -52,8 +52,8 @@ def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 def load_network(
     game: Game, file: Path, make: Callable[[dict[str, Any]], Network], kind: str
-) -> Network:
-    """Return the network in a file, for a game that it can play.
+) -> tuple[Network, dict[str, Any]]:
+    """Return the network in a file, for a game that it can play, and what is told about it.
 
     Args:
         game: the game it is to play.
@@ -78,7 +78,7 @@ def load_network(
         raise ValueError(
             f"{file} is made for {trained.spec} only, and does not fit {game.spec}"
         ) from None
-    return network
+    return network, about
 
 
 def find_weights(name: str | Path, kind: str) -> Path:

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.mcts.agent import MCTSAgent
-from ludoteca.agents.mcts.report import SearchReport
+from ludoteca.agents.mcts.report import MEANS, SearchReport
+from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.evaluate.play.session import Session
 
-PROVEN = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 LANE = np.zeros(1, np.int64)  # the games of a session are played in lane 0
 
 
@@ -123,7 +123,7 @@ def think(agent: Agent, name: str, session: Session, catch_up: bool = False) -> 
 def _think(agent: Agent, name: str, session: Session, seat: int) -> Thought:
     s, rng, ply = session.present, session.rng(), len(session.actions)
     if isinstance(agent, MCTSAgent) and agent.reuse:
-        tree = agent._tree_of(int(LANE[0]), seat)
+        tree = agent.tree_of(int(LANE[0]), seat)
         return _of_search(session.game, name, ply, seat, agent.search(s, rng, tree))
     if isinstance(agent, Searching):
         return _of_search(session.game, name, ply, seat, agent.search(s, rng))
@@ -136,9 +136,7 @@ def _think(agent: Agent, name: str, session: Session, seat: int) -> Thought:
 
 
 def _act(agent: Agent, s: Any, seat: int, rng: NDArray[np.uint64]) -> int:
-    states = agent.game.empty(1)
-    states[0] = s
-    actions = agent.act(states, np.array([seat], np.int64), rng.reshape(1, 1), LANE)
+    actions = agent.act(root(agent.game, s), np.array([seat], np.int64), rng.reshape(1, 1), LANE)
     return int(actions[0])
 
 
@@ -149,9 +147,9 @@ def _of_search(game: Game, name: str, ply: int, seat: int, report: SearchReport)
     for one in report.candidates:
         if one.visits > 0 or one.proven:
             shares[one.action] = one.visits / max(visits, 1)
-            values[one.action] = PROVEN.get(one.proven, one.mean)
+            values[one.action] = MEANS.get(one.proven, one.mean)
         if one.action == report.action and np.isfinite(values[one.action]):
-            score = PROVEN.get(report.proven, float(values[one.action]))
+            score = MEANS.get(report.proven, float(values[one.action]))
     return Thought(
         agent=name,
         ply=ply,

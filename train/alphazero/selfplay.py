@@ -127,7 +127,7 @@ class SelfPlay:
             mixed = np.where(rng.random(len(going)) < 0.25, uniform, by_prior)
             chosen = np.where(opening, mixed, chosen)
         kept.planes[going, ply] = self._packing.pack(planes)
-        kept.policies[going, ply] = self._encoder.untranslate(found.policy, seats)
+        kept.policies[going, ply] = self._encoder.translate_policy(found.policy, seats)
         kept.values[going, ply] = found.value
         kept.movers[going, ply] = movers
         kept.full[going, ply] = full

@@ -172,7 +172,7 @@ class _Sums:
 
 def _first_network(config: Config, game: Game) -> PVNetwork:
     if config.start_from is not None:
-        network = load_pv_network(game, find_weights(config.start_from, "az"))
+        network, _ = load_pv_network(game, find_weights(config.start_from, "az"))
         if network.config != config.network:
             raise ValueError(
                 f"start_from={config.start_from} is another network: {network.config}, "

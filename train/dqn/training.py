@@ -192,7 +192,7 @@ def epsilon_at(config: Config, games: int) -> float:
 
 def _first_network(config: Config, game: Game) -> QNetwork:
     if config.start_from is not None:
-        network = load_q_network(game, find_weights(config.start_from, "dqn"))
+        network, _ = load_q_network(game, find_weights(config.start_from, "dqn"))
         if network.config != config.network:
             raise ValueError(
                 f"start_from={config.start_from} is another network: {network.config}, "
