@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NEVER = -np.inf
+OVER = -1  # instead of a number of visits: no simulation any more
 
 
 @cache
@@ -40,20 +41,21 @@ class Halving:
         noisy: NDArray[np.floating],
         legal: NDArray[np.bool_],
         considered: int,
-        simulations: int,
+        simulations: NDArray[np.int64],
     ):
-        """Make the schedule of a search.
+        """Make the schedules of the searches.
 
         Args:
             noisy: log priors plus Gumbel noise. Shape `[B, A]`.
             legal: which actions are legal. Shape `[B, A]`.
             considered: how many actions are tried at most.
-            simulations: of each search.
+            simulations: of each search. Shape `[B]`.
         """
         self._noisy = np.where(legal, noisy, NEVER)
-        counts = np.minimum(np.minimum(legal.sum(1), considered), max(simulations, 1))
-        tables = {int(m): considered_visits(int(m), simulations) for m in np.unique(counts)}
-        self._schedule = np.array([tables[int(m)] for m in counts], np.int64)
+        counts = np.minimum(np.minimum(legal.sum(1), considered), np.maximum(simulations, 1))
+        self._schedule = np.full((len(legal), simulations.max(initial=0)), OVER)
+        for b, (tried, budget) in enumerate(zip(counts, simulations, strict=True)):
+            self._schedule[b, :budget] = considered_visits(int(tried), int(budget))
         # Only the best by prior and noise are tried at all.
         order = np.argsort(-self._noisy, axis=1, kind="stable")
         rank = np.empty_like(order)
@@ -64,6 +66,8 @@ class Halving:
         self, simulation: int, visits: NDArray[np.int32], values: NDArray[np.floating]
     ) -> NDArray[np.int64]:
         """Return the action that a simulation begins with. Shape `[B]`.
+
+        Searches whose simulations are over get any action.
 
         Args:
             simulation: its number.

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.guided.gumbel import Halving
-from ludoteca.agents.guided.selection import Rule, completed
+from ludoteca.agents.guided.selection import Rule, completed, scaled
 from ludoteca.agents.guided.simulate import make_simulation
 from ludoteca.agents.guided.trees import (
     BY_RULE,
@@ -96,9 +97,18 @@ class GuidedSearch:
             rng: draws the noise at the roots; None for none.
             noise: PUCT: share of Dirichlet noise in the roots' priors. Gumbel: scale of its noise.
             concentration: of the Dirichlet distribution.
+
+        Raises:
+            ValueError: if there are more positions or simulations than the memory was made for.
         """
         count = len(states)
         budget = np.broadcast_to(np.asarray(simulations, np.int64), (count,))
+        longest = int(budget.max(initial=0))
+        if count > len(self._all.size) or longest > self._most:
+            raise ValueError(
+                f"the memory is for {len(self._all.size)} searches of {self._most} simulations, "
+                f"got {count} of up to {longest}"
+            )
         trees = self.trees = first_trees(self._all, count)
         trees.states[:, ROOT] = states
         self._compiled.begin(trees)
@@ -107,12 +117,12 @@ class GuidedSearch:
         legal = priors >= 0
         halving = None
         if self._rule.gumbel:
-            halving = self._halving(priors, legal, int(budget.max(initial=0)), rng, noise)
+            halving = self._halving(priors, legal, budget, rng, noise)
         elif rng is not None and noise > 0:
             drawn = np.where(legal, rng.gamma(concentration, size=legal.shape), 0)
             drawn /= np.maximum(drawn.sum(1, keepdims=True), 1e-30)
             trees.priors[:, ROOT] = np.where(legal, (1 - noise) * priors + noise * drawn, priors)
-        for k in range(int(budget.max(initial=0))):
+        for k in range(longest):
             first = np.full(count, BY_RULE)
             if halving is not None:
                 first = halving.choose(k, trees.visits[:, ROOT], self._sigma(trees))
@@ -137,22 +147,20 @@ class GuidedSearch:
         self,
         priors: NDArray[np.float32],
         legal: NDArray[np.bool_],
-        simulations: int,
+        budget: NDArray[np.int64],
         rng: np.random.Generator | None,
         noise: float,
     ) -> Halving:
         noisy = np.log(np.where(legal, np.maximum(priors, 1e-9), 1))
         if rng is not None and noise > 0:
             noisy = noisy + noise * rng.gumbel(size=noisy.shape)
-        return Halving(noisy, legal, self._considered, simulations)
+        return Halving(noisy, legal, self._considered, budget)
 
     def _sigma(self, trees: Trees) -> NDArray[np.float64]:
-        """Return `sigma(q)` of the roots' actions, `selection.scaled`."""
+        """Return `sigma(q)` of the roots' actions, 0 of those without visits."""
         visits, totals = trees.visits[:, ROOT], trees.totals[:, ROOT]
         q = totals / np.maximum(visits, 1)
-        most = visits.max(1, keepdims=True)
-        scale = (self._rule.c_visit + most) * self._rule.c_scale
-        return np.where(visits > 0, scale * (q + 1) / 2, 0.0)
+        return np.where(visits > 0, scaled(q, visits.max(1, keepdims=True), self._rule), 0.0)
 
     def _found(self, trees: Trees, halving: Halving | None) -> Found:
         visits, totals = trees.visits[:, ROOT].copy(), trees.totals[:, ROOT]
@@ -162,7 +170,7 @@ class GuidedSearch:
         policy = (visits / counts[:, None]).astype(np.float32)
         best = visits.argmax(1)
         if halving is not None:
-            _write_policies(trees, self._rule, policy)
+            make_write_policies()(trees, self._rule, policy)
             best = halving.best(visits, self._sigma(trees))
         elif (visits.sum(1) == 0).any():  # no simulation: the priors are all there is
             unsearched = visits.sum(1) == 0
@@ -174,13 +182,13 @@ class GuidedSearch:
         return Found(visits, policy, values.astype(np.float32), value.astype(np.float32), best)
 
 
-def _make_write_policies() -> Any:
+@cache
+def make_write_policies() -> Any:
+    """Return `write_policies(trees, rule, policy)`, which fills `policy`, float32 `[B, A]`."""
+
     @compiled_without_allocation
     def write_policies(trees: Any, rule: Any, policy: Any) -> None:
         for b in range(len(policy)):
             completed(trees, b, ROOT, rule, policy[b])
 
     return write_policies
-
-
-_write_policies = _make_write_policies()

@@ -100,9 +100,12 @@ def completed(trees: Any, b: int, node: int, rule: Any, out: Any) -> None:
 
 
 @kernel
-def scaled(q: float, most: int, rule: Any) -> float:
-    """Return sigma(q), `(c_visit + max visits) c_scale q` for q from 0 to 1 (equation 8)."""
-    return float((rule.c_visit + most) * rule.c_scale * (q + 1) / 2)
+def scaled(q: Any, most: Any, rule: Any) -> Any:
+    """Return sigma(q), `(c_visit + max visits) c_scale q` for q from 0 to 1 (equation 8).
+
+    Takes numbers, and arrays as well when it is not compiled.
+    """
+    return (rule.c_visit + most) * rule.c_scale * (q + 1) / 2
 
 
 @kernel

@@ -95,7 +95,7 @@ def test_sequential_halving_by_hand():
 def test_halving_keeps_the_better_half():
     noisy = np.log(np.array([[0.4, 0.3, 0.2, 0.1, 0.5]]))
     legal = np.array([[True, True, True, True, False]])
-    halving = Halving(noisy, legal, considered=4, simulations=16)
+    halving = Halving(noisy, legal, considered=4, simulations=np.array([16]))
     values = np.array([[0.0, 0.0, 5.0, 4.0, 9.0]])  # the last two are better than they look
     visits = np.zeros((1, 5), np.int32)
     chosen = []
@@ -106,8 +106,30 @@ def test_halving_keeps_the_better_half():
     assert sorted(chosen[:4]) == sorted(chosen[4:8]) == [0, 1, 2, 3]
     assert set(chosen[8:]) == {2, 3}
     assert halving.best(visits, values)[0] == 2
-    few = Halving(noisy, legal, considered=2, simulations=8)
+    few = Halving(noisy, legal, considered=2, simulations=np.array([8]))
     assert int(few.choose(0, np.zeros((1, 5), np.int32), values * 0)[0]) == 0
+
+
+def test_each_search_halves_by_its_own_budget():
+    game = make_game("connect4")
+    positions = [after(game, 3), after(game, 3, 3), after(game, 3, 3, 3)]
+    budgets = np.array([16, 64, 0])
+    mixed, _ = search(game, positions, budgets, RULES["gumbel"])
+    for k, budget in enumerate(budgets):
+        alone, _ = search(game, [positions[k]], int(budget), RULES["gumbel"])
+        assert np.array_equal(mixed.visits[k], alone.visits[0])
+        assert mixed.best[k] == alone.best[0]
+    # Sixteen: all seven moves once, the best three once more, and the rest for the best two.
+    assert sorted(mixed.visits[0].tolist()) == [1, 1, 1, 1, 2, 5, 5]
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_more_than_the_memory_holds_is_refused(name):
+    game = make_game("tictactoe")
+    guided = GuidedSearch(Encoder(game), 2, 8, RULES[name])
+    for count, simulations in ((2, 9), (2, np.array([8, 9])), (3, 8)):
+        with pytest.raises(ValueError, match=r"for 2 searches of 8 simulations, got \d of up to"):
+            guided.run(game.empty(count), knows_nothing(game), simulations)
 
 
 @pytest.mark.parametrize("name", RULES)
