@@ -174,7 +174,8 @@ def _bar(shapes: list[Shape], session: Session, thought: Thought, x: float, y: f
 def _footnotes(thought: Thought) -> list[str]:
     notes = []
     if thought.proven:
-        notes.append(f"proven {thought.proven} for the player to move")
+        by = "" if thought.exact is None else f", {thought.exact:+d}"
+        notes.append(f"proven {thought.proven}{by} for the player to move")
     if thought.simulations:
         rate = thought.simulations / max(thought.seconds, 1e-9)
         notes.append(f"{thought.simulations:,} simulations, {rate:,.0f} a second")

@@ -163,6 +163,8 @@ class Terminal:
             parts.append(f"expected score {thought.score:.2f}")
         if thought.proven:
             parts.append(f"proven {thought.proven}")
+        if thought.exact is not None:
+            parts.append(f"exact score {thought.exact:+d}")
         if thought.weights is not None:
             what = "values" if thought.shares is None else "visit shares"
             best = (f"{names[a]} {thought.weights[a]:.2f}" for a in thought.best(CANDIDATES))

@@ -50,6 +50,8 @@ class Thought:
             the agent searches, otherwise Q. Shape `[num_actions]`; None if it tells none.
         score: what the player to move may expect: 1 for a win, 0.5 for a draw, 0 for a loss.
         proven: `"win"`, `"draw"` or `"loss"` for the player to move, or `""`.
+        exact: what the player to move gets if the position was solved to the end (in Othello, how
+            many more discs); else None.
         simulations: how many there were.
         seconds: how long it took.
         variation: names of the moves that the agent expects.
@@ -63,6 +65,7 @@ class Thought:
     values: NDArray[np.float64] | None = field(default=None, repr=False)
     score: float | None = None
     proven: str = ""
+    exact: int | None = None
     simulations: int = 0
     seconds: float = 0.0
     variation: tuple[str, ...] = ()
@@ -159,6 +162,7 @@ def _of_search(game: Game, name: str, ply: int, seat: int, report: SearchReport)
         values=values,
         score=score,
         proven=report.proven,
+        exact=report.score,
         simulations=report.simulations,
         seconds=report.seconds,
         variation=report.principal_variation,

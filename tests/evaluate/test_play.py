@@ -27,6 +27,7 @@ from ludoteca.evaluate.play.panel import fit, wrap
 from ludoteca.evaluate.play.screen import Screen
 from ludoteca.evaluate.play.session import HUMAN, Session, find_action
 from ludoteca.evaluate.play.table import Table
+from ludoteca.evaluate.play.terminal import Terminal
 from ludoteca.evaluate.play.thinker import Failure, Thinker
 from ludoteca.evaluate.play.thought import Thought, think
 
@@ -302,6 +303,13 @@ def test_what_is_proven_counts_more_than_means():
     report = replace(report, candidates=(Candidate(0, "a1", 0, 1.0, "win"),), simulations=0)
     found = think(agent, "mcts", session)
     assert (found.shares, found.score, found.best(3)) == (None, 1, [0])
+
+
+def test_exact_endgames_tell_how_many_more_discs():
+    session = Session(make_game("othello:board_size=4"), (HUMAN, "mcts"))
+    found = think(make_agent("mcts:endgame=12", session.game), "mcts", session)
+    assert (found.proven, found.exact) == ("loss", -10)  # the second player wins by ten discs
+    assert "proven loss; exact score -10" in Terminal(session, {})._told(found)
 
 
 def test_agents_that_tell_nothing_just_move():
