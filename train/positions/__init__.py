@@ -1,0 +1,1 @@
+"""Positions of played games with their results, to learn values from."""

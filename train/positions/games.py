@@ -1,0 +1,253 @@
+"""Played games in a compact form, from which every position can be had again."""
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.files import write_whole
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import compiled_without_allocation
+from ludoteca.envs.registry import make_game
+
+FORMAT = "ludoteca-games"
+ARRAYS = {"actions": np.int16, "lengths": np.int32, "results": np.float32, "sides": np.int8}
+UNKNOWN = -1  # side of a game that came without it, and was drawn
+CHUNK = 4096  # games that are played again at once
+
+
+@dataclass(frozen=True)
+class Positions:
+    """All positions of some games, the first and the last of each included.
+
+    Attributes:
+        game: the game.
+        states: the positions. Shape `[P]`.
+        games: number of the game, counted from the first of these games. int32, shape `[P]`.
+        plies: moves played before. int16, shape `[P]`.
+        seats: whose move it is; at the end of a game, whose it would be. int8, shape `[P]`.
+        results: of the game, for player 0. float32, shape `[P]`.
+    """
+
+    game: Game
+    states: NDArray[np.void]
+    games: NDArray[np.int32]
+    plies: NDArray[np.int16]
+    seats: NDArray[np.int8]
+    results: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+
+@dataclass(frozen=True, eq=False)
+class Games:
+    """Games of two players who move in turn, as their moves and results.
+
+    A move takes a byte or two, where the position after it takes dozens, and tells more: which game
+    it is of, who moved, how far the game was.
+
+    Attributes:
+        game: what was played, a game without chance.
+        actions: all moves of all games, one game after the other. int16, shape `[moves]`.
+        lengths: moves of each game. int32, shape `[G]`.
+        results: for player 0. float32, shape `[G]`.
+        sides: from whose side the results are told in tables: the seat of the agent that was
+            asked for, or player 0; `UNKNOWN` only where it does not matter. int8, shape `[G]`.
+        about: how they came about, as JSON can hold it.
+    """
+
+    game: Game
+    actions: NDArray[np.int16]
+    lengths: NDArray[np.int32]
+    results: NDArray[np.float32]
+    sides: NDArray[np.int8]
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __post_init__(self) -> None:
+        if self.game.simultaneous or self.game.num_players != 2:
+            raise ValueError(f"needs a game for two players who move in turn, got {self.game.spec}")
+        if "rng" in (self.game.state.names or ()):
+            raise ValueError(f"needs a game without chance, got {self.game.spec}")
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Where the moves of each game begin, and where the last one ends. Shape `[G + 1]`."""
+        return np.concatenate([[0], np.cumsum(self.lengths, dtype=np.int64)])
+
+    def part(self, low: int, high: int) -> Self:
+        """Return the games `low <= k < high`."""
+        starts = self.starts
+        return type(self)(
+            self.game,
+            self.actions[starts[low] : starts[high]],
+            self.lengths[low:high],
+            self.results[low:high],
+            self.sides[low:high],
+            self.about,
+        )
+
+    def positions(self) -> Positions:
+        """Play all games again.
+
+        Raises:
+            ValueError: if they cannot have gone so.
+        """
+        count = len(self)
+        size = len(self.actions) + count
+        states = self.game.empty(size)
+        seats, at = np.zeros(size, np.int8), self.starts + np.arange(count + 1)
+        legal, scores = np.zeros(self.game.num_actions, np.int16), np.zeros((1, 2))
+        wrong, ply = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        words = _words(states)
+        if count > 0:
+            play_again(self.game)(
+                states, words, self.actions, self.lengths, self.results, seats, legal, scores,
+                wrong, ply,
+            )  # fmt: skip
+        if wrong[0] > 0:
+            raise ValueError(self._complaint(int(wrong[0]) - 1, int(ply[0])))
+        numbers = np.repeat(np.arange(count, dtype=np.int32), self.lengths + 1)
+        plies = (np.arange(size) - at[numbers]).astype(np.int16)
+        return Positions(self.game, states, numbers, plies, seats, self.results[numbers])
+
+    def chunks(self) -> Iterator[tuple[Self, Positions]]:
+        """Yield some games at a time, with their positions."""
+        for low in range(0, len(self), CHUNK):
+            part = self.part(low, min(low + CHUNK, len(self)))
+            yield part, part.positions()
+
+    def labels(self) -> NDArray[np.float32]:
+        """Return the results from the sides they are told from. Shape `[G]`."""
+        return np.where(self.sides == 1, -self.results, self.results)
+
+    def save(self, path: str | Path) -> None:
+        """Write the games to a file, whole or not at all; the same games give the same bytes."""
+        about = {"format": FORMAT, "game": self.game.spec, "about": self.about}
+        narrow = np.uint8 if self.game.num_actions <= 256 else np.int16
+        content = io.BytesIO()
+        np.savez_compressed(
+            content,
+            allow_pickle=False,
+            ludoteca=np.frombuffer(json.dumps(about).encode(), np.uint8),
+            actions=self.actions.astype(narrow),
+            lengths=self.lengths,
+            results=self.results,
+            sides=self.sides,
+        )
+        write_whole(path, content.getvalue())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read games that `save` wrote.
+
+        Raises:
+            FileNotFoundError: if there is no such file.
+            ValueError: if it is no such file, or damaged, or its games cannot have gone so.
+        """
+        try:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as content:
+                about = json.loads(content["ludoteca"].tobytes())
+                arrays = {name: content[name].astype(kind) for name, kind in ARRAYS.items()}
+            if about["format"] != FORMAT:
+                raise ValueError(f"expected the format {FORMAT!r}, got {about['format']!r}")
+            games = cls(make_game(about["game"]), **arrays, about=about["about"])
+        except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} holds no games, or is damaged: {error}") from None
+        counts = {len(games.lengths), len(games.results), len(games.sides)}
+        fits = len(counts) == 1 and games.actions.ndim == games.lengths.ndim == 1
+        if not fits or (games.lengths < 0).any() or games.lengths.sum() != len(games.actions):
+            raise ValueError(f"{path} is damaged: its arrays do not fit together")
+        return games
+
+    def _complaint(self, k: int, ply: int) -> str:
+        if ply < 0:
+            return (
+                f"game {k} of {self.game.spec} cannot have gone so: its {self.lengths[k]} moves do "
+                f"not end with the result {self.results[k]:g} for player 0"
+            )
+        action = self.actions[self.starts[k] + ply]
+        return (
+            f"game {k} of {self.game.spec} cannot have gone so: move {ply} is {action}, which is "
+            "illegal"
+        )
+
+
+def join(parts: list[Games]) -> Games:
+    """Return all games of some parts of one game, in their order."""
+    first = parts[0]
+    for part in parts:
+        if part.game is not first.game:
+            raise ValueError(f"{part.game.spec} and {first.game.spec} are different games")
+    arrays: Any = {name: np.concatenate([getattr(p, name) for p in parts]) for name in ARRAYS}
+    return Games(first.game, **arrays, about=first.about)
+
+
+def _words(states: NDArray[np.void]) -> NDArray[Any]:
+    """Return the memory of positions as integers, which compiled code copies faster."""
+    width = next(width for width in (8, 4, 2, 1) if states.itemsize % width == 0)
+    return states.view(f"u{width}").reshape(len(states), -1)
+
+
+@cache
+def play_again(game: Game) -> Any:
+    """Return `play(states, words, actions, lengths, results, seats, legal, scores, wrong, ply)`.
+
+    Fills `states` and `seats`, see `Positions`. Where a game cannot have gone so, it stops and
+    writes its number plus 1 to `wrong[0]` and the move to `ply[0]`, -1 if it is the result.
+    """
+    init, step, is_terminal, returns = game.init, game.step, game.is_terminal, game.returns
+    player: Any = game.player
+    legal_actions = game.legal_actions
+
+    @compiled_without_allocation
+    def play(
+        states: Any,
+        words: Any,
+        actions: Any,
+        lengths: Any,
+        results: Any,
+        seats: Any,
+        legal: Any,
+        scores: Any,
+        wrong: Any,
+        ply: Any,
+    ) -> None:
+        at, move = 0, 0
+        for k in range(len(lengths)):
+            init(states[at], 0)
+            for t in range(lengths[k]):
+                s = states[at]
+                action = np.int64(actions[move])
+                found = False
+                if not is_terminal(s):
+                    for i in range(legal_actions(s, legal)):
+                        found = found or legal[i] == action
+                if not found:
+                    wrong[0], ply[0] = k + 1, t
+                    return
+                seats[at] = player(s)
+                for w in range(words.shape[1]):
+                    words[at + 1, w] = words[at, w]
+                at += 1
+                move += 1
+                step(states[at], action)
+            seats[at] = player(states[at])
+            returns(states[at], scores[0])
+            if not is_terminal(states[at]) or scores[0, 0] != results[k]:
+                wrong[0], ply[0] = k + 1, -1
+                return
+            at += 1
+
+    return play
