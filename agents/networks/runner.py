@@ -10,6 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ludoteca.agents.networks import fused
+from ludoteca.agents.networks.layers import Trunk
 from ludoteca.envs.params import choice
 
 Precision = Literal["auto", "float32", "bfloat16"]
@@ -77,7 +79,12 @@ class Runner:
         module: Any = self._original
         if self._type != torch.float32:
             module = copy.deepcopy(module).to(self._type)
-        return module.to(memory_format=torch.channels_last)  # type: ignore[no-any-return]
+        module = module.to(memory_format=torch.channels_last)
+        if self._device.type == "cpu" and self.precision == "bfloat16":
+            for part in module.modules():
+                if isinstance(part, Trunk):
+                    part.fused = fused.works(self._type)
+        return module  # type: ignore[no-any-return]
 
 
 @cache

@@ -6,6 +6,7 @@ import torch
 from safetensors.torch import save_file
 
 from ludoteca.agents.dqn import DQNAgent
+from ludoteca.agents.networks import fused
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.layers import Windows
 from ludoteca.agents.networks.q_network import QConfig, make_q_network, q_config
@@ -222,10 +223,30 @@ def test_runners_agree_with_the_network_and_with_each_other():
     rough = Runner(network, precision="bfloat16")(planes)
     assert np.abs(rough - exact).max() < 0.05 * np.abs(exact).max()
     assert Runner(network, precision="auto").precision == faster_precision("cpu")
+    # On CPUs, that was a trunk whose passes are fused, where PyTorch can do that.
+    trunk = Runner(network, precision="bfloat16")._running.body.trunk
+    assert trunk.fused == fused.works(torch.bfloat16)
+    trunk.fused = False
+    with torch.inference_mode():
+        apart = trunk(torch.from_numpy(planes).bfloat16()).float()
+        if fused.works(torch.bfloat16):
+            trunk.fused = True
+            together = trunk(torch.from_numpy(planes).bfloat16()).float()
+            assert (apart - together).abs().max() < 0.05 * apart.abs().max()
     # More positions than go into one pass, and none at all.
     many = np.concatenate([planes] * 5)
     assert np.allclose(Runner(network)(many)[: len(planes)], exact, atol=1e-5)
     assert Runner(network)(planes[:0]).shape == (0, 25)
+
+
+def test_fused_passes_are_only_used_where_they_give_the_right_numbers(monkeypatch):
+    assert fused.works(torch.float32) == fused.works(torch.bfloat16)
+    right = fused.added
+    for wrong in (lambda layer, x, to: to + x, lambda layer, x, to: right(layer, to, x)):
+        monkeypatch.setattr(fused, "added", wrong)
+        assert not fused.works.__wrapped__(torch.float32)
+    monkeypatch.setattr(fused, "ONES", ([1, 1], [1, 1], 1))  # no such arguments
+    assert not fused.works.__wrapped__(torch.float32)
 
 
 def test_a_runner_has_weights_of_its_own():
