@@ -197,11 +197,14 @@ class RoundTraining(ABC):
             self.save_network("best")
 
     def _measure(self) -> None:
-        """Write down how it goes, and evaluate, when it is time."""
-        config, before = self.config, self.games - self._last
-        if self.games // config.log_every > before // config.log_every or self.finished:
-            evaluated = self.games // config.evaluate_every > before // config.evaluate_every
-            self._log(evaluated or self.finished)
+        """Write down how it goes, and evaluate, when it is time for either."""
+        before = self.games - self._last
+        logged, evaluated = (
+            self.finished or self.games // every > before // every
+            for every in (self.config.log_every, self.config.evaluate_every)
+        )
+        if logged or evaluated:
+            self._log(evaluated)
 
     def _log(self, evaluated: bool) -> None:
         """Add a row of metrics."""

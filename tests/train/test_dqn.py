@@ -348,6 +348,15 @@ def test_the_seed_decides_and_the_pipeline_runs_beside(tmp_path):
     assert same == {"a": True, "b": True, "other": False, "alone": False}
 
 
+def test_evaluations_need_not_fall_together_with_rows(tmp_path):
+    config = replace(TINY, folder=tmp_path, games=120, log_every=50, evaluate_every=80)
+    training = Training(config, tensorboard=False)
+    for _ in training.run():
+        pass
+    evaluated = {row["step"]: "random__first" in row for row in training.metrics.rows}
+    assert evaluated == {0: True, 60: False, 80: True, 100: False, 120: True}
+
+
 @pytest.mark.parametrize(
     "settings",
     [
