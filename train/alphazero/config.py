@@ -50,7 +50,8 @@ class Config:
     temperature_plies: int = 12
     """For so many plies; then the best is played."""
     random_plies: int = 2
-    """Gumbel: so many plies at most, drawn for each game, are drawn by the network's policy."""
+    """So many plies at most, drawn for each game, are not the search's choice: they are drawn by
+    the network's policy, and with probability 0.25 uniformly."""
     outcome_weight: float = 0.75
     """Values are learned from so much of the game's result, and the search's value for the rest."""
 

@@ -29,7 +29,6 @@ class Round:
         values: what the search thought of the position, for the mover. Shape `[B, T]`.
         movers: who moved. Shape `[B, T]`.
         full: whether the search was a full one, to be learned from. Shape `[B, T]`.
-        first: the first actions, as the game numbers them. Shape `[B]`.
     """
 
     lengths: NDArray[np.int64]
@@ -39,7 +38,6 @@ class Round:
     values: NDArray[np.float32]
     movers: NDArray[np.int8]
     full: NDArray[np.bool_]
-    first: NDArray[np.int16]
 
 
 class SelfPlay:
@@ -82,7 +80,6 @@ class SelfPlay:
             values=np.zeros((count, plies), np.float32),
             movers=np.zeros((count, plies), np.int8),
             full=np.zeros((count, plies), np.bool_),
-            first=np.zeros(count, np.int16),
         )
         for ply in range(plies):
             going = np.flatnonzero(~lanes.lanes["over"])
@@ -131,8 +128,6 @@ class SelfPlay:
         kept.values[going, ply] = found.value
         kept.movers[going, ply] = movers
         kept.full[going, ply] = full
-        if ply == 0:
-            kept.first[going] = chosen
         joint = np.zeros((len(going), 2), np.int64)
         joint[np.arange(len(going)), seats] = chosen
         wrong = self._stepper.reply(

@@ -1,6 +1,6 @@
 """A run of AlphaZero: what is played, kept, learned and measured in its rounds."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -118,7 +118,7 @@ class Training(RoundTraining):
 
     def to_round(self, arrays: Arrays) -> Round:
         """Return a round from its arrays."""
-        return Round(**arrays)
+        return Round(**{part.name: arrays[part.name] for part in fields(Round)})
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what `restore` needs."""
