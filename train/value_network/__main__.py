@@ -1,0 +1,21 @@
+"""A value network learns from games that were played before how they ended.
+
+`python -m ludoteca.train.value_network --data games.npz` builds the network of Alfaro and others'
+Othello document and trains it as they did: Adam, mean squared error. An interrupted run goes on, to
+the same result, when the same command is given again.
+"""
+
+import tyro
+
+from ludoteca.train.command import run_command
+from ludoteca.train.value_network.config import Config
+from ludoteca.train.value_network.run import train
+
+if __name__ == "__main__":
+    run_command(
+        "ludoteca.train.value_network",
+        lambda: train(
+            tyro.cli(Config, prog="python -m ludoteca.train.value_network", description=__doc__),
+            progress=True,
+        ),
+    )

@@ -1,0 +1,86 @@
+"""The positions that a value network learns from, and those that it is validated with."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.networks.value_network import ValueView
+from ludoteca.train.positions.games import Games, Positions, join
+from ludoteca.train.positions.storage import load_games
+from ludoteca.train.value_network.config import Config
+
+
+@dataclass(frozen=True)
+class Data:
+    """Positions of two kinds of games.
+
+    Attributes:
+        games: all games.
+        positions: of all games.
+        view: what the network sees of them.
+        targets: what it is to say: how the game ended for who looks. float32, shape `[P]`.
+        training: which positions it learns from, as indices.
+        validation: which it is validated with, all of other games.
+    """
+
+    games: Games
+    positions: Positions
+    view: ValueView
+    targets: NDArray[np.float32]
+    training: NDArray[np.int64]
+    validation: NDArray[np.int64]
+
+    def planes(self, chosen: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return what the network sees of some positions. Shape `[K, planes, rows, columns]`."""
+        seats = self.positions.seats[chosen].astype(np.int64)
+        return self.view.encode(self.positions.states[chosen], seats)
+
+
+def load_data(config: Config) -> Data:
+    """Read the games and split them.
+
+    Raises:
+        FileNotFoundError: if a file is not there.
+        ValueError: if one is damaged, or there are too few games.
+    """
+    games = join([load_games(path) for path in config.data])
+    if config.games is not None:
+        if config.games > len(games):
+            raise ValueError(f"games must be at most {len(games)}, as many as there are")
+        games = games.part(0, config.games)
+    apart = split(games, config.validation, config.seed)
+    positions = games.positions()
+    view = ValueView(games.game, config.network.view)
+    return Data(
+        games,
+        positions,
+        view,
+        positions.results * view.signs(positions.seats),
+        np.flatnonzero(~apart[positions.games]),
+        np.flatnonzero(apart[positions.games]),
+    )
+
+
+def split(games: Games, share: float, seed: int) -> NDArray[np.bool_]:
+    """Return which games are set apart, about `share` of them. Shape `[G]`.
+
+    Games that are alike in every move are one game here: none is on both sides.
+
+    Raises:
+        ValueError: if there are not two different games.
+    """
+    starts = games.starts
+    numbers: dict[bytes, int] = {}
+    alike = np.zeros(len(games), np.int64)
+    for k in range(len(games)):
+        moves = games.actions[starts[k] : starts[k + 1]].tobytes()
+        alike[k] = numbers.setdefault(moves, len(numbers))
+    if len(numbers) < 2:
+        raise ValueError("needs at least two different games: one to learn from, one to validate")
+    sizes = np.bincount(alike)
+    order = np.random.default_rng([seed, 0]).permutation(len(numbers))
+    before = np.cumsum(sizes[order]) - sizes[order]
+    chosen = order[: max(1, min(int((before < share * len(games)).sum()), len(numbers) - 1))]
+    apart: NDArray[np.bool_] = np.isin(alike, chosen)
+    return apart
