@@ -121,7 +121,8 @@ class DQNAgent(Agent):
         outputs = self._runner(planes)
         values = np.tanh(outputs / 2) if self._network.config.bounded else outputs
         shown: NDArray[np.float32] = np.where(masks == 1, values, np.nan).astype(np.float32)
-        return self.encoder.translate_policy(shown, seats)[0]
+        told: NDArray[np.float32] = self.encoder.translate_policy(shown, seats)[0]
+        return told
 
 
 def load_q_network(game: Game, file: Path) -> tuple[QNetwork, dict[str, Any]]:

@@ -3,24 +3,26 @@
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ludoteca.train.loop import RoundTraining
-from ludoteca.train.report import results_table
+from ludoteca.train.report import Subject, finish, results_table
+
+Training = TypeVar("Training", bound=RoundTraining)
 
 
-def train(training: RoundTraining, finish: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
-    """Train to the end or until time is up, and show how it goes.
+def train(training: Training, subject: Callable[[Training], Subject]) -> dict[str, Any] | None:
+    """Train to the end or until time is up, and show how it goes; then write the report.
 
     Args:
         training: a run.
-        finish: evaluates the best network, writes the report, and returns the results.
+        subject: tells of a finished run what its report is about.
 
     Returns:
-        The results, or None if time was up before.
+        What is in `results.json`, or None if time was up before.
     """
     config, start = training.config, time.monotonic()
     with _bar() as progress:
@@ -35,7 +37,7 @@ def train(training: RoundTraining, finish: Callable[[], dict[str, Any]]) -> dict
     if not training.finished:
         print(f"{training.games:,} of {config.games:,} games; the same command goes on")
         return None
-    results = finish()
+    results = finish(training, subject(training))
     Console().print(results_table(results), highlight=False)
     print(f"report: {config.folder / 'report.md'}")
     return results

@@ -5,17 +5,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
-from ludoteca.agents.networks.runner import Precision, faster_precision
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.networks.runner import Precision, Runner, faster_precision
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.envs.game import Game
+from ludoteca.evaluate.match import MatchResult
 from ludoteca.train.allocator import keep_memory
+from ludoteca.train.evaluation import evaluate
+from ludoteca.train.learner import Learner
 from ludoteca.train.metrics import Metrics
 from ludoteca.train.run_folder import Arrays, RunFolder, below, under
+from ludoteca.train.settings import RoundConfig
 
 # Settings that do not change what is learned.
 FREE = ("folder", "minutes", "save_seconds", "final_games")
@@ -32,19 +37,25 @@ class RoundTraining(ABC):
     arrays, among them `lengths`, the plies of each of its games.
 
     Attributes:
-        config: the settings, among them those that the loop needs; see `dqn.config.Config`.
+        round: the class of rounds.
+        config: the settings.
         game: the game.
         precision: of convolutions, `"float32"` or `"bfloat16"`.
+        learner: the network that learns, and how.
+        player: runs the network that plays: a copy.
         games: how many games were learned from.
         seconds: how long that took, in all parts of the run.
         best: how good the best network so far was, and after how many games.
         metrics: what was measured so far.
     """
 
-    config: Any
+    round: ClassVar[type[Any]]
+    config: RoundConfig
     metrics: Metrics
+    learner: Learner[Any]
+    player: Runner
 
-    def __init__(self, config: Any, game: Game):
+    def __init__(self, config: RoundConfig, game: Game):
         """Begin a run, or go on with the one in the folder.
 
         Raises:
@@ -78,13 +89,10 @@ class RoundTraining(ABC):
             self.playing.bit_generator.state = numbers["playing"]
             self.learning.bit_generator.state = numbers["learning"]
             waiting = below("waiting", arrays)
-            self._waiting = self.to_round(waiting) if waiting else None
+            if waiting:
+                self._waiting = self.round(**{f.name: waiting[f.name] for f in fields(self.round)})
             self.restore(numbers["own"], arrays)
         self.metrics = Metrics(self.config.folder, rows, keep_writing=tensorboard)
-
-    @abstractmethod
-    def load_player(self) -> None:
-        """Give the network as it is now to those who play."""
 
     @abstractmethod
     def play(self, games: int) -> Any:
@@ -99,12 +107,16 @@ class RoundTraining(ABC):
         """Return what was seen since the last summary, for the metrics."""
 
     @abstractmethod
-    def evaluate(self) -> dict[str, float]:
-        """Put the network to the test; see `keep_best`."""
+    def opponents(self) -> tuple[str, ...]:
+        """Return the spec strings of those it is evaluated against."""
 
     @abstractmethod
-    def to_round(self, arrays: Arrays) -> Any:
-        """Return a round from the arrays that it consists of."""
+    def candidate(self) -> Agent:
+        """Return the network as it is now as the agent that is evaluated."""
+
+    @abstractmethod
+    def strength(self, matches: list[MatchResult]) -> float:
+        """Return how good that was, from 0 to 1, by its matches against `opponents()`."""
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], Arrays]:
@@ -115,14 +127,14 @@ class RoundTraining(ABC):
         """Go on from where `state` was taken."""
 
     @property
-    @abstractmethod
     def network(self) -> Any:
         """What learns; `config.network` tells how it is built."""
+        return self.learner.network
 
     @property
-    @abstractmethod
     def updates(self) -> int:
         """How many updates were made."""
+        return self.learner.updates
 
     @property
     def finished(self) -> bool:
@@ -141,12 +153,12 @@ class RoundTraining(ABC):
         with ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             while not self.finished:
                 if self._waiting is None:
-                    self.load_player()
+                    self.player.load(self.network)
                     self._waiting = self.play(self.games)
                 played, self._waiting, coming = self._waiting, None, None
                 after = self.games + len(played.lengths)
                 if config.pipeline and after < config.games:
-                    self.load_player()
+                    self.player.load(self.network)
                     coming = pool.submit(self.play, after)
                 self.learn(played)
                 self.games, self._last = after, len(played.lengths)
@@ -190,11 +202,25 @@ class RoundTraining(ABC):
         path = self.config.folder / f"{name}.safetensors"
         save_weights(path, self.network.state_dict(), about)
 
-    def keep_best(self, rate: float) -> None:
-        """Write the network to `best.safetensors` if none did better; of equal ones, the latest."""
+    def evaluate(self) -> dict[str, float]:
+        """Play test games, the same each time, and return the shares won.
+
+        Writes the network to `best.safetensors` if none did better; of equal ones, the latest.
+        """
+        config, agent = self.config, self.candidate()
+        values: dict[str, float] = {}
+        matches = []
+        for opponent in self.opponents():
+            rated, match = evaluate(
+                self.game, agent, opponent, config.evaluate_games, config.seed + 1
+            )
+            values |= {f"{opponent}__{one['seat']}": one["win_rate"] for one in rated}
+            matches.append(match)
+        rate = self.strength(matches)
         if rate >= self.best.get("win_rate", -1):
             self.best = {"win_rate": rate, "games": self.games}
             self.save_network("best")
+        return values
 
     def _measure(self) -> None:
         """Write down how it goes, and evaluate, when it is time for either."""

@@ -12,7 +12,7 @@ from ludoteca.agents.alphazero import AlphaZeroAgent
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.alphazero.training import Training
 from ludoteca.train.command import run_command, train
-from ludoteca.train.report import Subject, finish
+from ludoteca.train.report import Subject
 
 
 def main(config: Config) -> dict[str, Any] | None:
@@ -21,8 +21,7 @@ def main(config: Config) -> dict[str, Any] | None:
     Returns:
         What is in `results.json`, or None if time was up before.
     """
-    training = Training(config)
-    return train(training, lambda: finish(training, _subject(training)))
+    return train(Training(config), _subject)
 
 
 def _subject(training: Training) -> Subject:

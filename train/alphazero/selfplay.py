@@ -10,10 +10,8 @@ from ludoteca.agents.dqn import nth_legal
 from ludoteca.agents.guided.search import Evaluate, GuidedSearch
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.envs.lanes import Lanes
-from ludoteca.envs.stepper import EVERY_SEAT, make_stepper, scratch_dtype
 from ludoteca.train.alphazero.config import Config
-from ludoteca.train.replay import Packing
+from ludoteca.train.arena import Arena, Turn
 
 
 @dataclass(frozen=True)
@@ -45,12 +43,8 @@ class SelfPlay:
 
     def __init__(self, encoder: Encoder, config: Config):
         """Make room for a round of games."""
-        game = encoder.game
         self._encoder, self._config = encoder, config
-        self._lanes = Lanes(game, config.games_per_round)
-        self._stepper = make_stepper(game)
-        self._scratch = np.zeros(1, scratch_dtype(game))
-        self._packing = Packing(encoder.shape, game.observation_high == 1)
+        self._arena = Arena(encoder, config.games_per_round)
         self._search = GuidedSearch(
             encoder,
             config.games_per_round,
@@ -66,52 +60,43 @@ class SelfPlay:
             evaluate: the network.
             rng: decides about everything in the round.
         """
-        game, lanes, count = self._encoder.game, self._lanes, self._config.games_per_round
-        plies = game.max_plies
-        lanes.lanes["rng"][:, 0] = rng.integers(2**63, size=count)
-        everyone = np.ones(count, np.bool_)
-        self._stepper.restart(lanes.states, lanes.lanes, everyone, lanes.history, EVERY_SEAT)
+        arena, num_actions = self._arena, self._encoder.game.num_actions
+        count, plies = arena.count, arena.plies
+        arena.begin(rng)
         opening = rng.integers(self._config.random_plies + 1, size=count)
         kept = Round(
             lengths=np.zeros(count, np.int64),
             returns=np.zeros(count, np.float32),
-            planes=np.zeros((count, plies, self._packing.size), np.uint8),
-            policies=np.zeros((count, plies, game.num_actions), np.float16),
+            planes=np.zeros((count, plies, arena.packing.size), np.uint8),
+            policies=np.zeros((count, plies, num_actions), np.float16),
             values=np.zeros((count, plies), np.float32),
             movers=np.zeros((count, plies), np.int8),
             full=np.zeros((count, plies), np.bool_),
         )
-        for ply in range(plies):
-            going = np.flatnonzero(~lanes.lanes["over"])
-            if len(going) == 0:
-                break
-            self._ply(going, ply, kept, evaluate, rng, opening[going] > ply)
-            kept.lengths[going] += 1
-        kept.returns[:] = lanes.lanes["rewards"][:, 0]
+        for turn in arena.turns():
+            self._play(turn, kept, evaluate, rng, opening[turn.lanes] > turn.ply)
+            kept.lengths[turn.lanes] += 1
+        kept.returns[:] = arena.returns[:, 0]
         return kept
 
-    def _ply(
+    def _play(
         self,
-        going: NDArray[np.int64],
-        ply: int,
+        turn: Turn,
         kept: Round,
         evaluate: Evaluate,
         rng: np.random.Generator,
         opening: NDArray[np.bool_],
     ) -> None:
-        """Play one ply in the lanes `going`."""
-        config, lanes = self._config, self._lanes
-        states, movers = lanes.states[going], lanes.lanes["mover"][going]
-        seats = movers.astype(np.int64)
-        planes, masks = self._encoder.encode(states, seats)
+        """Play one ply."""
+        config, ply, going = self._config, turn.ply, turn.lanes
         full = rng.random(len(going)) < config.full_share
         found = self._search.run(
-            states,
+            turn.states,
             evaluate,
             np.where(full, config.simulations, config.fast_simulations),
             rng,
             noise=1.0 if config.rule == "gumbel" else config.noise,
-            concentration=config.concentration or 10 / float(masks.sum(1).mean()),
+            concentration=config.concentration or 10 / float(turn.masks.sum(1).mean()),
         )
         chosen = found.best
         if config.rule == "puct" and ply < config.temperature_plies and config.temperature > 0:
@@ -123,16 +108,12 @@ class SelfPlay:
             uniform = nth_legal(legal, rng.random(len(going)))
             mixed = np.where(rng.random(len(going)) < 0.25, uniform, by_prior)
             chosen = np.where(opening, mixed, chosen)
-        kept.planes[going, ply] = self._packing.pack(planes)
-        kept.policies[going, ply] = self._encoder.translate_policy(found.policy, seats)
+        kept.planes[going, ply] = self._arena.packing.pack(turn.planes)
+        kept.policies[going, ply] = self._encoder.translate_policy(found.policy, turn.movers)
         kept.values[going, ply] = found.value
-        kept.movers[going, ply] = movers
+        kept.movers[going, ply] = turn.movers
         kept.full[going, ply] = full
-        joint = np.zeros((len(going), 2), np.int64)
-        joint[np.arange(len(going)), seats] = chosen
-        wrong = self._stepper.reply(
-            lanes.states, lanes.lanes, going, joint, lanes.history, self._scratch
-        )
+        wrong = self._arena.play(turn, chosen)
         assert wrong < 0, "the search chose an illegal action"
 
 

@@ -1,23 +1,21 @@
 """A run of AlphaZero: what is played, kept, learned and measured in its rounds."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 
 from ludoteca.agents.alphazero import AlphaZeroAgent, load_pv_network
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.pv_network import PVNetwork, evaluator, make_pv_network
+from ludoteca.agents.networks.pv_network import evaluator, make_pv_network
 from ludoteca.agents.networks.runner import Runner
-from ludoteca.agents.networks.weights import find_weights
-from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import MatchResult
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.alphazero.learner import Learner
 from ludoteca.train.alphazero.selfplay import Round, SelfPlay, examples
-from ludoteca.train.evaluation import evaluate
+from ludoteca.train.learner import first_network
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.replay import Packing, Records
 from ludoteca.train.run_folder import Arrays, below, under
@@ -26,7 +24,9 @@ from ludoteca.train.run_folder import Arrays, below, under
 class Training(RoundTraining):
     """A run of AlphaZero, which can be interrupted at any time."""
 
+    round = Round
     config: Config
+    learner: Learner
 
     def __init__(self, config: Config, tensorboard: bool = True):
         """Begin a run, or go on with the one in the folder.
@@ -36,7 +36,12 @@ class Training(RoundTraining):
         """
         game = make_game(config.game)
         encoder = Encoder(game)
-        network = _first_network(config, game)
+        network = first_network(
+            config,
+            "az",
+            lambda file: load_pv_network(game, file),
+            lambda: make_pv_network(config.network, game),
+        )
         super().__init__(config, game)
         self._encoder = encoder
         self._table = SelfPlay(encoder, config)
@@ -49,29 +54,15 @@ class Training(RoundTraining):
         self._window = Records(config.window, np.dtype(record))
         scale = 1 / game.observation_high
         self.learner = Learner(network, replace(config, precision=self.precision), scale)
-        self._runner = Runner(network, scale, config.device, self.precision)
+        self.player = Runner(network, scale, config.device, self.precision)
         self._tester = Runner(network, scale, config.device, self.precision)
         self._owed = 0.0  # updates that are due
         self._sums = _Sums()
         self.begin(tensorboard)
 
-    @property
-    def network(self) -> PVNetwork:
-        """What learns."""
-        return self.learner.network
-
-    @property
-    def updates(self) -> int:
-        """How many updates were made."""
-        return self.learner.updates
-
-    def load_player(self) -> None:
-        """Give the network as it is now to the player."""
-        self._runner.load(self.network)
-
     def play(self, games: int) -> Round:
         """Play a round of self-play."""
-        return self._table.play(evaluator(self._runner), self.playing)
+        return self._table.play(evaluator(self.player), self.playing)
 
     def learn(self, played: Round) -> None:
         """Keep a round, and make the updates that are due."""
@@ -102,23 +93,22 @@ class Training(RoundTraining):
         self._sums = _Sums()
         return values
 
-    def evaluate(self) -> dict[str, float]:
-        """Play test games; keep the network if it is the best so far against the last opponent."""
-        config, values = self.config, {}
-        self._tester.load(self.network)
-        agent = test_agent(self.game, self._tester, config)
-        for opponent in config.evaluate_against:
-            rated, match = evaluate(
-                self.game, agent, opponent, config.evaluate_games, config.seed + 1
-            )
-            for one in rated:
-                values[f"{opponent}__{one['seat']}"] = one["win_rate"]
-        self.keep_best(match.totals[0].score)
-        return values
+    def opponents(self) -> tuple[str, ...]:
+        """Return those of the settings."""
+        return self.config.evaluate_against
 
-    def to_round(self, arrays: Arrays) -> Round:
-        """Return a round from its arrays."""
-        return Round(**{part.name: arrays[part.name] for part in fields(Round)})
+    def candidate(self) -> AlphaZeroAgent:
+        """Return the network as it is now as an agent that searches."""
+        config = self.config
+        self._tester.load(self.network)
+        rule = Rule(gumbel=config.rule == "gumbel", c_init=config.c)
+        return AlphaZeroAgent.from_runner(
+            self.game, self._tester, config.evaluate_simulations, rule, config.considered
+        )
+
+    def strength(self, matches: list[MatchResult]) -> float:
+        """Return the mean score against the last opponent."""
+        return matches[-1].totals[0].score
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what `restore` needs."""
@@ -131,14 +121,6 @@ class Training(RoundTraining):
         vars(self._sums).update(numbers["sums"])
         self.learner.restore(below("learner", arrays))
         self._window.restore(below("window", arrays))
-
-
-def test_agent(game: Game, runner: Runner, config: Config) -> AlphaZeroAgent:
-    """Return the agent that is evaluated."""
-    rule = Rule(gumbel=config.rule == "gumbel", c_init=config.c)
-    return AlphaZeroAgent.from_runner(
-        game, runner, config.evaluate_simulations, rule, config.considered
-    )
 
 
 class _Sums:
@@ -168,17 +150,3 @@ class _Sums:
             "value_loss": self.value_loss / self.updates if self.updates else None,
             "updates": self.updates,
         }
-
-
-def _first_network(config: Config, game: Game) -> PVNetwork:
-    if config.start_from is not None:
-        network, _ = load_pv_network(game, find_weights(config.start_from, "az"))
-        if network.config != config.network:
-            raise ValueError(
-                f"start_from={config.start_from} is another network: {network.config}, "
-                f"not {config.network}"
-            )
-        return network
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
-        return make_pv_network(config.network, game)

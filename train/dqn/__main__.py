@@ -16,8 +16,8 @@ import tyro
 from ludoteca.agents.dqn import DQNAgent
 from ludoteca.train.command import run_command, train
 from ludoteca.train.dqn.config import DOCUMENT, MODERN, Config
-from ludoteca.train.dqn.training import Training, opponents
-from ludoteca.train.report import Subject, finish
+from ludoteca.train.dqn.training import Training
+from ludoteca.train.report import Subject
 
 PRESETS = {
     "modern": ("What learns well.", MODERN),
@@ -31,8 +31,7 @@ def main(config: Config) -> dict[str, Any] | None:
     Returns:
         What is in `results.json`, or None if time was up before.
     """
-    training = Training(config)
-    return train(training, lambda: finish(training, _subject(training)))
+    return train(Training(config), _subject)
 
 
 def _subject(training: Training) -> Subject:
@@ -40,7 +39,7 @@ def _subject(training: Training) -> Subject:
     return Subject(
         title="Deep Q-learning",
         agent=DQNAgent(training.game, config.folder / "best.safetensors", device=config.device),
-        opponents=opponents(config),
+        opponents=training.opponents(),
         partner="itself" if config.opponent == "self" else config.opponent,
         seat=config.seat,
         losses=("loss",),

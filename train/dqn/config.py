@@ -1,21 +1,48 @@
 """Settings of deep Q-learning, and two presets: the document's, and one that learns well."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from ludoteca.agents.networks.q_network import QConfig
 from ludoteca.envs.params import choice, integer, real
+from ludoteca.train.settings import RoundConfig
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(RoundConfig):
     """Settings; with the same ones, a run gives the same network on the same machine."""
 
     folder: Path = Path("runs/dqn")
-    """Where everything is written; a run that was interrupted goes on from there."""
-    game: str = "hex:board_size=5"
-    """The game, for two players who move in turn, as a spec string."""
+    games: int = 100_000
+    network: QConfig = field(default_factory=QConfig)
+    start_from: Path | None = None
+    """Begin with the weights of this file or run instead of random ones; of any board size, if the
+    network is of kind `residual`."""
+
+    optimizer: Literal["adam", "sgd"] = "adam"
+    """Adam with decoupled weight decay, or SGD."""
+    momentum: float = 0.1
+    """Of SGD."""
+    weight_decay: float = 1e-5
+    """Of Adam."""
+    batch_size: int = 512
+    """Transitions per update."""
+    replay_ratio: float = 2.0
+    """How often a transition is learned from, on average."""
+    games_per_update: int | None = None
+    """Instead: one update after so many games."""
+    warm_up: int = 5_000
+    """Transitions before the first update."""
+
+    log_every: int = 2_000
+    evaluate_every: int = 10_000
+    evaluate_games: int = 200
+    evaluate_against: tuple[str, ...] = ()
+    """Opponents there; by default the one it trains with, or `random` after self-play. The network
+    that does best against the first one, in the seats it trains for, is kept."""
+    final_games: int = 1_000
+
     opponent: str = "self"
     """Who it plays against: `self`, or an agent's spec string such as `mixed:x=0.2`."""
     seat: Literal["first", "second", "both"] = "both"
@@ -23,22 +50,16 @@ class Config:
     mode: Literal["simple", "mirrored"] = "mirrored"
     """`simple`: learns from its own moves. `mirrored`: from those of the opponent, too, seen from
     his side (Tanaka, 2018, section 3.5). Without effect in self-play."""
+    epsilon: float = 0.3
+    """Probability of a random move, at first."""
+    final_epsilon: float = 0.05
+    """At last; it falls in a straight line."""
+    epsilon_games: float = 0.3
+    """Share of the games over which it falls."""
+
     target: Literal["reply", "negamax"] = "negamax"
     """What follows a move. `reply`: the position after the opponent's reply, where the same player
     chooses the best move. `negamax`: the position at once, where the opponent chooses his best."""
-    games: int = 100_000
-    """How many games are played."""
-    games_per_round: int = 256
-    """Games played side by side; the network learns after each round of them."""
-    seed: int = 0
-    """Determines weights, games and batches."""
-
-    network: QConfig = field(default_factory=QConfig)
-    """The network."""
-    start_from: Path | None = None
-    """Begin with the weights of this file or run instead of random ones; of any board size, if the
-    network is of kind `residual`."""
-
     win: float = 1.0
     """Reward for a win; draws have 0."""
     loss: float = -1.0
@@ -60,79 +81,23 @@ class Config:
     loss_function: Literal["mse", "huber", "bce"] = "bce"
     """`mse`: 0.5 (y - Q)^2. `bce`: cross-entropy of the chance to win, for bounded networks."""
 
-    optimizer: Literal["adam", "sgd"] = "adam"
-    """Adam with decoupled weight decay, or SGD."""
-    learning_rate: float = 1e-3
-    """At the start."""
-    final_learning_rate: float = 1e-4
-    """At the end; it falls along a cosine."""
-    momentum: float = 0.1
-    """Of SGD."""
-    weight_decay: float = 1e-5
-    """Of Adam."""
-    clip: float = 1.0
-    """Largest norm of a gradient; 0: any."""
-    batch_size: int = 512
-    """Transitions per update."""
-    replay_ratio: float = 2.0
-    """How often a transition is learned from, on average."""
-    games_per_update: int | None = None
-    """Instead: one update after so many games."""
     memory: int = 200_000
     """Transitions kept."""
-    warm_up: int = 5_000
-    """Transitions before the first update."""
     prioritized: bool = True
     """Replay surprising transitions more often."""
     alpha: float = 0.5
     """How much more often (exponent of priorities)."""
     beta: float = 0.5
     """How much of the bias from that is taken back."""
-    augment: bool = True
-    """Show batches under random symmetries of the game."""
-
-    epsilon: float = 0.3
-    """Probability of a random move, at first."""
-    final_epsilon: float = 0.05
-    """At last; it falls in a straight line."""
-    epsilon_games: float = 0.3
-    """Share of the games over which it falls."""
-
-    log_every: int = 2_000
-    """Games between rows of `metrics.csv`."""
-    evaluate_every: int = 10_000
-    """Games between evaluations."""
-    evaluate_games: int = 200
-    """Games per seat and opponent in each."""
-    evaluate_against: tuple[str, ...] = ()
-    """Opponents there; by default the one it trains with, or `random` after self-play. The network
-    that does best against the first one, in the seats it trains for, is kept."""
-    final_games: int = 1_000
-    """Games per seat and opponent at the end, with the best network."""
-
-    device: str = "cpu"
-    """Where networks run and learn, such as `cpu` or `cuda`."""
-    precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """Numbers of convolutions; `bfloat16` is several times faster on processors made for it, and
-    `auto` chooses it there."""
-    pipeline: bool = True
-    """Play the next round while learning from the last one, on two cores: games are then played by
-    the network of one round before."""
-    save_seconds: float = 120.0
-    """Time between checkpoints to go on from; without effect on what is learned."""
-    minutes: float | None = None
-    """Stop after this time; the same command goes on."""
 
     def __post_init__(self) -> None:
-        integers = ("games", "games_per_round", "n_step", "batch_size", "memory", "log_every")
-        for name in (*integers, "evaluate_every", "evaluate_games", "final_games"):
+        super().__post_init__()
+        for name in ("n_step", "memory"):
             integer(name, getattr(self, name), 1, 10**9)
-        for name in ("target_every", "warm_up", "seed"):
-            integer(name, getattr(self, name), 0, 2**62)
+        integer("target_every", self.target_every, 0, 2**62)
         for name in ("epsilon", "final_epsilon", "epsilon_games", "gamma", "momentum", "beta"):
             real(name, getattr(self, name), 0, 1)
-        for name in ("learning_rate", "final_learning_rate", "clip", "replay_ratio", "alpha"):
-            real(name, getattr(self, name), 0, 1e9)
+        real("alpha", self.alpha, 0, 1e9)
         for name, options in CHOICES.items():
             choice(name, getattr(self, name), options)
         if self.games_per_update is not None:
@@ -148,19 +113,12 @@ class Config:
                 f"a bounded network needs rewards in [-1, 1], got win={self.win}, loss={self.loss}"
             )
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
-        paths = {"folder": str(self.folder), "start_from": str(self.start_from or "")}
-        return asdict(self) | paths | {"network": self.network.as_dict()}
-
 
 CHOICES = {
     "seat": ("first", "second", "both"),
     "mode": ("simple", "mirrored"),
     "target": ("reply", "negamax"),
     "loss_function": ("mse", "huber", "bce"),
-    "optimizer": ("adam", "sgd"),
-    "precision": ("auto", "float32", "bfloat16"),
 }
 
 MODERN = Config()

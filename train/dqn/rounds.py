@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.dqn import ILLEGAL, nth_legal
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.envs.lanes import Lanes
-from ludoteca.envs.stepper import EVERY_SEAT, make_stepper, scratch_dtype
+from ludoteca.train.arena import Arena, Turn
 from ludoteca.train.replay import Packing
 
 Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
@@ -59,13 +58,9 @@ class Table:
             opponent: an agent, or None for self-play.
             seat: `"first"`, `"second"` or `"both"`: where the learner sits, if there is one.
         """
-        game = encoder.game
-        self._encoder, self._opponent, self._games = encoder, opponent, games
-        self._lanes = Lanes(game, games)
-        self._stepper = make_stepper(game)
-        self._scratch = np.zeros(1, scratch_dtype(game))
-        self._packing = Packing(encoder.shape, game.observation_high == 1)
-        self._mask_packing = Packing((game.num_actions,), True)
+        self._encoder, self._opponent = encoder, opponent
+        self._arena = Arena(encoder, games)
+        self._mask_packing = Packing((encoder.game.num_actions,), True)
         seats = {"first": [0], "second": [1], "both": [0, 1]}[seat]
         self._seats = np.resize(np.array(seats, np.int8), games)
         if opponent is None:
@@ -79,73 +74,58 @@ class Table:
             epsilon: probability that it moves at random.
             rng: decides about everything in the round.
         """
-        game, lanes = self._encoder.game, self._lanes
-        count, plies = self._games, game.max_plies
-        lanes.lanes["rng"][:, 0] = rng.integers(2**63, size=count)
+        arena = self._arena
+        count, plies = arena.count, arena.plies
+        arena.begin(rng)
         rngs = rng.integers(2**63, size=(count, 1)).astype(np.uint64)
-        everyone = np.ones(count, np.bool_)
-        self._stepper.restart(lanes.states, lanes.lanes, everyone, lanes.history, EVERY_SEAT)
         if self._opponent is not None:
             self._opponent.start(np.arange(count))
         kept = Round(
             lengths=np.zeros(count, np.int64),
             returns=np.zeros((count, 2), np.float32),
             seats=self._seats,
-            planes=np.zeros((count, plies, self._packing.size), np.uint8),
+            planes=np.zeros((count, plies, arena.packing.size), np.uint8),
             masks=np.zeros((count, plies, self._mask_packing.size), np.uint8),
             actions=np.zeros((count, plies), np.int64),
             movers=np.zeros((count, plies), np.int8),
             explored=np.zeros((count, plies), np.bool_),
         )
-        for ply in range(plies):
-            going = np.flatnonzero(~lanes.lanes["over"])
-            if len(going) == 0:
-                break
-            self._ply(going, ply, kept, run, epsilon, rng, rngs)
-            kept.lengths[going] += 1
-        kept.returns[:] = lanes.lanes["rewards"]
+        for turn in arena.turns():
+            self._play(turn, kept, run, epsilon, rng, rngs)
+            kept.lengths[turn.lanes] += 1
+        kept.returns[:] = arena.returns
         return kept
 
-    def _ply(
+    def _play(
         self,
-        going: NDArray[np.int64],
-        ply: int,
+        turn: Turn,
         kept: Round,
         run: Run,
         epsilon: float,
         rng: np.random.Generator,
         rngs: NDArray[np.uint64],
     ) -> None:
-        """Play one ply in the lanes `going`."""
-        states, movers = self._lanes.states[going], self._lanes.lanes["mover"][going]
-        seats = movers.astype(np.int64)
-        planes, masks = self._encoder.encode(states, seats)
-        own = np.flatnonzero((self._seats[going] < 0) | (self._seats[going] == movers))
+        """Play one ply."""
+        ply, going, masks = turn.ply, turn.lanes, turn.masks
+        own = np.flatnonzero((self._seats[going] < 0) | (self._seats[going] == turn.movers))
         chosen = np.zeros(len(going), np.int64)  # as the network numbers actions
         if len(own) > 0:
-            best = np.where(masks[own] == 1, run(planes[own]), ILLEGAL).argmax(1)
+            best = np.where(masks[own] == 1, run(turn.planes[own]), ILLEGAL).argmax(1)
             random = nth_legal(masks[own], rng.random(len(own)))
             chosen[own] = np.where(rng.random(len(own)) < epsilon, random, best)
             kept.explored[going[own], ply] = chosen[own] != best
         if len(own) < len(going):
             assert self._opponent is not None
             rows = np.setdiff1d(np.arange(len(going)), own, assume_unique=True)
-            streams = rngs[going[rows]]
-            answers = self._opponent.act(states[rows], seats[rows], streams, going[rows])
+            streams, seats = rngs[going[rows]], turn.movers[rows]
+            answers = self._opponent.act(turn.states[rows], seats, streams, going[rows])
             rngs[going[rows]] = streams
-            chosen[rows] = self._encoder.translate(np.asarray(answers, np.int64), seats[rows])
-        kept.planes[going, ply] = self._packing.pack(planes)
+            chosen[rows] = self._encoder.translate(np.asarray(answers, np.int64), seats)
+        kept.planes[going, ply] = self._arena.packing.pack(turn.planes)
         kept.masks[going, ply] = self._mask_packing.pack(masks)
         kept.actions[going, ply] = chosen
-        kept.movers[going, ply] = movers
-        joint = np.zeros((len(going), 2), np.int64)
-        joint[np.arange(len(going)), seats] = self._encoder.translate(chosen, seats)
-        lanes = self._lanes
-        wrong = self._stepper.reply(
-            lanes.states, lanes.lanes, going, joint, lanes.history, self._scratch
-        )
+        kept.movers[going, ply] = turn.movers
+        actions = self._encoder.translate(chosen, turn.movers)
+        wrong = self._arena.play(turn, actions)
         if wrong >= 0:
-            row, seat = divmod(int(wrong), 2)
-            raise ValueError(
-                f"the opponent chose {joint[row, seat]} at ply {ply}, which is illegal"
-            )
+            raise ValueError(f"the opponent chose {actions[wrong]} at ply {ply}, which is illegal")

@@ -3,21 +3,19 @@
 from dataclasses import replace
 from typing import Any
 
-import torch
-
 from ludoteca.agents.dqn import DQNAgent, load_q_network
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.q_network import QNetwork, make_q_network
+from ludoteca.agents.networks.q_network import make_q_network
 from ludoteca.agents.networks.runner import Runner
-from ludoteca.agents.networks.weights import find_weights
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import MatchResult
 from ludoteca.train.dqn.config import Config
 from ludoteca.train.dqn.learner import Learner
 from ludoteca.train.dqn.rounds import Round, Table
 from ludoteca.train.dqn.transitions import transitions
-from ludoteca.train.evaluation import evaluate
+from ludoteca.train.evaluation import rate_seats
+from ludoteca.train.learner import first_network
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.priorities import Priorities
 from ludoteca.train.replay import ReplayBuffer
@@ -27,7 +25,9 @@ from ludoteca.train.run_folder import Arrays, below, under
 class Training(RoundTraining):
     """A run of deep Q-learning, which can be interrupted at any time."""
 
+    round = Round
     config: Config
+    learner: Learner
 
     def __init__(self, config: Config, tensorboard: bool = True):
         """Begin a run, or go on with the one in the folder.
@@ -38,7 +38,12 @@ class Training(RoundTraining):
         game = make_game(config.game)
         encoder = Encoder(game)
         opponent = None if config.opponent == "self" else make_agent(config.opponent, game)
-        network = _first_network(config, game)
+        network = first_network(
+            config,
+            "dqn",
+            lambda file: load_q_network(game, file),
+            lambda: make_q_network(config.network, game),
+        )
         # Settings that make no sense leave no folder behind.
         super().__init__(config, game)
         self._encoder = encoder
@@ -48,29 +53,15 @@ class Training(RoundTraining):
         self._priorities = Priorities(config.memory, config.alpha) if config.prioritized else None
         scale = 1 / game.observation_high
         self.learner = Learner(network, replace(config, precision=self.precision), scale)
-        self._runner = Runner(network, scale, config.device, self.precision)
+        self.player = Runner(network, scale, config.device, self.precision)
         self._owed = 0.0  # updates that are due
         self._window = _Window()
         self.begin(tensorboard)
         self._tester = DQNAgent.from_network(game, self.network, 0.0, config.device, self.precision)
 
-    @property
-    def network(self) -> QNetwork:
-        """What learns."""
-        return self.learner.network
-
-    @property
-    def updates(self) -> int:
-        """How many updates were made."""
-        return self.learner.updates
-
-    def load_player(self) -> None:
-        """Give the network as it is now to the player."""
-        self._runner.load(self.network)
-
     def play(self, games: int) -> Round:
         """Play a round, which begins after `games` games."""
-        return self._table.play(self._runner, epsilon_at(self.config, games), self.playing)
+        return self._table.play(self.player, epsilon_at(self.config, games), self.playing)
 
     def learn(self, played: Round) -> None:
         """Keep a round, and make the updates that are due."""
@@ -111,23 +102,22 @@ class Training(RoundTraining):
         self._window = _Window()
         return values
 
-    def evaluate(self) -> dict[str, float]:
-        """Play test games; keep the network if it is the best so far."""
-        config, values = self.config, {}
-        self._tester.update(self.network)
-        for number, opponent in enumerate(opponents(config)):
-            seed = config.seed + 1  # the same games each time
-            rated, _ = evaluate(self.game, self._tester, opponent, config.evaluate_games, seed)
-            for one in rated:
-                values[f"{opponent}__{one['seat']}"] = one["win_rate"]
-            if number == 0:
-                seats = [one for one in rated if config.seat in ("both", one["seat"])]
-                self.keep_best(sum(one["win_rate"] for one in seats) / len(seats))
-        return values
+    def opponents(self) -> tuple[str, ...]:
+        """Return those of the settings; by default the one it trains with, or random moves."""
+        config = self.config
+        trained_with = "random" if config.opponent == "self" else config.opponent
+        return config.evaluate_against or (trained_with,)
 
-    def to_round(self, arrays: Arrays) -> Round:
-        """Return a round from its arrays."""
-        return Round(**arrays)
+    def candidate(self) -> DQNAgent:
+        """Return the network as it is now as an agent."""
+        self._tester.update(self.network)
+        return self._tester
+
+    def strength(self, matches: list[MatchResult]) -> float:
+        """Return the share of wins against the first opponent, in the seats it trains for."""
+        rated = rate_seats(matches[0])
+        rates = [one["win_rate"] for one in rated if self.config.seat in ("both", one["seat"])]
+        return float(sum(rates) / len(rates))
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what `restore` needs."""
@@ -177,28 +167,8 @@ class _Window:
         }
 
 
-def opponents(config: Config) -> tuple[str, ...]:
-    """Return the spec strings of those it is evaluated against."""
-    trained_with = "random" if config.opponent == "self" else config.opponent
-    return config.evaluate_against or (trained_with,)
-
-
 def epsilon_at(config: Config, games: int) -> float:
     """Return the probability of random moves after so many games."""
     falling = max(config.epsilon_games * config.games, 1)
     share = min(games / falling, 1.0)
     return config.epsilon + (config.final_epsilon - config.epsilon) * share
-
-
-def _first_network(config: Config, game: Game) -> QNetwork:
-    if config.start_from is not None:
-        network, _ = load_q_network(game, find_weights(config.start_from, "dqn"))
-        if network.config != config.network:
-            raise ValueError(
-                f"start_from={config.start_from} is another network: {network.config}, "
-                f"not {config.network}"
-            )
-        return network
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
-        return make_q_network(config.network, game)

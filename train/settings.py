@@ -1,0 +1,94 @@
+"""The settings that all trainings in rounds have in common."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ludoteca.agents.networks.pv_network import PVConfig
+from ludoteca.agents.networks.q_network import QConfig
+from ludoteca.envs.params import choice, integer, real
+
+
+@dataclass(frozen=True)
+class RoundConfig:
+    """Settings; with the same ones, a run gives the same network on the same machine.
+
+    Each training has defaults of its own for some of them.
+    """
+
+    folder: Path = Path("runs/training")
+    """Where everything is written; a run that was interrupted goes on from there."""
+    game: str = "hex:board_size=5"
+    """The game, for two players who move in turn, as a spec string."""
+    games: int = 20_000
+    """How many games are played."""
+    games_per_round: int = 256
+    """Games played side by side; the network learns after each round of them."""
+    seed: int = 0
+    """Determines weights, games and batches."""
+
+    network: QConfig | PVConfig = field(default_factory=PVConfig)
+    """The network."""
+    start_from: Path | None = None
+    """Begin with the weights of this file or run instead of random ones."""
+
+    optimizer: Literal["adam", "sgd"] = "adam"
+    """Adam with decoupled weight decay, or SGD with momentum."""
+    learning_rate: float = 1e-3
+    """At the start."""
+    final_learning_rate: float = 1e-4
+    """At the end; it falls along a cosine."""
+    weight_decay: float = 1e-4
+    """Of the optimizer."""
+    clip: float = 1.0
+    """Largest norm of a gradient; 0: any."""
+    batch_size: int = 512
+    """Positions per update."""
+    replay_ratio: float = 2.0
+    """How often a position is learned from, on average."""
+    warm_up: int = 10_000
+    """Positions before the first update."""
+    augment: bool = True
+    """Show batches under random symmetries of the game."""
+
+    log_every: int = 512
+    """Games between rows of `metrics.csv`."""
+    evaluate_every: int = 2_560
+    """Games between evaluations."""
+    evaluate_games: int = 50
+    """Games per seat and opponent in each."""
+    evaluate_against: tuple[str, ...] = ()
+    """Opponents there."""
+    final_games: int = 200
+    """Games per seat and opponent at the end, with the best network."""
+
+    device: str = "cpu"
+    """Where networks run and learn, such as `cpu` or `cuda`."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Numbers of convolutions; `bfloat16` is several times faster on processors made for it, and
+    `auto` chooses it there."""
+    pipeline: bool = True
+    """Play the next round while learning from the last one, on two cores: games are then played by
+    the network of one round before."""
+    save_seconds: float = 120.0
+    """Time between checkpoints to go on from; without effect on what is learned."""
+    minutes: float | None = None
+    """Stop after this time; the same command goes on."""
+
+    def __post_init__(self) -> None:
+        for name in ("games", "games_per_round", "batch_size", "final_games"):
+            integer(name, getattr(self, name), 1, 10**9)
+        for name in ("log_every", "evaluate_every", "evaluate_games"):
+            integer(name, getattr(self, name), 1, 10**9)
+        for name in ("warm_up", "seed"):
+            integer(name, getattr(self, name), 0, 2**62)
+        rates = ("learning_rate", "final_learning_rate", "weight_decay", "clip", "replay_ratio")
+        for name in rates:
+            real(name, getattr(self, name), 0, 1e9)
+        choice("optimizer", self.optimizer, ("adam", "sgd"))
+        choice("precision", self.precision, ("auto", "float32", "bfloat16"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        paths = {"folder": str(self.folder), "start_from": str(self.start_from or "")}
+        return asdict(self) | paths | {"network": self.network.as_dict()}
