@@ -24,6 +24,11 @@ def number(x: float, digits: int = 1) -> str:
     return f"{x:,.0f}" if float(x).is_integer() else f"{x:,.{digits}f}"
 
 
+def percent(share: float, digits: int = 1) -> str:
+    """Return a share as text, e.g. `"61.3 %"`."""
+    return f"{100 * share:.{digits}f} %"
+
+
 def p_value(p: float) -> str:
     """Return a probability with two significant digits, four places at most."""
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"

@@ -8,6 +8,7 @@ from rich.table import Table
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.intervals import wilson
+from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.match import MatchResult
 from ludoteca.evaluate.tally import Tally
 
@@ -94,11 +95,6 @@ def seat_name(game: Game, seat: int) -> str:
     if game.num_players == 2 and not game.simultaneous:
         return ("first", "second")[seat]
     return str(seat)
-
-
-def percent(share: float) -> str:
-    """Return a share as text, e.g. `"61.3 %"`."""
-    return f"{100 * share:.1f} %"
 
 
 def _cells(tally: Tally, many: bool) -> list[str]:

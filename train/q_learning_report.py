@@ -1,6 +1,5 @@
 """The grid world's table beside the exact values, as text and as a picture."""
 
-import io
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +9,9 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon, Rectangle
 from numpy.typing import NDArray
-from PIL import Image
 
 from ludoteca.envs.grid_world import CELLS, COLUMNS, FREE, GOAL, OBSTACLE, ROWS, TRAP
+from ludoteca.evaluate.figures import figure_png
 
 Table = NDArray[np.float64]
 """Action values `[12, 4]`, or something else for each action; NaN is shown as nothing."""
@@ -125,12 +124,7 @@ def draw(q: Table, exact: Table, updates: NDArray[np.int64], title: str) -> byte
     draw_board(next(panels), "exact", exact, "{:.3f}", by_value, best(exact))
     draw_board(next(panels), "learned minus exact", q - exact, "{:+.3f}", by_value, None)
     draw_board(next(panels), "updates of each value", counts, "{:.0f}", by_count, None)
-    drawn, file = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, format="png")
-    # Flat colors and their blends at the edges fit a palette, at half of the size.
-    image = Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE)
-    image.save(file, "PNG", optimize=True)
-    return file.getvalue()
+    return figure_png(figure, 256)
 
 
 def draw_board(

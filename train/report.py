@@ -1,6 +1,5 @@
 """What a finished training leaves behind: numbers, a curve, an annotated game, and a report."""
 
-import io
 import json
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -19,7 +18,8 @@ from ludoteca.envs.render import png, scene, svg_animation
 from ludoteca.envs.render.shapes import Scene, contact_sheet
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
-from ludoteca.evaluate.markdown import table
+from ludoteca.evaluate.figures import figure_png
+from ludoteca.evaluate.markdown import percent, table
 from ludoteca.train.evaluation import SEATS, evaluate
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.metrics import Row
@@ -119,17 +119,12 @@ def rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
             part["opponent"],
             seat["seat"],
             *(f"{seat[key]:,}" for key in ("games", "wins", "draws", "losses")),
-            percent(seat["win_rate"]),
-            f"{percent(seat['low'])} to {percent(seat['high'])}",
+            percent(seat["win_rate"], 2),
+            f"{percent(seat['low'], 2)} to {percent(seat['high'], 2)}",
         )
         for part in results["evaluation"]
         for seat in part["seats"]
     ]
-
-
-def percent(share: float) -> str:
-    """Return a share as a percentage, such as `"97.40 %"`."""
-    return f"{100 * share:.2f} %"
 
 
 def draw_curve(training: RoundTraining, subject: Subject) -> bytes:
@@ -162,9 +157,7 @@ def draw_curve(training: RoundTraining, subject: Subject) -> bytes:
     below.xaxis.set_major_formatter(lambda x, position: f"{x:,.0f}")
     for part in (axes, below):
         part.grid(alpha=0.3)
-    file = io.BytesIO()
-    figure.savefig(file, format="png")
-    return file.getvalue()
+    return figure_png(figure)
 
 
 def points(metrics: list[Row], name: str) -> tuple[list[float], list[float]]:

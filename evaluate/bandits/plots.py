@@ -1,13 +1,12 @@
 """The plots of a study, as PNG."""
 
-import io
 from typing import Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from ludoteca.evaluate.bandits.study import Findings
+from ludoteca.evaluate.figures import figure_png
 
 
 def alphas_by_arms(rows: list[dict[str, Any]]) -> bytes:
@@ -33,7 +32,7 @@ def alphas_by_arms(rows: list[dict[str, Any]]) -> bytes:
     axes.set(yscale="log", xlabel="arms K", ylabel="alpha", title="Best alpha of UCB1")
     axes.grid(alpha=0.3)
     axes.legend()
-    return _png(figure)
+    return figure_png(figure)
 
 
 def regret_by_alpha(rows: list[dict[str, Any]]) -> bytes:
@@ -56,7 +55,7 @@ def regret_by_alpha(rows: list[dict[str, Any]]) -> bytes:
     )
     axes.grid(alpha=0.3)
     axes.legend(ncols=2, fontsize="small")
-    return _png(figure)
+    return figure_png(figure)
 
 
 def curves(findings: Findings) -> bytes:
@@ -75,17 +74,10 @@ def curves(findings: Findings) -> bytes:
     grid[0].set_ylabel("mean regret")
     handles, labels = grid[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right center", fontsize="small")
-    return _png(figure)
+    return figure_png(figure)
 
 
 def _color(share: float, name: str = "viridis") -> Any:
     import matplotlib
 
     return matplotlib.colormaps[name](share)
-
-
-def _png(figure: Figure) -> bytes:
-    FigureCanvasAgg(figure)
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=100)
-    return out.getvalue()

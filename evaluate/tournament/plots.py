@@ -1,6 +1,5 @@
 """Pictures of a tournament, as PNG files."""
 
-import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,8 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from PIL import Image
 
+from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.statistics.ranks import groups
 from ludoteca.evaluate.statistics.ratings import Ratings
 
@@ -64,7 +63,7 @@ def box_plot(
     axes.set_title("Points over the games: quartiles, median, and every game")
     if len(games) <= NAMED_GAMES:
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
-    return _png(figure)
+    return figure_png(figure, COLORS)
 
 
 def heat_map(shares: NDArray[np.float64], names: Sequence[str], what: str) -> bytes:
@@ -102,7 +101,7 @@ def heat_map(shares: NDArray[np.float64], names: Sequence[str], what: str) -> by
                     )
     figure.colorbar(image, ax=axes, label="%")
     axes.set_title(f"{what} of the row against the column, %", fontsize=11)
-    return _png(figure)
+    return figure_png(figure, COLORS)
 
 
 def rating_plot(ratings: Ratings, names: Sequence[str]) -> bytes:
@@ -122,7 +121,7 @@ def rating_plot(ratings: Ratings, names: Sequence[str]) -> bytes:
     axes.grid(axis="x", alpha=0.3)
     axes.set_xlabel("Elo, mean 0, with 95 % intervals")
     axes.set_title("Ratings over all games")
-    return _png(figure)
+    return figure_png(figure, COLORS)
 
 
 def rank_plot(
@@ -168,17 +167,9 @@ def rank_plot(
         y = -0.4 - 0.35 * k
         axes.plot([ordered[low] - 0.03, ordered[high] + 0.03], [y, y], color=BLUE, linewidth=4)
     axes.set_title("Mean ranks, 1 the best; bars join agents that do not differ significantly")
-    return _png(figure)
+    return figure_png(figure, COLORS)
 
 
 def _figure(width: float, height: float) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(width, height), dpi=DPI, layout="constrained")
     return figure, figure.add_subplot()
-
-
-def _png(figure: Figure) -> bytes:
-    """Return the figure as a PNG file of few colors, which is a quarter of the size."""
-    drawn, file = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, format="png")
-    Image.open(drawn).convert("RGB").quantize(COLORS).save(file, format="png", optimize=True)
-    return file.getvalue()
