@@ -13,6 +13,7 @@ from ludoteca.envs.games.othello import (
     NOT_LAST_COLUMN,
     STEPS,
     U8,
+    outflanking,
     region,
 )
 from ludoteca.envs.jit import kernel
@@ -43,27 +44,8 @@ def make_board(size: int) -> NDArray[np.void]:
 
 @kernel
 def placements(own, other, board):
-    """Return the squares where a disc of `own` would turn some of `other` over.
-
-    As `placements` of the game, of which it is a copy for positions that are no records.
-    """
-    found = U0
-    for shift, left, right in STEPS:
-        ok = other & right
-        run = ok & (own << shift)
-        run |= ok & (run << shift)
-        ok &= ok << shift
-        run |= ok & (run << (shift + shift))
-        run |= ok & (run << (shift + shift))
-        found |= right & (run << shift)
-        ok = other & left
-        run = ok & (own >> shift)
-        run |= ok & (run >> shift)
-        ok &= ok >> shift
-        run |= ok & (run >> (shift + shift))
-        run |= ok & (run >> (shift + shift))
-        found |= left & (run >> shift)
-    return found & board.region & ~(own | other)
+    """Return the squares where a disc of `own` would turn some of `other` over."""
+    return outflanking(own, other) & board.region
 
 
 @kernel

@@ -182,11 +182,17 @@ def observe(s: Any, player: int, out: Any) -> None:
 
 @kernel
 def placements(s: Any, player: int) -> Any:
-    """Return the squares where a disc of `player` would turn some disc over.
+    """Return the squares where a disc of `player` would turn some disc over."""
+    return outflanking(s.discs[player], s.discs[1 - player]) & region(s.board.shape[1])
 
-    Eight flood fills by doubling (Kogge-Stone), as on https://www.chessprogramming.org/Fill_Algorithms.
+
+@kernel
+def outflanking(own: Any, other: Any) -> Any:
+    """Return the empty squares where a disc of `own` would turn some of `other` over.
+
+    Some may lie outside a smaller board. Eight flood fills by doubling (Kogge-Stone), as on
+    https://www.chessprogramming.org/Fill_Algorithms.
     """
-    own, other = s.discs[player], s.discs[1 - player]
     found = U0
     for shift, left, right in STEPS:
         # A run of up to six discs to turn: one, then two more, then (up to) four more.
@@ -204,7 +210,7 @@ def placements(s: Any, player: int) -> Any:
         run |= ok & (run >> (shift + shift))
         run |= ok & (run >> (shift + shift))
         found |= left & (run >> shift)
-    return found & ~(own | other) & region(s.board.shape[1])
+    return found & ~(own | other)
 
 
 @kernel
