@@ -47,6 +47,7 @@ class AlphaZeroAgent(Agent):
         fpu: float = 0.25,
         considered: int = 16,
         temperature: float = 0.0,
+        leaves: int = 1,
         device: str = "cpu",
         precision: Precision = "float32",
     ):
@@ -62,6 +63,9 @@ class AlphaZeroAgent(Agent):
             fpu: PUCT: how much less than its parent an action without visits is worth.
             considered: Gumbel: how many moves are tried at most.
             temperature: moves are drawn by `policy ** (1 / temperature)`; 0: the best one.
+            leaves: PUCT: of each search that the network sees at once. With more than one,
+                simulations under way count as lost to others; worth it where few positions are
+                searched, as in a single game.
             device: where the network runs, such as `cpu` or `cuda`.
             precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
 
@@ -72,7 +76,7 @@ class AlphaZeroAgent(Agent):
         network, self.about = load_pv_network(game, find_weights(path, "az"))
         choice("rule", rule, ("puct", "gumbel"))
         settings = Rule(gumbel=rule == "gumbel", c_init=real("c", c, 0, 100), fpu=fpu)
-        self._adopt(game, simulations, settings, considered, temperature)
+        self._adopt(game, simulations, settings, considered, temperature, leaves)
         self._runner = Runner(network, 1 / game.observation_high, device, precision)
 
     @classmethod
@@ -99,11 +103,15 @@ class AlphaZeroAgent(Agent):
         rule: Rule,
         considered: int,
         temperature: float,
+        leaves: int = 1,
     ) -> None:
         Agent.__init__(self, game)
         self.simulations = integer("simulations", simulations, 0, 10**6)
         self._temperature = real("temperature", temperature, 0, 100)
         self._rule, self._considered = rule, integer("considered", considered, 1, 10**4)
+        self._leaves = integer("leaves", leaves, 1, 1024)
+        if rule.gumbel and leaves > 1:
+            raise ValueError(f"the rule gumbel needs leaves=1, got {leaves}")
         self.encoder = Encoder(game)
         self._search: GuidedSearch | None = None
         self._room = 0
@@ -137,7 +145,12 @@ class AlphaZeroAgent(Agent):
         if self._search is None or len(states) > self._room:
             self._room = len(states)
             self._search = GuidedSearch(
-                self.encoder, self._room, self.simulations, self._rule, self._considered
+                self.encoder,
+                self._room,
+                self.simulations,
+                self._rule,
+                self._considered,
+                self._leaves,
             )
         return self._search.run(states, evaluator(self._runner), self.simulations)
 

@@ -22,6 +22,7 @@ AGENTS = {
     "mixed": "ludoteca.agents.resistance:MixedAgent",
     "dqn": "ludoteca.agents.dqn:DQNAgent",
     "az": "ludoteca.agents.alphazero:AlphaZeroAgent",
+    "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
 }
 
 

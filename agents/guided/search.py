@@ -1,9 +1,10 @@
 """B searches side by side, whose leaves a network evaluates together."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +14,32 @@ from ludoteca.agents.guided.selection import Rule, completed, scaled
 from ludoteca.agents.guided.simulate import make_simulation
 from ludoteca.agents.guided.trees import (
     BY_RULE,
-    NO_NODE,
-    REST,
     ROOT,
     Trees,
     first_trees,
     make_trees,
 )
-from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation
 
 # Planes [K, ...] -> logits of all actions, float32 [K, A], and values in [-1, 1], float32 [K].
 Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.float32]]]
+
+
+class Sight(Protocol):
+    """What the network sees, and what its actions stand for; see `networks.encoder.Encoder`."""
+
+    game: Game
+
+    def encode(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Return the planes, and the legal actions, of positions `[K]`."""
+
+    def translate_policy(
+        self, values: NDArray[np.float32], seats: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """Return in the game's order what the network says of each action. Shape `[K, A]`."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +70,12 @@ class GuidedSearch:
 
     def __init__(
         self,
-        encoder: Encoder,
+        encoder: Sight,
         count: int,
         simulations: int,
         rule: Rule | None = None,
         considered: int = 16,
+        leaves: int = 1,
     ):
         """Make the memory.
 
@@ -69,12 +85,19 @@ class GuidedSearch:
             simulations: of each search, at most.
             rule: settings of the selection; by default PUCT's.
             considered: Gumbel: how many actions of a root are tried at most.
+            leaves: of each search that the network sees at once; more than one are faster where
+                few positions are searched, and choose a little less well. Not for Gumbel.
+
+        Raises:
+            ValueError: if Gumbel's search is to have more than one leaf.
         """
         self._encoder, self._rule, self._considered = encoder, rule or Rule(), considered
-        self._most = simulations
-        self._all = make_trees(encoder.game, count, simulations + 1)
+        self._most, self._leaves = simulations, leaves
+        if self._rule.gumbel and leaves > 1:
+            raise ValueError(f"the rule gumbel needs leaves=1, got {leaves}")
+        self._all = make_trees(encoder.game, count, simulations + 1, leaves)
         self.trees: Trees = self._all
-        self._compiled = make_simulation(encoder.game, self._rule.gumbel)
+        self._compiled = make_simulation(encoder.game, self._rule.gumbel, self._rule.uct)
         actions = encoder.game.num_actions
         self._memory = (np.zeros(actions, np.float32), np.zeros(2))
         self._legal = np.zeros(actions, np.int16)
@@ -87,6 +110,8 @@ class GuidedSearch:
         rng: np.random.Generator | None = None,
         noise: float = 0.0,
         concentration: float = 0.3,
+        streams: NDArray[np.uint64] | None = None,
+        seconds: float | None = None,
     ) -> Found:
         """Search positions in which the game goes on.
 
@@ -97,6 +122,8 @@ class GuidedSearch:
             rng: draws the noise at the roots; None for none.
             noise: PUCT: share of Dirichlet noise in the roots' priors. Gumbel: scale of its noise.
             concentration: of the Dirichlet distribution.
+            streams: UCT: one random stream for each position, advanced in place. Shape `[B, 1]`.
+            seconds: stop after this time, if there are simulations left.
 
         Raises:
             ValueError: if there are more positions or simulations than the memory was made for.
@@ -109,8 +136,10 @@ class GuidedSearch:
                 f"the memory is for {len(self._all.size)} searches of {self._most} simulations, "
                 f"got {count} of up to {longest}"
             )
+        start = time.perf_counter()
         trees = self.trees = first_trees(self._all, count)
         trees.states[:, ROOT] = states
+        trees.streams[:] = 0 if streams is None else streams
         self._compiled.begin(trees)
         self._expand(trees, evaluate)
         priors = trees.priors[:, ROOT]
@@ -122,26 +151,31 @@ class GuidedSearch:
             drawn = np.where(legal, rng.gamma(concentration, size=legal.shape), 0)
             drawn /= np.maximum(drawn.sum(1, keepdims=True), 1e-30)
             trees.priors[:, ROOT] = np.where(legal, (1 - noise) * priors + noise * drawn, priors)
-        for k in range(longest):
-            first = np.full(count, BY_RULE)
+        first = np.full(count, BY_RULE)
+        for k in range(0, longest, self._leaves):
+            if seconds is not None and time.perf_counter() - start > seconds:
+                break
             if halving is not None:
                 first = halving.choose(k, trees.visits[:, ROOT], self._sigma(trees))
-            first[budget <= k] = REST
-            self._compiled.descend(trees, first, self._rule, *self._memory)
+            now = np.clip(budget - k, 0, self._leaves)
+            self._compiled.descend(trees, now, first, self._rule, *self._memory)
             self._expand(trees, evaluate)
+        if streams is not None:
+            streams[:] = trees.streams
         return self._found(trees, halving)
 
     def _expand(self, trees: Trees, evaluate: Evaluate) -> None:
-        """Let the network evaluate the leaves that wait."""
-        chosen = np.flatnonzero(trees.leaves != NO_NODE)
-        if len(chosen) == 0:
-            return
-        leaves = trees.leaves[chosen]
+        """Let the network evaluate the new leaves, and back up all simulations under way."""
+        chosen, slots = np.divmod(np.flatnonzero(trees.fresh), self._leaves)
+        leaves = trees.leaves[chosen, slots]
         seats = trees.mover[chosen, leaves].astype(np.int64)
-        planes, _ = self._encoder.encode(trees.states[chosen, leaves], seats)
-        logits, values = evaluate(planes)
-        logits = self._encoder.translate_policy(logits, seats)
-        self._compiled.expand(trees, chosen, logits, values, self._legal)
+        logits = np.zeros((0, self._encoder.game.num_actions), np.float32)
+        values = np.zeros(0, np.float32)
+        if len(chosen) > 0:
+            planes, _ = self._encoder.encode(trees.states[chosen, leaves], seats)
+            logits, values = evaluate(planes)
+            logits = self._encoder.translate_policy(logits, seats)
+        self._compiled.expand(trees, chosen, slots, logits, values, self._legal)
 
     def _halving(
         self,
@@ -172,6 +206,9 @@ class GuidedSearch:
         if halving is not None:
             make_write_policies()(trees, self._rule, policy)
             best = halving.best(visits, self._sigma(trees))
+        elif self._rule.uct:  # the highest mean; of equal ones, the most visited
+            means = np.where(visits > 0, values, -np.inf)
+            best = np.where(means == means.max(1, keepdims=True), visits, -1).argmax(1)
         elif (visits.sum(1) == 0).any():  # no simulation: the priors are all there is
             unsearched = visits.sum(1) == 0
             policy[unsearched] = np.maximum(trees.priors[unsearched, ROOT], 0)

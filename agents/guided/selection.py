@@ -1,4 +1,8 @@
-"""Which action a simulation takes at a node: PUCT, and Gumbel's deterministic selection."""
+"""Which action a simulation takes at a node: PUCT, UCT, and Gumbel's deterministic selection.
+
+Where several simulations of a search go on at once, each that is under way counts as lost (Chaslot,
+Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008, section 3.3).
+"""
 
 import math
 from typing import Any, NamedTuple
@@ -6,27 +10,54 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludoteca.envs.jit import kernel
+from ludoteca.envs.rng import below
 
 
 class Rule(NamedTuple):
     """Settings of the selection.
 
     Attributes:
-        gumbel: whether nodes below the root choose as Gumbel AlphaZero does; else PUCT.
+        gumbel: whether nodes below the root choose as Gumbel AlphaZero does.
+        uct: whether all choose by UCT, without priors; if neither, by PUCT.
         c_init: PUCT's constant.
         c_base: how slowly it grows with visits.
         fpu: how much less than its parent an action without visits is worth, times the square root
             of the prior probability of those with visits.
         c_visit: Gumbel: visits that weigh as much as the most visited action has.
         c_scale: Gumbel: how much values weigh against priors.
+        c_uct: UCT's constant.
+        levels: how many levels trees grow below their roots; 0: as many as they like.
     """
 
     gumbel: bool = False
+    uct: bool = False
     c_init: float = 1.25
     c_base: float = 19652.0
     fpu: float = 0.25
     c_visit: float = 50.0
     c_scale: float = 0.5
+    c_uct: float = math.sqrt(2)
+    levels: int = 0
+
+
+@kernel
+def tried(trees: Any, b: int, node: int, a: int) -> int:
+    """Return how often an action was tried, simulations under way included."""
+    visits = int(trees.visits[b, node, a])
+    if trees.waiting.shape[2] > 0:
+        visits += int(trees.waiting[b, node, a])
+    return visits
+
+
+@kernel
+def mean(trees: Any, b: int, node: int, a: int) -> float:
+    """Return the mean value of an action that was tried, for the node's mover."""
+    total, visits = trees.totals[b, node, a], int(trees.visits[b, node, a])
+    if trees.waiting.shape[2] > 0:
+        under_way = int(trees.waiting[b, node, a])
+        if under_way > 0:
+            return float((total - under_way) / (visits + under_way))
+    return float(total / visits)
 
 
 @kernel
@@ -36,11 +67,12 @@ def puct(trees: Any, b: int, node: int, rule: Any) -> int:
     Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
     through self-play" (2018), supplementary materials, "Search".
     """
-    priors, visits, totals = trees.priors[b, node], trees.visits[b, node], trees.totals[b, node]
+    priors = trees.priors[b, node]
     count, seen = 0, 0.0
     for a in range(len(priors)):
-        if visits[a] > 0:
-            count += visits[a]
+        n = tried(trees, b, node, a)
+        if n > 0:
+            count += n
             seen += priors[a]
     parent = trees.value[b, node] if trees.mover[b, node] == 0 else -trees.value[b, node]
     unvisited = parent - rule.fpu * math.sqrt(seen)
@@ -49,8 +81,42 @@ def puct(trees: Any, b: int, node: int, rule: Any) -> int:
     best, chosen = -np.inf, 0
     for a in range(len(priors)):
         if priors[a] >= 0:
-            q = totals[a] / visits[a] if visits[a] > 0 else unvisited
-            score = q + scale * priors[a] / (1 + visits[a])
+            n = tried(trees, b, node, a)
+            q = mean(trees, b, node, a) if n > 0 else unvisited
+            score = q + scale * priors[a] / (1 + n)
+            if score > best:
+                best, chosen = score, a
+    return chosen
+
+
+@kernel
+def uct(trees: Any, b: int, node: int, rule: Any) -> int:
+    """Return an action never tried, drawn at random, or that of the highest UCT value.
+
+    `Q/N + C sqrt(2 ln N(parent) / N(child))`: Browne et al., "A survey of Monte Carlo tree search
+    methods", 2012, algorithm 2. N(parent) counts the simulations that went on from there.
+    """
+    priors = trees.priors[b, node]
+    count, left = 0, 0
+    for a in range(len(priors)):
+        if priors[a] >= 0:
+            n = tried(trees, b, node, a)
+            count += n
+            left += n == 0
+    skip = below(trees.streams[b], left) if left > 0 else -1
+    spread = 2 * math.log(max(count, 1))
+    best, chosen = -np.inf, 0
+    for a in range(len(priors)):
+        if priors[a] < 0:
+            continue
+        n = tried(trees, b, node, a)
+        if left > 0:
+            if n == 0:
+                if skip == 0:
+                    return a
+                skip -= 1
+        else:
+            score = mean(trees, b, node, a) + rule.c_uct * math.sqrt(spread / n)
             if score > best:
                 best, chosen = score, a
     return chosen

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ludoteca.agents.guided.selection import gumbel_interior, puct
-from ludoteca.agents.guided.trees import BY_RULE, ILLEGAL, NO_NODE, REST, ROOT
+from ludoteca.agents.guided.selection import gumbel_interior, puct, uct
+from ludoteca.agents.guided.trees import BY_RULE, ILLEGAL, NO_NODE, ROOT
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 
@@ -18,13 +18,14 @@ class Simulation(NamedTuple):
     Attributes:
         begin: `begin(trees)` makes each root, whose position is in `states[:, 0]`, the leaf that
             waits for the network.
-        descend: `descend(trees, first, rule, policy, scores)` goes from each root down to a leaf.
-            `first`, int64 `[B]`, are the roots' actions, `BY_RULE`, or `REST` for no simulation.
-            Simulations that end in a finished game are backed up at once. `policy`, float32 `[A]`,
-            and `scores`, float64 `[2]`, are working memory.
-        expand: `expand(trees, chosen, logits, values, legal)` gives the leaf of each search in
-            `chosen`, int64 `[K]`, its priors, softmax of `logits`, float32 `[K, A]`, and its value
-            to its mover, float32 `[K]`, and backs that up. `legal`, int16 `[A]`, is memory.
+        descend: `descend(trees, counts, first, rule, policy, scores)` goes from each root down to
+            leaves, `counts`, int64 `[B]`, times at once. `first`, int64 `[B]`, are the roots'
+            actions, or `BY_RULE`. Simulations that end in a finished game are backed up at once.
+            `policy`, float32 `[A]`, and `scores`, float64 `[2]`, are working memory.
+        expand: `expand(trees, chosen, slots, logits, values, legal)` gives the leaf of simulation
+            `slots` of search `chosen`, both int64 `[K]`, its priors, softmax of `logits`, float32
+            `[K, A]`, and its value to its mover, float32 `[K]`; then it backs up all simulations
+            under way. `legal`, int16 `[A]`, is memory.
     """
 
     begin: Any
@@ -33,18 +34,20 @@ class Simulation(NamedTuple):
 
 
 @cache
-def make_simulation(game: Game, gumbel: bool) -> Simulation:
-    """Return the compiled functions for a game and one of the two rules below the root."""
+def make_simulation(game: Game, gumbel: bool, by_uct: bool = False) -> Simulation:
+    """Return the compiled functions for a game and the rule below the root; by default PUCT."""
     step, is_terminal, returns = game.step, game.is_terminal, game.returns
     player, legal_actions, num_actions = game.player, game.legal_actions, game.num_actions
 
     @kernel
-    def back_up(trees, b, value):
+    def back_up(trees, b, i, value):
         """Add what a simulation was worth to player 0 to all it went through."""
-        for k in range(trees.steps[b]):
-            node, action = trees.path[b, k, 0], trees.path[b, k, 1]
+        for k in range(trees.steps[b, i]):
+            node, action = trees.path[b, i, k, 0], trees.path[b, i, k, 1]
             trees.visits[b, node, action] += 1
             trees.totals[b, node, action] += value if trees.mover[b, node] == 0 else -value
+            if trees.waiting.shape[2] > 0:
+                trees.waiting[b, node, action] -= 1
 
     @kernel
     def open_node(trees, b, node, action, scores):
@@ -61,57 +64,77 @@ def make_simulation(game: Game, gumbel: bool) -> Simulation:
             returns(s, scores)
             trees.value[b, child] = scores[0]
         else:
+            trees.value[b, child] = np.nan
             trees.mover[b, child] = player(s)
         return child
+
+    @kernel
+    def go_down(trees, b, i, first, rule, policy, scores):
+        """Make simulation `i` of a search."""
+        node = ROOT
+        while True:
+            if node == ROOT and first != BY_RULE:
+                action = first
+            elif gumbel:
+                action = gumbel_interior(trees, b, node, rule, policy)
+            elif by_uct:
+                action = uct(trees, b, node, rule)
+            else:
+                action = puct(trees, b, node, rule)
+            trees.path[b, i, trees.steps[b, i], 0] = node
+            trees.path[b, i, trees.steps[b, i], 1] = action
+            trees.steps[b, i] += 1
+            if trees.waiting.shape[2] > 0:
+                trees.waiting[b, node, action] += 1
+            child = trees.children[b, node, action]
+            opened = child == NO_NODE
+            if opened:
+                child = open_node(trees, b, node, action, scores)
+            if trees.ended[b, child]:
+                back_up(trees, b, i, trees.value[b, child])
+                return
+            # A node that another simulation has just opened waits for the network, too.
+            waits = math.isnan(trees.value[b, child])
+            if waits or trees.steps[b, i] == rule.levels:
+                trees.leaves[b, i] = child
+                trees.fresh[b, i] = opened
+                return
+            node = child
 
     @compiled_without_allocation
     def begin(trees):
         for b in range(len(trees.size)):
             trees.size[b] = 1
             trees.steps[b] = 0
-            trees.leaves[b] = ROOT
+            trees.leaves[b] = NO_NODE
+            trees.leaves[b, 0] = ROOT
+            trees.fresh[b] = False
+            trees.fresh[b, 0] = True
             trees.ended[b, ROOT] = False
             trees.mover[b, ROOT] = player(trees.states[b, ROOT])
 
     @compiled_without_allocation
-    def descend(trees, first, rule, policy, scores):
+    def descend(trees, counts, first, rule, policy, scores):
         for b in range(len(trees.size)):
-            node = ROOT
             trees.steps[b] = 0
             trees.leaves[b] = NO_NODE
-            while first[b] != REST:
-                if node == ROOT and first[b] != BY_RULE:
-                    action = first[b]
-                elif gumbel:
-                    action = gumbel_interior(trees, b, node, rule, policy)
-                else:
-                    action = puct(trees, b, node, rule)
-                trees.path[b, trees.steps[b], 0] = node
-                trees.path[b, trees.steps[b], 1] = action
-                trees.steps[b] += 1
-                child = trees.children[b, node, action]
-                opened = child == NO_NODE
-                if opened:
-                    child = open_node(trees, b, node, action, scores)
-                if trees.ended[b, child]:
-                    back_up(trees, b, trees.value[b, child])
-                    break
-                if opened:
-                    trees.leaves[b] = child
-                    break
-                node = child
+            trees.fresh[b] = False
+            for i in range(counts[b]):
+                go_down(trees, b, i, first[b], rule, policy, scores)
 
     @compiled_without_allocation
-    def expand(trees, chosen, logits, values, legal):
+    def expand(trees, chosen, slots, logits, values, legal):
         for k in range(len(chosen)):
             b = chosen[k]
-            node = trees.leaves[b]
+            node = trees.leaves[b, slots[k]]
             priors = trees.priors[b, node]
             for a in range(num_actions):
                 priors[a] = ILLEGAL
                 trees.visits[b, node, a] = 0
                 trees.totals[b, node, a] = 0
                 trees.children[b, node, a] = NO_NODE
+            for a in range(trees.waiting.shape[2]):
+                trees.waiting[b, node, a] = 0
             n = legal_actions(trees.states[b, node], legal)
             largest = -np.inf
             for i in range(n):
@@ -122,6 +145,9 @@ def make_simulation(game: Game, gumbel: bool) -> Simulation:
             for i in range(n):
                 priors[legal[i]] = math.exp(logits[k, legal[i]] - largest) / total
             trees.value[b, node] = values[k] if trees.mover[b, node] == 0 else -values[k]
-            back_up(trees, b, trees.value[b, node])
+        for b in range(len(trees.size)):
+            for i in range(trees.leaves.shape[1]):
+                if trees.leaves[b, i] != NO_NODE:
+                    back_up(trees, b, i, trees.value[b, trees.leaves[b, i]])
 
     return Simulation(begin, descend, expand)

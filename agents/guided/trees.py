@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from ludoteca.envs.game import Game
 
 ROOT, NO_NODE, ILLEGAL = 0, -1, -1.0
-BY_RULE, REST = -1, -2  # instead of a root's action: chosen by the rule; no simulation
+BY_RULE = -1  # instead of a root's action: chosen by the rule
 
 
 class Trees(NamedTuple):
-    """B trees of up to N nodes, with A actions each.
+    """B trees of up to N nodes, with A actions each, in which up to L simulations go on at once.
 
     Attributes:
         states: the positions. Shape `[B, N]`.
@@ -20,14 +20,19 @@ class Trees(NamedTuple):
         size: nodes in use. Shape `[B]`.
         mover: whose move it is at each node. int8, shape `[B, N]`.
         ended: whether the game is over there. Shape `[B, N]`.
-        value: what a node is worth to player 0, by the network or the rules. Shape `[B, N]`.
+        value: what a node is worth to player 0, by the network or the rules; NaN while it waits
+            for the network. Shape `[B, N]`.
         priors: probability of each action by the network, `ILLEGAL` where it is. Shape `[B, N, A]`.
         visits: simulations through each action. int32, shape `[B, N, A]`.
         totals: sum of what they were worth to the node's mover. Shape `[B, N, A]`.
         children: where each action leads, or `NO_NODE`. int32, shape `[B, N, A]`.
-        path: the node and action of each step of the simulation under way. Shape `[B, P, 2]`.
-        steps: how many there are. Shape `[B]`.
-        leaves: the node that waits for the network, or `NO_NODE`. Shape `[B]`.
+        waiting: simulations under way through each action. int16, shape `[B, N, A]`, or `[B, N, 0]`
+            if there is only one at a time, which no other has to know of.
+        path: the node and action of each step of the simulations under way. Shape `[B, L, P, 2]`.
+        steps: how many there are. Shape `[B, L]`.
+        leaves: the node where each simulation has ended, or `NO_NODE`. Shape `[B, L]`.
+        fresh: whether that is a new node, which the network has not seen. Shape `[B, L]`.
+        streams: random streams. uint64, shape `[B, 1]`.
     """
 
     states: NDArray[np.void]
@@ -40,18 +45,22 @@ class Trees(NamedTuple):
     visits: NDArray[np.int32]
     totals: NDArray[np.float32]
     children: NDArray[np.int32]
+    waiting: NDArray[np.int16]
     path: NDArray[np.int32]
     steps: NDArray[np.int32]
     leaves: NDArray[np.int32]
+    fresh: NDArray[np.bool_]
+    streams: NDArray[np.uint64]
 
 
-def make_trees(game: Game, count: int, nodes: int) -> Trees:
+def make_trees(game: Game, count: int, nodes: int, leaves: int = 1) -> Trees:
     """Return memory for `count` searches of up to `nodes` nodes.
 
     Args:
         game: for two players who move in turn.
         count: B.
         nodes: N; a search of n simulations needs n + 1.
+        leaves: L, how many simulations of a search go on at once.
     """
     states = game.empty(count * nodes).reshape(count, nodes)
     width = next(width for width in (8, 4, 2, 1) if states.itemsize % width == 0)
@@ -67,9 +76,12 @@ def make_trees(game: Game, count: int, nodes: int) -> Trees:
         visits=np.zeros(actions, np.int32),
         totals=np.zeros(actions, np.float32),
         children=np.zeros(actions, np.int32),
-        path=np.zeros((count, min(nodes, game.max_plies) + 1, 2), np.int32),
-        steps=np.zeros(count, np.int32),
-        leaves=np.zeros(count, np.int32),
+        waiting=np.zeros((count, nodes, game.num_actions if leaves > 1 else 0), np.int16),
+        path=np.zeros((count, leaves, min(nodes, game.max_plies) + 1, 2), np.int32),
+        steps=np.zeros((count, leaves), np.int32),
+        leaves=np.zeros((count, leaves), np.int32),
+        fresh=np.zeros((count, leaves), np.bool_),
+        streams=np.zeros((count, 1), np.uint64),
     )
 
 

@@ -1,0 +1,204 @@
+"""UCT in which the value of a network takes the place of random playouts."""
+
+import math
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.guided.search import Evaluate, Found, GuidedSearch
+from ludoteca.agents.guided.selection import Rule
+from ludoteca.envs.batch import root
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice, integer, real
+
+try:
+    from ludoteca.agents.networks.runner import Precision, Runner
+    from ludoteca.agents.networks.value_network import (
+        ValueNetwork,
+        ValueView,
+        load_value_network,
+    )
+    from ludoteca.agents.networks.weights import find_weights
+except ImportError as error:
+    raise ImportError('agents with networks need "ludoteca[train]"') from error
+
+# Nodes of all trees that grow side by side, and trees: more need memory, and are not faster.
+NODES, TREES = 60_000, 256
+TREE_KINDS = ("full", "one_level")
+
+
+class UCTNetAgent(Agent):
+    """Searches by UCT, many positions at once; a value network evaluates the leaves together.
+
+    The agent of Alfaro and others' Othello document: `Q/N + C sqrt(2 ln N(parent) / N(child))`,
+    children without visits first, and in the end the child with the best mean.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        path: str | Path,
+        simulations: int = 50,
+        seconds: float | None = None,
+        c: float = math.sqrt(2),
+        tree: str = "full",
+        leaves: int = 1,
+        max_nodes: int = 20_000,
+        device: str = "cpu",
+        precision: Precision = "float32",
+    ):
+        """Load a network.
+
+        Args:
+            game: the game it plays.
+            path: a file or folder that `python -m ludoteca.train.value_network` wrote.
+            simulations: of each search.
+            seconds: per move, instead of a number of simulations; positions are then searched one
+                after the other.
+            c: UCT's constant.
+            tree: `full`, or `one_level`: it only grows one level below the root, as the document's
+                does.
+            leaves: of each search that the network sees at once. With more than one, simulations
+                under way count as lost to others; worth it where few positions are searched.
+            max_nodes: a tree that grows for some `seconds` grows no larger.
+            device: where the network runs, such as `cpu` or `cuda`.
+            precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
+
+        Raises:
+            FileNotFoundError: if there is no such network.
+            ValueError: if it does not fit the game, or a parameter is out of range.
+        """
+        network, self.about = load_value_network(game, find_weights(path, "uctnet"))
+        self._adopt(game, network, simulations, seconds, c, tree, leaves, max_nodes)
+        self._runner = Runner(network, 1 / game.observation_high, device, precision)
+
+    @classmethod
+    def from_network(
+        cls,
+        game: Game,
+        network: ValueNetwork,
+        simulations: int = 50,
+        seconds: float | None = None,
+        c: float = math.sqrt(2),
+        tree: str = "full",
+        leaves: int = 1,
+        device: str = "cpu",
+        precision: Precision = "float32",
+    ) -> Self:
+        """Return an agent that plays by a copy of a network in memory."""
+        agent = cls.__new__(cls)
+        agent.about = {}
+        agent._adopt(game, network, simulations, seconds, c, tree, leaves, 20_000)
+        agent._runner = Runner(network, 1 / game.observation_high, device, precision)
+        return agent
+
+    def _adopt(
+        self,
+        game: Game,
+        network: ValueNetwork,
+        simulations: int,
+        seconds: float | None,
+        c: float,
+        tree: str,
+        leaves: int,
+        max_nodes: int,
+    ) -> None:
+        Agent.__init__(self, game)
+        self.simulations = integer("simulations", simulations, 1, 10**6)
+        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        if seconds is not None:
+            self.simulations = integer("max_nodes", max_nodes, 2, 10**9) - 1
+        self._leaves = integer("leaves", leaves, 1, 1024)
+        one_level = choice("tree", tree, TREE_KINDS) == "one_level"
+        self._rule = Rule(uct=True, c_uct=real("c", c, 0, 1e6), levels=1 if one_level else 0)
+        self._sight = _Sight(ValueView(game, network.config.view))
+        self._search: GuidedSearch | None = None
+        self._together = 1
+        if seconds is None:
+            self._together = max(1, min(TREES, NODES // (self.simulations + 1)))
+        self._room = 0
+
+    def prepare(self) -> None:
+        """Compile the search, and let the network run once."""
+        self.look(root(self.game), np.zeros((1, 1), np.uint64))
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Search positions side by side."""
+        actions = np.zeros(len(states), np.int64)
+        for k in range(0, len(states), self._together):
+            part = slice(k, k + self._together)
+            actions[part] = self.look(states[part], rngs[part]).best
+        return actions
+
+    def look(self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None) -> Found:
+        """Search positions in which the game goes on, and return what was found.
+
+        Args:
+            states: the positions. Shape `[K]`.
+            rngs: one random stream for each, to be advanced in place. Shape `[K, 1]`.
+        """
+        if self._search is None or len(states) > self._room:
+            self._room = len(states)
+            self._search = GuidedSearch(
+                self._sight, self._room, self.simulations, self._rule, leaves=self._leaves
+            )
+        evaluate = _evaluator(self._sight, self._runner)
+        return self._search.run(
+            states, evaluate, self.simulations, streams=rngs, seconds=self.seconds
+        )
+
+    def values(self, s: Any) -> NDArray[np.float32]:
+        """Return the mean value of every action that was searched, NaN of others.
+
+        Args:
+            s: a record, as `Game.new` returns.
+
+        Returns:
+            Values in [-1, 1] for the player to move. Shape `[num_actions]`.
+        """
+        values: NDArray[np.float32] = self.look(root(self.game, s)).values[0]
+        return values
+
+
+class _Sight:
+    """What a value network sees, and one plane more, which tells whose move it is."""
+
+    def __init__(self, view: ValueView):
+        self.game, self.view = view.game, view
+
+    def encode(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        seen = self.view.encode(states, seats)
+        planes = np.empty((len(seen), seen.shape[1] + 1, *seen.shape[2:]), np.int8)
+        planes[:, :-1] = seen
+        planes[:, -1] = seats[:, None, None]
+        return planes, np.zeros((len(seen), 0), np.int8)
+
+    def translate_policy(
+        self, values: NDArray[np.float32], seats: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        return values
+
+
+def _evaluator(sight: _Sight, runner: Runner) -> Evaluate:
+    """Return what tells the movers' values, and of actions nothing."""
+
+    def evaluate(
+        planes: NDArray[np.int8],
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        seats = planes[:, -1, 0, 0]
+        first = runner(planes[:, :-1]) * sight.view.signs(seats)  # for player 0
+        values = np.where(seats == 0, first, -first)
+        return np.zeros((len(planes), sight.game.num_actions), np.float32), values
+
+    return evaluate

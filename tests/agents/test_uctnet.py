@@ -1,0 +1,296 @@
+"""UCT with a value network, and searches whose network sees several leaves at once."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from ludoteca.agents.guided.search import GuidedSearch
+from ludoteca.agents.guided.selection import Rule, puct, uct
+from ludoteca.agents.guided.trees import ILLEGAL, ROOT, make_trees
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
+from ludoteca.agents.networks.value_network import ValueConfig, make_value_network
+from ludoteca.agents.networks.weights import save_weights
+from ludoteca.agents.registry import make_agent
+from ludoteca.agents.uctnet import UCTNetAgent
+from ludoteca.envs.batch import root
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.rng import below
+from ludoteca.evaluate.match import play_match
+
+UCT = Rule(uct=True)
+SMALL = ValueConfig(filters=(4,), hidden=8)
+
+
+def after(game, *actions):
+    s = game.new()
+    for action in actions:
+        game.step(s, action)
+    return s
+
+
+def opinion(planes):
+    """A network's value of positions, for their movers: no number comes twice."""
+    flat = planes.reshape(len(planes), -1).astype(np.float64)
+    return np.tanh(flat @ np.sin(1 + np.arange(flat.shape[1]) ** 2)).astype(np.float32)
+
+
+def evaluate(planes):
+    return np.zeros((len(planes), 9), np.float32), opinion(planes)
+
+
+def search(game, positions, simulations, rule, leaves=1, streams=None, **options):
+    states = game.empty(len(positions))
+    for k, s in enumerate(positions):
+        states[k] = s
+    guided = GuidedSearch(Encoder(game), len(states), simulations, rule, leaves=leaves)
+    found = guided.run(states, options.pop("by", evaluate), simulations, streams=streams, **options)
+    return found, guided.trees
+
+
+class Reference:
+    """UCT in plain Python, as Browne et al. (2012), algorithm 2, write it down."""
+
+    def __init__(self, game, s, stream, c):
+        self.game, self.stream, self.c = game, stream, c
+        self.encoder, self.children, self.root = Encoder(game), {}, s
+
+    def simulate(self):
+        """Return the visits and sums of the root's children, by action, after one more time."""
+        s, path = self.root.copy(), []
+        while True:
+            key = tuple(action for _, action, _ in path)
+            node = self.children.setdefault(key, {a: [0, 0.0] for a in self.game.legal(s)})
+            left = [a for a, (n, _) in node.items() if n == 0]
+            if left:
+                with np.errstate(over="ignore"):
+                    action = left[below(self.stream, len(left))]
+            else:
+                total = sum(n for n, _ in node.values())
+                action = max(
+                    node,
+                    key=lambda a: (
+                        node[a][1] / node[a][0]
+                        + self.c * math.sqrt(2 * math.log(total) / node[a][0])
+                    ),
+                )
+            path.append((node, action, int(s.to_move)))
+            self.game.step(s, action)
+            if self.game.is_terminal(s):
+                scores = np.zeros(2)
+                self.game.returns(s, scores)
+                value = scores[0]
+                break
+            if left:
+                value = self.value(s)
+                break
+        for node, action, mover in path:
+            node[action][0] += 1
+            node[action][1] += value if mover == 0 else -value
+        return self.children[()]
+
+    def value(self, s):
+        states = self.game.empty(1)
+        states[0] = s
+        seat = int(s.to_move)
+        value = float(opinion(self.encoder.encode(states, np.array([seat]))[0])[0])
+        return value if seat == 0 else -value
+
+
+@pytest.mark.parametrize("c", [math.sqrt(2), 0.3])
+def test_it_searches_as_the_book_says(c):
+    game = make_game("tictactoe")
+    s = after(game, 4)
+    stream = np.array([[77]], np.uint64)
+    found, trees = search(game, [s], 300, UCT._replace(c_uct=c), streams=stream)
+    reference = Reference(game, s, np.array([77], np.uint64), c)
+    for _ in range(300):
+        node = reference.simulate()
+    legal = game.legal(s)
+    assert [node[a][0] for a in legal] == found.visits[0, legal].tolist()
+    assert np.allclose([node[a][1] for a in legal], trees.totals[0, ROOT, legal], atol=1e-4)
+    assert stream[0, 0] == reference.stream[0]  # advanced alike
+    means = {a: total / n for a, (n, total) in node.items()}
+    assert found.best[0] == max(means, key=lambda a: means[a])
+
+
+@pytest.fixture
+def tree():
+    """A node with three legal actions of four."""
+    trees = make_trees(make_game("connect4:rows=4,columns=4,connect=3"), 1, 3, leaves=4)
+    trees.priors[0, 0] = [0.5, ILLEGAL, 0.3, 0.2]
+    trees.visits[0, 0] = [3, 0, 2, 5]
+    trees.totals[0, 0] = [1.5, 0, -0.5, 3.5]
+    return trees
+
+
+def test_uct_by_hand(tree):
+    rule = UCT._replace(c_uct=0.5)
+    scores = [
+        q + 0.5 * math.sqrt(2 * math.log(10) / n) for q, n in ((0.5, 3), (-0.25, 2), (0.7, 5))
+    ]
+    assert uct(tree, 0, 0, rule) == [0, 2, 3][int(np.argmax(scores))] == 3
+    with np.errstate(over="ignore"):
+        tree.visits[0, 0, 2] = 0
+        assert uct(tree, 0, 0, rule) == 2  # never tried, whatever the others are worth
+        tree.visits[0, 0] = 0
+        assert {uct(tree, 0, 0, rule) for _ in range(50)} == {0, 2, 3}
+
+
+def test_simulations_under_way_count_as_lost(tree):
+    rule = UCT._replace(c_uct=0.0)
+    assert uct(tree, 0, 0, rule) == 3
+    tree.waiting[0, 0, 3] = 1  # (3.5 - 1) / 6 is less than 0.5
+    assert uct(tree, 0, 0, rule) == 0
+    tree.waiting[0, 0, 0] = 1  # (1.5 - 1) / 4 is less still
+    assert uct(tree, 0, 0, rule) == 3
+    greedy = Rule(c_init=0.0, c_base=1e9)
+    assert puct(tree, 0, 0, greedy) == 3
+    tree.waiting[0, 0, 3] = 3
+    assert puct(tree, 0, 0, greedy) == 0
+
+
+@pytest.mark.parametrize("rule", [Rule(), UCT], ids=["puct", "uct"])
+@pytest.mark.parametrize("leaves", [1, 4, 7, 100])
+def test_several_leaves_at_once(rule, leaves):
+    game = make_game("tictactoe")
+    positions = [game.new(), after(game, 0, 3, 1, 4), after(game, 0, 4, 8, 2)]
+    seen = []
+
+    def by(planes):
+        seen.append(len(planes))
+        return evaluate(planes)
+
+    streams = np.arange(3, dtype=np.uint64)[:, None].copy()
+    found, trees = search(game, positions, 90, rule, leaves, streams, by=by)
+    assert (found.visits.sum(1) == 90).all()
+    assert not trees.waiting.any()
+    assert len(seen) <= 1 + -(-90 // leaves)
+    for b in range(3):
+        size = trees.size[b]
+        opened = ~trees.ended[b, :size]
+        assert not np.isnan(trees.value[b, :size]).any()
+        assert (trees.visits[b, ROOT] >= 0).all()
+        # A node's children were visited once less than the node, or as often if it is the root.
+        for node in np.flatnonzero(opened):
+            for action in np.flatnonzero(trees.visits[b, node] > 0):
+                child = trees.children[b, node, action]
+                if not trees.ended[b, child]:
+                    below_it = trees.visits[b, child].sum()
+                    assert below_it <= trees.visits[b, node, action] - 1
+    assert sum(seen) == sum((~trees.ended[b, : trees.size[b]]).sum() for b in range(3))
+    if leaves < 100:  # one round is not enough to see a win
+        assert found.best[1] == 2
+    alone, _ = search(game, positions[1:2], 90, rule, leaves, np.array([[1]], np.uint64))
+    np.testing.assert_array_equal(alone.visits[0], found.visits[1])
+
+
+def test_gumbel_sees_one_leaf_at_a_time():
+    with pytest.raises(ValueError, match="the rule gumbel needs leaves=1, got 2"):
+        GuidedSearch(Encoder(make_game("tictactoe")), 1, 8, Rule(gumbel=True), leaves=2)
+
+
+@pytest.mark.parametrize("leaves", [1, 3])
+def test_a_tree_of_one_level(leaves):
+    game = make_game("tictactoe")
+    s = after(game, 0, 4)
+    found, trees = search(game, [s], 60, UCT._replace(levels=1), leaves)
+    assert trees.size[0] == 1 + 7
+    assert found.visits.sum() == 60
+    for action in game.legal(s):
+        child = trees.children[0, ROOT, action]
+        assert found.values[0, action] == pytest.approx(trees.value[0, child], abs=1e-5)
+    assert found.best[0] == np.nanargmax(found.values[0])
+
+
+def test_it_stops_when_time_is_up():
+    game = make_game("tictactoe")
+    found, _ = search(game, [game.new()], 5000, UCT, seconds=0.0)
+    assert found.visits.sum() < 5000
+
+
+@pytest.fixture
+def network_file(tmp_path):
+    def make(game, view="second"):
+        torch.manual_seed(0)
+        config = ValueConfig(filters=(4,), hidden=8, view=view)
+        path = tmp_path / f"{game.name}-{view}.safetensors"
+        weights = make_value_network(config, game).state_dict()
+        save_weights(path, weights, {"game": game.spec, "network": config.as_dict()})
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("spec", "view", "wins"),
+    [("tictactoe", "second", 11), ("tictactoe", "mover", 11), ("othello:board_size=4", "mover", 0)],
+)
+def test_it_plays_by_the_rules(network_file, spec, view, wins):
+    game = make_game(spec)
+    agent = f"uctnet:{network_file(game, view)},simulations=30,leaves=2"
+    result = play_match(game, [agent, "random"], 20, seed=1)
+    assert result.totals[0].wins >= wins  # who knows nothing sees the end of short games at least
+    again = play_match(game, [agent, "random"], 20, seed=1)
+    np.testing.assert_array_equal(result.returns, again.returns)
+
+
+@pytest.mark.parametrize("options", [{}, {"leaves": 4}, {"tree": "one_level"}, {"seconds": 0.05}])
+def test_it_prefers_an_immediate_win(network_file, options):
+    game = make_game("tictactoe")
+    agent = UCTNetAgent(game, network_file(game), simulations=60, **options)
+    agent.prepare()
+    states = game.empty(3)
+    states[0] = after(game, 0, 3, 1, 4)  # X wins with 2
+    states[1] = after(game, 0, 3, 1, 4, 8)  # O wins with 5
+    states[2] = after(game, 4, 0, 8, 1, 5)  # O wins with 2
+    seats, rngs = np.array([0, 1, 1]), np.arange(3, dtype=np.uint64)[:, None].copy()
+    assert agent.act(states, seats, rngs, np.arange(3)).tolist() == [2, 5, 2]
+    assert agent.values(states[0])[2] == 1
+
+
+def test_the_network_s_value_is_the_mover_s():
+    """A network that always says that the second player wins: the first finds nothing good."""
+    game = make_game("tictactoe")
+    network = make_value_network(SMALL, game)
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.zero_()
+        network.head[4].bias.fill_(1.0)
+    agent = UCTNetAgent.from_network(game, network, simulations=9)
+    sure = math.tanh(1)
+    first, second = agent.values(game.new()), agent.values(after(game, 4))
+    assert np.allclose(first, -sure, atol=1e-6)
+    assert np.allclose(np.delete(second, 4), sure, atol=1e-6)
+
+
+def test_alphazero_sees_several_leaves_at_once(tmp_path):
+    game = make_game("tictactoe")
+    config = PVConfig(filters=4, blocks=0)
+    path = tmp_path / "az.safetensors"
+    weights = make_pv_network(config, game).state_dict()
+    save_weights(path, weights, {"game": game.spec, "network": config.as_dict()})
+    agent = make_agent(f"az:{path},simulations=100,leaves=4", game)
+    assert agent.values(after(game, 0, 3, 1, 4))[2] == 1
+    assert agent.look(root(game)).visits.sum() == 100
+    with pytest.raises(ValueError, match="the rule gumbel needs leaves=1, got 4"):
+        make_agent(f"az:{path},rule=gumbel,leaves=4", game)
+
+
+def test_settings_are_checked(network_file):
+    game = make_game("tictactoe")
+    path = network_file(game)
+    for wrong, message in (
+        ("simulations=0", "simulations must be"),
+        ("tree=deep", "tree must be one of 'full', 'one_level'"),
+        ("leaves=0", "leaves must be"),
+        ("speed=1", "agent uctnet has no parameter 'speed'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make_agent(f"uctnet:{path},{wrong}", game)
+    with pytest.raises(ValueError, match="plays tictactoe, not othello"):
+        make_agent(f"uctnet:{path}", make_game("othello"))
+    with pytest.raises(FileNotFoundError, match="no network"):
+        make_agent("uctnet:nothing", game)
