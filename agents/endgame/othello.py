@@ -7,11 +7,9 @@ import numpy as np
 
 from ludoteca.agents.endgame.boards import make_board
 from ludoteca.agents.endgame.search import STOPPED, WORK, make_frames, make_search
-from ludoteca.agents.endgame.solution import EndgameLimitError, EndgameSolution
+from ludoteca.agents.endgame.solution import EndgameLimitError, EndgameSolution, position
 from ludoteca.agents.endgame.table import make_table
-from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
 
 SLICE = 1 << 20  # nodes between two looks at the clock
 
@@ -39,15 +37,8 @@ class OthelloEndgame:
         seconds: float | None = None,
     ) -> EndgameSolution:
         """Solve a position, see `ludoteca.agents.endgame.solve_endgame`."""
-        choice("all_moves", all_moves, (False, True))
-        nodes = None if nodes is None else integer("nodes", nodes, 1, 10**15)
-        seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
-        game, s = self.game, root(self.game, s).view(np.recarray)[0]
-        wrong = game.check(s)
-        if wrong:
-            raise ValueError(f"no position of {game.spec}: {wrong}")
-        if s.over:
-            raise ValueError(f"the game is over: nothing is left to solve in {s}")
+        game = self.game
+        s = position(game, s, all_moves=all_moves, nodes=nodes, seconds=seconds)
         search = Search(game, self.empty(s), nodes, seconds)
         score, action = search.run(s)
         scores = search.score_all(s) if all_moves else None

@@ -3,6 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
+from ludoteca.envs.batch import root
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice, integer, real
+
 
 class EndgameLimitError(RuntimeError):
     """An endgame was not solved within the nodes or the time allowed."""
@@ -44,6 +50,29 @@ class EndgameSolution:
             f"in {self.seconds:.3f} s, {self.nodes} nodes ({rate:,.0f}/s)\n"
             f"principal variation: {' '.join(self.principal_variation)}"
         )
+
+
+def position(
+    game: Game, s: Any, *, all_moves: bool, nodes: int | None, seconds: float | None
+) -> Any:
+    """Return a copy of a position that is to be solved, a record.
+
+    Raises:
+        ValueError: if it is no position of the game that goes on, or another argument of
+            `ludoteca.agents.endgame.solve_endgame` is wrong.
+    """
+    choice("all_moves", all_moves, (False, True))
+    if nodes is not None:
+        integer("nodes", nodes, 1, 10**15)
+    if seconds is not None:
+        real("seconds", seconds, 1e-4, 1e6)
+    s = root(game, s).view(np.recarray)[0]
+    wrong = game.check(s)
+    if wrong:
+        raise ValueError(f"no position of {game.spec}: {wrong}")
+    if game.is_terminal(s):
+        raise ValueError(f"the game is over: nothing is left to solve in {s}")
+    return s
 
 
 class Endgame(Protocol):

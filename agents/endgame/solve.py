@@ -10,6 +10,7 @@ from ludoteca.envs.game import Game
 # One line per game: its name, and what makes an `Endgame` from the game.
 SOLVERS = {
     "othello": "ludoteca.agents.endgame.othello:OthelloEndgame",
+    "connect4": "ludoteca.agents.endgame.connect4:Connect4Endgame",
 }
 
 

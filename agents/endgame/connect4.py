@@ -1,0 +1,118 @@
+"""Perfect play in Connect Four: from some moves after the start of the game, in seconds."""
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.endgame.columns import STOPPED, make_memory, make_search
+from ludoteca.agents.endgame.solution import EndgameLimitError, EndgameSolution, position
+from ludoteca.envs.game import Game
+
+SLICE = 1 << 20  # nodes between two looks at the clock
+
+
+class Connect4Endgame:
+    """Solves Connect Four, see `ludoteca.agents.endgame.solution.Endgame`.
+
+    Scores are 1, 0 and -1: how soon a game is won does not count.
+    """
+
+    def __init__(self, game: Game):
+        rows, columns = int(game.params["rows"]), int(game.params["columns"])
+        if (rows + 1) * columns > 64:
+            raise ValueError(
+                f"{game.spec} cannot be solved: (rows + 1) * columns must be at most 64, "
+                f"got {(rows + 1) * columns}"
+            )
+        self.game = game
+        self._search = make_search(rows, columns, int(game.params["connect"]))
+
+    def empty(self, s: Any) -> int:
+        """Return how many squares of a position are empty."""
+        return int(s["moves_left"])
+
+    def prepare(self) -> None:
+        """Compile or load the search."""
+        frames, table, works = make_memory(0)
+        self._search(frames, table, works, 0)
+
+    def solve(
+        self,
+        s: Any,
+        *,
+        all_moves: bool = False,
+        nodes: int | None = None,
+        seconds: float | None = None,
+    ) -> EndgameSolution:
+        """Solve a position, see `ludoteca.agents.endgame.solve_endgame`."""
+        game = self.game
+        s = position(game, s, all_moves=all_moves, nodes=nodes, seconds=seconds)
+        search = _Search(game, self._search, self.empty(s), nodes, seconds)
+        score = search.score(s)
+        scores = None
+        if all_moves:
+            scores = {game.action_names[a]: search.after(s, a)[0] for a in game.legal(s)}
+            scores = dict(sorted(scores.items(), key=lambda item: -item[1]))
+        line = search.line(s, score)
+        return EndgameSolution(
+            action=line[0],
+            name=game.action_names[line[0]],
+            score=score,
+            principal_variation=tuple(game.action_names[action] for action in line),
+            scores=scores,
+            empty=self.empty(s),
+            nodes=int(search.works["nodes"][0]),
+            seconds=perf_counter() - search.start,
+        )
+
+
+class _Search:
+    """The searches of one position and of those after it, which share a table and the limits."""
+
+    def __init__(self, game: Game, run: Any, empty: int, nodes: int | None, seconds: float | None):
+        self.game, self.run, self.nodes, self.seconds = game, run, nodes, seconds
+        self.frames, self.table, self.works = make_memory(empty)
+        run(self.frames, self.table, self.works, 0)  # compiles
+        self.start = perf_counter()
+
+    def score(self, s: Any, alpha: int = -1, beta: int = 1) -> int:
+        """Return 1, 0 or -1 for the player to move; only a bound outside of (`alpha`, `beta`)."""
+        frame, done = self.frames[0], self.works["nodes"]
+        mover = int(s.to_move)
+        frame["own"], frame["discs"] = s.discs[mover], s.discs[0] | s.discs[1]
+        frame["alpha"], frame["beta"] = alpha, beta
+        self.works["level"] = 0
+        while True:
+            limit = int(done[0]) + SLICE
+            limit = limit if self.nodes is None else min(limit, self.nodes)
+            score = int(self.run(self.frames, self.table, self.works, limit))
+            if score != STOPPED:
+                return score
+            if self.nodes is not None and done[0] >= self.nodes:
+                raise EndgameLimitError(f"not solved within {self.nodes} nodes: {s}")
+            if self.seconds is not None and perf_counter() - self.start >= self.seconds:
+                raise EndgameLimitError(f"not solved within {self.seconds:g} seconds: {s}")
+
+    def after(self, s: Any, action: int, alpha: int = -1, beta: int = 1) -> tuple[int, Any]:
+        """Return what an action is worth to the player who takes it, and the position after it."""
+        later = s.copy()
+        with np.errstate(over="ignore"):  # kernels count on integers that wrap around
+            self.game.step(later, action)
+        if not self.game.is_terminal(later):
+            return -self.score(later, -beta, -alpha), later
+        returns = np.zeros(2)
+        self.game.returns(later, returns)
+        return int(returns[int(s.to_move)]), later
+
+    def line(self, s: Any, score: int) -> list[int]:
+        """Return best actions of both players to the end of the game, the first of equal ones."""
+        line: list[int] = []
+        while not self.game.is_terminal(s):
+            for action in self.game.legal(s):
+                value, later = self.after(s, action, max(score - 1, -1), score + (score < 1))
+                if value >= score:
+                    break
+            line.append(action)
+            s, score = later, -score
+        return line
