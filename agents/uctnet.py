@@ -12,7 +12,7 @@ from ludoteca.agents.guided.search import Evaluate, Found, GuidedSearch
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.params import integer, real
 
 try:
     from ludoteca.agents.networks.runner import Precision, Runner
@@ -27,7 +27,6 @@ except ImportError as error:
 
 # Nodes of all trees that grow side by side, and trees: more need memory, and are not faster.
 NODES, TREES = 60_000, 256
-TREE_KINDS = ("full", "one_level")
 
 
 class UCTNetAgent(Agent):
@@ -44,7 +43,7 @@ class UCTNetAgent(Agent):
         simulations: int = 50,
         seconds: float | None = None,
         c: float = math.sqrt(2),
-        tree: str = "full",
+        levels: int = 0,
         leaves: int = 1,
         max_nodes: int = 20_000,
         device: str = "cpu",
@@ -59,8 +58,8 @@ class UCTNetAgent(Agent):
             seconds: per move, instead of a number of simulations; positions are then searched one
                 after the other.
             c: UCT's constant.
-            tree: `full`, or `one_level`: it only grows one level below the root, as the document's
-                does.
+            levels: trees grow no deeper below their roots; 0: as deep as they like. The document's
+                grows one level.
             leaves: of each search that the network sees at once. With more than one, simulations
                 under way count as lost to others; worth it where few positions are searched.
             max_nodes: a tree that grows for some `seconds` grows no larger.
@@ -72,7 +71,7 @@ class UCTNetAgent(Agent):
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
         network, self.about = load_value_network(game, find_weights(path, "uctnet"))
-        self._adopt(game, network, simulations, seconds, c, tree, leaves, max_nodes)
+        self._adopt(game, network, simulations, seconds, c, levels, leaves, max_nodes)
         self._runner = Runner(network, 1 / game.observation_high, device, precision)
 
     @classmethod
@@ -83,7 +82,7 @@ class UCTNetAgent(Agent):
         simulations: int = 50,
         seconds: float | None = None,
         c: float = math.sqrt(2),
-        tree: str = "full",
+        levels: int = 0,
         leaves: int = 1,
         device: str = "cpu",
         precision: Precision = "float32",
@@ -91,7 +90,7 @@ class UCTNetAgent(Agent):
         """Return an agent that plays by a copy of a network in memory."""
         agent = cls.__new__(cls)
         agent.about = {}
-        agent._adopt(game, network, simulations, seconds, c, tree, leaves, 20_000)
+        agent._adopt(game, network, simulations, seconds, c, levels, leaves, 20_000)
         agent._runner = Runner(network, 1 / game.observation_high, device, precision)
         return agent
 
@@ -102,7 +101,7 @@ class UCTNetAgent(Agent):
         simulations: int,
         seconds: float | None,
         c: float,
-        tree: str,
+        levels: int,
         leaves: int,
         max_nodes: int,
     ) -> None:
@@ -112,8 +111,8 @@ class UCTNetAgent(Agent):
         if seconds is not None:
             self.simulations = integer("max_nodes", max_nodes, 2, 10**9) - 1
         self._leaves = integer("leaves", leaves, 1, 1024)
-        one_level = choice("tree", tree, TREE_KINDS) == "one_level"
-        self._rule = Rule(uct=True, c_uct=real("c", c, 0, 1e6), levels=1 if one_level else 0)
+        integer("levels", levels, 0, 10**6)
+        self._rule = Rule(uct=True, c_uct=real("c", c, 0, 1e6), levels=levels)
         self._sight = _Sight(ValueView(game, network.config.view))
         self._search: GuidedSearch | None = None
         self._together = 1

@@ -57,6 +57,7 @@ class MCTSAgent(Agent):
         threads: int = 1,
         parallel: str = "tree",
         max_nodes: int = 1_000_000,
+        levels: int = 0,
         alpha: float | None = None,
         zeta: float | None = None,
         c: float | None = None,
@@ -95,6 +96,7 @@ class MCTSAgent(Agent):
             threads: threads that search a position; results then vary from run to run.
             parallel: what they share: one `"tree"`, or only the results at the `"root"`.
             max_nodes: a tree grows no larger.
+            levels: a tree grows no deeper below its root; 0: as deep as it likes.
             alpha: parameter of the policy `ucb1`.
             zeta: parameter of the policy `ucb_v`.
             c: parameter of the policies `uct`, `ucb_v`, `ucb_minimal`, `epsilon_greedy`, `puct`.
@@ -142,6 +144,7 @@ class MCTSAgent(Agent):
         self._settings["grave_reference"] = integer("grave_reference", grave_reference, 0, 10**9)
         plies = game.max_plies if depth is None else integer("depth", depth, 0, 10**6)
         self._settings["max_plies"] = plies
+        self._settings["levels"] = integer("levels", levels, 0, 10**6)
         nodes = integer("max_nodes", max_nodes, 2, 10**9)
         if self.seconds is None and not reuse:
             most = self.simulations * (2 if self.final == MAX_ROBUST else 1)

@@ -59,6 +59,7 @@ SETTINGS = np.dtype(
         ("mast_parameter", np.float64),  # temperature (gibbs) or epsilon (greedy)
         ("grave_reference", np.int32),  # an ancestor with more visits lends its AMAF statistics
         ("max_plies", np.int32),  # of a playout, before the position is evaluated
+        ("levels", np.int32),  # how many the tree grows below its root; 0: as many as it likes
     ],
     align=True,
 )

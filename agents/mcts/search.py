@@ -72,6 +72,8 @@ def search_kernel(game: Game, features: Features) -> Callable[..., None]:
             if nodes[node].first == UNEXPANDED:
                 if is_terminal(s) or (node != ROOT and nodes[node].visits == 1):
                     break
+                if depth > 0 and depth == settings.levels:
+                    break
                 expand(nodes, node, shared, table, states, s, words[PLAYED], work)
                 if nodes[node].first == UNEXPANDED:
                     break

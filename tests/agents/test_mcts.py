@@ -305,6 +305,15 @@ def test_a_tree_that_is_full_is_still_searched() -> None:
     assert report.nodes <= 100
 
 
+@pytest.mark.parametrize(("levels", "nodes"), [(1, 1 + 7), (2, 1 + 7 + 49), (0, 400)])
+def test_a_tree_of_some_levels(levels: int, nodes: int) -> None:
+    game = make_game("connect4")
+    agent = MCTSAgent(game, simulations=500, levels=levels)
+    report = agent.search(game.new())
+    assert report.simulations == 500
+    assert report.nodes == nodes if levels else report.nodes > nodes
+
+
 @pytest.mark.parametrize("parallel", ["tree", "root"])
 def test_threads_share_the_simulations(parallel: str) -> None:
     game = make_game("connect4")

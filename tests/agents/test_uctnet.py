@@ -237,7 +237,7 @@ def test_it_plays_by_the_rules(network_file, spec, view, wins):
     np.testing.assert_array_equal(result.returns, again.returns)
 
 
-@pytest.mark.parametrize("options", [{}, {"leaves": 4}, {"tree": "one_level"}, {"seconds": 0.05}])
+@pytest.mark.parametrize("options", [{}, {"leaves": 4}, {"levels": 1}, {"seconds": 0.05}])
 def test_it_prefers_an_immediate_win(network_file, options):
     game = make_game("tictactoe")
     agent = UCTNetAgent(game, network_file(game), simulations=60, **options)
@@ -284,7 +284,7 @@ def test_settings_are_checked(network_file):
     path = network_file(game)
     for wrong, message in (
         ("simulations=0", "simulations must be"),
-        ("tree=deep", "tree must be one of 'full', 'one_level'"),
+        ("levels=-1", "levels must be"),
         ("leaves=0", "leaves must be"),
         ("speed=1", "agent uctnet has no parameter 'speed'"),
     ):

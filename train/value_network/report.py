@@ -1,6 +1,5 @@
 """What a finished training of a value network leaves behind: numbers, a curve and a report."""
 
-import io
 import json
 from importlib.metadata import version
 from typing import Any
@@ -12,7 +11,8 @@ from ludoteca.agents.networks.value_network import load_value_network
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.envs.files import write_whole
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
-from ludoteca.evaluate.markdown import table
+from ludoteca.evaluate.figures import figure_png
+from ludoteca.evaluate.markdown import percent, table
 from ludoteca.train.report import points
 from ludoteca.train.value_network.training import Training, accuracy
 
@@ -90,7 +90,7 @@ def rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
             f"{part['positions']:,}",
             f"{part['loss']:.3f}",
             f"{part['loss_of_mean']:.3f}",
-            f"{part['accuracy']:.1%}",
+            percent(part["accuracy"]),
         )
         for part in results["validation"]
     ]
@@ -108,9 +108,7 @@ def _draw(training: Training) -> bytes:
     axes.set_ylabel("mean squared error")
     axes.legend(fontsize="small")
     axes.grid(alpha=0.3)
-    file = io.BytesIO()
-    figure.savefig(file, format="png")
-    return file.getvalue()
+    return figure_png(figure)
 
 
 def _describe(results: dict[str, Any]) -> str:
