@@ -10,8 +10,8 @@ LARGEST_BLOCK = 1 << 30  # bytes
 def keep_memory() -> bool:
     """Let freed memory stay with the process; return whether that could be done.
 
-    Otherwise each update of a network gets fresh pages, which the system clears one by one: a third
-    of the time of a small network's update. Only glibc is known to need it.
+    Otherwise each update of a network gets fresh pages, which the system clears one by one: much of
+    the time of a small network's update. Only glibc is known to need it.
     """
     if not sys.platform.startswith("linux"):
         return False
