@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from ludoteca.envs.params import integer, real
 try:
     from ludoteca.agents.networks.runner import Precision, Runner
     from ludoteca.agents.networks.value_network import (
-        ValueNetwork,
         ValueView,
         load_value_network,
     )
@@ -70,42 +69,8 @@ class UCTNetAgent(Agent):
             FileNotFoundError: if there is no such network.
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
+        super().__init__(game)
         network, self.about = load_value_network(game, find_weights(path, "uctnet"))
-        self._adopt(game, network, simulations, seconds, c, levels, leaves, max_nodes)
-        self._runner = Runner(network, 1 / game.observation_high, device, precision)
-
-    @classmethod
-    def from_network(
-        cls,
-        game: Game,
-        network: ValueNetwork,
-        simulations: int = 50,
-        seconds: float | None = None,
-        c: float = math.sqrt(2),
-        levels: int = 0,
-        leaves: int = 1,
-        device: str = "cpu",
-        precision: Precision = "float32",
-    ) -> Self:
-        """Return an agent that plays by a copy of a network in memory."""
-        agent = cls.__new__(cls)
-        agent.about = {}
-        agent._adopt(game, network, simulations, seconds, c, levels, leaves, 20_000)
-        agent._runner = Runner(network, 1 / game.observation_high, device, precision)
-        return agent
-
-    def _adopt(
-        self,
-        game: Game,
-        network: ValueNetwork,
-        simulations: int,
-        seconds: float | None,
-        c: float,
-        levels: int,
-        leaves: int,
-        max_nodes: int,
-    ) -> None:
-        Agent.__init__(self, game)
         self.simulations = integer("simulations", simulations, 1, 10**6)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         if seconds is not None:
@@ -119,6 +84,7 @@ class UCTNetAgent(Agent):
         if seconds is None:
             self._together = max(1, min(TREES, NODES // (self.simulations + 1)))
         self._room = 0
+        self._runner = Runner(network, 1 / game.observation_high, device, precision)
 
     def prepare(self) -> None:
         """Compile the search, and let the network run once."""

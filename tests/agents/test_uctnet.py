@@ -251,7 +251,7 @@ def test_it_prefers_an_immediate_win(network_file, options):
     assert agent.values(states[0])[2] == 1
 
 
-def test_the_network_s_value_is_the_mover_s():
+def test_the_network_s_value_is_the_mover_s(tmp_path):
     """A network that always says that the second player wins: the first finds nothing good."""
     game = make_game("tictactoe")
     network = make_value_network(SMALL, game)
@@ -259,7 +259,10 @@ def test_the_network_s_value_is_the_mover_s():
         for weights in network.parameters():
             weights.zero_()
         network.head[4].bias.fill_(1.0)
-    agent = UCTNetAgent.from_network(game, network, simulations=9)
+    path = tmp_path / "sure.safetensors"
+    about = {"game": game.spec, "network": SMALL.as_dict()}
+    save_weights(path, network.state_dict(), about)
+    agent = UCTNetAgent(game, path, simulations=9)
     sure = math.tanh(1)
     first, second = agent.values(game.new()), agent.values(after(game, 4))
     assert np.allclose(first, -sure, atol=1e-6)
