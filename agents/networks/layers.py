@@ -41,6 +41,7 @@ class Trunk(nn.Module):
         if self.fused:
             x = fused.convolved(self.enter, x)
             for block in self.blocks:
+                assert isinstance(block, Block)
                 x = block.fused(x)
             return x.relu_()
         return torch.relu(self.blocks(torch.relu(self.enter(x))))
