@@ -77,7 +77,7 @@ def earlier(out: Path, runs: Mapping[str, Mapping[str, Run]]) -> dict[str, dict[
         part: {
             name: found
             for name, found in content.get(part, {}).items()
-            if name in runs[part] and found["config"]["games"] == runs[part][name].games
+            if name in runs[part] and found["config"]["games"] >= runs[part][name].games
         }
         for part in PARTS
     }

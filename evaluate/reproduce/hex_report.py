@@ -128,6 +128,7 @@ def grid_section(theirs: Records) -> str:
     rows = [
         (
             *point,
+            f"{runs[point]['training']['games']:,}",
             document.GRID.get(point, "below 3"),
             f"{runs[point]['wins']['all']:.1f}",
             f"{runs[point]['wins']['last_twentieth']:.1f}",
@@ -136,15 +137,15 @@ def grid_section(theirs: Records) -> str:
         for point in ordered
     ]
     headings = (
-        "learning rate", "gamma", "epsilon", "layers", "document, %", "ours, %",
+        "learning rate", "gamma", "epsilon", "layers", "games", "document, %", "ours, %",
         "last twentieth, %", "greedy, %",
     )  # fmt: skip
     return f"""## Parameters (table 4.1)
 
-Wins as first player against Mixed on 5x5, mirrored, over the whole training of
-{theirs[grid_name(*points[0])]["training"]["games"]:,} games (the document: 150,000). The settings
-are the document's as we read them: last layer zero instead of all weights, and rewards of 1 instead
-of 100; the ablation below shows why. The document tells its 12 best of 36.
+Wins as first player against Mixed on 5x5, mirrored, over the whole training. The document played
+150,000 games with each, and tells its 12 best of 36; the others played fewer games here. The
+settings are the document's as we read them: last layer zero instead of all weights, and rewards of
+1 instead of 100; the ablation below shows why.
 
 {table(headings, rows, texts=0)}"""
 

@@ -10,11 +10,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ludoteca.evaluate.reproduce.document_hex import EPSILONS, GAMMAS, LAYERS, LEARNING_RATES
+from ludoteca.evaluate.reproduce.document_hex import EPSILONS, GAMMAS, GRID, LAYERS, LEARNING_RATES
 
 Settings = Mapping[str, Any]
 RESULTS = "results.json"  # what a finished run has in its folder
 GAMES = 150_000  # the document's usual run
+UNTOLD_GAMES = 50_000  # of the points of its grid whose results it does not tell
 MIXED, HEURISTIC = "mixed:x=0.2", "heuristic"
 # The document's settings, read such that they can learn; `literally` has the ablation.
 READING: dict[str, Any] = {"network.init": "zero_head", "win": 1.0, "loss": -1.0}
@@ -188,7 +189,8 @@ def _grid(rate: float, gamma: float, epsilon: float, layers: int, scale: float) 
         "final_epsilon": epsilon,
         "network.filters": FILTERS[layers],
     }
-    return _read(grid_name(rate, gamma, epsilon, layers), GAMES, scale, **settings)
+    games = GAMES if (rate, gamma, epsilon, layers) in GRID else UNTOLD_GAMES
+    return _read(grid_name(rate, gamma, epsilon, layers), games, scale, **settings)
 
 
 def _read(name: str, games: int, scale: float, **settings: Any) -> Run:

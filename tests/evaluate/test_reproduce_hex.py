@@ -41,6 +41,8 @@ def test_the_runs_are_the_documents():
     assert (one.games, one.mode, one.opponent, one.seat) == (
         150_000, "mirrored", "mixed:x=0.2", "first",
     )  # fmt: skip
+    assert {parsed(RUNS[name]).games for name in grid} == {150_000, 50_000}
+    assert sum(parsed(RUNS[name]).games == 150_000 for name in grid) == len(document_hex.GRID)
     best = parsed(RUNS["best"])
     assert (best.games, best.gamma, best.network.filters) == (300_000, 0.8, (48, 384))
     assert (best.network.init, best.win, best.loss) == ("zero_head", 1.0, -1.0)
@@ -120,7 +122,7 @@ def test_the_report_says_what_the_runs_found(made_up, tmp_path):
         "27.0 % won over the training (document: 77 %), 90.0 % in the last twentieth"
         in " ".join(text.split())
     )
-    assert "| 0.01 | 0.8 | 0.1 | 2 | 69 | 27.0 | 90.0 | 70.0 (67.1 to 72.8) |" in text
+    assert "| 0.01 | 0.8 | 0.1 | 2 | 2,000 | 69 | 27.0 | 90.0 | 70.0 (67.1 to 72.8) |" in text
     assert "| simple | 150,000 | 42 | 0.0 |" in text
     assert "| simple | 300,000 | 55 | 27.0 |" in text
     assert "| 8x8, first player | 2,000 | 0.027 | 27.000 | 90.0 |" in text
@@ -146,8 +148,8 @@ def test_sections_wait_for_their_runs_and_earlier_ones_are_kept(made_up, tmp_pat
     assert "(table 4.1)" not in text
     assert "for 44 of 52 runs" in text
     assert earlier(out, PLANNED) == records
-    shorter = {name: replace(run, games=5) for name, run in RUNS.items()}
-    assert earlier(out, PLANNED | {"document": shorter}) == {"document": {}, "beyond": {}}
+    longer = {name: replace(run, games=10**9) for name, run in RUNS.items()}
+    assert earlier(out, PLANNED | {"document": longer}) == {"document": {}, "beyond": {}}
     assert earlier(tmp_path / "none", PLANNED) == {"document": {}, "beyond": {}}
     records["document"][some[0]] = record(made_up / some[0])
     hex_report.write(records, PLANNED, made_up, out)
