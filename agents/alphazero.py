@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
+from ludoteca.agents.endgame import make_endgame, solve_endgame
 from ludoteca.agents.guided.search import Found, GuidedSearch
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
@@ -48,6 +49,7 @@ class AlphaZeroAgent(Agent):
         considered: int = 16,
         temperature: float = 0.0,
         leaves: int = 1,
+        endgame: int = 0,
         device: str = "cpu",
         precision: Precision = "float32",
     ):
@@ -66,6 +68,8 @@ class AlphaZeroAgent(Agent):
             leaves: PUCT: of each search that the network sees at once. With more than one,
                 simulations under way count as lost to others; worth it where few positions are
                 searched, as in a single game.
+            endgame: number of empty squares up to which positions are solved exactly, however long
+                that takes, instead of searched; 0: never. See `ludoteca.agents.endgame`.
             device: where the network runs, such as `cpu` or `cuda`.
             precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
 
@@ -76,7 +80,7 @@ class AlphaZeroAgent(Agent):
         network, self.about = load_pv_network(game, find_weights(path, "az"))
         choice("rule", rule, ("puct", "gumbel"))
         settings = Rule(gumbel=rule == "gumbel", c_init=real("c", c, 0, 100), fpu=fpu)
-        self._adopt(game, simulations, settings, considered, temperature, leaves)
+        self._adopt(game, simulations, settings, considered, temperature, leaves, endgame)
         self._runner = Runner(network, 1 / game.observation_high, device, precision)
 
     @classmethod
@@ -88,11 +92,12 @@ class AlphaZeroAgent(Agent):
         rule: Rule,
         considered: int = 16,
         temperature: float = 0.0,
+        endgame: int = 0,
     ) -> Self:
         """Return an agent that plays by a network in memory."""
         agent = cls.__new__(cls)
         agent.about = {}
-        agent._adopt(game, simulations, rule, considered, temperature)
+        agent._adopt(game, simulations, rule, considered, temperature, endgame=endgame)
         agent._runner = runner
         return agent
 
@@ -104,6 +109,7 @@ class AlphaZeroAgent(Agent):
         considered: int,
         temperature: float,
         leaves: int = 1,
+        endgame: int = 0,
     ) -> None:
         Agent.__init__(self, game)
         self.simulations = integer("simulations", simulations, 0, 10**6)
@@ -112,12 +118,16 @@ class AlphaZeroAgent(Agent):
         self._leaves = integer("leaves", leaves, 1, 1024)
         if rule.gumbel and leaves > 1:
             raise ValueError(f"the rule gumbel needs leaves=1, got {leaves}")
+        self.endgame = integer("endgame", endgame, 0, 60)
+        self._endgame = make_endgame(game) if endgame else None
         self.encoder = Encoder(game)
         self._search: GuidedSearch | None = None
         self._room = 0
 
     def prepare(self) -> None:
         """Compile the search, and let the network run once."""
+        if self._endgame is not None:
+            self._endgame.prepare()
         self.look(root(self.game))
 
     def act(
@@ -127,16 +137,25 @@ class AlphaZeroAgent(Agent):
         rngs: NDArray[np.uint64],
         lanes: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Search all positions side by side."""
+        """Search all positions side by side, and solve those near the end."""
         actions = np.zeros(len(states), np.int64)
-        for k in range(0, len(states), TOGETHER):
-            part = slice(k, k + TOGETHER)
+        solved = np.zeros(len(states), np.bool_)
+        if self._endgame is not None:
+            for k, s in enumerate(states):
+                solved[k] = self._endgame.empty(s) <= self.endgame
+                if solved[k]:
+                    actions[k] = solve_endgame(self.game, s).action
+        searched = np.flatnonzero(~solved)
+        for k in range(0, len(searched), TOGETHER):
+            part = searched[k : k + TOGETHER]
             found = self.look(states[part])
             actions[part] = found.best
             if self._temperature > 0:
                 weights = found.policy.astype(np.float64) ** (1 / self._temperature)
                 shares = weights.cumsum(1) / weights.sum(1, keepdims=True)
-                drawn = uniform(rngs[part].T)
+                streams = rngs[part]
+                drawn = uniform(streams.T)
+                rngs[part] = streams
                 actions[part] = (shares <= drawn[:, None]).sum(1)
         return actions
 

@@ -88,3 +88,25 @@ class Endgame(Protocol):
         self, s: Any, *, all_moves: bool, nodes: int | None, seconds: float | None
     ) -> EndgameSolution:
         """Solve a position, see `ludoteca.agents.endgame.solve_endgame`."""
+
+
+class Line:
+    """Perfect play of both players from a position to the end of the game.
+
+    Attributes:
+        mover: who was to move in the position.
+        value: what the game becomes for that player: 1, 0 or -1.
+    """
+
+    def __init__(self, game: Game, endgame: Endgame, s: Any):
+        """Solve a position."""
+        assert game.player is not None
+        solution = endgame.solve(s, all_moves=False, nodes=None, seconds=None)
+        names = {name: action for action, name in enumerate(game.action_names)}
+        self._actions = [names[name] for name in reversed(solution.principal_variation)]
+        self.mover = int(game.player(root(game, s).view(np.recarray)[0]))
+        self.value = {"win": 1, "draw": 0, "loss": -1}[solution.outcome]
+
+    def next(self) -> int:
+        """Return the next action of the line."""
+        return self._actions.pop()

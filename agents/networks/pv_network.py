@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.memory import Memory
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.tower import Tower, value_head
 from ludoteca.envs.game import Game
@@ -64,8 +65,8 @@ def make_pv_network(config: PVConfig, game: Game) -> PVNetwork:
     return PVNetwork(config, Encoder(game))
 
 
-def evaluator(runner: Runner) -> Any:
-    """Return `evaluate(planes) -> (logits, values)` over a runner of a policy-value network."""
+def evaluator(runner: Runner | Memory) -> Any:
+    """Return `evaluate(planes) -> (logits, values)` over what runs a policy-value network."""
 
     def evaluate(
         planes: NDArray[np.int8],

@@ -9,6 +9,7 @@ from ludoteca.agents.dqn import DQNAgent
 from ludoteca.agents.networks import fused
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.layers import Windows
+from ludoteca.agents.networks.memory import Memory
 from ludoteca.agents.networks.q_network import QConfig, make_q_network, q_config
 from ludoteca.agents.networks.runner import Runner, faster_precision
 from ludoteca.agents.networks.weights import find_weights, load_weights, save_weights
@@ -247,6 +248,31 @@ def test_fused_passes_are_only_used_where_they_give_the_right_numbers(monkeypatc
         assert not fused.works.__wrapped__(torch.float32)
     monkeypatch.setattr(fused, "ONES", ([1, 1], [1, 1], 1))  # no such arguments
     assert not fused.works.__wrapped__(torch.float32)
+
+
+def test_a_memory_runs_the_network_once_for_each_position():
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(24, 5))
+
+    def run(planes):
+        return (planes.reshape(len(planes), 24) @ weights).astype(np.float32)
+
+    pool = rng.integers(-1, 2, (300, 2, 3, 4)).astype(np.int8)
+    for places in (1, 64, 1 << 12):
+        memory = Memory(run, (2, 3, 4), 5, places)
+        for _ in range(40):
+            planes = pool[rng.integers(len(pool), size=rng.integers(0, 50))]
+            assert np.array_equal(memory(planes), Memory(run, (2, 3, 4), 5)(planes))
+            assert np.allclose(memory(planes), planes.reshape(len(planes), 24) @ weights, atol=1e-5)
+        assert memory.evaluated < memory.asked
+        if places > len(pool):
+            assert memory.evaluated <= len(pool) * 1.1  # few share a place
+            before = memory.evaluated
+            memory.clear()
+            memory(pool[:10])
+            assert memory.evaluated == before + 10
+    with pytest.raises(ValueError, match="places must be a power of two, got 12"):
+        Memory(run, (1,), 1, 12)
 
 
 def test_a_runner_has_weights_of_its_own():

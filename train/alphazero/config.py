@@ -57,6 +57,9 @@ class Config(RoundConfig):
     """So many plies at most, drawn for each game, are not the search's choice: they are drawn by
     the network's policy, and with probability 0.25 uniformly."""
 
+    exact: int = 0
+    """Games of which endgames can be solved: positions with at most so many empty squares are
+    solved and played perfectly, without search; see `ludoteca.agents.endgame`."""
     outcome_weight: float = 0.75
     """Values are learned from so much of the game's result, and the search's value for the rest."""
     value_weight: float = 1.0

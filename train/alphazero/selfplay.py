@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.dqn import nth_legal
+from ludoteca.agents.endgame import Line, make_endgame
 from ludoteca.agents.guided.search import Evaluate, GuidedSearch
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
@@ -52,6 +53,8 @@ class SelfPlay:
             Rule(gumbel=config.rule == "gumbel", c_init=config.c),
             config.considered,
         )
+        self._endgame = make_endgame(encoder.game) if config.exact else None
+        self._lines: dict[int, Line] = {}  # by lane: how solved games go on
 
     def play(self, evaluate: Evaluate, rng: np.random.Generator) -> Round:
         """Play a game in every lane.
@@ -63,6 +66,7 @@ class SelfPlay:
         arena, num_actions = self._arena, self._encoder.game.num_actions
         count, plies = arena.count, arena.plies
         arena.begin(rng)
+        self._lines.clear()
         opening = rng.integers(self._config.random_plies + 1, size=count)
         kept = Round(
             lengths=np.zeros(count, np.int64),
@@ -88,15 +92,66 @@ class SelfPlay:
         opening: NDArray[np.bool_],
     ) -> None:
         """Play one ply."""
-        config, ply, going = self._config, turn.ply, turn.lanes
-        full = rng.random(len(going)) < config.full_share
+        ply, actions = turn.ply, np.zeros(len(turn.lanes), np.int64)
+        policies = np.zeros((len(turn.lanes), self._encoder.game.num_actions), np.float32)
+        solved = self._play_solved(turn, kept, policies, actions)
+        rows = np.flatnonzero(~solved)
+        if len(rows) > 0:
+            self._play_searched(turn, rows, kept, evaluate, rng, opening[rows], policies, actions)
+        kept.planes[turn.lanes, ply] = self._arena.packing.pack(turn.planes)
+        kept.policies[turn.lanes, ply] = self._encoder.translate_policy(policies, turn.movers)
+        kept.movers[turn.lanes, ply] = turn.movers
+        wrong = self._arena.play(turn, actions)
+        assert wrong < 0, "the search chose an illegal action"
+
+    def _play_solved(
+        self,
+        turn: Turn,
+        kept: Round,
+        policies: NDArray[np.float32],
+        actions: NDArray[np.int64],
+    ) -> NDArray[np.bool_]:
+        """Choose a best move in the games that are solved; return which those are."""
+        solved = np.zeros(len(turn.lanes), np.bool_)
+        if self._endgame is None:
+            return solved
+        for row, lane in enumerate(turn.lanes):
+            line = self._lines.get(int(lane))
+            if line is None:
+                s = turn.states[row]
+                if self._endgame.empty(s) > self._config.exact:
+                    continue
+                line = self._lines[int(lane)] = Line(self._encoder.game, self._endgame, s)
+            solved[row] = True
+            actions[row] = action = line.next()
+            policies[row, action] = 1
+            kept.values[lane, turn.ply] = (
+                line.value if line.mover == turn.movers[row] else -line.value
+            )
+            kept.full[lane, turn.ply] = True
+        return solved
+
+    def _play_searched(
+        self,
+        turn: Turn,
+        rows: NDArray[np.int64],
+        kept: Round,
+        evaluate: Evaluate,
+        rng: np.random.Generator,
+        opening: NDArray[np.bool_],
+        policies: NDArray[np.float32],
+        actions: NDArray[np.int64],
+    ) -> None:
+        """Search the positions of some rows of a turn, and choose their moves."""
+        config, ply = self._config, turn.ply
+        full = rng.random(len(rows)) < config.full_share
         found = self._search.run(
-            turn.states,
+            turn.states[rows],
             evaluate,
             np.where(full, config.simulations, config.fast_simulations),
             rng,
             noise=1.0 if config.rule == "gumbel" else config.noise,
-            concentration=config.concentration or 10 / float(turn.masks.sum(1).mean()),
+            concentration=config.concentration or 10 / float(turn.masks[rows].sum(1).mean()),
         )
         chosen = found.best
         if config.rule == "puct" and ply < config.temperature_plies and config.temperature > 0:
@@ -105,16 +160,12 @@ class SelfPlay:
             priors = np.maximum(self._search.trees.priors[:, 0], 0).astype(np.float64)
             legal = (self._search.trees.priors[:, 0] >= 0).astype(np.int8)
             by_prior = draw(priors, rng)
-            uniform = nth_legal(legal, rng.random(len(going)))
-            mixed = np.where(rng.random(len(going)) < 0.25, uniform, by_prior)
+            uniform = nth_legal(legal, rng.random(len(rows)))
+            mixed = np.where(rng.random(len(rows)) < 0.25, uniform, by_prior)
             chosen = np.where(opening, mixed, chosen)
-        kept.planes[going, ply] = self._arena.packing.pack(turn.planes)
-        kept.policies[going, ply] = self._encoder.translate_policy(found.policy, turn.movers)
-        kept.values[going, ply] = found.value
-        kept.movers[going, ply] = turn.movers
-        kept.full[going, ply] = full
-        wrong = self._arena.play(turn, chosen)
-        assert wrong < 0, "the search chose an illegal action"
+        actions[rows], policies[rows] = chosen, found.policy
+        kept.values[turn.lanes[rows], ply] = found.value
+        kept.full[turn.lanes[rows], ply] = full
 
 
 def draw(weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ import numpy as np
 from ludoteca.agents.alphazero import AlphaZeroAgent, load_pv_network
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.memory import Memory
 from ludoteca.agents.networks.pv_network import evaluator, make_pv_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.envs.registry import make_game
@@ -55,6 +56,7 @@ class Training(RoundTraining):
         scale = 1 / game.observation_high
         self.learner = Learner(network, replace(config, precision=self.precision), scale)
         self.player = Runner(network, scale, config.device, self.precision)
+        self._memory = Memory(self.player, encoder.shape, game.num_actions + 1)
         self._tester = Runner(network, scale, config.device, self.precision)
         self._owed = 0.0  # updates that are due
         self._sums = _Sums()
@@ -62,7 +64,8 @@ class Training(RoundTraining):
 
     def play(self, games: int) -> Round:
         """Play a round of self-play."""
-        return self._table.play(evaluator(self.player), self.playing)
+        self._memory.clear()
+        return self._table.play(evaluator(self._memory), self.playing)
 
     def learn(self, played: Round) -> None:
         """Keep a round, and make the updates that are due."""
@@ -103,7 +106,12 @@ class Training(RoundTraining):
         self._tester.load(self.network)
         rule = Rule(gumbel=config.rule == "gumbel", c_init=config.c)
         return AlphaZeroAgent.from_runner(
-            self.game, self._tester, config.evaluate_simulations, rule, config.considered
+            self.game,
+            self._tester,
+            config.evaluate_simulations,
+            rule,
+            config.considered,
+            endgame=config.exact,
         )
 
     def strength(self, matches: list[MatchResult]) -> float:

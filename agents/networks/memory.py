@@ -1,0 +1,100 @@
+"""What a network has said of positions lately: searches come back to them, and games share them."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.jit import compiled_without_allocation
+
+Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
+NOWHERE = -1
+PRIME, U29 = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+
+
+class Memory:
+    """A network that is only run on positions that it has not seen lately.
+
+    Attributes:
+        asked: of how many positions it was asked.
+        evaluated: on how many of them the network was run.
+    """
+
+    def __init__(self, run: Run, shape: tuple[int, ...], outputs: int, places: int = 1 << 15):
+        """Make room.
+
+        Args:
+            run: the network; planes `[K, *shape]` to float32 `[K, outputs]`.
+            shape: of the planes of a position.
+            outputs: numbers that the network says of each.
+            places: how many positions are remembered, a power of two.
+        """
+        if places < 1 or places & (places - 1):
+            raise ValueError(f"places must be a power of two, got {places}")
+        self._run = run
+        self._planes = np.zeros((places, int(np.prod(shape))), np.int8)
+        self._outputs = np.zeros((places, outputs), np.float32)
+        self._used = np.zeros(places, np.int64)  # the call that took the place; 0: free
+        self._calls = 0
+        self.asked = self.evaluated = 0
+
+    def clear(self) -> None:
+        """Forget everything: the network has changed."""
+        self._used[:] = 0
+
+    def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
+        """Return the outputs, float32 `[K, outputs]`, for planes `[K, *shape]`."""
+        self._calls += 1
+        flat = np.ascontiguousarray(planes).reshape(len(planes), self._planes.shape[1])
+        places = np.empty(len(planes), np.int64)
+        new = np.empty(len(planes), np.bool_)
+        make_find()(flat, self._planes, self._used, self._calls, places, new)
+        self.asked += len(planes)
+        self.evaluated += int(new.sum())
+        if not new.any():
+            return self._outputs[places]
+        found = self._run(planes[new])
+        kept = places[new] != NOWHERE
+        self._outputs[places[new][kept]] = found[kept]
+        outputs = self._outputs[places]
+        outputs[new] = found
+        return outputs
+
+
+@cache
+def make_find() -> Any:
+    """Return the compiled function `find(planes, known, used, call, places, new)`.
+
+    For each row of `planes`, int8 `[K, n]`, it writes to `places` where in `known`, int8
+    `[places, n]`, it stands, and to `new` whether it did not stand there before. A row whose place
+    another one has taken in the same call, as `used` tells, goes `NOWHERE`.
+    """
+
+    @compiled_without_allocation
+    def find(planes, known, used, call, places, new):
+        last, width = len(known) - 1, planes.shape[1]
+        for k in range(len(planes)):
+            mixed = PRIME
+            for i in range(width):
+                mixed = (mixed ^ np.uint64(planes[k, i] & 0xFF)) * PRIME
+                mixed ^= mixed >> U29
+            place = int(np.int64(mixed & np.uint64(last)))
+            same = used[place] != 0
+            if same:
+                for i in range(width):
+                    if known[place, i] != planes[k, i]:
+                        same = False
+                        break
+            places[k], new[k] = place, not same
+            if not same:
+                if used[place] == call:
+                    places[k] = NOWHERE
+                else:
+                    for i in range(width):
+                        known[place, i] = planes[k, i]
+            if places[k] != NOWHERE:
+                used[place] = call
+
+    return find
