@@ -237,7 +237,9 @@ def test_it_plays_by_the_rules(network_file, spec, view, wins):
     np.testing.assert_array_equal(result.returns, again.returns)
 
 
-@pytest.mark.parametrize("options", [{}, {"leaves": 4}, {"levels": 1}, {"seconds": 60.0, "max_nodes": 61}])
+@pytest.mark.parametrize(
+    "options", [{}, {"leaves": 4}, {"levels": 1}, {"seconds": 60.0, "max_nodes": 61}]
+)
 def test_it_prefers_an_immediate_win(network_file, options):
     game = make_game("tictactoe")
     agent = UCTNetAgent(game, network_file(game), simulations=60, **options)
