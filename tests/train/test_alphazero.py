@@ -6,14 +6,21 @@ import numpy as np
 import pytest
 import torch
 
+from ludoteca.agents.alphazero import AlphaZeroAgent
+from ludoteca.agents.endgame import solve_endgame
+from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.pv_network import PVConfig
+from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
+from ludoteca.agents.networks.runner import Runner
+from ludoteca.envs.batch import root
+from ludoteca.envs.games.othello import placements
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.alphazero.__main__ import main
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.alphazero.selfplay import Round, SelfPlay, examples
 from ludoteca.train.alphazero.training import Training
+from ludoteca.train.replay import Packing
 
 TINY = Config(
     game="tictactoe",
@@ -110,6 +117,54 @@ def test_rounds_are_games_by_the_rules(rule):
     assert np.allclose(played.policies[inside].astype(np.float32).sum(1), 1, atol=0.01)
     assert 0.3 < played.full[inside].mean() < 0.7
     assert len({seen.tobytes() for seen in played.planes[:, 1]}) > 2  # games differ
+
+
+@pytest.mark.parametrize(("spec", "exact"), [("othello:board_size=4", 7), ("connect4", 28)])
+def test_endgames_are_played_as_solved(spec, exact):
+    game = make_game(spec)
+    encoder = Encoder(game)
+
+    def evaluate(planes):
+        return np.zeros((len(planes), game.num_actions), np.float32), np.zeros(len(planes))
+
+    config = replace(TINY, game=spec, exact=exact, games_per_round=12)
+    played = SelfPlay(encoder, config).play(evaluate, np.random.default_rng(0))
+    planes = Packing(encoder.shape, True).unpack(played.planes.reshape(-1, played.planes.shape[2]))
+    planes = planes.reshape(12, -1, *encoder.shape)
+    squares, solved = planes[0, 0, 0].size, 0
+    for b, length in enumerate(played.lengths):
+        sides = np.where(played.movers[b, :length] == 0, 1, -1)
+        empty = squares - planes[b, :length, :2].sum((1, 2, 3))
+        near = np.flatnonzero(empty <= exact)
+        assert (played.policies[b, near].max(1) == 1).all()
+        assert (played.values[b, near] == played.returns[b] * sides[near]).all()
+        assert played.full[b, :length].all()
+        if len(near) > 0 and game.name == "othello":
+            s, mover = game.new(), int(played.movers[b, near[0]])
+            for plane, player in enumerate((mover, 1 - mover)):
+                seen = np.argwhere(planes[b, near[0], plane])
+                s.discs[player] = sum(1 << int(8 * row + column) for row, column in seen)
+            s.to_move = mover
+            with np.errstate(over="ignore"):
+                s.legal = placements(s, mover)
+            solution = solve_endgame(game, s)
+            assert played.policies[b, near[0], solution.action] == 1
+        solved += len(near)
+    assert solved > 40
+
+
+def test_the_agent_plays_endgames_as_solved():
+    game = make_game("othello:board_size=4")
+    runner = Runner(make_pv_network(TINY.network, game))
+    agent = AlphaZeroAgent.from_runner(game, runner, 4, Rule(), endgame=11)
+    agent.prepare()
+    states = np.repeat(root(game), 2)
+    game.step(states.view(np.recarray)[1], game.legal(game.new())[0])
+    streams = np.zeros((2, 1), np.uint64)
+    actions = agent.act(states, np.array([0, 1]), streams, np.arange(2))
+    assert actions[1] == solve_endgame(game, states[1]).action
+    alone = AlphaZeroAgent.from_runner(game, runner, 4, Rule())
+    assert actions[0] == alone.act(states[:1], np.array([0]), streams, np.arange(1))[0]
 
 
 @pytest.mark.parametrize("rule", ["puct", "gumbel"])
