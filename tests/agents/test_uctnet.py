@@ -226,14 +226,14 @@ def network_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("spec", "view", "wins"),
-    [("tictactoe", "second", 11), ("tictactoe", "mover", 11), ("othello:board_size=4", "mover", 0)],
+    [("tictactoe", "second", 6), ("tictactoe", "mover", 6), ("othello:board_size=4", "mover", 0)],
 )
 def test_it_plays_by_the_rules(network_file, spec, view, wins):
     game = make_game(spec)
     agent = f"uctnet:{network_file(game, view)},simulations=30,leaves=2"
-    result = play_match(game, [agent, "random"], 20, seed=1)
+    result = play_match(game, [agent, "random"], 10, seed=1)
     assert result.totals[0].wins >= wins  # who knows nothing sees the end of short games at least
-    again = play_match(game, [agent, "random"], 20, seed=1)
+    again = play_match(game, [agent, "random"], 10, seed=1)
     np.testing.assert_array_equal(result.returns, again.returns)
 
 
