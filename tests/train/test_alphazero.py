@@ -1,6 +1,6 @@
 """AlphaZero learns Tic-Tac-Toe, and goes on exactly where it was."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -18,6 +18,8 @@ from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.alphazero.__main__ import main
 from ludoteca.train.alphazero.config import Config
+from ludoteca.train.alphazero.gate import Gate
+from ludoteca.train.alphazero.players import HerePlayer, WorkersPlayer
 from ludoteca.train.alphazero.selfplay import Round, SelfPlay, examples
 from ludoteca.train.alphazero.training import Training
 from ludoteca.train.replay import Packing
@@ -167,9 +169,9 @@ def test_the_agent_plays_endgames_as_solved():
     assert actions[0] == alone.act(states[:1], np.array([0]), streams, np.arange(1))[0]
 
 
-@pytest.mark.parametrize("rule", ["puct", "gumbel"])
-def test_a_run_goes_on_to_the_same_end(tmp_path, rule):
-    config = replace(TINY, rule=rule, full_share=0.5)
+@pytest.mark.parametrize(("rule", "gate"), [("puct", 0), ("gumbel", 0), ("gumbel", 40)])
+def test_a_run_goes_on_to_the_same_end(tmp_path, rule, gate):
+    config = replace(TINY, rule=rule, full_share=0.5, gate_every=gate, gate_games=4)
     whole = Training(replace(config, folder=tmp_path / "whole"), tensorboard=False)
     for _ in whole.run():
         pass
@@ -185,6 +187,50 @@ def test_a_run_goes_on_to_the_same_end(tmp_path, rule):
     assert all(torch.equal(w, expected[name]) for name, w in again.network.state_dict().items())
     without_time = [{**row, "seconds": 0} for row in whole.metrics.rows]
     assert [{**row, "seconds": 0} for row in again.metrics.rows] == without_time
+
+
+def test_several_processes_play_the_same_games_again(tmp_path):
+    config = replace(TINY, games=40, workers=2, evaluate_games=1, final_games=1)
+    weights = []
+    for name in ("one", "two"):
+        training = Training(replace(config, folder=tmp_path / name), tensorboard=False)
+        for _ in training.run():
+            pass
+        weights.append(training.network.state_dict())
+    assert all(torch.equal(w, weights[1][name]) for name, w in weights[0].items())
+
+
+def test_rounds_of_several_processes_are_the_parts_of_each():
+    game = make_game("tictactoe")
+    network = make_pv_network(TINY.network, game)
+    torch.set_num_threads(1)
+    config = replace(TINY, workers=2, precision="float32")
+    together = WorkersPlayer(network, config).play(np.random.default_rng(3))
+    part = replace(config, games_per_round=10)
+    for k, seed in enumerate(np.random.default_rng(3).integers(2**63, size=2)):
+        alone = HerePlayer(network, Encoder(game), part).play(np.random.default_rng(int(seed)))
+        for field in fields(Round):
+            whole = getattr(together, field.name)[10 * k : 10 * k + 10].astype(np.float64)
+            assert np.allclose(whole, getattr(alone, field.name), atol=1e-3)
+
+
+def test_only_a_network_that_wins_gets_through_the_gate():
+    game = make_game("tictactoe")
+
+    class Player:
+        loaded = 0
+
+        def load(self, network):
+            self.loaded += 1
+
+    trials = 6
+    for share, passed in ((0.0, trials), (1.0, 0)):
+        player = Player()
+        config = replace(TINY, precision="float32", gate_every=40, gate_games=6, gate_share=share)
+        gate = Gate(player, game, make_pv_network(TINY.network, game), config)
+        for _ in range(2 * trials):  # rounds of 20 games
+            gate.load(make_pv_network(TINY.network, game))
+        assert (gate.tried, gate.passed, player.loaded) == (trials, passed, passed)
 
 
 # Searches are compiled for each game: one of each kind of action by default.
@@ -241,6 +287,7 @@ def test_a_finished_run_leaves_a_report(tmp_path):
         ({"rule": "uct"}, "rule must be one of 'puct', 'gumbel', got 'uct'"),
         ({"simulations": 0}, "simulations must be an integer from 1"),
         ({"evaluate_against": ()}, "must name at least one opponent"),
+        ({"workers": 3}, "games_per_round=256 must be a multiple of workers=3"),
         ({"full_share": 2.0}, "full_share must be a number from 0 to 1"),
     ],
 )

@@ -67,14 +67,38 @@ class Config(RoundConfig):
     window: int = 500_000
     """Positions kept."""
 
+    workers: int = 1
+    """Processes that play a part of each round each; 1: this process plays, in a thread. What is
+    learned depends on their number."""
+    gate_every: int = 0
+    """Games between trials of the network: it plays only if it beats the last one that did (Silver
+    et al., "Mastering the game of Go without human knowledge", 2017); 0: the latest always does."""
+    gate_games: int = 100
+    """Games of a trial."""
+    gate_share: float = 0.55
+    """Score that it needs there."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("simulations", "considered", "window"):
             integer(name, getattr(self, name), 1, 10**9)
-        for name in ("fast_simulations", "temperature_plies", "random_plies"):
+        for name in (
+            "fast_simulations",
+            "temperature_plies",
+            "random_plies",
+            "exact",
+            "gate_every",
+        ):
             integer(name, getattr(self, name), 0, 2**62)
         integer("evaluate_simulations", self.evaluate_simulations, 0, 10**6)
-        for name in ("full_share", "noise", "outcome_weight"):
+        integer("workers", self.workers, 1, 1024)
+        integer("gate_games", self.gate_games, 2, 10**6)
+        if self.games_per_round % self.workers:
+            raise ValueError(
+                f"games_per_round={self.games_per_round} must be a multiple of "
+                f"workers={self.workers}"
+            )
+        for name in ("full_share", "noise", "outcome_weight", "gate_share"):
             real(name, getattr(self, name), 0, 1)
         for name in ("c", "concentration", "temperature", "value_weight"):
             real(name, getattr(self, name), 0, 1e9)

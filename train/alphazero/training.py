@@ -8,14 +8,15 @@ import numpy as np
 from ludoteca.agents.alphazero import AlphaZeroAgent, load_pv_network
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.memory import Memory
-from ludoteca.agents.networks.pv_network import evaluator, make_pv_network
+from ludoteca.agents.networks.pv_network import make_pv_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import MatchResult
 from ludoteca.train.alphazero.config import Config
+from ludoteca.train.alphazero.gate import Gate
 from ludoteca.train.alphazero.learner import Learner
-from ludoteca.train.alphazero.selfplay import Round, SelfPlay, examples
+from ludoteca.train.alphazero.players import make_player
+from ludoteca.train.alphazero.selfplay import Round, examples
 from ludoteca.train.learner import first_network
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.replay import Packing, Records
@@ -45,7 +46,6 @@ class Training(RoundTraining):
         )
         super().__init__(config, game)
         self._encoder = encoder
-        self._table = SelfPlay(encoder, config)
         self._packing = Packing(encoder.shape, game.observation_high == 1)
         record = [
             ("planes", np.uint8, (self._packing.size,)),
@@ -55,8 +55,10 @@ class Training(RoundTraining):
         self._window = Records(config.window, np.dtype(record))
         scale = 1 / game.observation_high
         self.learner = Learner(network, replace(config, precision=self.precision), scale)
-        self.player = Runner(network, scale, config.device, self.precision)
-        self._memory = Memory(self.player, encoder.shape, game.num_actions + 1)
+        sure = replace(config, precision=self.precision)
+        self.player: Any = make_player(network, encoder, sure)
+        self._gate = Gate(self.player, game, network, sure) if config.gate_every else None
+        self.player = self._gate or self.player
         self._tester = Runner(network, scale, config.device, self.precision)
         self._owed = 0.0  # updates that are due
         self._sums = _Sums()
@@ -64,8 +66,8 @@ class Training(RoundTraining):
 
     def play(self, games: int) -> Round:
         """Play a round of self-play."""
-        self._memory.clear()
-        return self._table.play(evaluator(self._memory), self.playing)
+        played: Round = self.player.play(self.playing)
+        return played
 
     def learn(self, played: Round) -> None:
         """Keep a round, and make the updates that are due."""
@@ -93,6 +95,8 @@ class Training(RoundTraining):
     def summary(self) -> dict[str, float | int | None]:
         """Return lengths, results and losses since the last summary."""
         values = self._sums.summary()
+        if self._gate is not None:
+            values["gate_passed"] = self._gate.passed
         self._sums = _Sums()
         return values
 
@@ -121,6 +125,8 @@ class Training(RoundTraining):
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what `restore` needs."""
         arrays = under("learner", self.learner.state()) | under("window", self._window.state())
+        if self._gate is not None:
+            arrays |= under("gate", self._gate.state())
         return {"owed": self._owed, "sums": vars(self._sums)}, arrays
 
     def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
@@ -129,6 +135,8 @@ class Training(RoundTraining):
         vars(self._sums).update(numbers["sums"])
         self.learner.restore(below("learner", arrays))
         self._window.restore(below("window", arrays))
+        if self._gate is not None:
+            self._gate.restore(below("gate", arrays), self.network)
 
 
 class _Sums:

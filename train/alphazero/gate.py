@@ -1,0 +1,91 @@
+"""Only a network that beats the one that plays may play: the gate of AlphaGo Zero."""
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from ludoteca.agents.alphazero import AlphaZeroAgent
+from ludoteca.agents.guided.selection import Rule
+from ludoteca.agents.networks.pv_network import PVNetwork
+from ludoteca.agents.networks.runner import Runner
+from ludoteca.envs.game import Game
+from ludoteca.evaluate.match import play_match
+from ludoteca.train.alphazero.config import Config
+from ludoteca.train.alphazero.players import Player
+from ludoteca.train.run_folder import Arrays
+
+
+class Gate:
+    """A player who takes over a network only if that beats the last one that he took over.
+
+    Silver et al., "Mastering the game of Go without human knowledge" (2017), methods, "Evaluator":
+    a network had to win 55 % of 400 games.
+
+    Attributes:
+        passed: how many networks got through.
+        tried: how many there were.
+    """
+
+    def __init__(self, player: Player, game: Game, network: PVNetwork, config: Config):
+        """Put a gate before a player who has `network`; `config.precision` is no auto."""
+        self._player, self._game, self._config = player, game, config
+        scale = 1 / game.observation_high
+        self._new, self._held = (
+            Runner(network, scale, config.device, config.precision) for _ in range(2)
+        )
+        self._weights = _copied(network)
+        self._rounds = 0  # since the last trial
+        self.passed = self.tried = 0
+
+    def load(self, network: PVNetwork) -> None:
+        """Try a network, if it is time to."""
+        config = self._config
+        self._rounds += 1
+        if self._rounds * config.games_per_round < config.gate_every:
+            return
+        self._rounds = 0
+        self.tried += 1
+        self._new.load(network)
+        rule = Rule(gumbel=config.rule == "gumbel", c_init=config.c)
+        agents = [
+            AlphaZeroAgent.from_runner(
+                self._game, runner, config.simulations, rule, config.considered, 0.5
+            )
+            for runner in (self._new, self._held)
+        ]
+        match = play_match(self._game, agents, config.gate_games, seed=config.seed + self.tried)
+        if match.totals[0].score >= config.gate_share:
+            self.passed += 1
+            self._held.load(network)
+            self._weights = _copied(network)
+            self._player.load(network)
+
+    def play(self, rng: np.random.Generator) -> Any:
+        """Play a round with the network that holds."""
+        return self._player.play(rng)
+
+    def state(self) -> Arrays:
+        """Return what `restore` needs."""
+        numbers = np.array([self._rounds, self.passed, self.tried])
+        return {"numbers": numbers} | {
+            f"held/{name}": tensor.numpy() for name, tensor in self._weights.items()
+        }
+
+    def restore(self, arrays: Arrays, network: PVNetwork) -> None:
+        """Go on from where `state` was taken; `network` is of the same form."""
+        self._rounds, self.passed, self.tried = (int(number) for number in arrays["numbers"])
+        self._weights = {
+            name.removeprefix("held/"): torch.from_numpy(np.array(array))
+            for name, array in arrays.items()
+            if name.startswith("held/")
+        }
+        now = _copied(network)
+        network.load_state_dict(self._weights)
+        self._held.load(network)
+        self._player.load(network)
+        network.load_state_dict(now)
+
+
+def _copied(network: PVNetwork) -> dict[str, torch.Tensor]:
+    return {name: tensor.detach().cpu().clone() for name, tensor in network.state_dict().items()}
