@@ -137,6 +137,7 @@ def match_command(parameters: Any) -> Callable[..., None]:
         games: int = 1000,
         seed: int = 0,
         threads: int = 1,
+        random_plies: int = 0,
         json: File = None,
         replays: Folder = None,
         replay_count: int = 10,
@@ -152,12 +153,15 @@ def match_command(parameters: Any) -> Callable[..., None]:
             games: how many games to play.
             seed: the same seed gives the same match.
             threads: threads that share the games; helps agents that think long.
+            random_plies: plies at the beginning of each game that are random, the same ones for
+                each agent once in every seat; for agents that always answer the same.
             json: also write all results to this file.
             replays: also write replays of the first games to this folder.
             replay_count: how many replays to write there.
         """
+        made = make_game(game, **rules)
         play_and_report(
-            make_game(game, **rules), agents, games, seed, threads, json, replays, replay_count
+            made, agents, games, seed, threads, random_plies, json, replays, replay_count
         )
 
     return match
@@ -169,6 +173,7 @@ def play_and_report(
     games: int,
     seed: int,
     threads: int,
+    random_plies: int,
     json: Path | None,
     replays: Path | None,
     replay_count: int,
@@ -191,6 +196,7 @@ def play_and_report(
         num_threads=threads,
         record=min(replay_count, games) if replays else 0,
         progress=sys.stderr.isatty(),
+        random_plies=random_plies,
     )
     console = Console(highlight=False)
     console.print(match_table(game, result))

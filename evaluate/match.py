@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
+from ludoteca.agents.baselines import RandomAgent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled
@@ -73,6 +74,7 @@ def play_match(
     num_threads: int = 1,
     record: int = 0,
     progress: bool = False,
+    random_plies: int = 0,
 ) -> MatchResult:
     """Play a match of `games` games.
 
@@ -94,6 +96,9 @@ def play_match(
             strings. Worth it for agents that think in compiled code for longer than a move takes.
         record: of how many games, the first ones, replays are kept.
         progress: show a progress bar on standard error.
+        random_plies: how many plies at the beginning of each game are random. The n agents get the
+            same ones in n games, once in every seat: so that agents that always answer the same
+            play different games, and none is helped by luck.
 
     Raises:
         ValueError: if an argument is out of range, a spec string names nothing, or an agent chooses
@@ -105,15 +110,18 @@ def play_match(
     integer("batch", batch, 1, 10**6)
     integer("num_threads", num_threads, 1, 1024)
     integer("record", record, 0, games)
+    integer("random_plies", random_plies, 0, 10**6)
     if num_threads > 1 and not all(isinstance(agent, str) for agent in agents):
         raise ValueError("agents that are no spec strings cannot play in more than one thread")
     threads = min(num_threads, games)
     teams = [seat_agents(game, agents) for _ in range(threads)]
     names = tuple(one if isinstance(one, str) else type(one).__name__ for one in agents)
-    book = _Book(game, names, first, games, check_seed(seed), record)
+    book = _Book(game, names, first, games, check_seed(seed), record, random_plies)
     compile_match(game)
     for agent in teams[0]:
         agent.prepare()
+    if random_plies > 0:
+        RandomAgent(game).prepare()
     start = time.perf_counter()
     with _progress_bar(games) if progress else nullcontext(lambda ended: None) as show:
         halls = [
@@ -184,18 +192,31 @@ class _Book:
         first: number of the first game; the others are counted from it.
         who: which agent sits where. Shape `[games, P]`.
         streams: where the random streams of game and seats start. Shape `[games, 1 + P]`.
+        random_plies: plies at the beginning of each game that are random.
+        openings: where the random streams of the seats start that draw these. Shape `[games, P]`.
         returns: the results of the games that are over. Shape `[games, P]`.
         plies: how many plies were played. Shape `[games]`.
         replays: by number of the game.
     """
 
     def __init__(
-        self, game: Game, names: tuple[str, ...], first: int, games: int, seed: int, record: int
+        self,
+        game: Game,
+        names: tuple[str, ...],
+        first: int,
+        games: int,
+        seed: int,
+        record: int,
+        random_plies: int,
     ):
         self.game, self.names, self.first, self.record = game, names, first, record
         seats = game.num_players
         self.who = (first + np.arange(games)[:, None] + np.arange(seats)) % len(names)
         self.streams = _streams(seed, first, games, 1 + seats)
+        self.random_plies = random_plies
+        group = (first + np.arange(games)) // len(names)  # games with the same opening
+        drawn = _streams(seed, int(group[0]), int(group[-1] - group[0]) + 1, 1 + 2 * seats)
+        self.openings = drawn[group - group[0], 1 + seats :]
         self.returns = np.zeros((games, seats))
         self.plies = np.zeros(games, np.int64)
         self.replays: dict[int, Replay] = {}
@@ -212,6 +233,8 @@ class _Hall:
         self._lanes = self._batch.lanes
         self._number = np.full(batch, NO_GAME)  # which game is played in each lane
         self._rngs = np.zeros((batch, book.game.num_players), np.uint64)
+        self._openings = np.zeros((batch, book.game.num_players), np.uint64)
+        self._random = RandomAgent(book.game)
         self._stepper = make_stepper(book.game)
         self._scratch = np.zeros(1, scratch_dtype(book.game))
 
@@ -258,6 +281,7 @@ class _Hall:
         self._number[lanes] = numbers
         self._lanes["rng"][lanes, 0] = streams[:, 0]
         self._rngs[lanes] = streams[:, 1:]
+        self._openings[lanes] = self._book.openings[numbers]
         which = np.zeros(batch.count, np.bool_)
         which[lanes] = True
         self._stepper.restart(batch.states, self._lanes, which, batch.history, EVERY_SEAT)
@@ -270,6 +294,17 @@ class _Hall:
         asked = self._to_move(lanes)
         who = self._book.who[numbers]
         joint = np.zeros(asked.shape, np.int64)
+        opening = self._book.plies[numbers] < self._book.random_plies
+        if opening.any():
+            rows, seats = np.divmod(
+                np.flatnonzero(asked & opening[:, None]), self._game.num_players
+            )
+            streams = self._openings[lanes[rows], seats].reshape(-1, 1)
+            joint[rows, seats] = self._random.act(
+                batch.states[lanes[rows]], seats, streams, lanes[rows]
+            )
+            self._openings[lanes[rows], seats] = streams[:, 0]
+            asked = asked & ~opening[:, None]
         for a in range(len(self._agents)):
             # np.nonzero would return strided arrays, for which agents would be compiled anew.
             rows, seats = np.divmod(np.flatnonzero(asked & (who == a)), self._game.num_players)

@@ -100,6 +100,26 @@ class Scripted(Agent):
         return self.wrong(actions)
 
 
+def test_openings_are_random_and_the_same_for_each_agent_in_every_seat():
+    def moves(**options):
+        match = play_match("hex:board_size=4", ["greedy", "random"], 20, record=20, **options)
+        return [list(replay.actions) for replay in match.replays]
+
+    games = moves(random_plies=5, seed=3)
+    pairs = [(games[k], games[k + 1]) for k in range(0, 20, 2)]
+    assert all(one[:5] == other[:5] for one, other in pairs)
+    assert any(one[5:] != other[5:] for one, other in pairs)
+    assert len({tuple(one[:5]) for one, _ in pairs}) == 10
+    assert moves(random_plies=5, seed=3, batch=3) == games
+    assert moves(random_plies=5, seed=3, first=4)[:6] == games[4:10]
+    assert moves(random_plies=100, seed=3)[0] == moves(random_plies=100, seed=3)[1]
+    geese = play_match("hungry_geese", ["random"] * 4, 8, random_plies=3, record=8)
+    beginnings = [list(replay.actions[:3]) for replay in geese.replays]
+    assert beginnings[:4] == [beginnings[0]] * 4
+    with pytest.raises(ValueError, match="random_plies must be an integer from 0"):
+        play_match("hex", ["random", "random"], 2, random_plies=-1)
+
+
 def test_agents_that_are_no_kernels_play_too():
     game = make_game("tictactoe")
     agents = Scripted(game), Scripted(game)
