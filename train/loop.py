@@ -23,7 +23,7 @@ from ludoteca.train.run_folder import Arrays, RunFolder, below, under
 from ludoteca.train.settings import RoundConfig
 
 # Settings that do not change what is learned.
-FREE = ("folder", "minutes", "save_seconds", "final_games")
+FREE = ("folder", "minutes", "save_seconds", "final_games", "keep_every")
 
 
 class RoundTraining(ABC):
@@ -225,6 +225,9 @@ class RoundTraining(ABC):
     def _measure(self) -> None:
         """Write down how it goes, and evaluate, when it is time for either."""
         before = self.games - self._last
+        every = self.config.keep_every
+        if every and (self.finished or self.games // every > before // every):
+            self.save_network(f"kept/games-{self.games:08}")
         logged, evaluated = (
             self.finished or self.games // every > before // every
             for every in (self.config.log_every, self.config.evaluate_every)

@@ -62,6 +62,10 @@ class RoundConfig:
     final_games: int = 200
     """Games per seat and opponent at the end, with the best network."""
 
+    keep_every: int = 0
+    """Games between copies of the network in `kept/`, whose strength
+    `python -m ludoteca.evaluate.ladder` compares; 0: none."""
+
     device: str = "cpu"
     """Where networks run and learn, such as `cpu` or `cuda`."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
@@ -80,7 +84,7 @@ class RoundConfig:
             integer(name, getattr(self, name), 1, 10**9)
         for name in ("log_every", "evaluate_every", "evaluate_games"):
             integer(name, getattr(self, name), 1, 10**9)
-        for name in ("warm_up", "seed"):
+        for name in ("warm_up", "seed", "keep_every"):
             integer(name, getattr(self, name), 0, 2**62)
         rates = ("learning_rate", "final_learning_rate", "weight_decay", "clip", "replay_ratio")
         for name in rates:
