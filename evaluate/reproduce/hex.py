@@ -1,12 +1,12 @@
 """The study of deep Q-learning in Hex (Tanaka, University of Sao Paulo, 2018), and beyond it."""
 
-import sys
 from pathlib import Path
 
 from ludoteca.envs.params import choice, integer
 from ludoteca.evaluate.reproduce import hex_report
 from ludoteca.evaluate.reproduce.hex_records import PARTS, earlier, record
-from ludoteca.evaluate.reproduce.hex_runs import beyond_runs, document_runs, play_all
+from ludoteca.evaluate.reproduce.hex_runs import beyond_runs, document_runs
+from ludoteca.evaluate.reproduce.study import make_part
 from ludoteca.evaluate.tournament.run import cores
 
 FAST = 1 / 75
@@ -54,13 +54,11 @@ def reproduce(
     for name, side_by_side in (("beyond", 1), ("document", processes)):
         if part not in ("all", name):
             continue
-        known = set(records[name]) if keep else set()
-        left = {key: run for key, run in planned[name].items() if key not in known}
-        print(f"{name}: {len(left)} of {len(planned[name])} runs", file=sys.stderr)
+        known = frozenset(records[name] if keep else ())
 
         def write(finished: str, part: str = name) -> None:
             records[part][finished] = record(folder / finished)
             hex_report.write(records, planned, folder, out, fast=fast)
 
-        play_all(left, folder, side_by_side, sys.stderr.isatty(), write)
+        make_part(name, planned[name], folder, side_by_side, write, known)
     print(f"report: {out / 'report.md'}")

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ludoteca.evaluate.reproduce.hex_runs import RESULTS, Run
+from ludoteca.evaluate.reproduce import study
+from ludoteca.evaluate.reproduce.hex_runs import Run
+from ludoteca.evaluate.reproduce.study import RESULTS
 
-Records = Mapping[str, dict[str, Any]]
 PARTS = ("document", "beyond")
 
 
@@ -71,13 +72,8 @@ def earlier(out: Path, runs: Mapping[str, Mapping[str, Run]]) -> dict[str, dict[
         out: folder of the report.
         runs: what belongs there now; records of other runs, or of shorter ones, are left out.
     """
-    path = out / RESULTS
-    content = json.loads(path.read_text()) if path.exists() else {}
-    return {
-        part: {
-            name: found
-            for name, found in content.get(part, {}).items()
-            if name in runs[part] and found["config"]["games"] >= runs[part][name].games
-        }
-        for part in PARTS
-    }
+    return study.earlier(
+        out,
+        {part: runs[part] for part in PARTS},
+        lambda found, run: bool(found["config"]["games"] >= run.games),
+    )

@@ -1,17 +1,17 @@
 """The report on Hex beside the document's tables."""
 
 import io
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ludoteca.envs.files import write_whole
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
+from ludoteca.evaluate.bench.report import our_versions
 from ludoteca.evaluate.markdown import table
 from ludoteca.evaluate.reproduce import document_hex as document
-from ludoteca.evaluate.reproduce.hex_records import Curve, Records
+from ludoteca.evaluate.reproduce.hex_records import Curve
 from ludoteca.evaluate.reproduce.hex_runs import ABLATIONS, MIXED, Run, grid_name
+from ludoteca.evaluate.reproduce.study import Records, write_study
 
 # What the issue of beating the document asks for: board, opponent, seat -> document, ours.
 TARGETS = (
@@ -54,9 +54,7 @@ def write(
         if name in theirs and (folder / name / "metrics.csv").exists():
             write_whole(out / f"{name}.png", draw(Curve(folder / name), title))
     parts.append(how_section(records, planned))
-    content = {"about": about_this_run(), "versions": our_versions(), **records}
-    write_whole(out / "results.json", json.dumps(content, indent=1) + "\n")
-    write_whole(out / "report.md", "\n\n".join(parts) + "\n")
+    write_study(out, "\n\n".join(parts) + "\n", records)
 
 
 PICTURES = {"best": "wins and loss of the longer run", "second": "second player"}

@@ -1,19 +1,15 @@
 """The training runs that reproduce the document on Hex, and those that go beyond it."""
 
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from ludoteca.evaluate.reproduce.document_hex import EPSILONS, GAMMAS, GRID, LAYERS, LEARNING_RATES
+from ludoteca.evaluate.reproduce.study import RESULTS, command_line
 
 Settings = Mapping[str, Any]
-RESULTS = "results.json"  # what a finished run has in its folder
 GAMES = 150_000  # the document's usual run
 UNTOLD_GAMES = 50_000  # of the points of its grid whose results it does not tell
 MIXED, HEURISTIC = "mixed:x=0.2", "heuristic"
@@ -45,14 +41,16 @@ class Run:
         options = {"folder": folder / self.name, "games": self.games, **self.settings}
         if self.start_from is not None:
             options["start_from"] = folder / self.start_from
-        command = ["-P", "-m", "ludoteca.train.dqn", self.preset]
-        for key, value in options.items():
-            option = key.replace("_", "-")
-            if isinstance(value, bool):
-                command.append(f"--{option}" if value else f"--no-{option}")
-            else:
-                command += [f"--{option}", *str(value).split(" ")]
-        return command
+        return command_line("ludoteca.train.dqn", (self.preset,), options)
+
+    @property
+    def after(self) -> tuple[str, ...]:
+        """Names of the runs that it needs."""
+        return () if self.start_from is None else (self.start_from,)
+
+    def product(self, folder: Path) -> Path:
+        """Return the file that is there as soon as it is finished."""
+        return folder / self.name / RESULTS
 
 
 def document_runs(scale: float, precision: str) -> dict[str, Run]:
@@ -131,46 +129,6 @@ BEYOND: dict[int, tuple[int, int, float, str | None]] = {
 }
 
 
-def play_all(
-    runs: Mapping[str, Run],
-    folder: Path,
-    processes: int,
-    show: bool,
-    tell: Callable[[str], None] = lambda name: None,
-) -> None:
-    """Run those that have not been run, `processes` at a time.
-
-    Args:
-        runs: by name.
-        folder: where each has a folder.
-        processes: how many go side by side.
-        show: whether to show a progress bar.
-        tell: called with the name of each run that is finished, also of those that were before.
-
-    Raises:
-        RuntimeError: if a run fails, with the end of what it printed.
-    """
-    left = [run for run in runs.values() if not (folder / run.name / RESULTS).exists()]
-    for name in runs.keys() - {run.name for run in left}:
-        tell(name)
-    with _progress(len(runs), len(runs) - len(left), show) as advance:
-        pool = ThreadPoolExecutor(processes)
-        try:
-            for done in as_completed([pool.submit(_train, run, folder) for run in left]):
-                tell(done.result().name)
-                advance(done.result().name)
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _train(run: Run, folder: Path) -> Run:
-    command = [sys.executable, *run.arguments(folder)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"{run.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
-    return run
-
-
 def _grid_points() -> Iterator[tuple[float, float, float, int]]:
     return product(LEARNING_RATES, GAMMAS, EPSILONS, LAYERS)
 
@@ -219,14 +177,3 @@ def _with(run: Run, settings: Settings) -> Run:
 
 def _white_first(size: int) -> str:
     return f"hex:board_size={size},first=white"
-
-
-@contextmanager
-def _progress(total: int, done: int, show: bool) -> Iterator[Any]:
-    from rich.console import Console
-    from rich.progress import Progress, TimeElapsedColumn
-
-    columns = (*Progress.get_default_columns(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not show) as progress:
-        task = progress.add_task("training", total=total, completed=done)
-        yield lambda name: progress.update(task, advance=1, description=name)

@@ -12,7 +12,8 @@ from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.reproduce import document_hex, hex_report
 from ludoteca.evaluate.reproduce.__main__ import main
 from ludoteca.evaluate.reproduce.hex_records import earlier, record
-from ludoteca.evaluate.reproduce.hex_runs import Run, beyond_runs, document_runs, play_all
+from ludoteca.evaluate.reproduce.hex_runs import Run, beyond_runs, document_runs
+from ludoteca.evaluate.reproduce.study import make_all
 from ludoteca.train.dqn.__main__ import parse
 from ludoteca.train.dqn.config import DOCUMENT, Config
 
@@ -172,13 +173,13 @@ def test_what_the_report_has_is_not_run_again(made_up, tmp_path, capsys):
 def test_runs_are_made_once_and_failures_tell(tmp_path, capsys):
     run = Run("tiny", "document", 10, {"games_per_round": 5, "game": "hex:board_size=2", "opponent":
         "random", "network.filters": "4", "evaluate_games": 5, "final_games": 5})  # fmt: skip
-    play_all({"tiny": run}, tmp_path, 1, show=False)
+    make_all({"tiny": run}, tmp_path, 1, show=False)
     written = (tmp_path / "tiny/results.json").stat().st_mtime_ns
-    play_all({"tiny": run}, tmp_path, 1, show=False)
+    make_all({"tiny": run}, tmp_path, 1, show=False)
     assert (tmp_path / "tiny/results.json").stat().st_mtime_ns == written
     wrong = Run("wrong", "document", 10, {"game": "hex:board_size=99"})
     with pytest.raises(RuntimeError, match=r"(?s)wrong failed: .*board_size must be an integer"):
-        play_all({"wrong": wrong}, tmp_path, 1, show=False)
+        make_all({"wrong": wrong}, tmp_path, 1, show=False)
     assert main(["hex", "--part", "half"]) == 2
     assert "part must be one of 'all', 'document', 'beyond'" in capsys.readouterr().err
 

@@ -1,0 +1,188 @@
+"""Studies whose pieces are made by commands of their own: side by side, and recorded one by one."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from ludoteca.envs.files import write_whole
+from ludoteca.evaluate.bench.report import about_this_run, our_versions
+from ludoteca.evaluate.tournament.workers import ONE_THREAD
+
+Records = Mapping[str, dict[str, Any]]
+RESULTS = "results.json"  # what a finished run has in its folder, and a report in its own
+
+
+class Piece(Protocol):
+    """What one command makes."""
+
+    @property
+    def name(self) -> str:
+        """What it is called, and its folder."""
+
+    @property
+    def after(self) -> tuple[str, ...]:
+        """Names of the pieces that it needs."""
+
+    def arguments(self, folder: Path) -> list[str]:
+        """Return the command line after `python`, when all it needs has been made in `folder`."""
+
+    def product(self, folder: Path) -> Path:
+        """Return the file that is there as soon as it is finished."""
+
+
+P = TypeVar("P", bound=Piece)
+
+
+def make_part(
+    part: str,
+    planned: Mapping[str, P],
+    folder: Path,
+    processes: int,
+    tell: Callable[[str], None],
+    known: set[str] | frozenset[str] = frozenset(),
+    one_thread: bool = False,
+) -> None:
+    """Make the pieces of a part of a study that are not known yet, and what these need.
+
+    Args:
+        part: what it is called.
+        planned: all its pieces, by name.
+        folder: where each has a folder.
+        processes: how many are made side by side.
+        tell: called with the name of each piece that is finished.
+        known: names of those that are left out.
+        one_thread: whether libraries are told to use one thread in each process.
+    """
+    left = {name: piece for name, piece in planned.items() if name not in known}
+    print(f"{part}: {len(left)} of {len(planned)} runs", file=sys.stderr)
+    needed = dict(left)
+    for name in reversed(list(planned)):  # a piece stands behind those that it needs
+        if name in needed and not needed[name].product(folder).exists():
+            needed |= {other: planned[other] for other in needed[name].after if other in planned}
+    ordered = {name: planned[name] for name in planned if name in needed}
+    make_all(ordered, folder, processes, sys.stderr.isatty(), tell, one_thread)
+
+
+def make_all(
+    pieces: Mapping[str, P],
+    folder: Path,
+    processes: int,
+    show: bool,
+    tell: Callable[[str], None] = lambda name: None,
+    one_thread: bool = False,
+) -> None:
+    """Make those that have not been made, `processes` at a time.
+
+    Args:
+        pieces: by name; each begins when those it needs are finished, as far as they are among
+            these.
+        folder: where each has a folder.
+        processes: how many are made side by side.
+        show: whether to show a progress bar.
+        tell: called with the name of each piece that is finished, also of those that were before.
+        one_thread: whether libraries are told to use one thread in each process.
+
+    Raises:
+        RuntimeError: if a command fails, with the end of what it printed.
+    """
+    waiting = {n: piece for n, piece in pieces.items() if not piece.product(folder).exists()}
+    for name in pieces.keys() - waiting.keys():
+        tell(name)
+    environment = os.environ | (dict.fromkeys(ONE_THREAD, "1") if one_thread else {})
+    with _progress(len(pieces), len(pieces) - len(waiting), show) as advance:
+        pool = ThreadPoolExecutor(processes)
+        running: dict[Future[None], str] = {}
+        try:
+            while waiting or running:
+                unfinished = waiting.keys() | set(running.values())
+                ready = [n for n, piece in waiting.items() if unfinished.isdisjoint(piece.after)]
+                for name in ready[: processes - len(running)]:
+                    piece = waiting.pop(name)
+                    running[pool.submit(_make, piece, folder, environment)] = name
+                if not running:
+                    raise RuntimeError(f"these wait for each other: {', '.join(waiting)}")
+                for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    done.result()
+                    name = running.pop(done)
+                    tell(name)
+                    advance(name)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def command_line(module: str, words: tuple[str, ...], options: Mapping[str, Any]) -> list[str]:
+    """Return what stands after `python` to run a module.
+
+    Args:
+        module: its name.
+        words: what comes before the options.
+        options: by name; a text with spaces stands for several values, as does a tuple.
+    """
+    line = ["-P", "-m", module, *words]
+    for key, value in options.items():
+        option = key.replace("_", "-")
+        if isinstance(value, bool):
+            line.append(f"--{option}" if value else f"--no-{option}")
+        else:
+            values = value if isinstance(value, tuple) else str(value).split(" ")
+            line += [f"--{option}", *map(str, values)]
+    return line
+
+
+def earlier(
+    out: Path, planned: Mapping[str, Mapping[str, P]], fits: Callable[[dict[str, Any], P], bool]
+) -> dict[str, dict[str, Any]]:
+    """Return the records of a report that was written before, by part and name.
+
+    Args:
+        out: folder of the report.
+        planned: what belongs there now, by part and name; records of anything else are left out.
+        fits: whether a record is of such a piece.
+    """
+    path = out / RESULTS
+    content = json.loads(path.read_text()) if path.exists() else {}
+    return {
+        part: {
+            name: found
+            for name, found in content.get(part, {}).items()
+            if name in pieces and fits(found, pieces[name])
+        }
+        for part, pieces in planned.items()
+    }
+
+
+def write_study(out: Path, text: str, records: Mapping[str, Records]) -> None:
+    """Write `report.md` and `results.json`.
+
+    Args:
+        out: folder of the report.
+        text: the report.
+        records: what is kept of the pieces, by part and name.
+    """
+    content = {"about": about_this_run(), "versions": our_versions(), **records}
+    write_whole(out / RESULTS, json.dumps(content, indent=1) + "\n")
+    write_whole(out / "report.md", text)
+
+
+def _make(piece: Piece, folder: Path, environment: Mapping[str, str]) -> None:
+    command = [sys.executable, *piece.arguments(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode != 0:
+        raise RuntimeError(f"{piece.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
+
+
+@contextmanager
+def _progress(total: int, done: int, show: bool) -> Iterator[Any]:
+    from rich.console import Console
+    from rich.progress import Progress, TimeElapsedColumn
+
+    columns = (*Progress.get_default_columns(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=not show) as progress:
+        task = progress.add_task("", total=total, completed=done)
+        yield lambda name: progress.update(task, advance=1, description=name)
