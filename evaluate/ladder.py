@@ -121,7 +121,7 @@ def draw(rungs: Sequence[Rung]) -> bytes:
     copies = [one for one in rungs if one.games is not None]
     elo = np.array([one.elo for one in copies])
     reach = np.array([[one.elo - one.low, one.high - one.elo] for one in copies]).T
-    steps = [one.games for one in copies]
+    steps = [one.games or 0 for one in copies]
     axes.errorbar(steps, elo, yerr=reach, fmt="o-", color="#1f77d0", capsize=3, markersize=4)
     for one in rungs:
         if one.games is None:

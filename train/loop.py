@@ -22,8 +22,9 @@ from ludoteca.train.metrics import Metrics
 from ludoteca.train.run_folder import Arrays, RunFolder, below, under
 from ludoteca.train.settings import RoundConfig
 
-# Settings that do not change what is learned.
-FREE = ("folder", "minutes", "save_seconds", "final_games", "keep_every")
+# Settings that do not change what is learned, and the number of games: a run can be made longer,
+# with learning rates from then on as if it had been so from the start.
+FREE = ("folder", "minutes", "save_seconds", "final_games", "keep_every", "games")
 
 
 class RoundTraining(ABC):

@@ -21,7 +21,7 @@ class RoundConfig:
     game: str = "hex:board_size=5"
     """The game, for two players who move in turn, as a spec string."""
     games: int = 20_000
-    """How many games are played."""
+    """How many games are played. A run can be made longer: its learning rate falls over all."""
     games_per_round: int = 256
     """Games played side by side; the network learns after each round of them."""
     seed: int = 0

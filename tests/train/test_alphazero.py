@@ -189,6 +189,16 @@ def test_a_run_goes_on_to_the_same_end(tmp_path, rule, gate):
     assert [{**row, "seconds": 0} for row in again.metrics.rows] == without_time
 
 
+def test_a_finished_run_can_be_made_longer(tmp_path):
+    for games in (40, 60):
+        training = Training(replace(TINY, folder=tmp_path, games=games), tensorboard=False)
+        assert training.games == games - (40 if games == 40 else 20)
+        for _ in training.run():
+            pass
+        assert training.games == games
+    assert training.metrics.rows[-1]["step"] == 60
+
+
 def test_several_processes_play_the_same_games_again(tmp_path):
     config = replace(TINY, games=40, workers=2, evaluate_games=1, final_games=1)
     weights = []

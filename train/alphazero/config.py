@@ -16,7 +16,7 @@ class Config(RoundConfig):
     folder: Path = Path("runs/alphazero")
     game: str = "othello"
     games: int = 20_000
-    """How many games of self-play."""
+    """How many games of self-play. A run can be made longer; its learning rate falls over all."""
     network: PVConfig = field(default_factory=PVConfig)
 
     optimizer: Literal["adam", "sgd"] = "adam"
