@@ -1,0 +1,6 @@
+"""How perfectly an agent plays: against every opponent, or in positions that are solved."""
+
+from ludoteca.evaluate.perfect.lines import Lines, all_lines
+from ludoteca.evaluate.perfect.positions import Solved, solved_positions
+
+__all__ = ["Lines", "Solved", "all_lines", "solved_positions"]
