@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.endgame import make_endgame
@@ -57,7 +58,10 @@ def solved_positions(
     assert game.player is not None
     endgame, rng = make_endgame(game), np.random.default_rng(seed)
     agent.prepare()
-    seen, states, outcomes, right = set[bytes](), [], [], []
+    seen = set[bytes]()
+    states: list[NDArray[np.void]] = []
+    outcomes: list[str] = []
+    right: list[set[str]] = []
     while len(states) < count:
         s = random_position(game, int(rng.integers(least, most + 1)), rng)
         key = np.asarray(s).tobytes()
