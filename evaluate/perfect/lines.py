@@ -128,6 +128,7 @@ def make_replies(game: Game) -> tuple[Any, Any]:
     """
     player, legal_actions, step = game.player, game.legal_actions, game.step
     is_terminal, returns = game.is_terminal, game.returns
+    assert player is not None
 
     @compiled
     def look(states: Any, legal: Any, movers: Any, counts: Any) -> None:
