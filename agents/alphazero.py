@@ -17,6 +17,7 @@ from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.rng import uniform
 
 try:
+    from ludoteca.agents.networks.memory import Memory
     from ludoteca.agents.networks.pv_network import (
         PVConfig,
         PVNetwork,
@@ -94,7 +95,7 @@ class AlphaZeroAgent(Agent):
         temperature: float = 0.0,
         endgame: int = 0,
     ) -> Self:
-        """Return an agent that plays by a network in memory."""
+        """Return an agent that plays by a network in memory, which must not change."""
         agent = cls.__new__(cls)
         agent.about = {}
         agent._adopt(game, simulations, rule, considered, temperature, endgame=endgame)
@@ -122,6 +123,7 @@ class AlphaZeroAgent(Agent):
         self._endgame = make_endgame(game) if endgame else None
         self.encoder = Encoder(game)
         self._search: GuidedSearch | None = None
+        self._memory: Memory | None = None  # the next search comes back to positions of the last
         self._room = 0
 
     def prepare(self) -> None:
@@ -171,7 +173,9 @@ class AlphaZeroAgent(Agent):
                 self._considered,
                 self._leaves,
             )
-        return self._search.run(states, evaluator(self._runner), self.simulations)
+        if self._memory is None:
+            self._memory = Memory(self._runner, self.encoder.shape, self.game.num_actions + 1)
+        return self._search.run(states, evaluator(self._memory), self.simulations)
 
     def values(self, s: Any) -> NDArray[np.float32]:
         """Return the mean value of every action that was searched, NaN of others.
