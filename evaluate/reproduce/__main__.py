@@ -13,6 +13,7 @@ EXPERIMENTS = {
     "bandits": "ludoteca.evaluate.bandits.command:reproduce",
     "ggp": "ludoteca.evaluate.reproduce.ggp:reproduce",
     "hex": "ludoteca.evaluate.reproduce.hex:reproduce",
+    "othello": "ludoteca.evaluate.reproduce.othello:reproduce",
 }
 
 

@@ -54,7 +54,7 @@ def reproduce(
     for name, side_by_side in (("beyond", 1), ("document", processes)):
         if part not in ("all", name):
             continue
-        known = frozenset(records[name] if keep else ())
+        known = set(records[name]) if keep else ()
 
         def write(finished: str, part: str = name) -> None:
             records[part][finished] = record(folder / finished)

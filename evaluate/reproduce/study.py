@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,31 +41,33 @@ P = TypeVar("P", bound=Piece)
 
 def make_part(
     part: str,
-    planned: Mapping[str, P],
+    wanted: Mapping[str, P],
     folder: Path,
     processes: int,
     tell: Callable[[str], None],
-    known: set[str] | frozenset[str] = frozenset(),
+    known: Collection[str] = (),
+    available: Mapping[str, P] | None = None,
     one_thread: bool = False,
 ) -> None:
     """Make the pieces of a part of a study that are not known yet, and what these need.
 
     Args:
         part: what it is called.
-        planned: all its pieces, by name.
+        wanted: its pieces, by name.
         folder: where each has a folder.
         processes: how many are made side by side.
         tell: called with the name of each piece that is finished.
         known: names of those that are left out.
+        available: all pieces that some may need, by name, these before those; by default `wanted`.
         one_thread: whether libraries are told to use one thread in each process.
     """
-    left = {name: piece for name, piece in planned.items() if name not in known}
-    print(f"{part}: {len(left)} of {len(planned)} runs", file=sys.stderr)
-    needed = dict(left)
-    for name in reversed(list(planned)):  # a piece stands behind those that it needs
-        if name in needed and not needed[name].product(folder).exists():
-            needed |= {other: planned[other] for other in needed[name].after if other in planned}
-    ordered = {name: planned[name] for name in planned if name in needed}
+    available = wanted if available is None else available
+    needed = {name for name in wanted if name not in known}
+    print(f"{part}: {len(needed)} of {len(wanted)} runs", file=sys.stderr)
+    for name in reversed(list(available)):
+        if name in needed and not available[name].product(folder).exists():
+            needed |= available.keys() & set(available[name].after)
+    ordered = {name: piece for name, piece in available.items() if name in needed}
     make_all(ordered, folder, processes, sys.stderr.isatty(), tell, one_thread)
 
 

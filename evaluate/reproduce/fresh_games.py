@@ -1,0 +1,106 @@
+"""`python -m ludoteca.evaluate.reproduce.fresh_games`: a value network on games it never saw."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from numpy.typing import NDArray
+
+from ludoteca.agents.networks.runner import Runner
+from ludoteca.agents.networks.value_network import ValueView, load_value_network
+from ludoteca.agents.networks.weights import find_weights
+from ludoteca.envs.files import write_whole
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.bench.report import about_this_run
+from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.reproduce.timed_match import Timed
+
+
+def fresh_games(
+    network: Path,
+    player: str,
+    opponents: tuple[str, ...],
+    out: Path,
+    game: str = "othello",
+    games: int = 2000,
+    seed: int = 10**6,
+) -> dict[str, Any]:
+    """Let a network tell the results of fresh games, and write how often it was right.
+
+    It sees all positions in which somebody is to move.
+
+    Args:
+        network: folder of its training.
+        player: who plays the games, a spec string.
+        opponents: against whom: a spec string, or `self`; each is a test of its own.
+        out: the JSON file to write.
+        game: the game's spec string.
+        games: how many are played against each.
+        seed: determines them, and should not be that of the games learned from.
+    """
+    made = make_game(game)
+    loaded, _ = load_value_network(made, find_weights(network, "uctnet"))
+    runner = Runner(loaded, 1 / made.observation_high, precision="auto")
+    view = ValueView(made, loaded.config.view)
+    content: dict[str, Any] = {"about": about_this_run(), "games": games, "tests": []}
+    for opponent in opponents:
+        other = player if opponent == "self" else opponent
+        seen = [Watched(spec, made) for spec in (player, other)]
+        # All at once: game k is then played in lane k.
+        result = play_match(made, seen, games, seed=seed, batch=games)
+        assert result.returns is not None
+        states, seats, lanes = (
+            np.concatenate([part[k] for one in seen for part in one.parts]) for k in range(3)
+        )
+        targets = result.returns[lanes, 0].astype(np.float32)
+        told = np.concatenate(
+            [
+                runner(view.encode(states[part], seats[part])) * view.signs(seats[part])
+                for part in (slice(k, k + 4096) for k in range(0, len(states), 4096))
+            ]
+        )
+        about = {"opponent": opponent, "player_won": result.totals[0].win_rate}
+        content["tests"].append(about | errors(told, targets))
+    write_whole(out, json.dumps(content, indent=1) + "\n")
+    return content
+
+
+class Watched(Timed):
+    """An agent of whom is kept what it was asked.
+
+    Attributes:
+        parts: positions, seats and lanes of each question.
+    """
+
+    def __init__(self, spec: str, game: Game):
+        super().__init__(spec, game)
+        self.parts: list[tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]] = []
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """See `Agent`."""
+        self.parts.append((states.copy(), seats.copy(), lanes.copy()))
+        return super().act(states, seats, rngs, lanes)
+
+
+def errors(values: NDArray[np.float32], targets: NDArray[np.float32]) -> dict[str, float]:
+    """Return the mean squared error, and the share of decided positions with the right sign."""
+    decided = targets != 0
+    right = (values > 0) == (targets > 0)
+    return {
+        "positions": len(targets),
+        "loss": float(np.square(values - targets).mean()),
+        "accuracy": float(right[decided].mean()) if decided.any() else 0.5,
+    }
+
+
+if __name__ == "__main__":
+    tyro.cli(fresh_games)

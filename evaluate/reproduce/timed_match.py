@@ -1,0 +1,124 @@
+"""`python -m ludoteca.evaluate.reproduce.timed_match`: a match that tells how long agents think."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.batch import root
+from ludoteca.envs.files import write_whole
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.bench.report import about_this_run, our_versions
+from ludoteca.evaluate.match import BATCH, play_match
+from ludoteca.evaluate.match_table import match_json
+
+PROBED = 4  # every how many-th position of the first two games is searched again
+
+
+def timed_match(
+    agents: tuple[str, ...],
+    out: Path,
+    game: str = "othello",
+    games: int = 400,
+    seed: int = 0,
+    batch: int = BATCH,
+    probe: bool = False,
+) -> dict[str, Any]:
+    """Play a match of two agents and write what came of it.
+
+    Args:
+        agents: their spec strings.
+        out: the JSON file to write.
+        game: the game's spec string.
+        games: how many are played; the agents take turns in moving first.
+        seed: determines the match.
+        batch: games played side by side; with 1, agents take as long as in a single game.
+        probe: also count how many simulations a second the agents make, in single positions of the
+            first games.
+    """
+    made = make_game(game)
+    players = [Timed(spec, made) for spec in agents]
+    # The first replays are of games in which either agent moves first.
+    result = play_match(made, players, games, seed=seed, batch=batch, record=min(games, 2))
+    content = match_json(result) | {"about": about_this_run(), "versions": our_versions()}
+    for told, player in zip(content["agents"], players, strict=True):
+        told |= {"agent": player.name, "moves": player.moves}
+        told["seconds_per_move"] = player.seconds / max(player.moves, 1)
+    if probe:
+        positions = [s for one in result.replays for s in list(one.positions())[:-1:PROBED]]
+        for told, player in zip(content["agents"], players, strict=True):
+            told |= simulation_speed(player.agent, positions)
+    write_whole(out, json.dumps(content, indent=1) + "\n")
+    return content
+
+
+class Timed(Agent):
+    """An agent, and how long it thinks.
+
+    Attributes:
+        agent: who chooses.
+        name: its spec string.
+        moves: how many it has chosen.
+        seconds: how long that took.
+    """
+
+    def __init__(self, spec: str, game: Game):
+        super().__init__(game)
+        self.agent, self.name = make_agent(spec, game), spec
+        self.moves, self.seconds = 0, 0.0
+
+    def start(self, lanes: NDArray[np.int64]) -> None:
+        """See `Agent`."""
+        self.agent.start(lanes)
+
+    def prepare(self) -> None:
+        """See `Agent`."""
+        self.agent.prepare()
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """See `Agent`."""
+        begun = time.perf_counter()
+        actions = self.agent.act(states, seats, rngs, lanes)
+        self.seconds += time.perf_counter() - begun
+        self.moves += len(states)
+        return actions
+
+
+def simulation_speed(agent: Any, positions: list[Any]) -> dict[str, float]:
+    """Return the mean simulations of a search of one position, and how many there are a second.
+
+    Args:
+        agent: one that tells what it finds, by `search(s)` or `look(states)`; of others nothing is
+            told.
+        positions: records in which the game goes on.
+    """
+    if not hasattr(agent, "search") and not hasattr(agent, "look"):
+        return {}
+    simulations, begun = 0, time.perf_counter()
+    for s in positions:
+        if hasattr(agent, "search"):
+            simulations += agent.search(s).simulations
+        else:
+            simulations += int(agent.look(root(agent.game, s)).visits.sum())
+    seconds = time.perf_counter() - begun
+    return {
+        "simulations": simulations / len(positions),
+        "simulations_per_second": simulations / seconds,
+    }
+
+
+if __name__ == "__main__":
+    tyro.cli(timed_match, config=(tyro.conf.FlagCreatePairsOff,))

@@ -1,0 +1,332 @@
+"""The study on Othello: its pieces are the document's, and its report says what they found."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from ludoteca.agents.mcts.act import FINALS
+from ludoteca.agents.networks.value_network import ValueConfig, ValueNetwork, ValueView
+from ludoteca.agents.networks.weights import save_weights
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.intervals import score_interval, wilson
+from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.reproduce import othello, othello_report, othello_runs
+from ludoteca.evaluate.reproduce.__main__ import main
+from ludoteca.evaluate.reproduce.fresh_games import errors, fresh_games
+from ludoteca.evaluate.reproduce.othello_records import earlier, record
+from ludoteca.evaluate.reproduce.othello_runs import (
+    NETWORKS,
+    Data,
+    Match,
+    Network,
+    alphazero_pieces,
+    document_pieces,
+)
+from ludoteca.evaluate.reproduce.study import make_all
+from ludoteca.evaluate.reproduce.timed_match import simulation_speed, timed_match
+from ludoteca.train.positions.generate import Config as Generation
+from ludoteca.train.value_network.config import Config
+
+PLANNED = {"document": document_pieces(), "alphazero": alphazero_pieces()}
+PIECES = PLANNED["document"]
+
+
+def options(piece, folder: str = "there") -> dict[str, list[str]]:
+    """Return the options of a piece's command, by name."""
+    found: dict[str, list[str]] = {}
+    for word in piece.arguments(Path(folder))[3:]:
+        if word.startswith("--"):
+            found[word[2:]] = []
+        elif found:
+            found[list(found)[-1]].append(word)
+    return found
+
+
+def test_games_are_the_documents():
+    generation = options(PIECES["data-random"])
+    assert generation["games"] == ["100000"]
+    for key in ("iterations", "side", "opponent"):
+        assert generation[key] == [str(getattr(Generation(), key))]  # 50, both, random
+    assert options(PIECES["data-self"])["opponent"] == ["self"]
+    assert options(PIECES["data-self"])["games"] == ["10000"]
+
+
+def test_networks_are_the_documents_but_for_the_view():
+    from tyro import cli
+
+    for name, (opponent, games, view) in NETWORKS.items():
+        piece = PIECES[f"net-{name}"]
+        assert piece.after == (f"data-{opponent}",)
+        config = cli(Config, args=piece.arguments(Path("there"))[3:])
+        assert (config.games, config.network.view) == (games, view)
+        assert config.data == (Path(f"there/data-{opponent}/games.npz"),)
+        assert (config.learning_rate, config.network) == (
+            1e-3, replace(Config((Path(),)).network, view=view),
+        )  # fmt: skip
+    assert {games for opponent, games, view in NETWORKS.values() if view == "second"} == {
+        1_000, 10_000, 100_000,
+    }  # fmt: skip
+
+
+def test_matches_are_at_equal_iterations_and_at_equal_time():
+    matches = {name: piece for name, piece in PIECES.items() if isinstance(piece, Match)}
+    for size in ("1k", "10k", "100k"):
+        for iterations in (50, 200, 800):
+            ours, theirs = options(matches[f"random-{size}-{iterations}"])["agents"]
+            assert ours == (
+                f"uctnet:there/net-random-{size},simulations={iterations},precision=auto"
+            )
+            assert theirs == f"{othello_runs.UCT},simulations={iterations}"
+        ours, theirs = options(matches[f"random-{size}-time"])["agents"]
+        assert "seconds=0.02" in ours
+        assert theirs == f"{othello_runs.UCT},seconds=0.02"
+    for name in ("random-10k-mover", "self-10k", "self-10k-mover"):
+        assert {f"{name}-50", f"{name}-200"} < matches.keys()
+    assert all(match.games >= 400 for match in matches.values())
+    agent = make_agent(f"{othello_runs.UCT},simulations=50", make_game("othello"))
+    assert agent.features.policy == "uct"
+    assert agent.final == FINALS.index("mean")
+
+
+def test_competitors_are_given_times_that_were_measured(tmp_path):
+    pieces = PLANNED["alphazero"]
+    (tmp_path / "az-pace").mkdir()
+    pace = {"agents": [{"seconds_per_move": 0.0125}, {"seconds_per_move": 9}]}
+    (tmp_path / "az-pace/results.json").write_text(json.dumps(pace))
+    assert options(pieces["az-pace"])["batch"] == ["1"]
+    spec, other = options(pieces["az-mcts"], str(tmp_path))["agents"]
+    assert spec == othello_runs.COMPETITORS["az"]
+    assert other == "mcts:seconds=0.12500"
+    _, other = options(pieces["az-uctnet"], str(tmp_path))["agents"]
+    assert other.startswith(f"uctnet:{tmp_path}/net-random-100k,seconds=0.01250,leaves=16")
+    assert pieces["az-uctnet"].after == ("az-pace", "net-random-100k")
+    assert pieces["az-mcts"].games == 400
+
+
+def test_the_fast_study_has_the_same_pieces():
+    assert document_pieces(fast=True).keys() == PIECES.keys()
+    assert alphazero_pieces(fast=True).keys() == PLANNED["alphazero"].keys()
+
+
+def tally(wins: int, draws: int, losses: int) -> dict:
+    return {"games": wins + draws + losses, "wins": wins, "draws": draws, "losses": losses}
+
+
+ABOUT = {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
+
+
+def made_up(piece) -> dict:
+    """Return what a piece leaves behind, without making it."""
+    if isinstance(piece, Network):
+        rows = [
+            {"step": k, "training_loss": 1 / k, "validation_loss": 0.5 + abs(k - 2) / 8}
+            for k in (1, 2, 3)
+        ]
+        return {
+            "about": ABOUT,
+            "game": "othello",
+            "data": {"games": piece.games, "training_positions": 55 * piece.games},
+            "training": {
+                "epochs": 3,
+                "best": {"epoch": 2, "loss": 0.5, "accuracy": 0.75},
+                "seconds": 90.0,
+            },
+            "validation": [
+                {"moves": "all", "loss": 0.5, "accuracy": 0.75},
+                {"moves": "0 to 10", "loss": 0.875, "accuracy": 0.5},
+            ],
+            "metrics": rows,
+        }
+    if isinstance(piece, Match):
+        seats = [tally(120, 10, 70), tally(100, 10, 90)]
+        told = {"moves": 1, "seconds_per_move": 0.02, "simulations_per_second": 12_345.0}
+        other = {"seconds_per_move": 0.0215, "simulations_per_second": 400_000.0}
+        return {
+            "about": ABOUT,
+            "seconds": 60.0,
+            "agents": [{"total": tally(220, 20, 160), "seats": seats, **told}, other],
+        }
+    tests = [
+        {"opponent": "random", "player_won": 0.97, "loss": 0.625, "accuracy": 0.7},
+        {"opponent": "self", "player_won": 0.49, "loss": 0.75, "accuracy": 0.6},
+    ]
+    return {"about": ABOUT, "games": 2_000, "tests": tests}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for pieces in PLANNED.values():
+        for name, piece in pieces.items():
+            if not isinstance(piece, Data):
+                (tmp_path / "runs" / name).mkdir(parents=True)
+                piece.product(tmp_path / "runs").write_text(json.dumps(made_up(piece)))
+    return tmp_path / "runs"
+
+
+def all_records(folder: Path) -> dict:
+    found = {
+        part: {name: record(piece, folder) for name, piece in pieces.items()}
+        for part, pieces in PLANNED.items()
+    }
+    return {part: {n: one for n, one in of.items() if one} for part, of in found.items()}
+
+
+def test_the_report_says_what_the_pieces_found(folder, tmp_path):
+    records = all_records(folder)
+    othello_report.write(records, PLANNED, tmp_path / "report")
+    text = (tmp_path / "report/report.md").read_text()
+    # By hand: 220 of 400 games won, 120 of 200 as black, 100 of 200 as white.
+    won = {}
+    for wins, games in ((220, 400), (120, 200), (100, 200)):
+        low, high = (100 * end for end in wilson(wins, games))
+        won[wins] = f"{100 * wins / games:.1f} ({low:.1f} to {high:.1f})"
+    cells = f"| 400 | 220, 20, 160 | {won[220]} | {won[120]} | {won[100]} | stronger |"
+    assert won[220].startswith("55.0 (50.1 to 59.8")
+    assert text.count(cells) == 9 + 3 + 8 + 2  # iterations, time, noise, AlphaZero
+    assert f"| 10,000 | 200 {cells}" in text
+    assert f"| 100,000 | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
+    assert f"| itself | who moves | 50 {cells}" in text
+    assert "| random-1k | 1,000 | 55,000 | 2 of 3 | 0.500 | 0.500 | 75.0 | 1.5 |" in text
+    assert "| 0 to 10 | 0.875 |" in text
+    assert "| 0 to 10 | 50.0 |" in text
+    assert "| random moves | white | 0.625 | 0.750 | 70.0 | 60.0 |" in text
+    assert "UCT wins 97 % of its games against random moves" in text
+    assert f"| az | our own UCT, 10 x its time | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
+    # Six trainings of 90 seconds; 18 matches and 3 of AlphaZero, of a minute each.
+    assert "9 minutes of training, 21 of matches" in text
+    assert "Pieces: 30 of 30 of part document, 3 of 3 of part alphazero" in text
+    for name in ("learning_curves.png", "strength.png"):
+        assert (tmp_path / "report" / name).read_bytes().startswith(b"\x89PNG")
+    assert json.loads((tmp_path / "report/results.json").read_text()).keys() == {
+        "about", "versions", "document", "alphazero",
+    }  # fmt: skip
+
+
+def test_draws_count_as_half_in_the_verdict():
+    assert wilson(200, 400)[0] < 0.5 < score_interval(200, 60, 400)[0]
+    assert othello_report.verdict(tally(230, 0, 170)) == "stronger"
+    assert othello_report.verdict(tally(200, 60, 140)) == "stronger"
+    assert othello_report.verdict(tally(210, 0, 190)) == "not told apart"
+    assert othello_report.verdict(tally(140, 60, 200)) == "weaker"
+
+
+def test_sections_wait_for_their_pieces_and_earlier_ones_are_kept(folder, tmp_path):
+    out, records = tmp_path / "report", all_records(folder)
+    del records["document"]["random-1k-time"]
+    records["alphazero"] = {}
+    othello_report.write(records, PLANNED, out)
+    text = (out / "report.md").read_text()
+    assert "## Equal iterations" in text
+    assert "## What the labels' noise costs" in text
+    assert not any(f"## {title}" in text for title in ("Equal time", "In short", "AlphaZero"))
+    assert "29 of 30 of part document" in text
+    assert earlier(out, PLANNED) == records
+    assert earlier(tmp_path / "none", PLANNED) == {"document": {}, "alphazero": {}}
+    # Matches of a network that is now another one are not kept.
+    name = "net-self-10k"
+    changed = replace(PIECES[name], games=9_999)
+    kept = earlier(out, PLANNED | {"document": PIECES | {name: changed}})["document"]
+    gone = {"net-self-10k", "test-self-10k", "self-10k-50", "self-10k-200"}
+    assert records["document"].keys() - kept.keys() == gone
+
+
+def test_what_the_report_has_is_not_made_again(folder, tmp_path, capsys):
+    out, empty = tmp_path / "report", tmp_path / "empty"
+    othello_report.write(all_records(folder) | {"alphazero": {}}, PLANNED, out)
+    arguments = ["othello", "--part", "document", "--keep", "--out", str(out), "--runs", str(empty)]
+    assert main(arguments) == 0
+    assert not empty.exists()
+    assert "document: 0 of 30 runs" in capsys.readouterr().err
+
+
+def test_options_are_checked(capsys, monkeypatch):
+    assert main(["othello", "--part", "half"]) == 2
+    assert "part must be one of 'all', 'document', 'alphazero'" in capsys.readouterr().err
+    assert main(["othello", "--precision", "float8"]) == 2
+    assert "precision must be one of 'auto'" in capsys.readouterr().err
+    assert main(["othello", "--processes", "0"]) == 2
+    assert "processes must be an integer from 1" in capsys.readouterr().err
+    monkeypatch.setattr(othello, "is_shipped", lambda: False)
+    assert main(["othello", "--part", "alphazero"]) == 2
+    assert "needs the network az:othello, which is not there" in capsys.readouterr().err
+
+
+class Made:
+    """A piece that writes the names of those that were there before it."""
+
+    def __init__(self, name, after=()):
+        self.name, self.after = name, after
+
+    def arguments(self, folder):
+        program = "import os, sys; open(sys.argv[2], 'w').write(str(os.listdir(sys.argv[1])))"
+        return ["-c", program, str(folder), str(self.product(folder))]
+
+    def product(self, folder):
+        return folder / self.name
+
+
+def test_pieces_wait_for_those_they_need(tmp_path):
+    told = []
+    pieces = [Made("a", ("c",)), Made("b", ("a",)), Made("c", ("of another part",))]
+    make_all({one.name: one for one in pieces}, tmp_path, 2, False, told.append)
+    assert told == ["c", "a", "b"]
+    assert "a" in (tmp_path / "b").read_text()
+    make_all({one.name: one for one in pieces}, tmp_path, 2, False, told.append)
+    assert sorted(told[3:]) == ["a", "b", "c"]
+    with pytest.raises(RuntimeError, match="these wait for each other: x"):
+        make_all({"x": Made("x", ("x",))}, tmp_path, 1, False)
+
+
+def test_a_timed_match(tmp_path):
+    agents = ("mcts:simulations=8", "random")
+    timed_match(agents, tmp_path / "m.json", "tictactoe", games=10, seed=3, probe=True)
+    found = json.loads((tmp_path / "m.json").read_text())
+    search, chance = found["agents"]
+    assert [search["agent"], chance["agent"]] == list(agents)
+    assert search["moves"] + chance["moves"] == round(10 * found["mean_plies"])
+    assert search["simulations"] == 8
+    assert search["seconds_per_move"] > 0
+    assert "simulations" not in chance
+    assert sum(seat["games"] for seat in search["seats"]) == 10
+    game = make_game("tictactoe")
+    assert simulation_speed(make_agent(agents[0], game), [game.new()] * 3)["simulations"] == 8
+
+
+def test_errors_of_values_by_hand():
+    values = np.array([0.5, -0.5, 0.5, 0.0], np.float32)
+    targets = np.array([1, 1, -1, 0], np.float32)
+    # (0.25 + 2.25 + 2.25 + 0) / 4; of three decided ones the first is right.
+    assert errors(values, targets) == {"positions": 4, "loss": 1.1875, "accuracy": 1 / 3}
+
+
+@pytest.mark.parametrize("view", ["second", "mover"])
+def test_a_network_on_fresh_games(tmp_path, view):
+    """It always says 0.5; who plays, and how games end, is found by playing them again."""
+    game = make_game("tictactoe")
+    config = ValueConfig(filters=(4,), hidden=4, view=view)
+    network = ValueNetwork(config, ValueView(game, view).shape)
+    for weights in network.parameters():
+        torch.nn.init.zeros_(weights)
+    torch.nn.init.constant_(list(network.parameters())[-1], float(np.arctanh(0.5)))
+    about = {"game": game.spec, "network": config.as_dict()}
+    save_weights(tmp_path / "best.safetensors", network.state_dict(), about)
+    player = "mcts:simulations=10"
+    fresh_games(tmp_path, player, ("random", "self"), tmp_path / "t.json", game.spec, 50, 7)
+    tests = json.loads((tmp_path / "t.json").read_text())["tests"]
+    for found, opponent in zip(tests, ("random", player), strict=True):
+        match = play_match(game, [player, opponent], 50, seed=7, record=50)
+        results = [
+            (one.returns[0], ply) for one in match.replays for ply in range(len(one.actions))
+        ]
+        says = [-0.5 if view == "second" or ply % 2 == 1 else 0.5 for _, ply in results]
+        squares = [(said - result) ** 2 for said, (result, _) in zip(says, results, strict=True)]
+        right = [s * result > 0 for s, (result, _) in zip(says, results, strict=True) if result]
+        assert found["player_won"] == match.totals[0].win_rate
+        assert found["positions"] == len(results)
+        assert found["loss"] == pytest.approx(np.mean(squares))
+        assert found["accuracy"] == pytest.approx(np.mean(right))
