@@ -123,7 +123,8 @@ class GuidedSearch:
             noise: PUCT: share of Dirichlet noise in the roots' priors. Gumbel: scale of its noise.
             concentration: of the Dirichlet distribution.
             streams: UCT: one random stream for each position, advanced in place. Shape `[B, 1]`.
-            seconds: stop after this time, if there are simulations left.
+            seconds: stop after this time, if there are simulations left, but not before the first
+                ones.
 
         Raises:
             ValueError: if there are more positions or simulations than the memory was made for.
@@ -153,7 +154,8 @@ class GuidedSearch:
             trees.priors[:, ROOT] = np.where(legal, (1 - noise) * priors + noise * drawn, priors)
         first = np.full(count, BY_RULE)
         for k in range(0, longest, self._leaves):
-            if seconds is not None and time.perf_counter() - start > seconds:
+            # The first simulations are made in any case: without visits there is no best action.
+            if k > 0 and seconds is not None and time.perf_counter() - start > seconds:
                 break
             if halving is not None:
                 first = halving.choose(k, trees.visits[:, ROOT], self._sigma(trees))

@@ -211,6 +211,13 @@ def test_it_stops_when_time_is_up():
     assert found.visits.sum() < 5000
 
 
+def test_however_short_the_time_it_plays_by_the_rules():
+    game = make_game("othello")
+    found, _ = search(game, [game.new()], 5000, UCT, seconds=0.0)
+    assert found.visits.sum() == 1
+    assert found.best[0] in game.legal(game.new())
+
+
 @pytest.fixture
 def network_file(tmp_path):
     def make(game, view="second"):
