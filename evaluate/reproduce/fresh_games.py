@@ -18,6 +18,10 @@ from ludoteca.evaluate.bench.report import about_this_run
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.reproduce.timed_match import Timed
 
+MOST = 10**6
+# Moves played: from, and below.
+PHASES = ((0, 10), (10, 20), (20, 30), (30, 40), (40, 50), (50, MOST))
+
 
 def fresh_games(
     network: Path,
@@ -48,12 +52,13 @@ def fresh_games(
     content: dict[str, Any] = {"about": about_this_run(), "games": games, "tests": []}
     for opponent in opponents:
         other = player if opponent == "self" else opponent
-        seen = [Watched(spec, made) for spec in (player, other)]
+        played = np.zeros(games, np.int64)
+        seen = [Watched(spec, made, played) for spec in (player, other)]
         # All at once: game k is then played in lane k.
         result = play_match(made, seen, games, seed=seed, batch=games)
         assert result.returns is not None
-        states, seats, lanes = (
-            np.concatenate([part[k] for one in seen for part in one.parts]) for k in range(3)
+        states, seats, lanes, plies = (
+            np.concatenate([part[k] for one in seen for part in one.parts]) for k in range(4)
         )
         targets = result.returns[lanes, 0].astype(np.float32)
         told = np.concatenate(
@@ -63,7 +68,12 @@ def fresh_games(
             ]
         )
         about = {"opponent": opponent, "player_won": result.totals[0].win_rate}
-        content["tests"].append(about | errors(told, targets))
+        phases = []
+        for low, high in PHASES:
+            chosen = (plies >= low) & (plies < high)
+            if chosen.any():
+                phases.append({"moves": phase(low, high)} | errors(told[chosen], targets[chosen]))
+        content["tests"].append(about | errors(told, targets) | {"phases": phases})
     write_whole(out, json.dumps(content, indent=1) + "\n")
     return content
 
@@ -72,12 +82,20 @@ class Watched(Timed):
     """An agent of whom is kept what it was asked.
 
     Attributes:
-        parts: positions, seats and lanes of each question.
+        parts: positions, seats, lanes and moves played of each question.
     """
 
-    def __init__(self, spec: str, game: Game):
+    def __init__(self, spec: str, game: Game, played: NDArray[np.int64]):
+        """Make the agent.
+
+        Args:
+            spec: its spec string.
+            game: the game it plays.
+            played: moves played in each lane so far; all agents of a match count them together.
+        """
         super().__init__(spec, game)
-        self.parts: list[tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]] = []
+        self._played = played
+        self.parts: list[tuple[NDArray[Any], ...]] = []
 
     def act(
         self,
@@ -87,12 +105,21 @@ class Watched(Timed):
         lanes: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """See `Agent`."""
-        self.parts.append((states.copy(), seats.copy(), lanes.copy()))
+        self.parts.append((states.copy(), seats.copy(), lanes.copy(), self._played[lanes]))
+        self._played[lanes] += 1
         return super().act(states, seats, rngs, lanes)
 
 
+def phase(low: int, high: int) -> str:
+    """Return what a phase of the game is called."""
+    return f"{low} to {high - 1}" if high < MOST else f"{low} and more"
+
+
 def errors(values: NDArray[np.float32], targets: NDArray[np.float32]) -> dict[str, float]:
-    """Return the mean squared error, and the share of decided positions with the right sign."""
+    """Return how many there are, their mean squared error, and how many signs are right.
+
+    The share of right signs, `accuracy`, is that of positions in decided games.
+    """
     decided = targets != 0
     right = (values > 0) == (targets > 0)
     return {

@@ -113,24 +113,23 @@ def sorted_networks(networks: Iterable[Network], names: Iterable[str]) -> list[N
 
 def short_section(found: Records) -> str:
     """Return the main results in sentences."""
-    lines = []
-    for name in SIZES:
-        told = []
-        for budget in BUDGETS:
-            won = interval(total(found[f"{name}-{budget}"]))
-            at = f"at {budget} iterations" if budget != "time" else f"at {SECONDS:g} s a move"
-            told.append(f"{won} {at}")
-        lines.append(f"- {games_of(found, name)} games against random moves: {', '.join(told)}.")
-    by_iterations = [total(found[f"{DOCUMENTS}-{budget}"]) for budget in BUDGETS]
+    rows = [
+        (games_of(found, name), *(interval(total(found[f"{name}-{budget}"])) for budget in BUDGETS))
+        for name in SIZES
+    ]
+    headings = (
+        "training games", *(f"{count} iterations" for count in ITERATIONS), f"{SECONDS:g} s a move",
+    )  # fmt: skip
     verdicts = [
-        f"{verdict(one)} {'at equal time' if budget == 'time' else f'at {budget} iterations'}"
-        for one, budget in zip(by_iterations, BUDGETS, strict=True)
+        f"{verdict(total(found[f'{DOCUMENTS}-{budget}']))} at {title}"
+        for budget, title in zip(BUDGETS, headings[1:], strict=True)
     ]
     return f"""## In short
 
-Games that UCT + network won against plain UCT, in % with 95 % intervals:
+Games that UCT + network won against plain UCT, in % with 95 % intervals, by the games against
+random moves that the network learned from:
 
-{chr(10).join(lines)}
+{table(headings, rows, texts=0)}
 
 With the network of most games, UCT is {", ".join(verdicts)}."""
 
@@ -156,7 +155,7 @@ and `{UCT},simulations=N`.
 
 
 MATCH_HEADINGS = (
-    "games", "won, draws, lost", "won, %", "as black, %", "as white, %", "than the other",
+    "games", "won, draws, lost", "won, %", "as black, %", "as white, %", "result",
 )  # fmt: skip
 READ_MATCHES = """Games won in % have 95 % Wilson intervals; black moves first. `stronger` and
 `weaker`: the points, a draw being half a point, lie above or below one half with their whole 95 %
@@ -170,8 +169,8 @@ def time_section(found: Records) -> str:
 
 {SECONDS:g} s a move for both, one thread each, games searched one by one. The network sees {LEAVES}
 leaves of the search at once: simulations under way count as lost, so that the next one goes
-elsewhere. Simulations were counted in every fourth position of the match's first two games; near
-the end they are many, as finished games need no network. Agents:
+elsewhere. Simulations a second are the median of every fourth position of the match's first two
+games. Agents:
 `uctnet:NETWORK,seconds={SECONDS:g},leaves={LEAVES}` and `{UCT},seconds={SECONDS:g}`.
 
 {table(("training games", *TIME_HEADINGS), rows)}"""
@@ -215,9 +214,12 @@ def networks_section(found: Records) -> str:
         "network", "games", "positions", "kept epoch", "training loss", "validation loss",
         "winner told, %", "minutes",
     )  # fmt: skip
-    phases = list(
-        dict.fromkeys(part["moves"] for one in names.values() for part in one["validation"])
-    )
+    fresh = found[f"test-{DOCUMENTS}"]["games"]
+    by_phase = [
+        f"Games of UCT against {opponent}:\n\n"
+        f"{table(('moves played', *names), phase_rows(found, k))}"
+        for k, opponent in enumerate(OPPONENTS.values())
+    ]
     return f"""## Learning
 
 Networks are called by the opponent of their games, how many these are, and `mover` where they see
@@ -230,28 +232,31 @@ losses of `random` and `self` do not compare.
 
 ![Learning curves](learning_curves.png)
 
-Loss in validation by moves played:
+Loss and winner told on {fresh:,} fresh games of each kind, the same for all networks, by moves
+played. Somebody is to move in all positions: the last one of a game is not among them.
 
-{table(("moves played", *names), phase_rows(names, phases, "loss"))}
-
-Winner told in validation, %, by moves played:
-
-{table(("moves played", *names), phase_rows(names, phases, "accuracy"))}"""
+{(chr(10) + chr(10)).join(by_phase)}"""
 
 
-def phase_rows(
-    networks: Mapping[str, Any], phases: Iterable[str], key: str
-) -> list[tuple[str, ...]]:
-    """Return a line for each phase of the game: what each network reached there."""
-    rows = []
-    for phase in phases:
-        cells = []
-        for one in networks.values():
-            value = {part["moves"]: part[key] for part in one["validation"]}.get(phase)
-            told = "-" if value is None else f"{value:.3f}"
-            cells.append(f"{100 * value:.1f}" if value is not None and key != "loss" else told)
-        rows.append((phase, *cells))
-    return rows
+def phase_rows(found: Records, kind: int) -> list[tuple[str, ...]]:
+    """Return a line for each phase of fresh games: what each network reached there.
+
+    Args:
+        found: records, by name of the piece.
+        kind: number of the kind of games.
+    """
+    tests = [found[f"test-{name}"]["tests"][kind] for name in NETWORKS]
+    lines = [("all", tests), *zip_phases(tests)]
+    return [
+        (name, *(f"{one['loss']:.3f}, {100 * one['accuracy']:.1f} %" for one in parts))
+        for name, parts in lines
+    ]
+
+
+def zip_phases(tests: list[Any]) -> list[tuple[str, list[Any]]]:
+    """Return the phases of tests of the same games: each one's name, and what each test found."""
+    together = zip(*(one["phases"] for one in tests), strict=True)
+    return [(parts[0]["moves"], list(parts)) for parts in together]
 
 
 def noise_section(found: Records) -> str:
@@ -298,10 +303,7 @@ def alphazero_section(beyond: Records) -> str:
     rows, told = [], []
     for name, spec in COMPETITORS.items():
         pace = beyond[f"{name}-pace"]["agents"][0]
-        told.append(
-            f"`{name}` is `{spec}`, {1000 * pace['seconds_per_move']:.1f} ms a move in single "
-            "games."
-        )
+        told.append(f"- `{name}` is `{spec}`, {1000 * pace['seconds_per_move']:.1f} ms a move.")
         for other, title in (
             (f"{name}-mcts", f"our own UCT, {TIMES} x its time"),
             (f"{name}-uctnet", "UCT + network of most games, equal time"),
@@ -309,11 +311,12 @@ def alphazero_section(beyond: Records) -> str:
             rows.append((name, title, *time_cells(beyond[other])))
     return f"""## AlphaZero
 
-A policy-value network that learned from games of its own search, and comes with the package.
-{" ".join(told)} It plays against our own default UCT with {TIMES} times that time, and against UCT
-with the document's network of most games, {LEAVES} leaves at once, with the same time. In these
-matches many games are played side by side: that costs its moves less time than in single games, and
-does not change them. Its opponents search one position after the other.
+A policy-value network that learned from games of its own search, and comes with the package. It
+plays against our own default UCT with {TIMES} times its time per move, and against UCT with the
+document's network of most games and {LEAVES} leaves at once with the same time. Its time was
+measured in games before; all games are played one by one.
+
+{chr(10).join(told)}
 
 {table(("agent", "against", *TIME_HEADINGS), rows, texts=2)}
 
@@ -354,7 +357,7 @@ SECTIONS = (
     (SIZE_MATCHES + SIZE_NETWORKS, short_section),
     ([n for n in SIZE_MATCHES if not n.endswith("time")] + SIZE_NETWORKS, iterations_section),
     ([n for n in SIZE_MATCHES if n.endswith("time")] + SIZE_NETWORKS, time_section),
-    ([f"net-{name}" for name in NETWORKS], networks_section),
+    ([f"{kind}-{name}" for name in NETWORKS for kind in ("net", "test")], networks_section),
     (NOISE_PIECES, noise_section),
 )
 

@@ -254,8 +254,8 @@ def document_pieces(fast: bool = False, precision: str = "auto") -> Planned:
 def alphazero_pieces(fast: bool = False, precision: str = "auto") -> Planned:
     """Return the matches of each of `COMPETITORS`, by name, in their order.
 
-    Its time per move is measured in single games; our own UCT then has ten times as much, and the
-    document's UCT with a network as much.
+    All games are played one by one. First its time per move is measured; our own UCT then has ten
+    times as much, and the document's UCT with a network as much.
 
     Args:
         fast: play few games.
@@ -264,12 +264,9 @@ def alphazero_pieces(fast: bool = False, precision: str = "auto") -> Planned:
     games = 4 if fast else TIMED_GAMES
     pieces = []
     for name, spec in COMPETITORS.items():
-        pace = Match(
-            f"{name}-pace",
-            (spec, "mcts:simulations=1000"),
-            2 if fast else 20,
-            options={"batch": 1, "probe": True},
-        )
+        options = {"batch": 1, "probe": True}
+        paced = 2 if fast else 20
+        pace = Match(f"{name}-pace", (spec, "mcts:simulations=1000"), paced, options=options)
         opponents = {
             f"{name}-mcts": ("mcts:seconds={seconds}", TIMES, ()),
             f"{name}-uctnet": (
@@ -278,9 +275,7 @@ def alphazero_pieces(fast: bool = False, precision: str = "auto") -> Planned:
         }  # fmt: skip
         pieces.append(pace)
         pieces += [
-            Match(
-                match, (spec, other), games, (pace.name, *after), {"probe": True}, pace.name, times
-            )
+            Match(match, (spec, other), games, (pace.name, *after), options, pace.name, times)
             for match, (other, times, after) in opponents.items()
         ]
     return {piece.name: piece for piece in pieces}

@@ -98,7 +98,8 @@ def test_competitors_are_given_times_that_were_measured(tmp_path):
     (tmp_path / "az-pace").mkdir()
     pace = {"agents": [{"seconds_per_move": 0.0125}, {"seconds_per_move": 9}]}
     (tmp_path / "az-pace/results.json").write_text(json.dumps(pace))
-    assert options(pieces["az-pace"])["batch"] == ["1"]
+    for piece in pieces.values():  # a move takes as long as in a single game
+        assert options(piece, str(tmp_path))["batch"] == ["1"]
     spec, other = options(pieces["az-mcts"], str(tmp_path))["agents"]
     assert spec == othello_runs.COMPETITORS["az"]
     assert other == "mcts:seconds=0.12500"
@@ -136,10 +137,7 @@ def made_up(piece) -> dict:
                 "best": {"epoch": 2, "loss": 0.5, "accuracy": 0.75},
                 "seconds": 90.0,
             },
-            "validation": [
-                {"moves": "all", "loss": 0.5, "accuracy": 0.75},
-                {"moves": "0 to 10", "loss": 0.875, "accuracy": 0.5},
-            ],
+            "validation": [],
             "metrics": rows,
         }
     if isinstance(piece, Match):
@@ -151,10 +149,12 @@ def made_up(piece) -> dict:
             "seconds": 60.0,
             "agents": [{"total": tally(220, 20, 160), "seats": seats, **told}, other],
         }
+    phases = [{"moves": "0 to 9", "loss": 0.875, "accuracy": 0.5}]
     tests = [
         {"opponent": "random", "player_won": 0.97, "loss": 0.625, "accuracy": 0.7},
         {"opponent": "self", "player_won": 0.49, "loss": 0.75, "accuracy": 0.6},
     ]
+    tests = [one | {"phases": phases} for one in tests]
     return {"about": ABOUT, "games": 2_000, "tests": tests}
 
 
@@ -192,8 +192,8 @@ def test_the_report_says_what_the_pieces_found(folder, tmp_path):
     assert f"| 100,000 | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
     assert f"| itself | who moves | 50 {cells}" in text
     assert "| random-1k | 1,000 | 55,000 | 2 of 3 | 0.500 | 0.500 | 75.0 | 1.5 |" in text
-    assert "| 0 to 10 | 0.875 |" in text
-    assert "| 0 to 10 | 50.0 |" in text
+    assert text.count(f"| 0 to 9{' | 0.875, 50.0 %' * 6} |") == 2
+    assert f"| all{' | 0.750, 60.0 %' * 6} |" in text
     assert "| random moves | white | 0.625 | 0.750 | 70.0 | 60.0 |" in text
     assert "UCT wins 97 % of its games against random moves" in text
     assert f"| az | our own UCT, 10 x its time | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
@@ -330,3 +330,7 @@ def test_a_network_on_fresh_games(tmp_path, view):
         assert found["positions"] == len(results)
         assert found["loss"] == pytest.approx(np.mean(squares))
         assert found["accuracy"] == pytest.approx(np.mean(right))
+        # Nine moves fill the board.
+        assert [(one["moves"], one["positions"]) for one in found["phases"]] == [
+            ("0 to 9", len(results))
+        ]
