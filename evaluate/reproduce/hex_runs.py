@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.evaluate.reproduce.document_hex import EPSILONS, GAMMAS, GRID, LAYERS, LEARNING_RATES
-from ludoteca.evaluate.reproduce.study import RESULTS, command_line
+from ludoteca.evaluate.reproduce.study import Filed, command_line
 
 Settings = Mapping[str, Any]
 GAMES = 150_000  # the document's usual run
@@ -19,7 +19,7 @@ FILTERS = {1: "48", 2: "48 384"}
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Filed):
     """One training run of `ludoteca.train.dqn`.
 
     Attributes:
@@ -47,10 +47,6 @@ class Run:
     def after(self) -> tuple[str, ...]:
         """Names of the runs that it needs."""
         return () if self.start_from is None else (self.start_from,)
-
-    def product(self, folder: Path) -> Path:
-        """Return the file that is there as soon as it is finished."""
-        return folder / self.name / RESULTS
 
 
 def document_runs(scale: float, precision: str) -> dict[str, Run]:

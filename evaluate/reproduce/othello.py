@@ -28,8 +28,8 @@ def reproduce(
     """Generate games of UCT, let value networks learn from them, and play all matches.
 
     Interrupted or killed, it goes on where it was when the same command is given again. The report
-    is written anew after each piece: it has the sections whose pieces are all finished. Some matches
-    are by the clock: nothing else should run on the same cores.
+    is written anew after each piece: it has the sections whose pieces are all finished. Some
+    matches are by the clock: nothing else should run on the same cores.
 
     Args:
         out: folder for the report; by default docs/results/othello, and for fast runs a folder in

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.agents.networks.weights import shipped_weights
-from ludoteca.evaluate.reproduce.study import RESULTS, command_line
+from ludoteca.evaluate.reproduce.study import RESULTS, Filed, command_line
 
 ITERATIONS = (50, 200, 800)
 # Games of a match with so many iterations, and of one at equal time.
@@ -62,7 +62,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Network:
+class Network(Filed):
     """A value network that learns from the first games of some data.
 
     Attributes:
@@ -99,13 +99,9 @@ class Network:
         places = {"data": self.data.product(folder), "folder": folder / self.name}
         return command_line("ludoteca.train.value_network", (), self.settings | places)
 
-    def product(self, folder: Path) -> Path:
-        """Return the file that is there as soon as it is finished."""
-        return folder / self.name / RESULTS
-
 
 @dataclass(frozen=True)
-class FreshGames:
+class FreshGames(Filed):
     """A network on fresh games, of UCT against random play and against itself.
 
     Attributes:
@@ -138,13 +134,9 @@ class FreshGames:
         places = {"network": folder / self.network, "out": self.product(folder)}
         return command_line("ludoteca.evaluate.reproduce.fresh_games", (), self.settings | places)
 
-    def product(self, folder: Path) -> Path:
-        """Return the file that is there as soon as it is finished."""
-        return folder / self.name / RESULTS
-
 
 @dataclass(frozen=True)
-class Match:
+class Match(Filed):
     """A match of two agents.
 
     Attributes:
@@ -186,10 +178,6 @@ class Match:
             "out": self.product(folder),
         }
         return command_line("ludoteca.evaluate.reproduce.timed_match", (), options)
-
-    def product(self, folder: Path) -> Path:
-        """Return the file that is there as soon as it is finished."""
-        return folder / self.name / RESULTS
 
 
 Piece = Data | Network | FreshGames | Match

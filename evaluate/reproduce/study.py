@@ -36,6 +36,16 @@ class Piece(Protocol):
         """Return the file that is there as soon as it is finished."""
 
 
+class Filed:
+    """A piece that is finished as soon as there are results in its folder."""
+
+    name: str
+
+    def product(self, folder: Path) -> Path:
+        """Return the file that is there as soon as it is finished."""
+        return folder / self.name / RESULTS
+
+
 P = TypeVar("P", bound=Piece)
 
 
