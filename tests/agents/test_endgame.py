@@ -324,7 +324,9 @@ def test_limits() -> None:
 def test_what_cannot_be_solved_is_refused() -> None:
     hex_game, small = make_game("hex"), make_game("othello:board_size=6")
     s = FFO[1].state()
-    with pytest.raises(ValueError, match="endgames of hex cannot be solved, only of othello, connect4"):
+    with pytest.raises(
+        ValueError, match="endgames of hex cannot be solved, only of othello, connect4"
+    ):
         solve_endgame(hex_game, hex_game.new())
     with pytest.raises(ValueError, match="must be one record of othello:board_size=6"):
         solve_endgame(small, s)
@@ -404,7 +406,9 @@ def test_games_are_played_to_the_end(more: str) -> None:
 
 
 def test_endgames_of_other_games_are_refused() -> None:
-    with pytest.raises(ValueError, match="endgames of hex cannot be solved, only of othello, connect4"):
+    with pytest.raises(
+        ValueError, match="endgames of hex cannot be solved, only of othello, connect4"
+    ):
         make_agent("mcts:endgame=10", make_game("hex"))
     with pytest.raises(ValueError, match="has no parameter 'endgame' where all move at once"):
         make_agent("mcts:endgame=10", make_game("tron"))

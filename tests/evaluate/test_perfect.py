@@ -82,7 +82,9 @@ def test_perfect_play_never_loses():
 
     @cache
     def best(text):
-        return game.action_names.index(solve(game, from_state=states[text], capacity=20_000).best[0])
+        return game.action_names.index(
+            solve(game, from_state=states[text], capacity=20_000).best[0]
+        )
 
     states = {}
 
