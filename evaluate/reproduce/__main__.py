@@ -14,6 +14,7 @@ EXPERIMENTS = {
     "ggp": "ludoteca.evaluate.reproduce.ggp:reproduce",
     "hex": "ludoteca.evaluate.reproduce.hex:reproduce",
     "othello": "ludoteca.evaluate.reproduce.othello:reproduce",
+    "solved": "ludoteca.evaluate.reproduce.solved:reproduce",
 }
 
 

@@ -1,0 +1,145 @@
+"""The report on AlphaZero in games whose results are known."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ludoteca.evaluate.bench.report import our_versions
+from ludoteca.evaluate.intervals import wilson
+from ludoteca.evaluate.markdown import table
+from ludoteca.evaluate.reproduce.solved_runs import (
+    LINES,
+    NETWORKS,
+    OPPONENTS,
+    POSITIONS,
+    Planned,
+)
+from ludoteca.evaluate.reproduce.study import Records, write_study
+
+PART = "solved"
+HEAD = """# AlphaZero in games whose results are known
+
+Networks that learn from nothing but the rules by `python -m ludoteca.train.alphazero`, with
+Gumbel's search; the shares below are PUCT's, with as many simulations a move as told; 0 is the
+network's policy alone."""
+
+
+def write(records: Mapping[str, Records], pieces: Planned, out: Path, fast: bool) -> None:
+    """Write `report.md` and `results.json`; sections wait for their pieces.
+
+    Args:
+        records: what is kept of the finished pieces, by name, in the part `PART`.
+        pieces: all pieces.
+        out: where the report goes.
+        fast: whether the networks learn too little to play well.
+    """
+    found, parts = records[PART], [HEAD]
+    if fast:
+        parts.append("**A fast run, to see that all of it works: too few games to learn from.**")
+    for begin, section in SECTIONS:
+        if all(name in found for name in pieces if name.startswith(begin)):
+            parts.append(section(found))
+    parts.append(_how(found, len(pieces)))
+    write_study(out, "\n\n".join(parts) + "\n", records)
+
+
+def lines_section(found: Records) -> str:
+    """Return what networks do against everything."""
+    rows = []
+    for network, seat, count in LINES:
+        one = found[f"lines-{network}-{seat}-{count}"]["found"]
+        numbers = [f"{one[key]:,}" for key in ("decisions", "wins", "draws", "losses")]
+        game = found[f"lines-{network}-{seat}-{count}"]["game"]
+        rows.append((game, seat, count, *numbers))
+    headings = (
+        "game", "seat", "simulations", "decisions", "ends won", "drawn", "lost",
+    )  # fmt: skip
+    return f"""## Against everything
+
+All lines in which the network answers whatever an opponent may do: different positions in which it
+had to decide, and different final positions. Without an end that is lost (in Hex for the first
+player, who can win: Nash, 1952) it is a proof of perfect play in that seat.
+
+{table(headings, rows, texts=2)}"""
+
+
+def matches_section(found: Records) -> str:
+    """Return the matches of Hex."""
+    rows, game = [], found["hex"]["config"]["game"]
+    for number, opponent in enumerate(OPPONENTS):
+        first = found[f"match-{number}"]["agents"][0]["seats"][0]
+        low, high = (100 * bound for bound in wilson(first["wins"], first["games"]))
+        share = 100 * first["wins"] / first["games"]
+        rows.append((opponent, first["games"], f"{share:.1f} ({low:.1f} to {high:.1f})"))
+    return f"""## Hex against our other agents
+
+With 32 simulations a move, as first player of `{game}`.
+
+{table(("opponent", "games", "won, % (95 % interval)"), rows)}"""
+
+
+def positions_section(found: Records) -> str:
+    """Return the share of perfect moves in Connect Four."""
+    rows = []
+    for count, (least, most) in POSITIONS:
+        one = found[f"positions-{least}-{most}-{count}"]["found"]
+        share, low, high = (
+            100 * x for x in (one["perfect"] / one["positions"], one["low"], one["high"])
+        )
+        rows.append(
+            (
+                f"{least} to {most}",
+                count,
+                one["positions"],
+                f"{share:.1f} ({low:.1f} to {high:.1f})",
+                "{1} of {0}".format(*one["won"]),
+                "{1} of {0}".format(*one["drawn"]),
+            )
+        )
+    headings = (
+        "random plies", "simulations", "positions", "perfect moves, % (95 % interval)",
+        "in won positions", "in drawn ones",
+    )  # fmt: skip
+    return f"""## Connect Four in solved positions
+
+Random positions in which some moves give the result of perfect play away, and how often the
+network's keeps it; solved by `ludoteca.agents.endgame`.
+
+{table(headings, rows, texts=0)}"""
+
+
+def training_section(found: Records) -> str:
+    """Return how long the networks have learned."""
+    rows = [
+        (
+            found[name]["config"]["game"],
+            f"{found[name]['training']['games']:,}",
+            f"{found[name]['training']['seconds'] / 60:.1f}",
+            found[name]["config"]["network"]["filters"],
+            found[name]["config"]["network"]["blocks"],
+        )
+        for name in NETWORKS
+    ]
+    return f"""## Training
+
+{table(("game", "games", "minutes", "filters", "blocks"), rows)}"""
+
+
+SECTIONS: tuple[tuple[tuple[str, ...], Any], ...] = (
+    (("lines",), lines_section),
+    (("match", "hex"), matches_section),
+    (("positions",), positions_section),
+    (tuple(NETWORKS), training_section),
+)
+
+
+def _how(found: Records, count: int) -> str:
+    told = ", ".join(f"{name} {number}" for name, number in our_versions().items())
+    dates = sorted(one["about"]["date"][:16] for one in found.values())
+    machines = {f"{one['about']['cpu']}, {one['about']['cores']} cores" for one in found.values()}
+    return f"""## How it was done
+
+- Command: `python -m ludoteca.evaluate.reproduce solved`; {len(found)} of {count} runs.
+- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {told}
+- Machine: {"; ".join(sorted(machines))}
+- Every run's settings and results are in [results.json](results.json)."""

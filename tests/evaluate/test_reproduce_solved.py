@@ -1,0 +1,84 @@
+"""The study of solved games: its commands are understood, and its report says what was found."""
+
+import json
+
+import pytest
+import tyro
+
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.reproduce import solved, solved_report
+from ludoteca.evaluate.reproduce.solved_runs import (
+    NETWORKS,
+    OPPONENTS,
+    Network,
+    Perfection,
+    planned,
+)
+from ludoteca.train.alphazero.config import Config
+
+PIECES = planned(1)
+
+
+def test_the_trainings_are_commands_that_are_understood(tmp_path):
+    for name, (game, settings) in NETWORKS.items():
+        arguments = PIECES[name].arguments(tmp_path)
+        assert arguments[:3] == ["-P", "-m", "ludoteca.train.alphazero"]
+        config = tyro.cli(Config, args=arguments[3:])
+        assert (config.game, config.games) == (game, settings["games"])
+        assert config.folder == tmp_path / name
+    assert tyro.cli(Config, args=planned(1 / 32)["hex"].arguments(tmp_path)[3:]).games == 512
+
+
+def test_all_opponents_play_hex():
+    for opponent in OPPONENTS:
+        make_agent(opponent, make_game(NETWORKS["hex"][0]))
+
+
+ABOUT = {"date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
+
+
+def made_up(piece):
+    settings = dict(piece.settings)
+    if isinstance(piece, Network):
+        config = {"game": settings["game"], "network": {"filters": 8, "blocks": 1}}
+        told = {"config": config, "training": {"games": 1_000, "seconds": 90}}
+    elif isinstance(piece, Perfection) and piece.what == "lines":
+        found = {"decisions": 1234, "wins": 55, "draws": 0, "losses": 6, "example": ["a1"]}
+        told = {"game": piece.game, "found": found}
+    elif isinstance(piece, Perfection):
+        found = {"positions": 500, "perfect": 450, "low": 0.87, "high": 0.92}
+        told = {"game": piece.game, "found": found | {"won": [300, 280], "drawn": [200, 170]}}
+    else:
+        told = {"agents": [{"seats": [{"games": 100, "wins": 90}, {"games": 100, "wins": 3}]}]}
+    return told | {"about": ABOUT, "settings": settings}
+
+
+def test_the_report_says_what_was_found(tmp_path):
+    records = {"solved": {name: made_up(piece) for name, piece in PIECES.items()}}
+    solved_report.write(records, PIECES, tmp_path, fast=False)
+    text = (tmp_path / "report.md").read_text()
+    assert "| hex:board_size=5 | first | 4 | 1,234 | 55 | 0 | 6 |" in text
+    assert "| dqn:hex5 | 100 | 90.0 (82.6 to 94.5) |" in text
+    assert "| 8 to 15 | 200 | 500 | 90.0 (87.0 to 92.0) | 280 of 300 | 170 of 200 |" in text
+    assert "| connect4 | 1,000 | 1.5 | 8 | 1 |" in text
+    assert f"{len(PIECES)} of {len(PIECES)} runs" in text
+    del records["solved"]["match-0"]
+    solved_report.write(records, PIECES, tmp_path, fast=False)
+    assert "other agents" not in (tmp_path / "report.md").read_text()
+
+
+def test_what_the_report_has_is_not_made_again(tmp_path, capsys):
+    records = {"solved": {name: made_up(piece) for name, piece in PIECES.items()}}
+    solved_report.write(records, PIECES, tmp_path / "out", fast=False)
+    solved.reproduce(tmp_path / "out", tmp_path / "runs", keep=True)
+    assert "solved: 0 of" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.slow
+def test_a_fast_run_fills_the_report(tmp_path):
+    solved.reproduce(tmp_path / "out", tmp_path / "runs", fast=True)
+    content = json.loads((tmp_path / "out/results.json").read_text())
+    assert content["solved"].keys() == planned(1 / 32).keys()
+    assert "A fast run" in (tmp_path / "out/report.md").read_text()
