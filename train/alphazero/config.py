@@ -54,8 +54,10 @@ class Config(RoundConfig):
     temperature_plies: int = 12
     """For so many plies; then the best is played."""
     random_plies: int = 2
-    """So many plies at most, drawn for each game, are not the search's choice: they are drawn by
-    the network's policy, and with probability 0.25 uniformly."""
+    """So many plies at most, drawn for each game, begin it at random, some by the network's policy
+    and some uniformly, in shares drawn for each game. Results are only learned from after them.
+    The more of them, the better the network knows positions that it would avoid, and others will
+    lead it to."""
 
     exact: int = 0
     """Games of which endgames can be solved: positions with at most so many empty squares are

@@ -27,7 +27,9 @@ class Round:
             `[B, T, A]`.
         values: what the search thought of the position, for the mover. Shape `[B, T]`.
         movers: who moved. Shape `[B, T]`.
-        full: whether the search was a full one, to be learned from. Shape `[B, T]`.
+        full: whether the position is learned from: the search was a full one, or it is solved.
+            Shape `[B, T]`.
+        opening: plies at the beginning that were random. Shape `[B]`.
     """
 
     lengths: NDArray[np.int64]
@@ -37,6 +39,7 @@ class Round:
     values: NDArray[np.float32]
     movers: NDArray[np.int8]
     full: NDArray[np.bool_]
+    opening: NDArray[np.int16]
 
 
 class SelfPlay:
@@ -67,7 +70,8 @@ class SelfPlay:
         count, plies = arena.count, arena.plies
         arena.begin(rng)
         self._lines.clear()
-        opening = rng.integers(self._config.random_plies + 1, size=count)
+        opening = rng.integers(self._config.random_plies + 1, size=count).astype(np.int16)
+        self._uniform = rng.random(count)  # share of uniformly random moves in each opening
         kept = Round(
             lengths=np.zeros(count, np.int64),
             returns=np.zeros(count, np.float32),
@@ -76,6 +80,7 @@ class SelfPlay:
             values=np.zeros((count, plies), np.float32),
             movers=np.zeros((count, plies), np.int8),
             full=np.zeros((count, plies), np.bool_),
+            opening=opening,
         )
         for turn in arena.turns():
             self._play(turn, kept, evaluate, rng, opening[turn.lanes] > turn.ply)
@@ -156,12 +161,13 @@ class SelfPlay:
         chosen = found.best
         if config.rule == "puct" and ply < config.temperature_plies and config.temperature > 0:
             chosen = draw(found.policy.astype(np.float64) ** (1 / config.temperature), rng)
-        if opening.any():  # the network's policy, a little random, for different games
+        if opening.any():
             priors = np.maximum(self._search.trees.priors[:, 0], 0).astype(np.float64)
             legal = (self._search.trees.priors[:, 0] >= 0).astype(np.int8)
             by_prior = draw(priors, rng)
             uniform = nth_legal(legal, rng.random(len(rows)))
-            mixed = np.where(rng.random(len(rows)) < 0.25, uniform, by_prior)
+            shares = self._uniform[turn.lanes[rows]]
+            mixed = np.where(rng.random(len(rows)) < shares, uniform, by_prior)
             chosen = np.where(opening, mixed, chosen)
         actions[rows], policies[rows] = chosen, found.policy
         kept.values[turn.lanes[rows], ply] = found.value
@@ -182,7 +188,8 @@ def examples(played: Round, outcome_weight: float, dtype: Any) -> NDArray[np.voi
 
     Args:
         played: a round.
-        outcome_weight: share of the game's result in the value; the rest is the search's.
+        outcome_weight: share of the game's result in the value; the rest is the search's. Before
+            random plies it is 0, since the result is theirs.
         dtype: of the records, with `planes`, `policy` and `value`.
     """
     learned = played.full & (np.arange(played.full.shape[1]) < played.lengths[:, None])
@@ -191,6 +198,6 @@ def examples(played: Round, outcome_weight: float, dtype: Any) -> NDArray[np.voi
     records["planes"] = played.planes[game, ply]
     records["policy"] = played.policies[game, ply]
     result = played.returns[game] * np.where(played.movers[game, ply] == 0, 1, -1)
-    searched = played.values[game, ply]
-    records["value"] = outcome_weight * result + (1 - outcome_weight) * searched
+    weight = np.where(ply < played.opening[game], 0, outcome_weight)
+    records["value"] = weight * result + (1 - weight) * played.values[game, ply]
     return records
