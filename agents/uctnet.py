@@ -77,7 +77,7 @@ class UCTNetAgent(Agent):
             self.simulations = integer("max_nodes", max_nodes, 2, 10**9) - 1
         self._leaves = integer("leaves", leaves, 1, 1024)
         integer("levels", levels, 0, 10**6)
-        self._rule = Rule(uct=True, c_uct=real("c", c, 0, 1e6), levels=levels)
+        self._rule = Rule(uct=True, decisive=False, c_uct=real("c", c, 0, 1e6), levels=levels)
         self._sight = _Sight(ValueView(game, network.config.view))
         self._search: GuidedSearch | None = None
         self._together = 1

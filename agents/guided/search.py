@@ -95,9 +95,12 @@ class GuidedSearch:
         self._most, self._leaves = simulations, leaves
         if self._rule.gumbel and leaves > 1:
             raise ValueError(f"the rule gumbel needs leaves=1, got {leaves}")
-        self._all = make_trees(encoder.game, count, simulations + 1, leaves)
+        # A node more than the trees can have: its state is working memory.
+        self._all = make_trees(encoder.game, count, simulations + 2, leaves)
         self.trees: Trees = self._all
-        self._compiled = make_simulation(encoder.game, self._rule.gumbel, self._rule.uct)
+        self._compiled = make_simulation(
+            encoder.game, self._rule.gumbel, self._rule.uct, self._rule.decisive
+        )
         actions = encoder.game.num_actions
         self._memory = (np.zeros(actions, np.float32), np.zeros(2))
         self._legal = np.zeros(actions, np.int16)
@@ -177,7 +180,7 @@ class GuidedSearch:
             planes, _ = self._encoder.encode(trees.states[chosen, leaves], seats)
             logits, values = evaluate(planes)
             logits = self._encoder.translate_policy(logits, seats)
-        self._compiled.expand(trees, chosen, slots, logits, values, self._legal)
+        self._compiled.expand(trees, chosen, slots, logits, values, self._legal, self._memory[1])
 
     def _halving(
         self,

@@ -25,6 +25,8 @@ class Rule(NamedTuple):
             of the prior probability of those with visits.
         c_visit: Gumbel: visits that weigh as much as the most visited action has.
         c_scale: Gumbel: how much values weigh against priors.
+        decisive: whether a position where a move wins at once counts as won, whatever the network
+            says; see `simulate.make_simulation`.
         c_uct: UCT's constant.
         levels: how many levels trees grow below their roots; 0: as many as they like.
     """
@@ -36,6 +38,7 @@ class Rule(NamedTuple):
     fpu: float = 0.25
     c_visit: float = 50.0
     c_scale: float = 0.5
+    decisive: bool = True
     c_uct: float = math.sqrt(2)
     levels: int = 0
 

@@ -22,10 +22,10 @@ class Simulation(NamedTuple):
             leaves, `counts`, int64 `[B]`, times at once. `first`, int64 `[B]`, are the roots'
             actions, or `BY_RULE`. Simulations that end in a finished game are backed up at once.
             `policy`, float32 `[A]`, and `scores`, float64 `[2]`, are working memory.
-        expand: `expand(trees, chosen, slots, logits, values, legal)` gives the leaf of simulation
-            `slots` of search `chosen`, both int64 `[K]`, its priors, softmax of `logits`, float32
-            `[K, A]`, and its value to its mover, float32 `[K]`; then it backs up all simulations
-            under way. `legal`, int16 `[A]`, is memory.
+        expand: `expand(trees, chosen, slots, logits, values, legal, scores)` gives the leaf of
+            simulation `slots` of search `chosen`, both int64 `[K]`, its priors, softmax of
+            `logits`, float32 `[K, A]`, and its value to its mover, float32 `[K]`; then it backs up
+            all simulations under way. `legal`, int16 `[A]`, and `scores` are memory.
     """
 
     begin: Any
@@ -34,8 +34,19 @@ class Simulation(NamedTuple):
 
 
 @cache
-def make_simulation(game: Game, gumbel: bool, by_uct: bool = False) -> Simulation:
-    """Return the compiled functions for a game and the rule below the root; by default PUCT."""
+def make_simulation(
+    game: Game, gumbel: bool, by_uct: bool = False, decisive: bool = False
+) -> Simulation:
+    """Return the compiled functions for a game and the rule below the root; by default PUCT.
+
+    Args:
+        game: the game.
+        gumbel: whether the rule is Gumbel AlphaZero's.
+        by_uct: whether it is UCT's.
+        decisive: whether leaves where a move wins at once are known as won, whatever the network
+            says (decisive moves: Teytaud and Teytaud, "On the huge benefit of decisive moves in
+            Monte-Carlo tree search algorithms", 2010).
+    """
     step, is_terminal, returns = game.step, game.is_terminal, game.returns
     player, legal_actions, num_actions = game.player, game.legal_actions, game.num_actions
 
@@ -122,8 +133,23 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool = False) -> Simulatio
             for i in range(counts[b]):
                 go_down(trees, b, i, first[b], rule, policy, scores)
 
+    @kernel
+    def winning(trees, b, node, legal, n, scores):
+        """Return a move that wins at once, or -1; the last node's state is working memory."""
+        spare = trees.states.shape[1] - 1
+        for i in range(n):
+            for w in range(trees.words.shape[2]):
+                trees.words[b, spare, w] = trees.words[b, node, w]
+            s = trees.states[b, spare]
+            step(s, legal[i])
+            if is_terminal(s):
+                returns(s, scores)
+                if scores[trees.mover[b, node]] >= 1:
+                    return int(legal[i])
+        return -1
+
     @compiled_without_allocation
-    def expand(trees, chosen, slots, logits, values, legal):
+    def expand(trees, chosen, slots, logits, values, legal, scores):
         for k in range(len(chosen)):
             b = chosen[k]
             node = trees.leaves[b, slots[k]]
@@ -145,6 +171,13 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool = False) -> Simulatio
             for i in range(n):
                 priors[legal[i]] = math.exp(logits[k, legal[i]] - largest) / total
             trees.value[b, node] = values[k] if trees.mover[b, node] == 0 else -values[k]
+            if decisive:
+                won = winning(trees, b, node, legal, n, scores)
+                if won >= 0:
+                    for i in range(n):
+                        priors[legal[i]] = 0.0
+                    priors[won] = 1.0
+                    trees.value[b, node] = 1.0 if trees.mover[b, node] == 0 else -1.0
         for b in range(len(trees.size)):
             for i in range(trees.leaves.shape[1]):
                 if trees.leaves[b, i] != NO_NODE:

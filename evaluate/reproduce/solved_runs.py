@@ -96,7 +96,7 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
             "games": 20_480,
             "network.filters": 64,
             "network.blocks": 4,
-            "random_plies": 6,
+            "random_plies": 16,
         },
     ),
 }
@@ -106,7 +106,7 @@ LINES = [
     *(("hex", "first", count) for count in (0, 4, 32)),
 ]
 # Simulations, and random plies before a position, of Connect Four.
-POSITIONS = [(count, plies) for count in (0, 32, 200, 800) for plies in ((8, 15), (16, 30))]
+POSITIONS = [(count, plies) for count in (0, 32, 200, 800) for plies in ((12, 18), (19, 30))]
 POSITION_COUNT = 500
 # Everybody plays Hex 5x5 against the network that moves first.
 OPPONENTS = (
@@ -147,7 +147,7 @@ def planned(scale: float) -> Planned:
         pieces.append(Network(name, shared | settings | {"games": games}))
     for network, seat, count in LINES:
         name = f"lines-{network}-{seat}-{count}"
-        options = {"seat": seat}
+        options: dict[str, Any] = {"seat": seat}
         pieces.append(Perfection(name, network, "lines", games_of[network], count, options))
     count = max(round(POSITION_COUNT * scale), 20)
     for simulations, (least, most) in POSITIONS:

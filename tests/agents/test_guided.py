@@ -206,3 +206,27 @@ def test_noise_changes_priors_of_legal_moves_only():
     assert set(np.flatnonzero(priors >= 0)) == set(legal)
     assert priors[legal].sum() == pytest.approx(1, abs=1e-5)
     assert priors[legal].std() > 0.01
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_move_that_wins_at_once_is_seen_whatever_the_network_says(rule):
+    """A network that never thinks of the last column, where a line is made, and sees no danger."""
+    game = make_game("connect4")
+
+    def blind(planes):
+        logits = np.zeros((len(planes), 7), np.float32)
+        logits[:, 6] = -50
+        return logits, np.full(len(planes), -0.9, np.float32)
+
+    win = after(game, 6, 0, 6, 0, 6, 1)  # player 0 has three in the last column
+    threat = after(game, 6, 0, 6, 1, 6)  # player 1 must stop that
+    found, _ = search(game, [win, threat], 40, RULES[rule], blind)
+    assert found.best[0] == 6
+    assert found.policy[0, 6] > 0.9
+    assert found.values[0, 6] == 1
+    others = [value for a, value in enumerate(found.values[1]) if a != 6 and value == value]
+    assert others
+    assert max(others) == -1  # all moves but one are known to lose
+    careless = RULES[rule]._replace(decisive=False)
+    found, _ = search(game, [threat], 40, careless, blind)
+    assert np.nanmax(found.values[0, :6]) > -1

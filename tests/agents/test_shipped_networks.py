@@ -7,14 +7,18 @@ import pytest
 import ludoteca  # noqa: F401 (registers the games)
 from ludoteca.agents.dqn import DQNAgent
 from ludoteca.agents.networks.weights import load_weights, shipped_weights
+from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.perfect import all_lines
 
 SHIPPED = shipped_weights("dqn")
+SEARCHED = shipped_weights("az")
 
 
 def test_they_are_there():
     assert {"hex5", "hex7", "hex11"} <= SHIPPED.keys()
+    assert {"hex5", "othello"} <= SEARCHED.keys()
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -52,3 +56,29 @@ def test_it_is_an_opponent_anywhere():
     assert reward == -1
     agent = DQNAgent(make_game("hex:board_size=5"), "hex5")
     assert agent.about["game"].startswith("hex:board_size=5")
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_the_card_of_a_searched_one_says_how_it_was_made(name):
+    about = load_weights(SEARCHED[name])[1]
+    card = about["card"]
+    assert "ludoteca.train.alphazero" in card["about"]["command"]
+    assert card["config"]["folder"].startswith("runs/")
+    assert {"torch", "ludoteca"} <= card["versions"].keys()
+    assert isinstance(card["config"]["seed"], int)
+    game = make_game(about["game"])
+    match = play_match(game, [f"az:{name},simulations=8", "random"], 20, seed=3)
+    assert match.totals[0].wins >= (20 if name == "othello" else 15)
+
+
+def test_the_first_player_of_hex_wins():
+    match = play_match("hex:board_size=5", ["az:hex5,simulations=4", "mcts:simulations=500"], 40)
+    assert match.seats[0][0].wins == 20
+
+
+@pytest.mark.slow
+def test_the_first_player_of_hex_wins_against_everything():
+    game = make_game("hex:board_size=5")
+    found = all_lines(game, make_agent("az:hex5,simulations=4", game), 0)
+    assert found.draws == found.losses == 0
+    assert found.decisions > 100_000

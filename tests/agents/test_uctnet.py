@@ -20,7 +20,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.rng import below
 from ludoteca.evaluate.match import play_match
 
-UCT = Rule(uct=True)
+UCT = Rule(uct=True, decisive=False)
 SMALL = ValueConfig(filters=(4,), hidden=8)
 
 

@@ -60,7 +60,7 @@ def test_the_report_says_what_was_found(tmp_path):
     text = (tmp_path / "report.md").read_text()
     assert "| hex:board_size=5 | first | 4 | 1,234 | 55 | 0 | 6 |" in text
     assert "| dqn:hex5 | 100 | 90.0 (82.6 to 94.5) |" in text
-    assert "| 8 to 15 | 200 | 500 | 90.0 (87.0 to 92.0) | 280 of 300 | 170 of 200 |" in text
+    assert "| 12 to 18 | 200 | 500 | 90.0 (87.0 to 92.0) | 280 of 300 | 170 of 200 |" in text
     assert "| connect4 | 1,000 | 1.5 | 8 | 1 |" in text
     assert f"{len(PIECES)} of {len(PIECES)} runs" in text
     del records["solved"]["match-0"]
