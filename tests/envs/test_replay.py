@@ -285,7 +285,7 @@ def test_what_cannot_be_read_is_named_with_its_file(tmp_path: Path) -> None:
         Replay.load(tmp_path)
 
 
-@pytest.mark.parametrize("broken", ["os.replace", "Path.write_bytes"])
+@pytest.mark.parametrize("broken", ["os.replace", "Path.open"])
 def test_a_save_that_fails_leaves_the_old_file_and_no_other(
     broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finished: Any
 ) -> None:
@@ -310,6 +310,21 @@ def test_a_save_that_fails_leaves_the_old_file_and_no_other(
     other = tmp_path / "other"
     other.touch()
     assert stat.S_IMODE(file.stat().st_mode) == stat.S_IMODE(other.stat().st_mode)
+
+
+def test_a_file_that_is_broken_off_leaves_the_old_one_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def break_off() -> None:
+        with files.writing(path) as file:
+            file.write(b"half a fi")
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        break_off()
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
 
 
 def test_the_names_of_the_players_survive(finished: Any) -> None:
