@@ -201,6 +201,7 @@ def test_a_finished_run_can_be_made_longer(tmp_path):
     assert training.metrics.rows[-1]["step"] == 60
 
 
+@pytest.mark.slow
 def test_several_processes_play_the_same_games_again(tmp_path):
     config = replace(TINY, games=40, workers=2, evaluate_games=1, final_games=1)
     weights = []
