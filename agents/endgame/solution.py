@@ -21,7 +21,7 @@ class EndgameSolution:
     Attributes:
         action: a best move of the player to move, and `name` what people call it.
         score: how many more discs than the opponent that player has in the end (negative: fewer);
-            squares that stay empty count for the winner.
+            squares that stay empty count for the winner. In Connect Four 1, 0 or -1.
         principal_variation: names of best moves of both players, until the game is over.
         scores: the score of every legal move by its name, best first; None unless asked for.
         empty: how many squares were empty.

@@ -34,9 +34,7 @@ class Simulation(NamedTuple):
 
 
 @cache
-def make_simulation(
-    game: Game, gumbel: bool, by_uct: bool = False, decisive: bool = False
-) -> Simulation:
+def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> Simulation:
     """Return the compiled functions for a game and the rule below the root; by default PUCT.
 
     Args:

@@ -59,7 +59,7 @@ def make_trees(game: Game, count: int, nodes: int, leaves: int = 1) -> Trees:
     Args:
         game: for two players who move in turn.
         count: B.
-        nodes: N; a search of n simulations needs n + 1.
+        nodes: N; a search of n simulations needs n + 1, and one more that is working memory.
         leaves: L, how many simulations of a search go on at once.
     """
     states = game.empty(count * nodes).reshape(count, nodes)

@@ -55,7 +55,11 @@ class Memory:
         self.evaluated += int(new.sum())
         if not new.any():
             return self._outputs[places]
-        found = self._run(planes[new])
+        try:
+            found = self._run(planes[new])
+        except BaseException:
+            self.clear()  # places are taken, but nothing is there
+            raise
         kept = places[new] != NOWHERE
         self._outputs[places[new][kept]] = found[kept]
         outputs = self._outputs[places]

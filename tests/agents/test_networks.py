@@ -271,6 +271,18 @@ def test_a_memory_runs_the_network_once_for_each_position():
             memory.clear()
             memory(pool[:10])
             assert memory.evaluated == before + 10
+    fails = [True]
+
+    def fail_once(planes):
+        if fails.pop():
+            raise KeyboardInterrupt
+        return run(planes)
+
+    memory = Memory(fail_once, (2, 3, 4), 5)
+    with pytest.raises(KeyboardInterrupt):
+        memory(pool[:3])
+    fails.append(False)
+    assert np.array_equal(memory(pool[:3]), Memory(run, (2, 3, 4), 5)(pool[:3]))
     with pytest.raises(ValueError, match="places must be a power of two, got 12"):
         Memory(run, (1,), 1, 12)
 

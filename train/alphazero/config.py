@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.pv_network import PVConfig
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.settings import RoundConfig
@@ -79,6 +80,11 @@ class Config(RoundConfig):
     """Games of a trial."""
     gate_share: float = 0.55
     """Score that it needs there."""
+
+    @property
+    def search_rule(self) -> Rule:
+        """How searches choose, in self-play and evaluations."""
+        return Rule(gumbel=self.rule == "gumbel", c_init=self.c)
 
     def __post_init__(self) -> None:
         super().__post_init__()

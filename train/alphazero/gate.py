@@ -6,7 +6,6 @@ import numpy as np
 import torch
 
 from ludoteca.agents.alphazero import AlphaZeroAgent
-from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.pv_network import PVNetwork
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.envs.game import Game
@@ -47,10 +46,9 @@ class Gate:
         self._rounds = 0
         self.tried += 1
         self._new.load(network)
-        rule = Rule(gumbel=config.rule == "gumbel", c_init=config.c)
         agents = [
             AlphaZeroAgent.from_runner(
-                self._game, runner, config.simulations, rule, config.considered, 0.5
+                self._game, runner, config.simulations, config.search_rule, config.considered, 0.5
             )
             for runner in (self._new, self._held)
         ]

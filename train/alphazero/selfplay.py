@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from ludoteca.agents.dqn import nth_legal
 from ludoteca.agents.endgame import Line, make_endgame
 from ludoteca.agents.guided.search import Evaluate, GuidedSearch
-from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.arena import Arena, Turn
@@ -53,7 +52,7 @@ class SelfPlay:
             encoder,
             config.games_per_round,
             max(config.simulations, config.fast_simulations),
-            Rule(gumbel=config.rule == "gumbel", c_init=config.c),
+            config.search_rule,
             config.considered,
         )
         self._endgame = make_endgame(encoder.game) if config.exact else None

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.alphazero import AlphaZeroAgent, load_pv_network
-from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import make_pv_network
 from ludoteca.agents.networks.runner import Runner
@@ -54,11 +53,11 @@ class Training(RoundTraining):
         ]
         self._window = Records(config.window, np.dtype(record))
         scale = 1 / game.observation_high
-        self.learner = Learner(network, replace(config, precision=self.precision), scale)
         sure = replace(config, precision=self.precision)
-        self.player: Any = make_player(network, encoder, sure)
-        self._gate = Gate(self.player, game, network, sure) if config.gate_every else None
-        self.player = self._gate or self.player
+        self.learner = Learner(network, sure, scale)
+        player = make_player(network, encoder, sure)
+        self._gate = Gate(player, game, network, sure) if config.gate_every else None
+        self.player: Any = self._gate or player
         self._tester = Runner(network, scale, config.device, self.precision)
         self._owed = 0.0  # updates that are due
         self._sums = _Sums()
@@ -108,12 +107,11 @@ class Training(RoundTraining):
         """Return the network as it is now as an agent that searches."""
         config = self.config
         self._tester.load(self.network)
-        rule = Rule(gumbel=config.rule == "gumbel", c_init=config.c)
         return AlphaZeroAgent.from_runner(
             self.game,
             self._tester,
             config.evaluate_simulations,
-            rule,
+            config.search_rule,
             config.considered,
             endgame=config.exact,
         )
