@@ -33,6 +33,7 @@ def _subject(training: Training) -> Subject:
         rule=config.rule,
         c=config.c,
         considered=config.considered,
+        endgame=config.exact,
         device=config.device,
         precision=training.precision,
     )
