@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
+from ludoteca.agents.draws import by_weight
 from ludoteca.agents.endgame import make_endgame, solve_endgame
 from ludoteca.agents.guided.search import Found, GuidedSearch
 from ludoteca.agents.guided.selection import Rule
@@ -154,11 +155,9 @@ class AlphaZeroAgent(Agent):
             actions[part] = found.best
             if self._temperature > 0:
                 weights = found.policy.astype(np.float64) ** (1 / self._temperature)
-                shares = weights.cumsum(1) / weights.sum(1, keepdims=True)
                 streams = rngs[part]
-                drawn = uniform(streams.T)
+                actions[part] = by_weight(weights, uniform(streams.T))
                 rngs[part] = streams
-                actions[part] = (shares <= drawn[:, None]).sum(1)
         return actions
 
     def look(self, states: NDArray[np.void]) -> Found:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
+from ludoteca.agents.draws import nth_legal
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
@@ -132,11 +133,3 @@ def load_q_network(game: Game, file: Path) -> tuple[QNetwork, dict[str, Any]]:
         ValueError: if the file holds no Q network, or one that does not fit the game.
     """
     return load_network(game, file, lambda told: make_q_network(q_config(told), game), "Q network")
-
-
-def nth_legal(masks: NDArray[np.int8], drawn: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return a legal action for each number in [0, 1), uniformly. Shape `[K]`."""
-    counts = masks.sum(1, dtype=np.int64)
-    wanted = (drawn * counts).astype(np.int64)
-    chosen: NDArray[np.int64] = (masks.cumsum(1, dtype=np.int64) <= wanted[:, None]).sum(1)
-    return chosen

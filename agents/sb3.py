@@ -9,6 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
+from ludoteca.agents.draws import by_weight
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
 from ludoteca.envs.rng import uniform
@@ -199,11 +200,7 @@ def draw(logits: NDArray[np.float64], rngs: NDArray[np.uint64]) -> NDArray[np.in
         rngs: random streams, advanced in place. Shape `[K, 1]`.
     """
     weights = np.exp(logits - logits.max(1, keepdims=True))
-    reached = weights.cumsum(1)
-    drawn = uniform(rngs.T)
-    # An action of weight zero reaches no further than the one before it, so it is never first.
-    chosen: NDArray[np.int64] = (reached <= (drawn * reached[:, -1])[:, None]).sum(1)
-    return chosen
+    return by_weight(weights, uniform(rngs.T))
 
 
 def _logits(policy: Any, seen: Any) -> torch.Tensor:

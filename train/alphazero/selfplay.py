@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.dqn import nth_legal
+from ludoteca.agents.draws import by_weight, nth_legal
 from ludoteca.agents.endgame import Line, make_endgame
 from ludoteca.agents.guided.search import Evaluate, GuidedSearch
 from ludoteca.agents.networks.encoder import Encoder
@@ -159,11 +159,12 @@ class SelfPlay:
         )
         chosen = found.best
         if config.rule == "puct" and ply < config.temperature_plies and config.temperature > 0:
-            chosen = draw(found.policy.astype(np.float64) ** (1 / config.temperature), rng)
+            weights = found.policy.astype(np.float64) ** (1 / config.temperature)
+            chosen = by_weight(weights, rng.random(len(rows)))
         if opening.any():
             priors = np.maximum(self._search.trees.priors[:, 0], 0).astype(np.float64)
             legal = (self._search.trees.priors[:, 0] >= 0).astype(np.int8)
-            by_prior = draw(priors, rng)
+            by_prior = by_weight(priors, rng.random(len(rows)))
             uniform = nth_legal(legal, rng.random(len(rows)))
             shares = self._uniform[turn.lanes[rows]]
             mixed = np.where(rng.random(len(rows)) < shares, uniform, by_prior)
@@ -171,15 +172,6 @@ class SelfPlay:
         actions[rows], policies[rows] = chosen, found.policy
         kept.values[turn.lanes[rows], ply] = found.value
         kept.full[turn.lanes[rows], ply] = full
-
-
-def draw(weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw an action for each row of weights. Shape `[K]`."""
-    shares = weights.cumsum(1)
-    wanted = rng.random(len(weights)) * shares[:, -1]
-    last = weights.shape[1] - 1  # rounding may leave a wish just above all shares
-    chosen: NDArray[np.int64] = np.minimum((shares <= wanted[:, None]).sum(1), last)
-    return chosen
 
 
 def examples(played: Round, outcome_weight: float, dtype: Any) -> NDArray[np.void]:

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.dqn import ILLEGAL, nth_legal
+from ludoteca.agents.dqn import ILLEGAL
+from ludoteca.agents.draws import nth_legal
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.train.arena import Arena, Turn
 from ludoteca.train.replay import Packing

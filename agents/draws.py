@@ -1,0 +1,26 @@
+"""Drawing an action for each of many positions, given a number in [0, 1) for each."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def nth_legal(masks: NDArray[np.int8], drawn: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return a legal action for each number in [0, 1), uniformly. Shape `[K]`."""
+    counts = masks.sum(1, dtype=np.int64)
+    wanted = (drawn * counts).astype(np.int64)
+    chosen: NDArray[np.int64] = (masks.cumsum(1, dtype=np.int64) <= wanted[:, None]).sum(1)
+    return chosen
+
+
+def by_weight(weights: NDArray[np.float64], drawn: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return an action for each number in [0, 1), in proportion to its weight. Shape `[K]`.
+
+    Args:
+        weights: not negative, and not all zero. Shape `[K, num_actions]`.
+        drawn: the numbers. Shape `[K]`.
+    """
+    reached = weights.cumsum(1)
+    # An action of weight zero reaches no further than the one before it, so it is never first.
+    # A number below 1 times the sum of all stays below that sum, however it is rounded.
+    chosen: NDArray[np.int64] = (reached <= (drawn * reached[:, -1])[:, None]).sum(1)
+    return chosen
