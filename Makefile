@@ -16,7 +16,7 @@ FOR_TEST := $(VENV)/.installed-test
 RUN := $(BIN)/python -P -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint typecheck peers bench images geese-oracle geese-live clean
+.PHONY: help demo test test-slow lint typecheck peers bench images geese-oracle geese-live kaggle clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; \
@@ -60,6 +60,9 @@ geese-live: $(FOR_TEST) $(KAGGLE)/.installed ## record new games of Hungry Geese
 	$(KAGGLE)/bin/python tests/oracles/record_geese.py --seed $(GEESE_SEED) --games $(GEESE_GAMES) \
 		--out build/geese.npz
 	LUDOTECA_GEESE_RECORD=$(CURDIR)/build/geese.npz $(BIN)/pytest tests/games/test_hungry_geese_oracle.py
+
+kaggle: $(FOR_TEST) $(KAGGLE)/.installed ## play exported agents in kaggle-environments, and compare
+	$(BIN)/pytest tests/agents/test_kaggle_live.py
 
 clean: ## remove what can be made again, except runs/ and the virtual environments
 	rm -rf build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -20,9 +20,12 @@ class Agent(ABC):
     Attributes:
         game: the game it was made for.
         choose: its policy kernel `choose(s, player, legal, n, rng) -> action`, if it is one.
+        most_games: how many games it can play side by side, in the lanes before that number; None
+            if there is no limit.
     """
 
     choose: Policy | None = None
+    most_games: int | None = None
 
     def __init__(self, game: Game):
         self.game = game
@@ -35,6 +38,10 @@ class Agent(ABC):
         """Compile or load what acting needs, so that the first move takes no longer than others."""
         return
 
+    def why(self, lane: int, seat: int) -> tuple[str, str]:
+        """Tell why it has just answered `FORFEIT` there: the kind of reason, and a message."""
+        return "forfeit", ""
+
     @abstractmethod
     def act(
         self,
@@ -43,7 +50,7 @@ class Agent(ABC):
         rngs: NDArray[np.uint64],
         lanes: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Return one legal action per position.
+        """Return one legal action per position, or `FORFEIT` where all players move at once.
 
         Args:
             states: positions. Shape `[K]`; not to be changed.

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
+from ludoteca.envs.batch import words_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 from ludoteca.envs.params import choice, integer, real
@@ -69,8 +70,7 @@ class OpenSpielAgent(Agent):
         # Three positions to work on and the one looked for; the same memory as unsigned integers.
         # Records are assigned to it field by field, so the bytes between fields are always zero.
         self._states = game.empty(FOLLOWED + 2)
-        width = next(width for width in (8, 4, 2, 1) if self._states.itemsize % width == 0)
-        self._words = self._states.view(f"u{width}").reshape(FOLLOWED + 2, -1)
+        self._words = words_of(self._states)
         self._legal = np.zeros((FOLLOWED, game.num_actions), np.int16)
 
     def prepare(self) -> None:

@@ -15,6 +15,7 @@ AGENTS = {
     "sb3": "ludoteca.agents.sb3:SB3Agent",
     "random_valid": "ludoteca.agents.playouts:random_valid",
     "random_safe": "ludoteca.agents.playouts:random_safe",
+    "deterministic": "ludoteca.agents.deterministic:deterministic",
     "flat": "ludoteca.agents.flat:FlatAgent",
     "mcts": "ludoteca.agents.mcts.maker:mcts",
     "openspiel": "ludoteca.agents.openspiel:OpenSpielAgent",
@@ -22,7 +23,10 @@ AGENTS = {
     "mixed": "ludoteca.agents.resistance:MixedAgent",
     "dqn": "ludoteca.agents.dqn:DQNAgent",
     "az": "ludoteca.agents.alphazero:AlphaZeroAgent",
+    "ac": "ludoteca.agents.actor_critic:ActorCriticAgent",
+    "cnn": "ludoteca.agents.actor_critic:NetworkAgent",
     "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
+    "kaggle": "ludoteca.agents.kaggle.agent:KaggleAgent",
 }
 
 

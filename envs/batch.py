@@ -91,6 +91,19 @@ def root(game: Game, from_state: Any = None) -> NDArray[np.void]:
     return copy
 
 
+def words_of(states: NDArray[np.void]) -> NDArray[Any]:
+    """Return the memory of positions as integers, which compiled code copies faster.
+
+    Args:
+        states: positions. Shape `[...]`.
+
+    Returns:
+        The same memory. Shape `[..., W]`.
+    """
+    width = next(width for width in (8, 4, 2, 1) if states.itemsize % width == 0)
+    return states.view(f"u{width}").reshape(*states.shape, states.itemsize // width)
+
+
 def seat_count(game: Game) -> int:
     """Return how many actions make a ply: one of the mover, or one of every player."""
     return game.num_players if game.simultaneous else 1

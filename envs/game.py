@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.layout import Layout
 from ludoteca.envs.symmetry import Symmetry
 
+FORFEIT = -1  # instead of an action, where all move at once: the player leaves the game
 P = ParamSpec("P")
 Dynamics = Literal["sequential", "simultaneous"]
 
@@ -48,7 +49,8 @@ class Game:
         init: `init(s, seed)` sets the starting position and leaves the settings alone.
         legal_actions: writes the legal actions, ascending, to `out[:n]`. Sequential: `n >= 1`
             unless the game is over. Simultaneous: `n >= 1` for active players, else 0.
-        step: plays a legal action (simultaneous: entries of inactive players are ignored).
+        step: plays a legal action. Simultaneous: entries of inactive players are ignored, and who
+            is active may also `FORFEIT`, and is out at once.
         is_terminal: `is_terminal(s) -> bool`.
         returns: `returns(s, out)` writes one score in [-1, 1] per player: final when the game is
             over; before that, what is already decided for a player who is out, else 0.

@@ -44,7 +44,8 @@ class Layout:
         edges: colors of the north, east, south and west sides, where they belong to players.
         cell_actions: whether action `row * columns + column` means that cell.
         column_actions: whether action `c` means column `c`.
-        counts: whether how many cells each player holds is worth telling.
+        counts: what the cells that a player holds are called, such as `"discs"`, if their number
+            is worth telling; else empty.
         paths: `paths(s)` lists, for each player, the cells (`row * columns + column`) of a body,
             head first, to be drawn joined; neighbors across the border are joined around it.
         coordinates: `"a1 top"`: rows are numbered from the top; `"a1 bottom"`: from the bottom, as
@@ -64,7 +65,7 @@ class Layout:
     edges: tuple[str, str, str, str] | None = None
     cell_actions: bool = False
     column_actions: bool = False
-    counts: bool = False
+    counts: str = ""
     paths: Callable[[Any], list[list[int]]] | None = None
     coordinates: Literal["a1 top", "a1 bottom", "none"] = "a1 top"
     moves: tuple[tuple[int, int], ...] = ()

@@ -27,7 +27,7 @@ class Opponent(Protocol):
         rngs: NDArray[np.uint64],
         lanes: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Return one legal action per position.
+        """Return one legal action per position, or `FORFEIT` where all players move at once.
 
         Args:
             states: positions. Shape `[K]`; not to be changed.

@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from ludoteca.envs.files import write_whole
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.registry import make_game
 
@@ -25,7 +25,8 @@ class Replay:
     Attributes:
         game: the game's spec string.
         seed: what `Game.init` was given.
-        actions: one per ply; in simultaneous games one list per step, an entry per player.
+        actions: one per ply; in simultaneous games one list per step, an entry per player, which
+            may be `FORFEIT`.
         returns: the result per player, or None if the game is not over.
         players: what the players were called, by seat; may be empty.
     """
@@ -156,7 +157,8 @@ def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
     for p, one in enumerate(action):
         n = game.legal_actions(s, p, legal)
         if n > 0:
-            _check_legal(k, one, legal[:n], f" of player {p}")
+            if one != FORFEIT:
+                _check_legal(k, one, legal[:n], f" of player {p}")
         elif one != 0:
             raise ValueError(f"move {k}: player {p} is out, but the replay lets it play {one!r}")
 

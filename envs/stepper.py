@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 from ludoteca.envs.rng import below, next_u64
 from ludoteca.envs.team import make_shared
@@ -95,8 +95,8 @@ class Stepper(NamedTuple):
             sequential games it also plays.
         reply: `reply(states, lanes, chosen, joint, history, scratch)` plays the opponents' actions:
             `joint` int64 `[K, P]` in the lanes `chosen`, int64 `[K]`; in sequential games only the
-            mover's entry counts. Returns -1, or `k * P + player` of an illegal action: nothing has
-            then been played.
+            mover's entry counts, in simultaneous ones players may `FORFEIT`. Returns -1, or
+            `k * P + player` of an illegal action: nothing has then been played.
         restart: `restart(states, lanes, which, history, seat_rule)` begins new games where
             `which`, bool `[B]`, is true.
         view: `view(states, lanes, masks, observations, scratch)` writes what is seen.
@@ -330,7 +330,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
             for p in range(players):
                 if is_active(s, p) if simultaneous else p == player(s):
                     n = legal_of(s, p, work.legal)
-                    legal = False
+                    legal = simultaneous and joint[k, p] == FORFEIT
                     for j in range(n):
                         legal |= work.legal[j] == joint[k, p]
                     if not legal:

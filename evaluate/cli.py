@@ -1,4 +1,4 @@
-"""The command `ludoteca`: games listed, played and shown, matches, speed measured."""
+"""The command `ludoteca`: games listed, played and shown, matches, speed, agents exported."""
 
 import inspect
 import os
@@ -25,6 +25,8 @@ agents that play it. With LUDOTECA_DEBUG=1, errors come with tracebacks.
 """
 Agents = Annotated[tuple[str, ...], arg(metavar="AGENT [AGENT ...]")]
 File = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
+Number = Annotated[int | None, arg(metavar="INT", help_behavior_hint="")]
+Seconds = Annotated[float | None, arg(metavar="FLOAT", help_behavior_hint="")]
 Folder = Annotated[Path | None, arg(metavar="FOLDER", help_behavior_hint="")]
 
 
@@ -73,6 +75,7 @@ def _run(arguments: list[str]) -> None:
         "render": render_command(parameters),
         "replay": replay,
         "bench": bench,
+        "export": export,
     }
     config = (tyro.conf.HelptextFromCommentsOff, tyro.conf.FlagCreatePairsOff)
     if not arguments or arguments[0] not in commands:
@@ -202,7 +205,7 @@ def play_and_report(
     )
     console = Console(highlight=False)
     console.print(match_table(game, result))
-    console.print(match_summary(game, result))
+    console.print(match_summary(game, result), markup=False)
     if json is not None:
         content = match_json(result) | {"about": about_this_run(), "versions": our_versions()}
         write_whole(json, dumps(content, indent=2) + "\n")
@@ -223,8 +226,8 @@ def render_command(parameters: Any) -> Callable[..., None]:
         replay: File = None,
         agents: Agents = ("random", "random"),
         seed: int = 0,
-        ply: Annotated[int | None, arg(metavar="INT", help_behavior_hint="")] = None,
-        seconds: float = 0.6,
+        ply: Number = None,
+        seconds: Seconds = None,
     ) -> None:
         """Draw a game: a replay, or one that agents play for it.
 
@@ -236,7 +239,7 @@ def render_command(parameters: Any) -> Callable[..., None]:
             agents: who plays, if there is no replay.
             seed: of the game that they play.
             ply: draw only the position after so many plies.
-            seconds: how long each position is shown.
+            seconds: how long each position is shown; long games are shown faster by default.
         """
         from ludoteca.envs.replay import Replay
         from ludoteca.evaluate.match import play_match
@@ -255,18 +258,46 @@ def render_command(parameters: Any) -> Callable[..., None]:
     return render
 
 
-def replay(file: Annotated[Positional[Path], arg(metavar="FILE")], final: bool = False) -> None:
-    """Check a replay by playing it again, and print the game.
+def replay(
+    file: Annotated[Positional[Path], arg(metavar="FILE")],
+    final: bool = False,
+    ply: Number = None,
+    out: File = None,
+    watch: bool = False,
+    seconds: Seconds = None,
+) -> None:
+    """Check a replay by playing it again, and print, draw or show the game.
 
     Args:
         file: the replay, as `match --replays` writes them.
-        final: print only the last position.
+        final: only the last position.
+        ply: only the position after so many plies.
+        out: draw it into this file: .gif and .svg show the whole game, .png its last position.
+        watch: show the game in the terminal, one position after the other.
+        seconds: how long each position is shown; long games are shown faster by default.
     """
     from ludoteca.envs.replay import Replay
-    from ludoteca.evaluate.show import replay_text
+    from ludoteca.evaluate.show import draw_replay, replay_text
+    from ludoteca.evaluate.watch import watch_replay
 
-    for line in replay_text(Replay.load(file), final):
-        print(line)
+    if final and ply is not None:
+        raise ValueError("either --final or --ply, not both")
+    if watch and out is not None:
+        raise ValueError("either --watch or --out, not both")
+    if watch and (final or ply is not None):
+        raise ValueError("--watch shows the whole game: no --final, no --ply")
+    if seconds is not None and out is None and not watch:
+        raise ValueError("--seconds is for --watch and --out")
+    shown = Replay.load(file)
+    ply = len(shown.actions) if final else ply
+    if watch:
+        watch_replay(shown, seconds)
+    elif out is not None:
+        draw_replay(shown, out, ply, seconds)
+        print(f"{len(shown.actions)} plies: {out}")
+    else:
+        for line in replay_text(shown, ply):
+            print(line)
 
 
 def bench(
@@ -312,6 +343,26 @@ def bench(
         from ludoteca.evaluate.bench.envs import bench_envs
 
         bench_envs(peers=peers, json=json, seconds=seconds, only=only)
+
+
+def export(
+    what: Annotated[Positional[Literal["geese"]], arg(help_behavior_hint="")],
+    agent: Annotated[str, arg(metavar="AGENT")],
+    out: Annotated[Path, arg(metavar="FILE")],
+    precision: Literal["float16", "float32"] = "float32",
+) -> None:
+    """Write an agent as a file that plays elsewhere: a submission to Kaggle that needs NumPy only.
+
+    Args:
+        what: for which competition; geese: Hungry Geese.
+        agent: who is to play, such as greedy.
+        out: the file to write, a Python file.
+        precision: how the weights of a network are kept in the file.
+    """
+    from ludoteca.agents.kaggle.export import export_agent
+
+    size = export_agent(agent, out, precision)
+    print(f"{size:,} bytes: {out}")
 
 
 def game_parameters(spec: str | None) -> Any:

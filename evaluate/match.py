@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.jit import compiled
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.params import integer
@@ -24,6 +24,7 @@ from ludoteca.envs.replay import Replay
 from ludoteca.envs.rng import GAMMA, next_u64
 from ludoteca.envs.stepper import EVERY_SEAT, make_stepper, scratch_dtype
 from ludoteca.envs.vector import check_seed
+from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.tally import Tally, tally_agent, tally_seat
 
 BATCH = 1024
@@ -47,6 +48,7 @@ class MatchResult:
         replays: the first games, as many as were asked for.
         first: number of the first game.
         returns: the result of every game for every seat. Shape `[games, P]`.
+        forfeits: what agents left, see `Agent.why`; by game, ply and seat.
     """
 
     game: str
@@ -61,6 +63,7 @@ class MatchResult:
     replays: tuple[Replay, ...] = ()
     first: int = 0
     returns: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
+    forfeits: tuple[Forfeit, ...] = field(default=(), repr=False)
 
 
 def play_match(
@@ -91,7 +94,7 @@ def play_match(
         games: how many games are played.
         seed: determines the match, as far as the agents draw only from the streams they are given.
         first: number of the first game: matches that start at 0 and at 100 are parts of one.
-        batch: how many games are played side by side.
+        batch: how many games are played side by side, unless an agent can only play fewer.
         num_threads: threads that share the games, each with agents of its own, made from the spec
             strings. Worth it for agents that think in compiled code for longer than a move takes.
         record: of how many games, the first ones, replays are kept.
@@ -146,6 +149,7 @@ def play_match(
         replays=tuple(book.replays[k] for k in range(record)),
         first=first,
         returns=returns,
+        forfeits=tuple(sorted(book.forfeits, key=lambda one: (one.game, one.ply, one.seat))),
     )
 
 
@@ -168,6 +172,12 @@ def seat_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent, ...]:
         if agent.game is not game:
             raise ValueError(f"{agent!r} was made for {agent.game.spec}, not for {game.spec}")
     return made
+
+
+def seating(games: NDArray[np.int64], seats: int, agents: int) -> NDArray[np.int64]:
+    """Return which agent sits where, in the games of these numbers. Shape `[games, seats]`."""
+    who: NDArray[np.int64] = (games[:, None] + np.arange(seats)) % agents
+    return who
 
 
 def compile_match(game: Game) -> None:
@@ -197,6 +207,7 @@ class _Book:
         returns: the results of the games that are over. Shape `[games, P]`.
         plies: how many plies were played. Shape `[games]`.
         replays: by number of the game.
+        forfeits: in any order.
     """
 
     def __init__(
@@ -211,7 +222,7 @@ class _Book:
     ):
         self.game, self.names, self.first, self.record = game, names, first, record
         seats = game.num_players
-        self.who = (first + np.arange(games)[:, None] + np.arange(seats)) % len(names)
+        self.who = seating(first + np.arange(games), seats, len(names))
         self.streams = _streams(seed, first, games, 1 + seats)
         self.random_plies = random_plies
         group = (first + np.arange(games)) // len(names)  # games with the same opening
@@ -220,6 +231,7 @@ class _Book:
         self.returns = np.zeros((games, seats))
         self.plies = np.zeros(games, np.int64)
         self.replays: dict[int, Replay] = {}
+        self.forfeits: list[Forfeit] = []
 
 
 class _Hall:
@@ -228,7 +240,8 @@ class _Hall:
     def __init__(self, book: _Book, agents: tuple[Agent, ...], low: int, high: int, batch: int):
         self._book, self._agents, self._game = book, agents, book.game
         self._next, self._high = low, high  # the games low <= k < high are played here
-        batch = max(1, min(batch, high - low))
+        most = [agent.most_games for agent in agents if agent.most_games is not None]
+        batch = max(1, min(batch, high - low, *most))
         self._batch = Lanes(book.game, batch, record=book.record > low)
         self._lanes = self._batch.lanes
         self._number = np.full(batch, NO_GAME)  # which game is played in each lane
@@ -340,7 +353,14 @@ class _Hall:
                 f"got {actions.dtype} of shape {actions.shape}"
             )
         self._rngs[lanes, seats] = rngs[:, 0]
+        for i in np.flatnonzero(actions == FORFEIT):
+            self._note_forfeit(a, int(lanes[i]), int(seats[i]))
         return actions
+
+    def _note_forfeit(self, a: int, lane: int, seat: int) -> None:
+        book, k = self._book, int(self._number[lane])
+        why = self._agents[a].why(lane, seat)
+        book.forfeits.append(Forfeit(book.first + k, a, seat, int(book.plies[k]), *why))
 
     def _complain(self, lane: int, seat: int, action: int) -> NoReturn:
         game, book, k = self._game, self._book, int(self._number[lane])

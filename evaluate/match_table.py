@@ -7,6 +7,7 @@ from rich.table import Table
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.forfeits import forfeit_counts, forfeit_text, forfeits_json
 from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.match import MatchResult
@@ -41,7 +42,7 @@ def match_table(game: Game, result: MatchResult) -> Table:
 
 
 def match_summary(game: Game, result: MatchResult) -> str:
-    """Return the rest in words: what the seat is worth, and how long it took."""
+    """Return the rest in words: what the seat is worth, who forfeited, and how long it took."""
     lines = []
     if game.num_players == 2:
         first = result.by_seat[0]
@@ -51,6 +52,8 @@ def match_summary(game: Game, result: MatchResult) -> str:
         lines.append(
             f"{who} wins {percent(first.win_rate)} ({percent(low)} to {percent(high)}){draws}"
         )
+    texts = (forfeit_text(result.forfeits, a, name) for a, name in enumerate(agent_names(result)))
+    lines += filter(None, texts)
     speed = result.games / result.seconds
     lines.append(
         f"{result.mean_plies:.1f} plies a game on average; "
@@ -68,10 +71,18 @@ def match_json(result: MatchResult) -> dict[str, Any]:
         "mean_plies": result.mean_plies,
         "seconds": result.seconds,
         "agents": [
-            {"agent": name, "total": _json(total), "seats": [_json(tally) for tally in seats]}
-            for name, total, seats in zip(result.agents, result.totals, result.seats, strict=True)
+            {
+                "agent": name,
+                "total": _json(total),
+                "seats": [_json(tally) for tally in seats],
+                "forfeits": forfeit_counts(result.forfeits, a),
+            }
+            for a, (name, total, seats) in enumerate(
+                zip(result.agents, result.totals, result.seats, strict=True)
+            )
         ],
         "by_seat": [_json(tally) for tally in result.by_seat],
+        "forfeits": forfeits_json(result.forfeits),
     }
 
 

@@ -4,62 +4,77 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ludoteca.envs.files import write_whole
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.registry import make_game
+from ludoteca.envs.render import (
+    Standing,
+    board_text,
+    gif,
+    player_lines,
+    png,
+    scene,
+    standings,
+    svg,
+    svg_animation,
+    with_players,
+)
+from ludoteca.envs.render.shapes import Scene
+from ludoteca.envs.render.status import outcome
 from ludoteca.envs.replay import Replay
 
 FORMATS = (".gif", ".png", ".svg")
+SLOWEST, FASTEST, GAME = 0.6, 0.15, 30.0  # seconds for a position, and about for a whole game
 
 
-def replay_text(replay: Replay, final: bool = False) -> Iterator[str]:
-    """Tell a game ply by ply: its actions and boards, or with `final` the last board only.
+def replay_text(replay: Replay, ply: int | None = None) -> Iterator[str]:
+    """Tell a game ply by ply: its actions, boards and how the players stand.
+
+    Args:
+        replay: the game.
+        ply: tell only the position after so many plies.
 
     Raises:
-        ValueError: if the game cannot have gone so.
+        ValueError: if the game cannot have gone so, or is shorter.
     """
-    from ludoteca.envs.render import board_text
-
+    check_ply(replay, ply)
     game = make_game(replay.game)
     result = "not finished" if replay.returns is None else f"returns {list(replay.returns)}"
     players = ", ".join(f"seat {p} {name}" for p, name in enumerate(replay.players))
     yield f"{replay.game}, seed {replay.seed}{f', {players}' if players else ''}"
-    for ply, (s, action) in enumerate(_positions(replay)):
-        last = ply == len(replay.actions)
-        if final and not last:
-            continue
-        if ply > 0:
-            yield f"\nply {ply}: {_action_text(game, action)}"
-        else:
-            yield "\nstart"
-        yield board_text(game, s)
+    for k, (s, action, standing) in enumerate(told(game, replay)):
+        if ply is None or k == ply:
+            yield f"\nply {k}: {action_text(game, action)}" if k > 0 else "\nstart"
+            lines = [news(game, s), *player_lines(game, standing, replay.players)]
+            yield board_text(game, s, captions=[line for line in lines if line])
     yield f"\n{len(replay.actions)} plies, {result}"
 
 
-def draw_replay(replay: Replay, out: Path, ply: int | None = None, seconds: float = 0.6) -> None:
-    """Draw a game into a file: GIF and SVG show all of it, PNG one position.
+def draw_replay(
+    replay: Replay, out: Path, ply: int | None = None, seconds: float | None = None
+) -> None:
+    """Draw a game, with its players beside the board: GIF and SVG show all of it, PNG a position.
 
     Args:
         replay: the game.
         out: its ending decides the format.
         ply: how many plies have been played in the position to draw; by default GIF and SVG are
             animations, and PNG shows the last position.
-        seconds: how long an animation shows each position.
+        seconds: how long an animation shows each position; see `pace`.
 
     Raises:
         ValueError: if the ending is another, or the game is shorter.
         ImportError: if a package for drawing is missing.
         OSError: if the file cannot be written.
     """
-    from ludoteca.envs.render import gif, png, scene, svg, svg_animation
-
     if out.suffix not in FORMATS:
         raise ValueError(f"{out} must end in one of {', '.join(FORMATS)}")
-    if ply is not None and not 0 <= ply <= len(replay.actions):
-        raise ValueError(f"ply must be from 0 to {len(replay.actions)}, got {ply}")
-    game = make_game(replay.game)
-    scenes = [scene(game, s, None if game.simultaneous else a) for s, a in _positions(replay)]
+    check_ply(replay, ply)
+    scenes = replay_scenes(replay)
     still = scenes[-1 if ply is None else ply]
+    seconds = pace(replay) if seconds is None else seconds
     if out.suffix == ".png":
         write_whole(out, png(still))
     elif out.suffix == ".gif":
@@ -68,13 +83,54 @@ def draw_replay(replay: Replay, out: Path, ply: int | None = None, seconds: floa
         write_whole(out, svg_animation(scenes, seconds) if ply is None else svg(still))
 
 
-def _positions(replay: Replay) -> Iterator[tuple[Any, Any]]:
-    """Yield every position with the action that led to it, None at first."""
-    yield from zip(replay.positions(), [None, *replay.actions], strict=True)
+def replay_scenes(replay: Replay) -> list[Scene]:
+    """Return a picture of every position of a game, with its players beside the board.
+
+    Raises:
+        ValueError: if the game cannot have gone so.
+    """
+    game, scenes = make_game(replay.game), []
+    for ply, (s, action, standing) in enumerate(told(game, replay)):
+        last = None if game.simultaneous else action
+        picture = scene(game, s, last, captions=())
+        heading, latest = f"ply {ply} of {len(replay.actions)}", news(game, s, last)
+        scenes.append(with_players(picture, game, standing, replay.players, heading, latest))
+    return scenes
 
 
-def _action_text(game: Game, action: Any) -> str:
+def pace(replay: Replay) -> float:
+    """Return how many seconds to show each position: long games are shown faster."""
+    return min(SLOWEST, max(FASTEST, GAME / max(1, len(replay.actions))))
+
+
+def check_ply(replay: Replay, ply: int | None) -> None:
+    """Check that a game has a position after so many plies.
+
+    Raises:
+        ValueError: if it has not.
+    """
+    if ply is not None and not 0 <= ply <= len(replay.actions):
+        raise ValueError(f"ply must be from 0 to {len(replay.actions)}, got {ply}")
+
+
+def told(game: Game, replay: Replay) -> Iterator[tuple[Any, Any, tuple[Standing, ...]]]:
+    """Yield every position, the action that led to it, None at first, and how players stand."""
+    positions = list(replay.positions())
+    yield from zip(positions, [None, *replay.actions], standings(game, positions), strict=True)
+
+
+@np.errstate(over="ignore")  # kernels may count on integers that wrap around
+def news(game: Game, s: Any, last_action: Any = None) -> str:
+    """Tell the last move, where one player moves, and how the game has ended."""
+    parts = [] if last_action is None else [f"last move {game.action_names[last_action]}"]
+    return ", ".join([*parts, outcome(game, s)] if game.is_terminal(s) else parts)
+
+
+def action_text(game: Game, action: Any) -> str:
+    """Return the name of an action; where all move at once, each player's with its number."""
     if not game.simultaneous:
         name: str = game.action_names[action]
         return name
-    return ", ".join(f"{p} {game.action_names[a]}" for p, a in enumerate(action))
+    return ", ".join(
+        f"{p} {'forfeits' if a == FORFEIT else game.action_names[a]}" for p, a in enumerate(action)
+    )

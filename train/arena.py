@@ -7,19 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.stepper import EVERY_SEAT, make_stepper, scratch_dtype
+from ludoteca.evaluate.match import make_scores
 from ludoteca.train.replay import Packing
 
 
 class Turn(NamedTuple):
-    """The games that go on, K of them, before a ply.
+    """The moves that are to be made in a ply: K, one for each mover of each game that goes on.
 
     Attributes:
-        ply: how many plies were played in each.
-        lanes: where they are played. Shape `[K]`.
+        ply: how many plies were played in each game.
+        lanes: where the games are played. Shape `[K]`.
         states: the positions. Shape `[K]`.
-        movers: who moves. Shape `[K]`.
+        movers: who moves; where all move at once, everyone who still can. Shape `[K]`.
         planes: what they see, as the network does. Shape `[K, *encoder.shape]`.
         masks: what is legal, as the network numbers actions. Shape `[K, A]`.
     """
@@ -42,11 +44,11 @@ class Arena:
         packing: in which form a round keeps what was seen.
     """
 
-    def __init__(self, encoder: Encoder, count: int):
+    def __init__(self, encoder: Encoder | SeatEncoder, count: int):
         """Make room for `count` games."""
         game = encoder.game
         self.encoder, self.count, self.plies = encoder, count, game.max_plies
-        self.packing = Packing(encoder.shape, game.observation_high == 1)
+        self.packing = Packing(encoder.shape, encoder.scale == 1)
         self._lanes = Lanes(game, count)
         self._stepper = make_stepper(game)
         self._scratch = np.zeros(1, scratch_dtype(game))
@@ -64,26 +66,42 @@ class Arena:
             going = np.flatnonzero(~self._lanes.lanes["over"])
             if len(going) == 0:
                 return
-            states = self._lanes.states[going]
-            movers = self._lanes.lanes["mover"][going].astype(np.int64)
-            yield Turn(ply, going, states, movers, *self.encoder.encode(states, movers))
+            lanes, movers = self._movers(going)
+            states = self._lanes.states[lanes]
+            yield Turn(ply, lanes, states, movers, *self.encoder.encode(states, movers))
+
+    def _movers(self, going: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return in which of the lanes who is to move. Shapes `[K]`."""
+        game = self.encoder.game
+        if not game.simultaneous:
+            return going, self._lanes.lanes["mover"][going].astype(np.int64)
+        active = np.zeros((game.num_players, len(going)), np.bool_)
+        for p in range(game.num_players):
+            self._stepper.active(self._lanes.states, going, p, active[p])
+        rows, movers = np.divmod(np.flatnonzero(active.T), game.num_players)
+        return going[rows], movers
 
     def play(self, turn: Turn, actions: NDArray[np.int64]) -> int:
-        """Play a ply, one action for each game of a turn, as the game numbers actions.
+        """Play a ply, one action for each move of a turn, as the game numbers actions.
 
         Returns:
             -1, or the row of the first action that is illegal; nothing is played then.
         """
-        lanes = self._lanes
-        joint = np.zeros((len(turn.lanes), 2), np.int64)
-        joint[np.arange(len(joint)), turn.movers] = actions
+        lanes, players = self._lanes, self.encoder.game.num_players
+        going, rows = np.unique(turn.lanes, return_inverse=True)
+        joint = np.zeros((len(going), players), np.int64)
+        joint[rows, turn.movers] = actions
         wrong = self._stepper.reply(
-            lanes.states, lanes.lanes, turn.lanes, joint, lanes.history, self._scratch
+            lanes.states, lanes.lanes, going, joint, lanes.history, self._scratch
         )
-        return int(wrong) // 2
+        if wrong < 0:
+            return -1
+        k, player = divmod(int(wrong), players)
+        return int(np.flatnonzero((rows == k) & (turn.movers == player))[0])
 
     @property
     def returns(self) -> NDArray[np.float32]:
-        """Results for both players of games that are over. Shape `[B, 2]`."""
-        returns: NDArray[np.float32] = self._lanes.lanes["rewards"]
-        return returns
+        """Results of all players of games that are over. Shape `[B, P]`."""
+        returns = np.zeros((self.count, self.encoder.game.num_players))
+        make_scores(self.encoder.game)(self._lanes.states, np.arange(self.count), returns)
+        return returns.astype(np.float32)

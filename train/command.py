@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from ludoteca.train.epoch_report import Findings, findings_table, finish_epochs
+from ludoteca.train.epochs import EpochTraining
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.report import Subject, finish, results_table
 
 Training = TypeVar("Training", bound=RoundTraining)
+InEpochs = TypeVar("InEpochs", bound=EpochTraining)
 
 
 def train(training: Training, subject: Callable[[Training], Subject]) -> dict[str, Any] | None:
@@ -43,6 +46,41 @@ def train(training: Training, subject: Callable[[Training], Subject]) -> dict[st
     return results
 
 
+def train_epochs(
+    training: InEpochs, find: Callable[[InEpochs], Findings], progress: bool = True
+) -> dict[str, Any] | None:
+    """Train in epochs to the end or until time is up; then write the report.
+
+    Args:
+        training: a run.
+        find: measures the best network of a finished run.
+        progress: show how it goes on standard error, and the results on standard output.
+
+    Returns:
+        What is in `results.json`, or None if time was up before.
+    """
+    config, start = training.config, time.monotonic()
+    size, before = training.positions_per_epoch, training.epoch
+    with _epochs_bar(disable=not progress) as bar:
+        task = bar.add_task("", total=config.epochs * size, completed=before * size)
+        for seen in training.run():
+            bar.update(task, completed=before * size + seen, description=_last_epoch(training))
+            if training.epoch > before:
+                before = training.epoch
+                if config.minutes and time.monotonic() - start > 60 * config.minutes:
+                    break
+    training.metrics.close()
+    if not training.finished:
+        print(f"{training.epoch} of {config.epochs} epochs; the same command goes on")
+        return None
+    findings = find(training)
+    results = finish_epochs(training, findings)
+    if progress:
+        Console().print(findings_table(findings), highlight=False)
+        print(f"report: {config.folder / 'report.md'}")
+    return results
+
+
 def run_command(name: str, main: Callable[[], Any]) -> None:
     """Run a command; bad settings end it with a message."""
     try:
@@ -59,15 +97,33 @@ def describe(training: RoundTraining) -> str:
         rates = {
             name: rate
             for name, rate in row.items()
-            if name.endswith(("__first", "__second")) and not name.startswith("training")
+            if name.endswith(("__first", "__second", "__any")) and not name.startswith("training")
         }
         if rates:
             return ", ".join(
-                f"{name.replace('__', ' as ')} {100 * rate:.1f} %"
+                f"{name.removesuffix('__any').replace('__', ' as ')} {100 * rate:.1f} %"
                 for name, rate in rates.items()
                 if rate is not None
             )
     return ""
+
+
+def _last_epoch(training: EpochTraining) -> str:
+    """Tell how the last epoch went."""
+    if not training.metrics.rows:
+        return ""
+    last = training.metrics.rows[-1]
+    return (
+        f"epoch {training.epoch}: loss {last['training_loss']:.3f}, in validation "
+        f"{last['validation_loss']:.3f}, accuracy {100 * (last['validation_accuracy'] or 0):.1f} %"
+    )
+
+
+def _epochs_bar(disable: bool) -> Progress:
+    """Return a progress bar on standard error, if one is wanted."""
+    columns = (BarColumn(), TextColumn("{task.percentage:.0f} %"), TimeRemainingColumn())
+    shown = TextColumn("{task.description}")
+    return Progress(*columns, shown, console=Console(stderr=True), disable=disable)
 
 
 def _bar() -> Progress:

@@ -1,6 +1,7 @@
 """What a finished training leaves behind: numbers, a curve, an annotated game, and a report."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -20,11 +21,14 @@ from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import percent, table
-from ludoteca.train.evaluation import SEATS, evaluate
+from ludoteca.evaluate.show import pace, replay_scenes
+from ludoteca.train.evaluation import evaluate, seat_names
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.metrics import Row
+from ludoteca.train.settings import EpochConfig, RoundConfig
 
 HEADINGS = ("against", "seat", "games", "wins", "draws", "losses", "win rate", "95 % interval")
+SHEET = 48  # pictures of a game on one sheet, at most
 COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 
 
@@ -34,7 +38,8 @@ class Subject:
 
     Attributes:
         title: of the report, such as `"Deep Q-learning"`.
-        agent: the best network of the training as an agent that tells `values(s)`.
+        agent: the best network of the training as an agent; where moves are in turn, one that tells
+            `values(s)`.
         opponents: against whom it was tested while it learned.
         partner: whom it learned with, such as `"mixed:x=0.2"`, or `"itself"`.
         seat: `"first"`, `"second"` or `"both"`: where it sat.
@@ -68,11 +73,7 @@ def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
         # Game 0 has the network in the first seat, game 1 in the second.
         replay = replay or match.replays[network_seat]
     assert replay is not None
-    results: dict[str, Any] = {
-        "about": about_this_run(),
-        "versions": our_versions() | {name: version(name) for name in ("torch", "safetensors")},
-        "game": game.spec,
-        "config": config.as_dict(),
+    results = circumstances(game, config) | {
         "training": {
             "games": training.games,
             "updates": training.updates,
@@ -83,22 +84,34 @@ def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
         "evaluation_seed": config.seed + 2,
         "evaluation": evaluation,
     }
-    _write_card(folder / "best.safetensors", results)
+    write_card(folder / "best.safetensors", results, ("training", "evaluation"))
     write_whole(folder / "results.json", json.dumps(results, indent=2) + "\n")
     write_whole(folder / "learning_curve.png", draw_curve(training, subject))
     replay.save(folder / "replay.json")
     scenes = annotated(subject.agent, replay, network_seat)
-    write_whole(folder / "game.svg", svg_animation(scenes, seconds=1.5, last_seconds=4))
-    write_whole(folder / "game.png", png(contact_sheet(scenes)))
+    seconds = pace(replay) if game.simultaneous else 1.5
+    write_whole(folder / "game.svg", svg_animation(scenes, seconds=seconds, last_seconds=4))
+    every = -(-len(scenes) // SHEET)
+    write_whole(folder / "game.png", png(contact_sheet(scenes[:-1:every] + scenes[-1:])))
     write_whole(folder / "report.md", describe(results, subject, replay, network_seat))
     return results
 
 
-def _write_card(path: Path, results: dict[str, Any]) -> None:
-    """Add to the file of a network how it was made and how strong it is."""
+def circumstances(game: Game, config: RoundConfig | EpochConfig) -> dict[str, Any]:
+    """Return how the results of a run came about, as JSON can hold it."""
+    return {
+        "about": about_this_run(),
+        "versions": our_versions() | {name: version(name) for name in ("torch", "safetensors")},
+        "game": game.spec,
+        "config": config.as_dict(),
+    }
+
+
+def write_card(path: Path, results: dict[str, Any], kept: Sequence[str]) -> None:
+    """Add to the file of a network how it was made, and what else of the results is to be kept."""
     weights, about = load_weights(path)
-    kept = ("about", "versions", "config", "training", "evaluation")
-    save_weights(path, weights, about | {"card": {key: results[key] for key in kept}})
+    names = ("about", "versions", "config", *kept)
+    save_weights(path, weights, about | {"card": {name: results[name] for name in names}})
 
 
 def results_table(results: dict[str, Any]) -> Table:
@@ -132,13 +145,14 @@ def draw_curve(training: RoundTraining, subject: Subject) -> bytes:
     metrics = training.metrics.rows
     figure = Figure(figsize=(7.5, 6), dpi=120, layout="constrained")
     axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-    tested = [f"{opponent}__{seat}" for opponent in subject.opponents for seat in SEATS]
+    seats = seat_names(training.game)
+    tested = [f"{opponent}__{seat}" for opponent in subject.opponents for seat in seats]
     for name, color in zip(tested, COLORS * len(tested), strict=False):
         opponent, seat = name.rsplit("__", 1)
         steps, rates = points(metrics, name)
-        label = f"{seat} against {opponent}"
+        label = f"against {opponent}" if seat == "any" else f"{seat} against {opponent}"
         axes.plot(steps, [100 * rate for rate in rates], color=color, marker=".", label=label)
-    for seat, color in zip(SEATS, COLORS, strict=False):
+    for seat, color in zip(seats, COLORS, strict=False):
         steps, rates = points(metrics, f"training__{seat}")
         if steps:
             shown = [100 * rate for rate in rates]
@@ -169,10 +183,12 @@ def points(metrics: list[Row], name: str) -> tuple[list[float], list[float]]:
 def annotated(agent: Any, replay: Replay, seat: int) -> list[Scene]:
     """Return pictures of a game: before each of the agent's moves, what it thinks of each.
 
-    The last picture is the end of the game.
+    The last picture is the end of the game. Where all move at once, every position is shown.
     """
     game, scenes = agent.game, []
     positions = list(replay.positions())
+    if game.simultaneous:
+        return replay_scenes(replay)
     for t, s in enumerate(positions):
         last = int(np.ravel(replay.actions[t - 1])[0]) if t > 0 else None
         if t < len(replay.actions) and game.player is not None and game.player(s) == seat:
@@ -193,10 +209,7 @@ def _shown(game: Game, values: Any) -> Any:
 def describe(results: dict[str, Any], subject: Subject, replay: Replay, seat: int) -> str:
     """Return the report as Markdown."""
     game, config, training = make_game(results["game"]), results["config"], results["training"]
-    about, best = results["about"], results["training"]["best"]
-    versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
-    settings = [(key, value) for key, value in config.items() if key != "network"]
-    settings += [(f"network.{key}", value) for key, value in config["network"].items()]
+    best = training["best"]
     return f"""# {subject.title} in {game.title}
 
 `{results["game"]}`, learned with {subject.partner}.
@@ -220,15 +233,22 @@ network of {best["games"]:,} games was kept, as the last of those that won most.
 
 ## A game
 
-`{replay.players[0]}` plays first, `{replay.players[1]}` second. Each picture is the position
-before a move of the network, which sits {("first", "second")[seat]}, with its value of every
-move; the last one is the end.
+{_about_game(game, replay, seat)}
 
 ![Game](game.png)
 
 The same as an [animation](game.svg); [replay.json](replay.json) holds the moves.
 
-## How it was done
+{how_it_was_done(results)}"""
+
+
+def how_it_was_done(results: dict[str, Any]) -> str:
+    """Return the last section of a report: the command, the versions and all settings."""
+    about, config = results["about"], results["config"]
+    versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
+    settings = [(key, value) for key, value in config.items() if key != "network"]
+    settings += [(f"network.{key}", value) for key, value in config["network"].items()]
+    return f"""## How it was done
 
 - Command: `{about["command"]}`
 - Date: {about["date"]}; seed: {config["seed"]}
@@ -237,3 +257,14 @@ The same as an [animation](game.svg); [replay.json](replay.json) holds the moves
 
 {table(("setting", "value"), settings, texts=2)}
 """
+
+
+def _about_game(game: Game, replay: Replay, seat: int) -> str:
+    """Tell what the pictures of a game show."""
+    first, second = (f"`{player}`" for player in replay.players[:2])
+    if game.simultaneous:
+        return f"""{first} is player 0; the others are {second}. The pictures are evenly spread
+over the game; the last one is the end."""
+    return f"""{first} plays first, {second} second. Each picture is the position
+before a move of the network, which sits {seat_names(game)[seat]}, with its value of every
+move; the last one is the end."""

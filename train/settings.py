@@ -1,11 +1,13 @@
-"""The settings that all trainings in rounds have in common."""
+"""The settings that all trainings in rounds have in common, and all trainings in epochs."""
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from ludoteca.agents.networks.ac_network import ACConfig
 from ludoteca.agents.networks.pv_network import PVConfig
 from ludoteca.agents.networks.q_network import QConfig
+from ludoteca.agents.networks.value_network import ValueConfig
 from ludoteca.envs.params import choice, integer, real
 
 
@@ -19,7 +21,7 @@ class RoundConfig:
     folder: Path = Path("runs/training")
     """Where everything is written; a run that was interrupted goes on from there."""
     game: str = "hex:board_size=5"
-    """The game, for two players who move in turn, as a spec string."""
+    """The game as a spec string."""
     games: int = 20_000
     """How many games are played. A run can be made longer: its learning rate falls over all."""
     games_per_round: int = 256
@@ -27,7 +29,7 @@ class RoundConfig:
     seed: int = 0
     """Determines weights, games and batches."""
 
-    network: QConfig | PVConfig = field(default_factory=PVConfig)
+    network: QConfig | PVConfig | ACConfig = field(default_factory=PVConfig)
     """The network."""
     start_from: Path | None = None
     """Begin with the weights of this file or run instead of random ones."""
@@ -46,8 +48,6 @@ class RoundConfig:
     """Positions per update."""
     replay_ratio: float = 2.0
     """How often a position is learned from, on average."""
-    warm_up: int = 10_000
-    """Positions before the first update."""
     augment: bool = True
     """Show batches under random symmetries of the game."""
 
@@ -84,7 +84,7 @@ class RoundConfig:
             integer(name, getattr(self, name), 1, 10**9)
         for name in ("log_every", "evaluate_every", "evaluate_games"):
             integer(name, getattr(self, name), 1, 10**9)
-        for name in ("warm_up", "seed", "keep_every"):
+        for name in ("seed", "keep_every"):
             integer(name, getattr(self, name), 0, 2**62)
         rates = ("learning_rate", "final_learning_rate", "weight_decay", "clip", "replay_ratio")
         for name in rates:
@@ -95,4 +95,64 @@ class RoundConfig:
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
         paths = {"folder": str(self.folder), "start_from": str(self.start_from or "")}
+        return asdict(self) | paths | {"network": self.network.as_dict()}
+
+
+@dataclass(frozen=True)
+class EpochConfig:
+    """Settings; with the same ones, a run gives the same network on the same machine.
+
+    Each training has defaults of its own for some of them.
+    """
+
+    data: tuple[Path, ...]
+    """Files of games."""
+    folder: Path = Path("runs/epochs")
+    """Where everything is written; a run that was interrupted goes on from there."""
+    games: int | None = None
+    """How many games of the data are used, the first ones; by default all."""
+    validation: float = 0.1
+    """Share of the games that are only validated with, all their positions. Games that are alike
+    in every move stay together."""
+    seed: int = 0
+    """Determines weights, what is validated with, and batches."""
+
+    network: ValueConfig | ACConfig = field(default_factory=ValueConfig)
+    """The network."""
+    epochs: int = 20
+    """How often the network sees all positions, at most."""
+    positions_per_epoch: int | None = None
+    """Instead of all positions, so many random ones make an epoch."""
+    patience: int = 3
+    """Stop after so many epochs without a lower loss in validation; 0: never."""
+    batch_size: int = 256
+    """Positions per update."""
+    learning_rate: float = 1e-3
+    """At the start."""
+    augment: bool = False
+    """Show positions under random symmetries of the game."""
+
+    device: str = "cpu"
+    """Where the network learns, such as `cpu` or `cuda`."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """Numbers of convolutions; `bfloat16` is several times faster on processors made for it, and
+    `auto` chooses it there."""
+    minutes: float | None = None
+    """Stop after the epoch in which this time is up; the same command goes on."""
+
+    def __post_init__(self) -> None:
+        for name in ("games", "positions_per_epoch"):
+            if getattr(self, name) is not None:
+                integer(name, getattr(self, name), 1, 10**9)
+        for name in ("epochs", "batch_size"):
+            integer(name, getattr(self, name), 1, 10**9)
+        for name in ("patience", "seed"):
+            integer(name, getattr(self, name), 0, 2**62)
+        real("validation", self.validation, 1e-6, 0.9)
+        real("learning_rate", self.learning_rate, 0, 1e9)
+        choice("precision", self.precision, ("auto", "float32", "bfloat16"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        paths = {"folder": str(self.folder), "data": [str(path) for path in self.data]}
         return asdict(self) | paths | {"network": self.network.as_dict()}

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.batch import words_of
 from ludoteca.envs.game import Game
 
 ROOT, NO_NODE, ILLEGAL = 0, -1, -1.0
@@ -63,11 +64,10 @@ def make_trees(game: Game, count: int, nodes: int, leaves: int = 1) -> Trees:
         leaves: L, how many simulations of a search go on at once.
     """
     states = game.empty(count * nodes).reshape(count, nodes)
-    width = next(width for width in (8, 4, 2, 1) if states.itemsize % width == 0)
     actions = (count, nodes, game.num_actions)
     return Trees(
         states=states,
-        words=states.view(f"u{width}").reshape(count, nodes, -1),
+        words=words_of(states),
         size=np.zeros(count, np.int32),
         mover=np.zeros((count, nodes), np.int8),
         ended=np.zeros((count, nodes), np.bool_),

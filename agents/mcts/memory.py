@@ -7,6 +7,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.agents.mcts.features import Features, work_dtype
 from ludoteca.agents.mcts.tree import ENTRY, NODE, SHARED, STATES
+from ludoteca.envs.batch import words_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.stepper import CACHE_LINE
 
@@ -53,9 +54,7 @@ class Trees(NamedTuple):
 def _thread_memory(game: Game) -> tuple[NDArray[Any], ...]:
     states = apart(STATES, game.state)
     states[:] = game.empty(STATES)
-    width = next(width for width in (8, 4, 2, 1) if states.itemsize % width == 0)
-    words = states.view(f"u{width}").reshape(STATES, -1)
-    return states, words, apart(1, work_dtype(game))
+    return states, words_of(states), apart(1, work_dtype(game))
 
 
 def apart(count: int, dtype: DTypeLike) -> NDArray[Any]:

@@ -19,6 +19,7 @@ class Encoder:
     Attributes:
         game: the game.
         shape: of the planes of one position, `(planes, rows, columns)`.
+        scale: what planes are multiplied with before the network sees them.
         symmetries: those of the game, on these planes.
     """
 
@@ -36,6 +37,7 @@ class Encoder:
         self.game = game
         self._mirror = None if game.mirror is None else game.mirror()
         self._observer = Observer(game)
+        self.scale = 1 / game.observation_high
         planes, rows, columns = game.observation_shape
         self.shape = (planes + (self._mirror is None), rows, columns)
         self.symmetries = tuple(self._extended(symmetry) for symmetry in game.symmetries())

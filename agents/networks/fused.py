@@ -11,16 +11,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-ONES = ([1, 1], [1, 1], [1, 1], 1)  # padding, stride, dilation, groups
+ONES = ([1, 1], [1, 1], 1)  # stride, dilation, groups
 # Against rounding of outputs around 1.
 TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 0.05}
 
 
 def convolved(layer: nn.Conv2d, x: Tensor) -> Tensor:
-    """Return `relu(layer(x))`, for a layer with 3x3 kernels that keeps the board's size."""
+    """Return `relu(layer(x))`, for a layer with stride 1."""
     operators: Any = torch.ops.mkldnn
     out: Tensor = operators._convolution_pointwise(
-        x, layer.weight, layer.bias, *ONES, "relu", [], ""
+        x, layer.weight, layer.bias, [*layer.padding], *ONES, "relu", [], ""
     )
     return out
 
@@ -29,7 +29,7 @@ def added(layer: nn.Conv2d, x: Tensor, to: Tensor) -> Tensor:
     """Add `layer(x)` to `to`, in place, likewise; return it."""
     operators: Any = torch.ops.mkldnn
     out: Tensor = operators._convolution_pointwise_.binary(
-        to, x, layer.weight, layer.bias, *ONES, "add", 1.0, None, [], None
+        to, x, layer.weight, layer.bias, [*layer.padding], *ONES, "add", 1.0, None, [], None
     )
     return out
 

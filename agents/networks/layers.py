@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ludoteca.agents.networks import fused
+from ludoteca.agents.networks.torus import around
 
 
 class Trunk(nn.Module):
@@ -14,10 +15,13 @@ class Trunk(nn.Module):
     nothing depends on the other positions of a batch.
 
     Attributes:
+        torus: whether the board's edges are joined.
         fused: whether it runs as `fused.works` says it can; for inference only.
     """
 
-    def __init__(self, planes: int, filters: int, blocks: int, pooled_every: int = 2):
+    def __init__(
+        self, planes: int, filters: int, blocks: int, pooled_every: int = 2, torus: bool = False
+    ):
         """Make the trunk.
 
         Args:
@@ -25,19 +29,18 @@ class Trunk(nn.Module):
             filters: of every layer.
             blocks: how many residual blocks, of two convolutions each.
             pooled_every: every that many blocks, one that sees the whole board; 0: none does.
+            torus: whether the board's edges are joined.
         """
         super().__init__()
-        self.fused = False
-        self.enter = nn.Conv2d(planes, filters, 3, padding=1)
-        self.blocks = nn.Sequential(
-            *(
-                Block(filters, pooled=pooled_every > 0 and k % pooled_every == pooled_every - 1)
-                for k in range(blocks)
-            )
-        )
+        self.torus, self.fused = torus, False
+        self.enter = nn.Conv2d(planes, filters, 3, padding=0 if torus else 1)
+        pooled = [pooled_every > 0 and (k + 1) % pooled_every == 0 for k in range(blocks)]
+        self.blocks = nn.Sequential(*(Block(filters, pools, torus) for pools in pooled))
 
     def forward(self, x: Tensor) -> Tensor:
         """Return features. Shape `[K, filters, rows, columns]`."""
+        if self.torus:
+            x = around(x, 1)
         if self.fused:
             x = fused.convolved(self.enter, x)
             for block in self.blocks:
@@ -51,13 +54,15 @@ class Block(nn.Module):
     """A residual block of two convolutions (He et al., 2016, pre-activated).
 
     A pooled one adds what it saw of the whole board between them (Wu, "Accelerating self-play
-    learning in Go", 2019, section 3.3): means and maxima of all filters, through a linear layer.
+    learning in Go", 2019, section 3.3): means and maxima of all filters, through a linear layer. On
+    a torus, the board is continued once for both convolutions.
     """
 
-    def __init__(self, filters: int, pooled: bool = False):
+    def __init__(self, filters: int, pooled: bool = False, torus: bool = False):
         super().__init__()
-        self.first = nn.Conv2d(filters, filters, 3, padding=1)
-        self.second = nn.Conv2d(filters, filters, 3, padding=1)
+        self.torus, padding = torus, 0 if torus else 1
+        self.first = nn.Conv2d(filters, filters, 3, padding=padding)
+        self.second = nn.Conv2d(filters, filters, 3, padding=padding)
         self.pool = nn.Linear(2 * filters, filters) if pooled else None
         nn.init.zeros_(self.second.weight)
         assert self.second.bias is not None
@@ -68,21 +73,30 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the input and what was found in it. Shape `[K, filters, rows, columns]`."""
-        out = self.first(torch.relu(x))
+        out = self.first(self._seen(x))
         if self.pool is not None:
-            out = out + self.pool(overview(out))[:, :, None, None]
+            out = out + self.pool(self._overview(out))[:, :, None, None]
         changed: Tensor = self.second(torch.relu(out))
         return x + changed
 
     def fused(self, x: Tensor) -> Tensor:
         """Return the same, for inference on CPUs."""
-        seen = torch.relu(x)
+        seen = self._seen(x)
         if self.pool is None:
             out = fused.convolved(self.first, seen)
         else:
             out = self.first(seen)
-            out.add_(self.pool(overview(out))[:, :, None, None]).relu_()
+            out.add_(self.pool(self._overview(out))[:, :, None, None]).relu_()
         return fused.added(self.second, out, x)
+
+    def _seen(self, x: Tensor) -> Tensor:
+        """Return what the first convolution sees."""
+        seen = torch.relu(x)
+        return around(seen, 2) if self.torus else seen
+
+    def _overview(self, out: Tensor) -> Tensor:
+        """Return the overview of what the first convolution found on the board itself."""
+        return overview(out[:, :, 1:-1, 1:-1] if self.torus else out)
 
 
 class Windows(nn.Module):
@@ -105,8 +119,9 @@ class Windows(nn.Module):
 
 def overview(x: Tensor) -> Tensor:
     """Return the means and maxima of each filter over the board. Shape `[K, 2 * filters]`."""
-    means = nn.functional.avg_pool2d(x, x.shape[2:])  # several times faster than `mean` on CPUs
-    return torch.cat([means.flatten(1), x.amax((2, 3))], 1)
+    board = x.shape[2:]  # pooling is several times faster than `mean` and `amax` on CPUs
+    means, maxima = nn.functional.avg_pool2d(x, board), nn.functional.max_pool2d(x, board)
+    return torch.cat([means.flatten(1), maxima.flatten(1)], 1)
 
 
 def inside(x: Tensor, rows: int, columns: int) -> Tensor:

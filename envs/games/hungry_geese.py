@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.game import Game, unique
+from ludoteca.envs.game import FORFEIT, Game, unique
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import choice, integer
@@ -17,6 +17,7 @@ from ludoteca.envs.symmetry import DIRECTIONS, Symmetry, directions_are_actions,
 
 NONE = -1
 FOOD = -1
+FORFEITED = -1  # the score of who has left the game; kaggle has no reward for it
 COLORS = (
     "#2565ae", "#c0392b", "#2e8b57", "#8e44ad", "#d35400", "#16a085", "#7f8c8d", "#b7950b",
 )  # fmt: skip
@@ -132,7 +133,7 @@ def hungry_geese(
             cells,
             background="#dfe9e2",
             line="#c3d2c8",
-            counts=True,
+            counts="length",
             paths=geese,
             coordinates="none",
         ),
@@ -198,6 +199,10 @@ def move(s: Any, p: int, action: int) -> None:
     room = s.body.shape[1]
     last_action, s.last_action[p] = s.last_action[p], action
     s.last_head[p] = s.body[p, s.start[p]]
+    if action == FORFEIT:
+        s.score[p] = FORFEITED
+        die(s, p)
+        return
     if last_action != NONE and (last_action + 2) % 4 == action:
         die(s, p)
         return
@@ -309,7 +314,7 @@ def returns(s: Any, out: Any) -> None:
     """Mean over opponents of sign(own score - theirs): known when a goose dies, and at the end.
 
     Who dies has scored less than all who outlive him by at least a step, and as much as he ever
-    will.
+    will. Only those who forfeit later fall behind him after all.
     """
     players = s.length.shape[0]
     over = is_terminal(s)

@@ -83,7 +83,7 @@ def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = Fal
             background="#2e8b57",
             line="#1d5c39",
             cell_actions=True,
-            counts=True,
+            counts="discs",
         ),
         action_names=(*cell_names(n, n), "pass"),
         symmetries=lambda: grid_symmetries(n, n, _actions_with_pass),

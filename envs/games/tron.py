@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.game import Game, unique
+from ludoteca.envs.game import FORFEIT, Game, unique
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import integer
@@ -102,6 +102,9 @@ def legal_actions(s: Any, player: int, out: Any) -> int:
 def step(s: Any, actions: Any) -> None:
     rows, columns = s.walls.shape
     for p in range(2):
+        if actions[p] == FORFEIT:
+            s.crashed[p] = 1
+            continue
         row = s.head[p, 0] + DIRECTIONS[actions[p]][0]
         column = s.head[p, 1] + DIRECTIONS[actions[p]][1]
         if 0 <= row < rows and 0 <= column < columns and s.walls[row, column] == 0:

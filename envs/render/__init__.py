@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.render.marks import Marks, marked
+from ludoteca.envs.render.players import Standing, player_lines, standings, with_players
 from ludoteca.envs.render.raster import gif, png, rgb_array
 from ludoteca.envs.render.scene import cell_at, scene
 from ludoteca.envs.render.svg import svg, svg_animation
@@ -22,16 +23,20 @@ from ludoteca.envs.render.window import BoardWindow
 __all__ = [
     "BoardWindow",
     "Marks",
+    "Standing",
     "board_text",
     "cell_at",
     "gif",
     "marked",
+    "player_lines",
     "png",
     "render",
     "rgb_array",
     "scene",
+    "standings",
     "svg",
     "svg_animation",
+    "with_players",
 ]
 
 

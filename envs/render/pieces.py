@@ -7,6 +7,7 @@ from ludoteca.envs.render.geometry import Geometry
 from ludoteca.envs.render.shapes import (
     Circle,
     Line,
+    Path,
     Point,
     Polygon,
     Rectangle,
@@ -82,17 +83,29 @@ def body(place: Geometry, piece: Piece, path: list[int]) -> tuple[list[Shape], P
         (_around(a[0] - b[0], place.rows), _around(a[1] - b[1], place.columns))
         for a, b in pairwise(cells)
     ]
+    lines = [[place.center(*cells[0])]]
+    for to, start, (down, right) in zip(cells, cells[1:], steps, strict=False):
+        if (start[0] + down, start[1] + right) != to:  # up to one border, and on from the other
+            lines[-1].append(place.center(to[0] - 0.5 * down, to[1] - 0.5 * right))
+            lines.append([place.center(start[0] + 0.5 * down, start[1] + 0.5 * right)])
+        lines[-1].append(place.center(*start))
     shapes: list[Shape] = []
     # The outline of the whole body first, so that no segment's outline crosses another.
     for color, width in ((dark, thick + 2 * rim), (fill, thick)):
-        for cell in cells:
-            shapes.append(Circle(*place.center(*cell), width / 2, color))
-        for to, start, (down, right) in zip(cells, cells[1:], steps, strict=False):
-            for (row, column), sign in ((start, 0.5), (to, -0.5)):
-                middle = place.center(row + sign * down, column + sign * right)
-                shapes.append(Line(place.center(row, column), middle, color, width))
+        shapes += [Path(_bends(line), color, width) for line in lines if len(line) > 1]
+        shapes.append(Circle(*place.center(*cells[-1]), width / 2, color))
     down, right = steps[0] if steps else (0, 1)
     return shapes, (right, down)
+
+
+def _bends(line: list[Point]) -> tuple[Point, ...]:
+    """Return the ends of a line, and its points where it turns from down or up to right or left."""
+    turns = [
+        here
+        for before, here, after in zip(line, line[1:], line[2:], strict=False)
+        if not (before[0] == here[0] == after[0] or before[1] == here[1] == after[1])
+    ]
+    return (line[0], *turns, line[-1])
 
 
 def _around(step: int, size: int) -> int:

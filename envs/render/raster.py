@@ -3,12 +3,24 @@
 import io
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.render.shapes import Circle, Line, Polygon, Rectangle, Scene, Shape, Text
+from ludoteca.envs.render.shapes import (
+    Circle,
+    Line,
+    Path,
+    Polygon,
+    Rectangle,
+    Scene,
+    Shape,
+    Text,
+    channels,
+    colors,
+)
 from ludoteca.envs.render.svg import check_frames
 
 SCALE = 3  # drawn this much larger and averaged, for smooth edges
@@ -53,16 +65,31 @@ def gif(scenes: Sequence[Scene], seconds: float = 0.6, last_seconds: float = 3.0
         raise ValueError(f"times must be positive, got {seconds} and {last_seconds}")
     pillow = _pillow("Image")
     frames = [_image(scene) for scene in scenes]
-    # One palette for all frames, from the first, middle and last ones.
-    sample = pillow.new("RGB", (frames[0].width, 3 * frames[0].height))
-    for i, frame in enumerate((frames[0], frames[len(frames) // 2], frames[-1])):
-        sample.paste(frame, (0, i * frame.height))
-    palette = sample.quantize(256)
+    palette = _palette(scenes, frames)
     frames = [frame.quantize(palette=palette, dither=pillow.Dither.NONE) for frame in frames]
     durations = [round(1000 * seconds)] * (len(frames) - 1) + [round(1000 * last_seconds)]
     file = io.BytesIO()
     frames[0].save(file, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0)
     return file.getvalue()
+
+
+def _palette(scenes: Sequence[Scene], frames: Sequence[Any]) -> Any:
+    """Return an image with the colors of all frames.
+
+    It is made from the first, middle and last one, for blends at edges, and from stripes of all
+    colors: what comes between these three must not be drawn in what happens to be similar.
+    """
+    pillow = _pillow("Image")
+    width, height = frames[0].size
+    shapes = {shape for scene in scenes for shape in scene.shapes}
+    found = sorted({color for shape in shapes for color in colors(shape)})
+    stripes = pillow.new("RGB", (1, max(1, len(found))))
+    stripes.putdata([channels(color) for color in found])
+    sample = pillow.new("RGB", (width, 4 * height))
+    for i, frame in enumerate((frames[0], frames[len(frames) // 2], frames[-1])):
+        sample.paste(frame, (0, i * height))
+    sample.paste(stripes.resize((width, height), pillow.Resampling.NEAREST), (0, 3 * height))
+    return sample.quantize(256)
 
 
 def _image(scene: Scene) -> Any:
@@ -99,6 +126,12 @@ def _draw(image: Any, shapes: Sequence[Shape]) -> None:
                 draw.ellipse(_box(x - r, y - r, x + r, y + r), shape.fill, shape.outline, width)
             case Line():
                 _line(draw, shape)
+            case Path():
+                for start, end in pairwise(shape.points):
+                    _line(draw, Line(start, end, shape.color, shape.width))
+                r = shape.width / 2
+                for x, y in shape.points[1:-1]:
+                    draw.ellipse(_box(x - r, y - r, x + r, y + r), shape.color)
             case Text():
                 anchor = {"left": "ls", "right": "rs"}.get(shape.anchor, "ms")
                 # The baseline is half the height of capitals below the middle.

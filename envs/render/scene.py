@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ludoteca.envs.game import Game
 from ludoteca.envs.layout import Layout
 from ludoteca.envs.render.geometry import BAND, LABEL, Geometry, geometry
+from ludoteca.envs.render.lettering import CHARACTER
 from ludoteca.envs.render.pieces import body, piece_shapes
 from ludoteca.envs.render.shapes import (
     Circle,
@@ -32,7 +33,6 @@ LAST = "#e8402a"  # marks the disc placed last
 MOVE = "#ffd54a"  # tints the cells of the last move
 CAPTION = 30  # height of a line under the board
 CAPTION_SIZE = 17
-CHARACTER = 0.56  # mean width of a character, in font sizes
 
 
 def scene(

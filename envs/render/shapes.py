@@ -51,6 +51,15 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Path:
+    """A line through points, with flat ends and round bends."""
+
+    points: tuple[Point, ...]
+    color: str
+    width: float = 1
+
+
+@dataclass(frozen=True)
 class Text:
     """One line of text, `size` pixels high.
 
@@ -65,7 +74,7 @@ class Text:
     anchor: str = "middle"
 
 
-Shape = Rectangle | Polygon | Circle | Line | Text
+Shape = Rectangle | Polygon | Circle | Line | Path | Text
 
 
 @dataclass(frozen=True)
@@ -110,10 +119,22 @@ def difference(color: str, other: str) -> int:
     return sum(abs(a - b) for a, b in parts)
 
 
+def colors(shape: Shape) -> set[str]:
+    """Return the colors of a shape."""
+    match shape:
+        case Rectangle():
+            found: tuple[str | None, ...] = (shape.fill,)
+        case Polygon() | Circle():
+            found = (shape.fill, shape.outline)
+        case _:
+            found = (shape.color,)
+    return {color for color in found if color is not None}
+
+
 def moved(shape: Shape, x: float, y: float) -> Shape:
     """Return a shape shifted by (x, y)."""
     match shape:
-        case Polygon():
+        case Polygon() | Path():
             return replace(shape, points=tuple((a + x, b + y) for a, b in shape.points))
         case Line():
             (a, b), (c, d) = shape.start, shape.end

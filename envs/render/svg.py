@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from html import escape
 
-from ludoteca.envs.render.shapes import Circle, Line, Polygon, Rectangle, Scene, Shape, Text
+from ludoteca.envs.render.shapes import (
+    Circle,
+    Line,
+    Path,
+    Point,
+    Polygon,
+    Rectangle,
+    Scene,
+    Shape,
+    Text,
+)
 
 FONT = "Helvetica, Arial, sans-serif"
 
@@ -82,7 +92,7 @@ def _element(shape: Shape) -> str:
                 f'height="{_n(shape.height)}" fill="{shape.fill}"{radius}/>'
             )
         case Polygon():
-            points = " ".join(f"{_n(x)},{_n(y)}" for x, y in shape.points)
+            points = _points(shape.points)
             outline = _stroke(shape.outline, shape.outline_width)
             return f'<polygon points="{points}" fill="{shape.fill}"{outline}/>'
         case Circle():
@@ -97,6 +107,11 @@ def _element(shape: Shape) -> str:
                 f'<line x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}"'
                 f"{_stroke(shape.color, shape.width)}/>"
             )
+        case Path():
+            return (
+                f'<polyline points="{_points(shape.points)}" fill="none" stroke-linejoin="round"'
+                f"{_stroke(shape.color, shape.width)}/>"
+            )
         case Text():
             anchor = {"left": "start", "right": "end"}.get(shape.anchor, "middle")
             baseline = shape.y + 0.35 * shape.size  # half the height of capitals below the middle
@@ -104,6 +119,10 @@ def _element(shape: Shape) -> str:
                 f'<text x="{_n(shape.x)}" y="{_n(baseline)}" font-size="{_n(shape.size)}" '
                 f'fill="{shape.color}" text-anchor="{anchor}">{escape(shape.text)}</text>'
             )
+
+
+def _points(points: Sequence[Point]) -> str:
+    return " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
 
 
 def _stroke(color: str | None, width: float) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.evaluate.bench.ours import AecSide, SingleSide, VectorSide, random_games
+from ludoteca.evaluate.bench.ours import AecSide, AgentSide, SingleSide, VectorSide, random_games
 from ludoteca.evaluate.bench.sides import PeerSide, Side
 
 NUM_ENVS = 1024
@@ -70,6 +70,7 @@ def groups() -> dict[str, Callable[[], Group]]:
         "hex": partial(vector_group, "hex:board_size=11", "hex(board_size=11)", "hex", 10, 5),
         "connect4": partial(vector_group, "connect4", "connect_four", "connect_four", 15, 4),
         "hungry_geese": hungry_geese_group,
+        "deterministic_geese": deterministic_geese_group,
         "python_loops": python_loops_group,
         **{f"threads_{name}": partial(threads_group, name) for name in game_names()},
     }
@@ -145,6 +146,23 @@ def hungry_geese_group() -> Group:
                     f"{VECTOR}; all four geese uniform over 4 actions; 4 views of 17 planes a step",
                     "env.step([...]) and env.reset(4); all four geese random.choice of 4 actions",
                 ),
+            ),
+        ),
+    )
+
+
+def deterministic_geese_group() -> Group:
+    """Measure the agent `deterministic` in Hungry Geese, in positions of all stages of games."""
+    return Group(
+        ours={"agent": partial(AgentSide, "hungry_geese", "deterministic")},
+        comparisons=(
+            Comparison(
+                "Hungry Geese, the deterministic agent",
+                "agent",
+                "",
+                200_000,
+                ("one thread, positions of games against greedy, all at once", ""),
+                unit="moves/s",
             ),
         ),
     )

@@ -10,11 +10,13 @@ import pettingzoo
 from gymnasium.vector import AutoresetMode
 
 import ludoteca  # noqa: F401  registers the environments
+from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.vector import GameVectorEnv
 from ludoteca.evaluate.bench.peers.pettingzoo_aec import timed_replay
 from ludoteca.evaluate.bench.sampler import MaskSampler
 from ludoteca.evaluate.bench.sides import Sample
+from ludoteca.evaluate.match import play_match
 
 
 class VectorSide:
@@ -126,6 +128,43 @@ class SingleSide:
                 moves += int(observation.sum())  # each move has left one disc on the board
                 _, info = self._env.reset()
         return actions, moves
+
+
+class AgentSide:
+    """An agent of a simultaneous game that chooses for all players in all positions of some games.
+
+    The games are its own against `greedy`, so that all stages of a game are there.
+    """
+
+    def __init__(self, game: str, agent: str, games: int = 20):
+        made = make_game(game)
+        self._agent = make_agent(agent, made)
+        replays = play_match(made, (self._agent, "greedy"), games, record=games).replays
+        legal = np.zeros(made.num_actions, np.int16)
+        asked = [
+            (s, seat)
+            for replay in replays
+            for s in replay.positions()
+            for seat in range(made.num_players)
+            if made.legal_actions(s, seat, legal) > 0
+        ]
+        self._states, self._seats = made.empty(len(asked)), np.zeros(len(asked), np.int64)
+        for k, (s, seat) in enumerate(asked):
+            self._states[k], self._seats[k] = np.array(s, made.state), seat
+        self._rngs = np.zeros((len(asked), 1), np.uint64)
+        self._lanes = np.arange(len(asked))
+
+    def __call__(self, seconds: float) -> Sample:
+        """Choose for about that long; counts moves."""
+        moves = 0
+        start = perf_counter()
+        while (passed := perf_counter() - start) < seconds:
+            self._agent.act(self._states, self._seats, self._rngs, self._lanes)
+            moves += len(self._states)
+        return Sample(moves, passed)
+
+    def close(self) -> None:
+        """Nothing is left to be ended."""
 
 
 def random_games(name: str, count: int, seed: int = 0) -> list[list[int]]:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ludoteca.envs.render.lettering import CHARACTER, fit, wrap
 from ludoteca.envs.render.pieces import piece_shapes
-from ludoteca.envs.render.scene import CHARACTER, FAINT, GOOD, INK
+from ludoteca.envs.render.scene import FAINT, GOOD, INK
 from ludoteca.envs.render.shapes import Rectangle, Shape, Text, mix
 from ludoteca.envs.render.status import player_name, player_piece
 from ludoteca.evaluate.play.session import HUMAN, Session
@@ -219,25 +220,3 @@ def _buttons(shapes: list[Shape], buttons: Sequence[Button], x: float, y: float)
         ]
         areas.append(area)
     return areas
-
-
-def fit(text: str, size: float, width: float) -> str:
-    """Return a text, shortened with dots if it is likely to be wider than `width`."""
-    room = int(width / (CHARACTER * size))
-    return text if len(text) <= room else text[: max(room - 2, 1)].rstrip() + ".."
-
-
-def wrap(text: str, size: float, width: float) -> list[str]:
-    """Return the lines of a text; words that are longer than a line are cut."""
-    room = max(int(width / (CHARACTER * size)), 1)
-    lines = [""]
-    for word in text.split():
-        while len(word) > room:
-            lines.append(word[:room])
-            word = word[room:]
-        joined = f"{lines[-1]} {word}".strip()
-        if len(joined) <= room:
-            lines[-1] = joined
-        else:
-            lines.append(word)
-    return [line for line in lines if line]

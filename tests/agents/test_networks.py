@@ -246,7 +246,7 @@ def test_fused_passes_are_only_used_where_they_give_the_right_numbers(monkeypatc
     for wrong in (lambda layer, x, to: to + x, lambda layer, x, to: right(layer, to, x)):
         monkeypatch.setattr(fused, "added", wrong)
         assert not fused.works.__wrapped__(torch.float32)
-    monkeypatch.setattr(fused, "ONES", ([1, 1], [1, 1], 1))  # no such arguments
+    monkeypatch.setattr(fused, "ONES", ([1, 1], 1))  # no such arguments
     assert not fused.works.__wrapped__(torch.float32)
 
 

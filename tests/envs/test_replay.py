@@ -13,7 +13,7 @@ import pytest
 
 from ludoteca.envs import files
 from ludoteca.envs.aec import aec_env
-from ludoteca.envs.game import Game
+from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.parallel import parallel_env
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
@@ -128,7 +128,8 @@ def test_replays_of_games_against_opponents_hold_the_opponents_moves(
 def test_an_illegal_action_is_named_with_its_move(id_: str, finished: Any, small: Small) -> None:
     game = small(id_)
     for k in {0, len(finished(id_)["actions"]) - 1}:
-        for wrong in (-1, game.num_actions, 10**30, "0", 1.0, True, None, [0], {}):
+        below = FORFEIT - 1 if game.simultaneous else -1
+        for wrong in (below, game.num_actions, 10**30, "0", 1.0, True, None, [0], {}):
             data = finished(id_)
             if game.simultaneous:
                 mover = next(p for p in range(game.num_players) if active(data, k, p))

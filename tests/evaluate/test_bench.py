@@ -21,7 +21,7 @@ PEER_SCRIPTS = sorted(sides.SERVE.parent.glob("*.py"))
 
 
 # One of each kind; the others, compiled anew like these, wait for `make test-slow`.
-SOME_MEASURES = ("connect4", "python_loops", "threads_tron")
+SOME_MEASURES = ("connect4", "deterministic_geese", "python_loops", "threads_tron")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,10 @@ def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, cap
     threads = [row for row in report.rows if row.group.startswith("threads")]
     assert threads
     assert all(row.verdict in ("pass", "miss") and row.floor == 1.7 for row in threads)
-    others = [row for row in report.rows if not row.group.startswith("threads")]
+    alone = [row for row in report.rows if not row.peer_name]
+    assert [row.group for row in alone] == ["deterministic_geese"]
+    assert all(row.verdict in ("pass", "miss") and row.ratio is None for row in alone)
+    others = [row for row in report.rows if row not in threads + alone]
     assert {row.verdict for row in others} == {"peers were not asked for"}
     printed = capsys.readouterr().out
     assert "environment speed" in printed

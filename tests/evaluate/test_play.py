@@ -16,6 +16,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.games.bitboards import bit
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.render.geometry import geometry
+from ludoteca.envs.render.lettering import fit, wrap
 from ludoteca.envs.render.shapes import Circle, Text
 from ludoteca.envs.render.window import BoardWindow
 from ludoteca.envs.replay import Replay
@@ -23,7 +24,6 @@ from ludoteca.evaluate.cli import main
 from ludoteca.evaluate.play import command, window
 from ludoteca.evaluate.play.chooser import Chooser, is_on_board
 from ludoteca.evaluate.play.heat import heat_map
-from ludoteca.evaluate.play.panel import fit, wrap
 from ludoteca.evaluate.play.screen import Screen
 from ludoteca.evaluate.play.session import HUMAN, Session, find_action
 from ludoteca.evaluate.play.table import Table

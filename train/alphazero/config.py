@@ -16,6 +16,7 @@ class Config(RoundConfig):
 
     folder: Path = Path("runs/alphazero")
     game: str = "othello"
+    """The game, for two players who move in turn, as a spec string."""
     games: int = 20_000
     """How many games of self-play. A run can be made longer; its learning rate falls over all."""
     network: PVConfig = field(default_factory=PVConfig)
@@ -26,6 +27,8 @@ class Config(RoundConfig):
     weight_decay: float = 1e-4
     """Of either optimizer."""
     replay_ratio: float = 3.0
+    warm_up: int = 10_000
+    """Positions before the first update."""
 
     evaluate_against: tuple[str, ...] = ("random", "mcts:simulations=200")
     """Opponents there; the network that does best against the last one is kept."""
@@ -91,6 +94,7 @@ class Config(RoundConfig):
         for name in ("simulations", "considered", "window"):
             integer(name, getattr(self, name), 1, 10**9)
         for name in (
+            "warm_up",
             "fast_simulations",
             "temperature_plies",
             "random_plies",

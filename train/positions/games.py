@@ -1,9 +1,5 @@
 """Played games in a compact form, from which every position can be had again."""
 
-import io
-import json
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.files import write_whole
+from ludoteca.envs.batch import words_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation
-from ludoteca.envs.registry import make_game
+from ludoteca.train.archive import load_arrays, reading, save_arrays
 
 FORMAT = "ludoteca-games"
 ARRAYS = {"actions": np.int16, "lengths": np.int32, "results": np.float32, "sides": np.int8}
@@ -110,7 +106,7 @@ class Games:
         seats, at = np.zeros(size, np.int8), self.starts + np.arange(count + 1)
         legal, scores = np.zeros(self.game.num_actions, np.int16), np.zeros((1, 2))
         wrong, ply = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        words = _words(states)
+        words = words_of(states)
         if count > 0:
             play_again(self.game)(
                 states, words, self.actions, self.lengths, self.results, seats, legal, scores,
@@ -134,19 +130,10 @@ class Games:
 
     def save(self, path: str | Path) -> None:
         """Write the games to a file, whole or not at all; the same games give the same bytes."""
-        about = {"format": FORMAT, "game": self.game.spec, "about": self.about}
         narrow = np.uint8 if self.game.num_actions <= 256 else np.int16
-        content = io.BytesIO()
-        np.savez_compressed(
-            content,
-            allow_pickle=False,
-            ludoteca=np.frombuffer(json.dumps(about).encode(), np.uint8),
-            actions=self.actions.astype(narrow),
-            lengths=self.lengths,
-            results=self.results,
-            sides=self.sides,
-        )
-        write_whole(path, content.getvalue())
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        arrays["actions"] = arrays["actions"].astype(narrow)
+        save_arrays(path, FORMAT, self.game, {"about": self.about}, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -156,15 +143,9 @@ class Games:
             FileNotFoundError: if there is no such file.
             ValueError: if it is no such file, or damaged, or its games cannot have gone so.
         """
-        try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as content:
-                about = json.loads(content["ludoteca"].tobytes())
-                arrays = {name: content[name].astype(kind) for name, kind in ARRAYS.items()}
-            if about["format"] != FORMAT:
-                raise ValueError(f"expected the format {FORMAT!r}, got {about['format']!r}")
-            games = cls(make_game(about["game"]), **arrays, about=about["about"])
-        except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path} holds no games, or is damaged: {error}") from None
+        with reading(path):
+            game, header, arrays = load_arrays(path, FORMAT, ARRAYS)
+            games = cls(game, **arrays, about=header["about"])
         counts = {len(games.lengths), len(games.results), len(games.sides)}
         fits = len(counts) == 1 and games.actions.ndim == games.lengths.ndim == 1
         if not fits or (games.lengths < 0).any() or games.lengths.sum() != len(games.actions):
@@ -192,12 +173,6 @@ def join(parts: list[Games]) -> Games:
             raise ValueError(f"{part.game.spec} and {first.game.spec} are different games")
     arrays: Any = {name: np.concatenate([getattr(p, name) for p in parts]) for name in ARRAYS}
     return Games(first.game, **arrays, about=first.about)
-
-
-def _words(states: NDArray[np.void]) -> NDArray[Any]:
-    """Return the memory of positions as integers, which compiled code copies faster."""
-    width = next(width for width in (8, 4, 2, 1) if states.itemsize % width == 0)
-    return states.view(f"u{width}").reshape(len(states), -1)
 
 
 @cache

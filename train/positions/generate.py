@@ -4,17 +4,13 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
@@ -24,6 +20,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.positions.games import Games, join
 from ludoteca.train.positions.storage import find_form, save_games
+from ludoteca.train.progress import games_bar
 
 # Games that are played side by side. Part of what is generated: networks that see other positions
 # together may round differently.
@@ -108,14 +105,13 @@ def play_games(config: Config, progress: bool = False) -> Games:
 
     workers = min(config.workers or os.cpu_count() or 1, len(firsts))
     parts = []
-    with _bar(config.games) if progress else nullcontext(lambda games: None) as show:  # noqa: SIM117
-        with ThreadPoolExecutor(workers) as pool:
-            try:
-                for part in pool.map(play, firsts):
-                    parts.append(part)
-                    show(len(part))
-            finally:
-                pool.shutdown(cancel_futures=True)
+    with games_bar(config.games, progress) as show, ThreadPoolExecutor(workers) as pool:
+        try:
+            for part in pool.map(play, firsts):
+                parts.append(part)
+                show(len(part))
+        finally:
+            pool.shutdown(cancel_futures=True)
     return join(parts)
 
 
@@ -190,12 +186,3 @@ class _BySeat(Agent):
                 actions[mine] = agent.act(states[mine], seats[mine], streams, lanes[mine])
                 rngs[mine] = streams
         return actions
-
-
-@contextmanager
-def _bar(games: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar on standard error; yields the function that is told how many games have ended."""
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("games"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("", total=games)
-        yield lambda ended: progress.advance(task, ended)

@@ -1,0 +1,238 @@
+"""Agents that play by a network for one seat, where all move at once."""
+
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.draws import by_weight
+from ludoteca.agents.guided.joint_search import JointFound, JointSearch
+from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.envs.batch import root
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import integer, real
+from ludoteca.envs.rng import uniform
+
+try:
+    from ludoteca.agents.networks.ac_network import load_ac_network
+    from ludoteca.agents.networks.runner import Precision, Runner
+    from ludoteca.agents.networks.weights import find_weights
+except ImportError as error:
+    raise ImportError('agents with networks need "ludoteca[train]"') from error
+
+# Searches side by side: more need memory, and are not faster.
+TOGETHER = 128
+
+
+class NetworkAgent(Agent):
+    """Plays the policy of a network that was taught the moves of others.
+
+    Attributes:
+        encoder: what the network sees.
+        network: the network, if it came from a file.
+        about: what the file tells about it.
+    """
+
+    kind: ClassVar[str] = "cnn"
+
+    def __init__(
+        self,
+        game: Game,
+        path: str | Path,
+        temperature: float = 0.0,
+        device: str = "cpu",
+        precision: Precision = "float32",
+    ):
+        """Load a network.
+
+        Args:
+            game: the game it plays.
+            path: a file or folder that training wrote, or the name of a network that comes with the
+                package.
+            temperature: moves are drawn by `policy ** (1 / temperature)`; 0: the best one.
+            device: where the network runs, such as `cpu` or `cuda`.
+            precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
+
+        Raises:
+            FileNotFoundError: if there is no such network.
+            ValueError: if it does not fit the game, or a parameter is out of range.
+        """
+        self.network, self.about = load_ac_network(game, find_weights(path, self.kind))
+        encoder = SeatEncoder(game, self.network.config.view)
+        self._adopt(encoder, Runner(self.network, encoder.scale, device, precision), temperature)
+
+    @classmethod
+    def from_runner(cls, encoder: SeatEncoder, runner: Runner, temperature: float = 0.0) -> Self:
+        """Return an agent that plays by a network in memory, which may change."""
+        agent = cls.__new__(cls)
+        agent.about = {}
+        agent._adopt(encoder, runner, temperature)
+        return agent
+
+    def _adopt(self, encoder: SeatEncoder, runner: Runner, temperature: float) -> None:
+        Agent.__init__(self, encoder.game)
+        self.encoder, self._runner = encoder, runner
+        self._temperature = real("temperature", temperature, 0, 100)
+
+    @property
+    def plain(self) -> bool:
+        """Whether it plays the action that the network thinks best."""
+        return self._temperature == 0
+
+    def prepare(self) -> None:
+        """Compile what the network sees, and let it run once."""
+        self.policies(root(self.game), np.zeros(1, np.int64))
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Choose by the network's policy."""
+        policies = self.policies(states, seats)
+        if self._temperature == 0:
+            best: NDArray[np.int64] = policies.argmax(1)
+            return best
+        weights = policies.astype(np.float64) ** (1 / self._temperature)
+        return by_weight(weights, uniform(rngs.T))
+
+    def policies(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the network's policies, float32 `[K, num_actions]`, 0 where it may not go.
+
+        Args:
+            states: positions. Shape `[K]`.
+            seats: whose policy is wanted. Shape `[K]`.
+        """
+        planes, masks = self.encoder.encode(states, seats)
+        return policy_of(self._runner(planes)[:, : self.game.num_actions], masks)
+
+
+class ActorCriticAgent(NetworkAgent):
+    """Plays by a network that learned from its own games, with a search if that is asked for."""
+
+    kind = "ac"
+
+    def __init__(
+        self,
+        game: Game,
+        path: str | Path,
+        temperature: float = 0.0,
+        simulations: int = 0,
+        seconds: float | None = None,
+        c: float = 1.0,
+        fpu: float = 0.1,
+        leaves: int = 8,
+        device: str = "cpu",
+        precision: Precision = "float32",
+    ):
+        """Load a network; the other parameters are those of `NetworkAgent`.
+
+        Args:
+            game: the game it plays.
+            path: see `NetworkAgent`.
+            temperature: see `NetworkAgent`; of a search, shares of visits take the policy's place.
+            simulations: of each search, or at most, if it has so many `seconds`; 0: the network's
+                policy is played.
+            seconds: per move; positions are then searched one after the other.
+            c: PUCT's constant.
+            fpu: how much less than its node an action without visits is worth, of 1.
+            leaves: of each search that the network sees at once; simulations under way count as
+                lost to others.
+            device: see `NetworkAgent`.
+            precision: see `NetworkAgent`.
+
+        Raises:
+            FileNotFoundError: if there is no such network.
+            ValueError: if it does not fit the game, or a parameter is out of range.
+        """
+        super().__init__(game, path, temperature, device, precision)
+        self.simulations = integer("simulations", simulations, 0, 10**6)
+        self._seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        if self._seconds is not None and simulations == 0:
+            raise ValueError("seconds needs simulations=..., how many there are at most")
+        self._c, self._fpu = real("c", c, 0, 100), real("fpu", fpu, 0, 1)
+        self._leaves = integer("leaves", leaves, 1, 1024)
+
+    def _adopt(self, encoder: SeatEncoder, runner: Runner, temperature: float) -> None:
+        super()._adopt(encoder, runner, temperature)
+        self.simulations = 0
+        self._search: JointSearch | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether it plays the action that the network thinks best, without search."""
+        return super().plain and self.simulations == 0
+
+    def prepare(self) -> None:
+        """Compile what acting needs, and let the network run once."""
+        super().prepare()
+        if self.simulations:
+            self.look(root(self.game), np.zeros((1, 1), np.uint64))
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Choose by the network's policy, or by the visits of searches side by side."""
+        if self.simulations == 0:
+            return super().act(states, seats, rngs, lanes)
+        actions = np.zeros(len(states), np.int64)
+        together = 1 if self._seconds is not None else TOGETHER
+        for k in range(0, len(states), together):
+            part = slice(k, k + together)
+            streams = rngs[part]
+            found = self.look(states[part], streams)
+            rows = np.arange(len(found.visits))
+            visits = found.visits[rows, seats[part]].astype(np.float64)
+            if self._temperature == 0:  # of equally many visits, the likelier action
+                actions[part] = (visits + found.policies[rows, seats[part]]).argmax(1)
+            else:
+                weights = visits ** (1 / self._temperature)
+                actions[part] = by_weight(weights, uniform(streams.T))
+            rngs[part] = streams
+        return actions
+
+    def look(self, states: NDArray[np.void], streams: NDArray[np.uint64]) -> JointFound:
+        """Search positions in which the game goes on, for all players, side by side.
+
+        Args:
+            states: the positions. Shape `[K]`.
+            streams: one random stream for each, advanced in place. Shape `[K, 1]`.
+        """
+        if self._search is None or len(states) > self._room:
+            self._room = len(states)
+            self._search = JointSearch(self.game, self._room, self.simulations, self._leaves)
+        return self._search.run(
+            states, self.judge, self.simulations, streams, self._c, self._fpu, self._seconds
+        )
+
+    def judge(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return what the network says for players who can act.
+
+        Args:
+            states: positions. Shape `[K]`.
+            seats: who looks. Shape `[K]`.
+
+        Returns:
+            Policies, shape `[K, num_actions]`, and values in [-1, 1], shape `[K]`.
+        """
+        planes, masks = self.encoder.encode(states, seats)
+        outputs = self._runner(planes)
+        return policy_of(outputs[:, :-1], masks), outputs[:, -1]
+
+
+def policy_of(logits: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float32]:
+    """Return the probabilities of actions, 0 where the mask is. Shape `[K, num_actions]`."""
+    shown = np.where(masks > 0, logits, -np.inf)
+    weights = np.exp(shown - shown.max(1, keepdims=True))
+    policies: NDArray[Any] = weights / weights.sum(1, keepdims=True)
+    return policies.astype(np.float32)

@@ -1,0 +1,240 @@
+"""Functions with all that they need, as the source of one file that needs NumPy alone.
+
+Kernels are plain Python, so an exported agent takes the very rules with it by which it plays here:
+its own, those of the random generator, and those that write a network's planes.
+"""
+
+import ast
+import base64
+import inspect
+import sys
+import textwrap
+import zlib
+from collections.abc import Iterator
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Precision = Literal["float16", "float32"]
+LITERALS = (bool, int, float, str, bytes, type(None))
+SMALL = 16  # arrays with no more numbers are written as such, larger ones packed
+WIDTH = 96  # characters of a line of packed numbers
+
+
+class Bundle:
+    """The source of functions, and of all functions and constants that they can reach.
+
+    Attributes:
+        precision: how the numbers of packed arrays are kept.
+    """
+
+    def __init__(self, precision: Precision = "float32"):
+        self.precision = precision
+        self._names: dict[int, str] = {}  # by identity
+        self._kept: list[Any] = []  # so that no identity is given away again
+        self._taken: set[str] = set()
+        self._imports: list[str] = []
+        self._constants: list[str] = []
+        self._functions: list[str] = []
+        self._packed: list[str] = []
+
+    def add(self, thing: Any, name: str) -> str:
+        """Add a function or a constant; return what it is called there.
+
+        Args:
+            thing: what to add, unless it is there already.
+            name: what it would like to be called.
+
+        Raises:
+            ValueError: if it is no plain Python, or needs more than NumPy.
+        """
+        if id(thing) in self._names and not isinstance(thing, LITERALS):
+            return self._names[id(thing)]
+        if isinstance(thing, LITERALS):
+            return self._add_literal(thing, name)
+        name = self._free(name)
+        self._names[id(thing)] = name
+        self._kept.append(thing)
+        if isinstance(thing, ModuleType):
+            self._require(thing.__name__, name)
+            renamed = "" if name == thing.__name__ else f" as {name}"
+            self._imports.append(f"import {thing.__name__}{renamed}")
+        elif isinstance(thing, FunctionType) and not is_library(thing.__module__):
+            self._functions.append(self._source(thing, name))
+        elif isinstance(thing, BuiltinFunctionType | FunctionType):
+            self._require(thing.__module__, name)
+            renamed = "" if name == thing.__name__ else f" as {name}"
+            self._imports.append(f"from {thing.__module__} import {thing.__name__}{renamed}")
+        elif isinstance(thing, np.ndarray) and thing.size > SMALL:
+            self._packed.append(f"{name} = {self._array(thing)}")
+        elif isinstance(thing, dict) and any(isinstance(one, np.ndarray) for one in thing.values()):
+            rows = [f"    {key!r}: {self._array(value)},\n" for key, value in thing.items()]
+            self._packed.append(f"{name} = {{\n{''.join(rows)}}}")
+        else:
+            self._constants.append(f"{name} = {self._constant(thing, name)}")
+        return name
+
+    def reserve(self, name: str) -> None:
+        """Let nothing be called so."""
+        self._taken.add(name)
+
+    def text(self) -> str:
+        """Return the source."""
+        parts = ["\n".join(sorted(self._imports)), "\n".join(self._constants)]
+        parts += [f"\n{function}\n" for function in self._functions]
+        parts += ["\n".join(self._packed)]
+        return "\n".join(part for part in parts if part)
+
+    def _add_literal(self, value: Any, name: str) -> str:
+        """Add a number or text; the same one has one name."""
+        for known in (name, *(f"{name}_{k}" for k in range(2, 100))):
+            line = f"{known} = {literal(value)}"
+            if line in self._constants:
+                return known
+            if known not in self._taken:
+                self._taken.add(known)
+                self._constants.append(line)
+                return known
+        raise ValueError(f"there are too many constants called {name}")
+
+    def _free(self, name: str) -> str:
+        """Return a name that nothing has yet."""
+        found, k = name, 2
+        while found in self._taken:
+            found, k = f"{name}_{k}", k + 1
+        self._taken.add(found)
+        return found
+
+    def _require(self, module: str, name: str) -> None:
+        top = module.partition(".")[0]
+        if top != "numpy" and top not in sys.stdlib_module_names:
+            raise ValueError(f"{name} is from {module}, but exported agents have NumPy only")
+
+    def _source(self, function: FunctionType, name: str) -> str:
+        """Return the source of a function, without decorators and annotations."""
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        except (OSError, TypeError) as error:
+            raise ValueError(f"{name} has no source: {error}") from None
+        if not isinstance(tree, ast.FunctionDef):
+            raise ValueError(f"{name} must be a function with a name, got {ast.unparse(tree):.60}")
+        outer = reachable(function)
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        plain = Plain({key: self.add(outer[key], key) for key in outer if key in used})
+        tree = plain.visit(tree)
+        tree.name, tree.decorator_list = name, []
+        return ast.unparse(ast.fix_missing_locations(tree))
+
+    def _constant(self, value: Any, name: str) -> str:
+        if all(isinstance(one, LITERALS) for one in leaves(value)):
+            return literal(value)
+        if isinstance(value, np.generic):
+            return f"{self.add(np, 'np')}.{value.dtype.name}({literal(value.item())})"
+        if isinstance(value, np.ndarray):
+            numpy = self.add(np, "np")
+            return f"{numpy}.array({value.tolist()!r}, {numpy}.{value.dtype.name})"
+        raise ValueError(f"{name} cannot be exported: it is {value!r:.80}")
+
+    def _array(self, values: Any) -> str:
+        """Return a packed array, as a call of `unpack`."""
+        values = np.asarray(values)
+        if values.dtype.kind == "f":
+            with np.errstate(over="ignore"):
+                values = values.astype(self.precision)
+            if not np.isfinite(values).all():
+                raise ValueError(f"an array holds numbers that are too large for {self.precision}")
+        unpacker, kind = self.add(unpack, "unpack"), values.dtype.newbyteorder("<").str
+        text = pack(values)
+        lines = "\n".join(text[i : i + WIDTH] for i in range(0, len(text), WIDTH))
+        return f'{unpacker}({kind!r}, {values.shape}, """\n{lines}\n""")'
+
+
+class Plain(ast.NodeTransformer):
+    """Leaves out annotations, and calls what comes from outside by its name in the bundle."""
+
+    def __init__(self, names: dict[str, str]):
+        self._names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Rename."""
+        return ast.Name(self._names.get(node.id, node.id), node.ctx)
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        """Leave the annotation out."""
+        return ast.arg(node.arg)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Leave the annotation of the result out."""
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """Leave the annotation out; without a value, the whole statement."""
+        if node.value is None:
+            return ast.Pass()
+        return ast.Assign([self.visit(node.target)], self.visit(node.value))
+
+
+def reachable(function: FunctionType) -> dict[str, Any]:
+    """Return what the names of a function stand for that are not its own."""
+    code = function.__code__
+    cells = function.__closure__ or ()
+    found = {name: cell.cell_contents for name, cell in zip(code.co_freevars, cells, strict=True)}
+    parts = parts_of(code)
+    local = {one for part in parts for one in (*part.co_varnames, *part.co_cellvars)}
+    names = {one for part in parts for one in part.co_names} - local - set(found)
+    return found | {
+        name: function.__globals__[name] for name in sorted(names) if name in function.__globals__
+    }
+
+
+def parts_of(code: Any) -> list[Any]:
+    """Return the code of a function and of those inside it."""
+    inner = [one for one in code.co_consts if isinstance(one, type(code))]
+    return [code, *(part for one in inner for part in parts_of(one))]
+
+
+def is_library(module: str) -> bool:
+    """Tell whether a module is NumPy's or Python's own."""
+    top = module.partition(".")[0]
+    return top == "numpy" or top in sys.stdlib_module_names
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Yield what nested tuples, lists and dictionaries hold."""
+    if isinstance(value, dict):
+        yield from leaves([*value, *value.values()])
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from leaves(one)
+    else:
+        yield value
+
+
+def literal(value: Any) -> str:
+    """Return a constant, or nested tuples, lists and dictionaries of them, as source."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{literal(k)}: {literal(v)}' for k, v in value.items())}}}"
+    if isinstance(value, list | tuple):
+        inside = ", ".join(map(literal, value))
+        if isinstance(value, list):
+            return f"[{inside}]"
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    if isinstance(value, float) and not np.isfinite(value):
+        return f"float({str(value)!r})"
+    return repr(value)
+
+
+def pack(values: NDArray[Any]) -> str:
+    """Return an array as text: compressed, little-endian, base85."""
+    little = values.astype(values.dtype.newbyteorder("<"))
+    return base64.b85encode(zlib.compress(little.tobytes(), 9)).decode()
+
+
+def unpack(kind: str, shape: tuple[int, ...], text: str) -> NDArray[Any]:
+    """Return the array that `pack` wrote; float16 becomes float32."""
+    data = zlib.decompress(base64.b85decode("".join(text.split())))
+    values = np.frombuffer(data, kind).reshape(shape)
+    return values.astype(np.float32) if values.dtype.kind == "f" else values.copy()

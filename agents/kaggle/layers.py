@@ -1,0 +1,104 @@
+"""Networks in NumPy alone: what exported agents run instead of PyTorch.
+
+A network is a tuple of layers, applied one after the other; each is a tuple that begins with what
+it does. `w` names an array among the weights. Values have shape `[K, C, rows, columns]`, or
+`[K, C]` once the board is gone.
+
+==========================  =====================================================================
+`("conv", w, padding)`      convolution, square odd kernels, the board's size stays; `padding` is
+                            `"zeros"`, or `"circular"` for a torus
+`("linear", w)`             dense layer
+`("bias", w)`               adds `weights[w]`, one number per channel
+`("scale", w)`              multiplies by `weights[w]`, one number per channel
+`("relu",)`                 max(x, 0)
+`("leaky_relu", slope)`     x, or slope * x where it is negative
+`("tanh",)`                 hyperbolic tangent
+`("mean",)`, `("max",)`     of each channel over the board
+`("cell", row, column)`     the values at one cell
+`("flatten",)`              channels of all cells, one after the other
+`("add", layers)`           adds what other layers make of x; if they leave the board, everywhere
+`("concat", (layers, ...))` what several stacks of layers make of x, channel after channel
+==========================  =====================================================================
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Layers = tuple[tuple[Any, ...], ...]
+
+
+def run(layers: Layers, weights: Mapping[str, NDArray[Any]], x: NDArray[Any]) -> NDArray[Any]:
+    """Return what a network makes of a batch.
+
+    Args:
+        layers: see above.
+        weights: the arrays that layers name.
+        x: float32. Shape `[K, C, rows, columns]` or `[K, C]`.
+
+    Raises:
+        ValueError: if a layer is unknown.
+    """
+    for layer in layers:
+        kind = layer[0]
+        if kind == "conv":
+            x = convolve(x, weights[layer[1]], layer[2])
+        elif kind == "linear":
+            x = x @ weights[layer[1]].T
+        elif kind == "bias":
+            x = x + per_channel(weights[layer[1]], x)
+        elif kind == "scale":
+            x = x * per_channel(weights[layer[1]], x)
+        elif kind == "relu":
+            x = np.maximum(x, 0)
+        elif kind == "leaky_relu":
+            x = np.where(x < 0, np.float32(layer[1]) * x, x)
+        elif kind == "tanh":
+            x = np.tanh(x)
+        elif kind == "mean":
+            x = x.mean((2, 3))
+        elif kind == "max":
+            x = x.max((2, 3))
+        elif kind == "cell":
+            x = x[:, :, layer[1], layer[2]]
+        elif kind == "flatten":
+            x = x.reshape(len(x), -1)
+        elif kind == "add":
+            other = run(layer[1], weights, x)
+            x = x + (other if other.ndim == x.ndim else other[:, :, None, None])
+        elif kind == "concat":
+            x = np.concatenate([run(stack, weights, x) for stack in layer[1]], 1)
+        else:
+            raise ValueError("there is no layer " + repr(kind))
+    return x
+
+
+def convolve(x: NDArray[Any], kernels: NDArray[Any], padding: str) -> NDArray[Any]:
+    """Convolve boards, as one product of matrices.
+
+    Args:
+        x: shape `[K, C, rows, columns]`.
+        kernels: shape `[F, C, n, n]`, n odd.
+        padding: `"zeros"` or `"circular"`.
+
+    Returns:
+        Shape `[K, F, rows, columns]`.
+    """
+    count, channels, rows, columns = x.shape
+    filters, _, n, _ = kernels.shape
+    edge = (n - 1) // 2
+    around = ((0, 0), (0, 0), (edge, edge), (edge, edge))
+    y = np.pad(x, around, mode="wrap" if padding == "circular" else "constant")
+    windows = np.empty((count, channels, n, n, rows, columns), x.dtype)
+    for i in range(n):
+        for j in range(n):
+            windows[:, :, i, j] = y[:, :, i : i + rows, j : j + columns]
+    product = kernels.reshape(filters, -1) @ windows.reshape(count, -1, rows * columns)
+    return product.reshape(count, filters, rows, columns)
+
+
+def per_channel(values: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    """Shape one number per channel so that it fits x."""
+    return values if x.ndim == 2 else values[:, None, None]

@@ -1,0 +1,209 @@
+"""Runs a submission in a process of its own; `process.py` is the other end.
+
+A plain script: the interpreter that runs it need have neither this package nor NumPy. Files are
+read and agents are called as by kaggle-environments 1.33.2, whose module `agent.py` it follows.
+
+Requests and answers are JSON objects, each after its length in bytes (4 bytes, big-endian).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import random
+import struct
+import sys
+import threading
+import traceback
+from typing import Any
+
+LENGTH = struct.Struct("!I")
+LONGEST = 300  # characters of a message or of what an agent returned
+DEFAULT = "NORTH"  # kaggle-environments plays it for agents that return None
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    path, memory = sys.argv[1], int(sys.argv[2])
+    inbox, outbox = take_pipes()
+    if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+        del sys.path[0]  # submissions are not to find our modules
+    if memory > 0:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=receive_all, args=(inbox, requests), daemon=True).start()
+    send(outbox, {"ready": sys.version})
+    submission = Submission(path)
+    while True:
+        send(outbox, submission.answer(requests.get()))
+
+
+def take_pipes() -> tuple[int, int]:
+    """Return the two pipes, and leave neither to the submission: what it prints goes to stderr."""
+    inbox, outbox = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    return inbox, outbox
+
+
+def receive_all(inbox: int, requests: Any) -> None:
+    """Queue what is asked; when nobody can ask any more, end the process, whatever it does."""
+    while True:
+        header = read(inbox, LENGTH.size)
+        body = read(inbox, LENGTH.unpack(header)[0]) if header else b""
+        if not body:
+            os._exit(0)
+        requests.put(json.loads(body))
+
+
+def read(pipe: int, count: int) -> bytes:
+    """Read so many bytes, or none if the pipe has been closed."""
+    data = b""
+    while len(data) < count:
+        part = os.read(pipe, count - len(data))
+        if not part:
+            return b""
+        data += part
+    return data
+
+
+def send(pipe: int, message: dict[str, Any]) -> None:
+    """Write a message.
+
+    Raises:
+        OSError: if nobody reads it.
+    """
+    body = json.dumps(message).encode()
+    data = LENGTH.pack(len(body)) + body
+    while data:
+        data = data[os.write(pipe, data) :]
+
+
+class Submission:
+    """A submission, and the agent that it has made for the present game."""
+
+    def __init__(self, path: str):
+        self.path = path
+        self.agent: Any = None
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return what comes of a request: `action`, `invalid` or `error`; of a check, `found`."""
+        try:
+            if "seed" in request:  # a new game
+                self.agent = None
+                forget_modules(os.path.dirname(self.path))
+                seed_all(request["seed"], set())
+            if self.agent is None:
+                known = set(sys.modules)
+                self.agent = last_callable(self.path)
+                seed_all(request.get("seed", 0), known)
+            if "observation" not in request:
+                return {"found": shown(self.agent)}
+            configuration = structify(request["configuration"])
+            configuration["__raw_path__"] = self.path
+            action = call(self.agent, structify(request["observation"]), configuration)
+            if action is None:
+                action = DEFAULT
+            if isinstance(action, str) and len(action) < LONGEST:
+                return {"action": str.__str__(action)}
+            return {"invalid": shown(action)}
+        except BaseException as error:  # whatever it is, only this goose is lost
+            return {"error": described(error, self.path)}
+
+
+def last_callable(path: str) -> Any:
+    """Run a file and return what it defined last of all that can be called.
+
+    As `get_last_callable`: the names are in the order in which they first came up, classes and what
+    was imported are among them, and the file's folder is searched for modules while it is run.
+
+    Raises:
+        ValueError: if there is nothing that can be called.
+    """
+    with open(path, encoding="utf-8") as file:
+        code = compile(file.read(), path, "exec")
+    names: dict[str, Any] = {}
+    sys.path.append(os.path.dirname(path))
+    exec(code, names)
+    sys.path.pop()
+    found = [value for value in names.values() if callable(value)]
+    if not found:
+        raise ValueError("it defines nothing that can be called")
+    return found[-1]
+
+
+def call(agent: Any, *arguments: Any) -> Any:
+    """Call an agent with as many arguments as it takes; objects get both."""
+    if hasattr(agent, "__code__") and hasattr(agent.__code__, "co_argcount"):
+        arguments = arguments[: agent.__code__.co_argcount]
+    return agent(*arguments)
+
+
+class Struct(dict):  # type: ignore[type-arg]  # subscripts need Python 3.9
+    """A dictionary whose entries are attributes too; as in kaggle-environments, but for `items`."""
+
+    def __init__(self, **entries: Any):
+        entries = {key: value for key, value in entries.items() if key != "items"}
+        dict.__init__(self, entries)
+        self.__dict__.update(entries)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.__dict__[name] = value
+        self[name] = value
+
+
+def structify(value: Any) -> Any:
+    """Return a copy in which dictionaries are `Struct`s."""
+    if isinstance(value, list):
+        return [structify(one) for one in value]
+    if isinstance(value, dict):
+        return Struct(**{key: structify(one) for key, one in value.items()})
+    return value
+
+
+def forget_modules(folder: str) -> None:
+    """Let modules that lie beside the submission be imported anew: they may remember a game."""
+    own = set()
+    for name, module in list(sys.modules.items()):
+        places = [getattr(module, "__file__", None) or "", *getattr(module, "__path__", [])]
+        if "." not in name and name != "__main__":
+            direct = {os.path.dirname(os.path.abspath(place)) for place in places if place}
+            if folder in direct or os.path.join(folder, name) in direct:
+                own.add(name)
+    for name in list(sys.modules):
+        if name.partition(".")[0] in own:
+            del sys.modules[name]
+
+
+def seed_all(seed: int, known: set[str]) -> None:
+    """Seed the usual random generators, of modules that were not `known` before."""
+    if not known:
+        random.seed(seed)
+    if "numpy" in sys.modules and "numpy" not in known:
+        sys.modules["numpy"].random.seed(seed)
+    if "torch" in sys.modules and "torch" not in known:
+        sys.modules["torch"].manual_seed(seed)
+
+
+def described(error: BaseException, path: str) -> str:
+    """Return a line that tells what went wrong, and in which line of the file."""
+    text = traceback.format_exception_only(type(error), error)[-1].strip()[:LONGEST]
+    lines = [
+        one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == path
+    ]
+    if isinstance(error, SyntaxError) and error.filename == path:
+        lines = [error.lineno]
+    return f"{text} ({os.path.basename(path)}, line {lines[-1]})" if lines else text
+
+
+def shown(value: Any) -> str:
+    """Return how Python shows a value, cut off if it is long."""
+    return repr(value)[:LONGEST]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""Networks for games in which all move at once: a policy, and the value of the seat that looks."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from ludoteca.agents.networks.layers import Trunk, overview
+from ludoteca.agents.networks.seats import SeatEncoder, View
+from ludoteca.agents.networks.weights import load_network
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice, integer
+
+Kind = Literal["torus", "residual", "document"]
+SLOPE = 0.3  # of LeakyReLU in Keras, which the documents use
+
+
+@dataclass(frozen=True)
+class ACConfig:
+    """How a network for one seat is built."""
+
+    kind: Kind = "torus"
+    """`torus`: residual blocks on a board whose edges are joined. `residual`: the same on boards
+    with borders. `document`: that of Bibiloni Femenias (UIB, 2021): convolutions without residues,
+    means over the board, and dense layers."""
+    view: View = "rich"
+    """`plain`: what the game shows. `rich`: Hungry Geese from the own head, with what the usual
+    planes leave out; see `ludoteca.agents.networks.goose_view`."""
+    filters: int = 32
+    """Of every convolution."""
+    blocks: int = 4
+    """Residual blocks of two convolutions, or single convolutions in the document's."""
+    value: bool = True
+    """Whether there is a value."""
+
+    def __post_init__(self) -> None:
+        choice("kind", self.kind, tuple(BODIES))
+        choice("view", self.view, ("plain", "rich"))
+        integer("filters", self.filters, 1, 4096)
+        integer("blocks", self.blocks, 0, 100)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        return asdict(self)
+
+
+class ACNetwork(nn.Module):
+    """Maps planes to logits of all actions and, if it has one, the value of the seat that looks."""
+
+    def __init__(self, config: ACConfig, encoder: SeatEncoder):
+        super().__init__()
+        self.config = config
+        self.body = BODIES[config.kind](config, encoder)
+
+    def forward(self, planes: Tensor) -> Tensor:
+        """Return logits, and in the last column the value in (-1, 1) if there is one.
+
+        Args:
+            planes: shape `[K, planes, rows, columns]`.
+
+        Returns:
+            Shape `[K, num_actions + 1]`, or `[K, num_actions]` without value.
+        """
+        outputs: Tensor = self.body(planes)
+        if not self.config.value:
+            return outputs
+        return torch.cat([outputs[:, :-1], torch.tanh(outputs[:, -1:])], 1)
+
+
+class DocumentBody(nn.Module):
+    """The network of Bibiloni Femenias, "Hungry Geese" (UIB, 2021), sections 2.4 and 2.5.
+
+    Blocks of a 3x3 convolution, LeakyReLU and batch normalization; means over the board; dense
+    layers of 1024 and 512 with LeakyReLU and dropout. With a value, a dense layer of 512 for each
+    of the two heads follows that of 1024.
+    """
+
+    def __init__(self, config: ACConfig, encoder: SeatEncoder):
+        super().__init__()
+        planes = encoder.shape[0]
+        layers: list[nn.Module] = []
+        for _ in range(config.blocks):
+            convolution = nn.Conv2d(planes, config.filters, 3, padding=1)
+            layers += [convolution, nn.LeakyReLU(SLOPE), nn.BatchNorm2d(config.filters)]
+            planes = config.filters
+        self.convolutions = nn.Sequential(*layers)
+        self.dense = nn.Sequential(nn.Linear(planes, 1024), nn.LeakyReLU(SLOPE), nn.Dropout(0.5))
+        self.policy = _document_head(encoder.game.num_actions)
+        self.value = _document_head(1) if config.value else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return one number per action, and one more for the value."""
+        seen = self.convolutions(x)
+        means = nn.functional.avg_pool2d(seen, seen.shape[2:]).flatten(1)
+        whole = self.dense(means)
+        out: Tensor = self.policy(whole)
+        return out if self.value is None else torch.cat([out, self.value(whole)], 1)
+
+
+class ResidualBody(nn.Module):
+    """A tower of residual blocks; heads see the whole board, and the middle cell in a rich view."""
+
+    def __init__(self, config: ACConfig, encoder: SeatEncoder):
+        super().__init__()
+        planes, rows, columns = encoder.shape
+        torus = config.kind == "torus"
+        self.trunk = Trunk(planes, config.filters, config.blocks, torus=torus)
+        self.middle = (rows // 2, columns // 2) if encoder.view == "rich" else None
+        features = config.filters * (3 if self.middle else 2)
+        outputs = encoder.game.num_actions + config.value
+        self.flat = None
+        if self.middle is None:  # where the player is can only be told from all cells
+            self.flat = nn.Conv2d(config.filters, 4, 1)
+            features += 4 * rows * columns
+        self.head = nn.Sequential(nn.Linear(features, 128), nn.ReLU(), nn.Linear(128, outputs))
+        with torch.no_grad():
+            last = self.head[-1]
+            assert isinstance(last, nn.Linear)
+            last.weight.mul_(0.1)  # the first policy is about uniform
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return one number per action, and one more for the value."""
+        seen = self.trunk(x)
+        parts = [overview(seen)]
+        if self.middle is not None:
+            parts.append(seen[:, :, self.middle[0], self.middle[1]])
+        if self.flat is not None:
+            parts.append(torch.relu(self.flat(seen)).flatten(1))
+        out: Tensor = self.head(torch.cat(parts, 1))
+        return out
+
+
+# One line for each kind of network.
+BODIES: dict[Kind, type[DocumentBody] | type[ResidualBody]] = {
+    "torus": ResidualBody,
+    "residual": ResidualBody,
+    "document": DocumentBody,
+}
+
+# The document's.
+DOCUMENT = ACConfig(kind="document", view="plain", filters=24, blocks=6)
+
+
+def make_ac_network(config: ACConfig, game: Game) -> ACNetwork:
+    """Return a network with fresh weights, drawn from PyTorch's generator."""
+    return ACNetwork(config, SeatEncoder(game, config.view))
+
+
+def load_ac_network(game: Game, file: Path) -> tuple[ACNetwork, dict[str, Any]]:
+    """Return the network in a file, for a game that it can play, and what is told about it.
+
+    Raises:
+        ValueError: if the file holds no such network, or one that does not fit the game.
+    """
+    return load_network(
+        game, file, lambda told: make_ac_network(ACConfig(**told), game), "actor-critic network"
+    )
+
+
+def _document_head(outputs: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(1024, 512), nn.LeakyReLU(SLOPE), nn.Dropout(0.5), nn.Linear(512, outputs)
+    )

@@ -1,0 +1,145 @@
+"""What a network sees of games in which all move at once: each seat looks for itself."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.networks import goose_view
+from ludoteca.agents.predictor import Observer
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import compiled
+from ludoteca.envs.params import choice
+from ludoteca.envs.symmetry import Symmetry
+
+View = Literal["plain", "rich"]
+
+
+class Rich(NamedTuple):
+    """What a game can show beside its usual planes.
+
+    Attributes:
+        planes: how many.
+        full: the largest value.
+        observe: the kernel that writes them, see `ludoteca.agents.networks.goose_view`.
+        safe_actions: the kernel that tells which actions do not lose for certain.
+    """
+
+    planes: int
+    full: int
+    observe: Callable[..., None]
+    safe_actions: Callable[..., int]
+
+
+# One line for each game that has a rich view. The mover is in the middle of the board.
+RICH = {
+    "hungry_geese": Rich(
+        goose_view.PLANES, goose_view.FULL, goose_view.observe, goose_view.safe_actions
+    ),
+}
+
+
+class SeatEncoder:
+    """Turns positions into planes in which one network can play every seat.
+
+    The view `plain` shows what the game shows to each seat; `rich`, what is in `RICH`, and its
+    masks leave out actions that lose for certain, as long as there are others.
+
+    Attributes:
+        game: the game.
+        view: which of the two.
+        shape: of the planes of one position, `(planes, rows, columns)`.
+        scale: what planes are multiplied with before the network sees them.
+        symmetries: those of the game, on these planes.
+    """
+
+    def __init__(self, game: Game, view: View = "plain"):
+        """Make the encoder.
+
+        Raises:
+            ValueError: if the players do not move at once, or there is no such view.
+        """
+        if not game.simultaneous:
+            raise ValueError(f"needs a game in which all move at once, got {game.spec}")
+        choice("view", view, ("plain", "rich"))
+        self.game, self.view = game, view
+        _, rows, columns = game.observation_shape
+        if view == "plain":
+            self.shape, self.scale = game.observation_shape, 1 / game.observation_high
+            self.symmetries = game.symmetries()
+            self._look: Any = Observer(game).look
+        else:
+            rich = find_rich(game)
+            self.shape, self.scale = (rich.planes, rows, columns), 1 / rich.full
+            self.symmetries = _about_the_middle(game, rows, columns)
+            self._look = self._look_rich
+
+    def encode(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """Return planes, int8 `[K, *shape]`, and masks, int8 `[K, num_actions]`.
+
+        Args:
+            states: positions. Shape `[K]`.
+            seats: whose view is wanted, of players who can act. Shape `[K]`.
+        """
+        found: tuple[NDArray[np.int8], NDArray[np.int8]] = self._look(states, seats)
+        return found
+
+    def _look_rich(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        planes = np.empty((len(states), *self.shape), np.int8)
+        masks = np.empty((len(states), self.game.num_actions), np.int8)
+        make_rich_view(self.game)(states, seats, planes, masks)
+        return planes, masks
+
+
+def find_rich(game: Game) -> Rich:
+    """Return what a game can show beside its usual planes.
+
+    Raises:
+        ValueError: if it can show nothing.
+    """
+    if game.name not in RICH:
+        raise ValueError(f"{game.name} has no rich view; games with one are {', '.join(RICH)}")
+    return RICH[game.name]
+
+
+@cache
+def make_rich_view(game: Game) -> Any:
+    """Return `view(states, seats, planes, masks)`, which fills the last two."""
+    rich = find_rich(game)
+    observe, safe_actions, legal_actions = rich.observe, rich.safe_actions, game.legal_actions
+    num_actions = game.num_actions
+    cells = game.observation_shape[1] * game.observation_shape[2]
+
+    @compiled
+    def view(states: Any, seats: Any, planes: Any, masks: Any) -> None:
+        stay = np.zeros(cells, np.int16)
+        queue = np.zeros(cells, np.int16)
+        reach = np.zeros(cells, np.int16)
+        legal = np.zeros(num_actions, np.int16)
+        for i in range(len(states)):
+            observe(states[i], seats[i], stay, queue, reach, planes[i])
+            if safe_actions(states[i], seats[i], stay, masks[i]) == 0:
+                masks[i] = 0
+                for k in range(legal_actions(states[i], seats[i], legal)):
+                    masks[i, legal[k]] = 1
+
+    return view
+
+
+def _about_the_middle(game: Game, rows: int, columns: int) -> tuple[Symmetry, ...]:
+    """Return the symmetries that leave the middle cell in its place, where there is one.
+
+    On boards with an even side, the cell at `rows // 2` is the middle of a torus.
+    """
+    found = []
+    for symmetry in game.symmetries():
+        middle = rows // 2 * columns + columns // 2
+        if symmetry.cells[middle] == middle:
+            found.append(symmetry)
+    return tuple(found)

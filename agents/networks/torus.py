@@ -1,0 +1,49 @@
+"""Boards whose edges are joined: what leaves on one side enters on the other."""
+
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def around(x: Tensor, width: int) -> Tensor:
+    """Continue boards on all sides, as a torus does: `[K, C, rows, columns]` in channels last.
+
+    PyTorch's circular padding does the same, several times slower.
+    """
+    continued: Tensor = _Around.apply(x, width)  # type: ignore[no-untyped-call]
+    return continued
+
+
+class _Around(torch.autograd.Function):
+    """Copies the edges; the gradients of the copies are added to those of the cells."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, width: int) -> Tensor:
+        ctx.width = width
+        count, filters, rows, columns = x.shape
+        cells = x.permute(0, 2, 3, 1).reshape(count, rows * columns, filters)
+        found = cells.index_select(1, _cells(rows, columns, width).to(x.device))
+        shape = (count, rows + 2 * width, columns + 2 * width, filters)
+        return found.reshape(shape).permute(0, 3, 1, 2)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        n = ctx.width
+        given = grads[0].permute(0, 2, 3, 1)
+        rows = given[:, n:-n].clone()
+        rows[:, -n:] += given[:, :n]
+        rows[:, :n] += given[:, -n:]
+        cells = rows[:, :, n:-n].clone()
+        cells[:, :, -n:] += rows[:, :, :n]
+        cells[:, :, :n] += rows[:, :, -n:]
+        return cells.permute(0, 3, 1, 2), None
+
+
+@cache
+def _cells(rows: int, columns: int, width: int) -> Tensor:
+    """Return which cell of a board each cell of the continued one is."""
+    down = torch.arange(-width, rows + width) % rows
+    right = torch.arange(-width, columns + width) % columns
+    return (down[:, None] * columns + right).flatten()

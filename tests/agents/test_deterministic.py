@@ -1,0 +1,296 @@
+"""The deterministic goose, on boards drawn by hand and beside another way to write it.
+
+On the boards goose 0 is `0123...` from head to tail, goose 1 `abcd...`, and `*` is food.
+"""
+
+import numpy as np
+import pytest
+
+from ludoteca.agents.deterministic import LONGEST, PATIENCE, corridor_depth, deterministic
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import play_match
+
+NORTH, EAST, SOUTH, WEST = range(4)
+DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))
+LETTERS = ("0123456789ABCDEFGH", "abcdefghij")
+
+
+def position(lines, last="--", **params):
+    """Return the game and the position of a picture; `last` are the last actions."""
+    cells = "".join(lines)
+    bodies = [[cells.index(x) for x in letters if x in cells] for letters in LETTERS]
+    food = [i for i, letter in enumerate(cells) if letter == "*"]
+    size = {"rows": len(lines), "columns": len(lines[0])}
+    game = hungry_geese(num_players=2, min_food=max(1, len(food)), **size, **params)
+    s = game.new()
+    s.occupied[:], s.num_food, s.steps, s.start[:] = 0, len(food), 7, 0
+    s.food[:] = NONE
+    s.food[: len(food)] = food
+    s.occupied.ravel()[food] = FOOD
+    for p, body in enumerate(bodies):
+        s.body[p, : len(body)], s.length[p] = body, len(body)
+        s.occupied.ravel()[body] = 1
+        s.last_action[p] = "NESW".find(last[p])
+    assert game.check(s) == ""
+    return game, s
+
+
+def choose(agent, s, seat=0):
+    """Ask with three random streams: the answer must not depend on them."""
+    states = agent.game.empty(3)
+    states[:] = np.array(s, agent.game.state)
+    before, rngs = states.copy(), np.arange(3, dtype=np.uint64).reshape(3, 1)
+    actions = agent.act(states, np.full(3, seat), rngs, np.arange(3))
+    assert (states == before).all()
+    assert len(set(actions)) == 1
+    assert rngs.ravel().tolist() == [0, 1, 2]
+    return actions[0]
+
+
+# A dead end of two cells: what closes it stays for longer than half the goose's length.
+POCKET = """
+    .........
+    .4321....
+    .5.*0....
+    .6789....
+    ....ABCDE
+    .........
+    .........
+    .a.......
+"""
+# A corridor of three cells, and the tail makes room at its end just in time.
+FOLLOWED = POCKET.replace("ABCDE", ".....").replace("6789", "678.")
+# Goose 1 is as near to the food.
+RACE = """
+    ...........
+    ...........
+    .30....*...
+    .21........
+    ...........
+    ...........
+    .........a.
+"""
+NEARER, FARTHER = (RACE.replace(".a.", where) for where in ("a..", "..a"))
+BETWEEN = """
+    .......
+    ..2....
+    ..10*ab
+    .......
+    .......
+"""
+SURROUNDED = """
+    ..54...
+    ..23...
+    ..10*a.
+    ..edcb.
+    .......
+"""
+# The food to the east is goose 0's; the food to the south is beside the head of goose 1.
+TAIL = """
+    .......
+    .......
+    ..10d.*
+    ....c..
+    ..*ab..
+"""
+ONLY_A_TAIL = """
+    ..54...
+    ..23...
+    ..10d..
+    ...bc..
+    ..*a...
+"""
+LOST = """
+    ..546..
+    ..23...
+    ..10def
+    ...bcg.
+    ...a...
+"""
+
+
+@pytest.mark.parametrize(
+    ("board", "last", "params", "expected"),
+    [
+        pytest.param(POCKET, "S", {}, EAST, id="food in a dead end is left"),
+        pytest.param(POCKET, "S", {"corridor": 0}, WEST, id="with a shallow look it is taken"),
+        pytest.param(FOLLOWED, "S", {}, WEST, id="bodies move on and open corridors"),
+        pytest.param(FARTHER, "N", {}, EAST, id="the nearest goose gets food"),
+        pytest.param(NEARER, "N", {}, WEST, id="food of a nearer goose is left, the tail followed"),
+        pytest.param(RACE, "N", {}, WEST, id="food of a goose as near is left"),
+        pytest.param(NEARER, "N", {"hungry": 4}, EAST, id="a short goose tries to get it anyway"),
+        pytest.param(BETWEEN, "E", {}, NORTH, id="a cell beside a rival's head is left alone"),
+        pytest.param(SURROUNDED, "E", {}, EAST, id="unless there is no other"),
+        pytest.param(TAIL, "E", {}, NORTH, id="tails of geese that may eat are left alone"),
+        pytest.param(TAIL.replace("..*", "..."), "E", {}, EAST, id="other tails move on"),
+        pytest.param(ONLY_A_TAIL, "E", {}, EAST, id="the goose may not eat after all"),
+        pytest.param(LOST, "E", {}, NORTH, id="where nothing is left it does not turn back"),
+    ],
+)
+def test_boards(board, last, params, expected):
+    game, s = position(board.split(), last + "-")
+    assert choose(deterministic(game, **params), s) == expected
+
+
+def test_geese_of_the_greatest_length_do_not_grow():
+    game, s = position(TAIL.split(), "E-", max_length=4)
+    assert choose(deterministic(game), s) == EAST
+
+
+def test_rivals_are_expected_to_move():
+    """Behind the food there is room for three steps only as long as goose 1 stands still."""
+    board = """
+        .........
+        ..g......
+        ..fedcb..
+        ..0*..a..
+        ..1234...
+        .....5678
+        ........9
+    """
+    game, s = position(board.split(), "NS")
+    assert choose(deterministic(game, corridor=0.3, reach=0), s) == EAST
+    assert choose(deterministic(game, corridor=0.3), s) == WEST
+
+
+def test_the_search_for_corridors_ends():
+    """Goose 0, of 100, has closed a room of 25 cells, in which there are very many paths."""
+    game = hungry_geese(num_players=2, rows=20, columns=20, min_food=1, max_length=150)
+    s = game.new()
+    wall = [(5, c) for c in range(8, 12)] + [(r, 11) for r in range(6, 12)]
+    wall += [(11, c) for c in range(10, 4, -1)] + [(r, 5) for r in range(10, 4, -1)]
+    wall += [(5, 6), (5, 7)] + [(4, c) for c in range(7, -1, -1)]
+    wall += [(r, c) for r in (3, 2, 1) for c in (range(20) if r != 2 else range(19, -1, -1))]
+    body = [row * 20 + column for row, column in wall + [(0, c) for c in range(19, 11, -1)]]
+    s.occupied[:] = 0
+    for p, cells in enumerate((body, [15 * 20 + 15])):
+        s.body[p, : len(cells)], s.length[p], s.start[p] = cells, len(cells), 0
+        s.occupied.ravel()[cells] = 1
+    s.food[0], s.num_food, s.last_action[0], s.steps = 6 * 20 + 8, 1, WEST, 150
+    s.occupied[6, 8] = FOOD
+    assert game.check(s) == ""
+    assert len(body) == 100
+    for corridor, expected in ((0.2, SOUTH), (0.5, NORTH)):
+        assert choose(deterministic(game, corridor), s) == expected
+        assert chosen_by_the_book(s, 0, corridor, 3, 3) == expected
+    assert 20 <= corridor_depth(s, 0, SOUTH, LONGEST, 0, 0) <= 25
+    assert corridor_depth(s, 0, NORTH, LONGEST, 0, 0) == LONGEST
+
+
+def chosen_by_the_book(s, seat, corridor, reach, hungry):
+    """Choose as the agent says it does, written with lists, sets and recursion."""
+    rows, columns = s.occupied.shape
+    flock, heads = geese(s), [goose[0] if goose else None for goose in geese(s)]
+    goose, food = flock[seat], s.food[: s.num_food].tolist()
+    rivals = [head for p, head in enumerate(heads) if p != seat and head is not None]
+
+    def neighbor(cell, action):
+        row, column = divmod(cell, columns)
+        down, right = DIRECTIONS[action]
+        return (row + down) % rows * columns + (column + right) % columns
+
+    def distance(a, b):
+        down, right = abs(a // columns - b // columns), abs(a % columns - b % columns)
+        return min(down, rows - down) + min(right, columns - right)
+
+    def nearest_rival(cell):
+        return min((distance(head, cell) for head in rivals), default=10**6)
+
+    may_eat = [
+        bool(body) and len(body) < s.max_length and any(distance(body[0], f) == 1 for f in food)
+        for body in flock
+    ]
+
+    def lies(cell, time, eaten, careful=True):
+        """Tell whether a body is on the cell that is entered at a time."""
+        for p, body in enumerate(flock):
+            stays = min(eaten, s.max_length - len(body)) if p == seat else careful and may_eat[p]
+            if cell in body[: max(0, len(body) - max(0, time - stays))]:
+                return True
+        return False
+
+    def depth_of(first, limit, reach):
+        looks, deepest = 0, 1
+
+        def follow(path, eaten):
+            nonlocal looks, deepest
+            for action in range(4):
+                if deepest == limit or looks == PATIENCE:
+                    return
+                looks += 1
+                cell, time = neighbor(path[-1], action), len(path)
+                if cell in path or lies(cell, time, eaten):
+                    continue
+                if reach and nearest_rival(cell) <= min(reach, time):
+                    continue
+                deepest = max(deepest, time)
+                follow([*path, cell], eaten + (cell in food))
+
+        start = neighbor(goose[0], first)
+        follow([goose[0], start], int(start in food))
+        return deepest
+
+    def rate(action):
+        cell = neighbor(goose[0], action)
+        if lies(cell, 1, 0):
+            return (0 if lies(cell, 1, 0, careful=False) else 1), 0, -distance(cell, goal)
+        depth = depth_of(action, limit, reach) + (depth_of(action, limit, 0) if reach else 0)
+        contested = any(distance(head, cell) == 1 for head in rivals)
+        return (1 if contested else 2), depth, -distance(cell, goal)
+
+    own = [f for f in food if distance(goose[0], f) < nearest_rival(f)]
+    wanted = own or (food if len(goose) <= hungry else [])
+    goal = min(wanted, key=lambda f: distance(goose[0], f), default=goose[-1])
+    limit = min(LONGEST, max(2, int(len(goose) * corridor)))
+    back = (s.last_action[seat] + 2) % 4 if s.last_action[seat] != NONE else NONE
+    return max((action for action in range(4) if action != back), key=rate)
+
+
+@pytest.mark.parametrize(
+    ("spec", "params"),
+    [
+        ("hungry_geese", {}),
+        ("hungry_geese:num_players=8,rows=9,columns=12,min_food=5,max_length=6", {"reach": 0}),
+        ("hungry_geese:num_players=2,rows=3,columns=3", {"corridor": 1, "hungry": 0}),
+        ("hungry_geese:num_players=3,rows=5,columns=50,hunger_rate=15", {"corridor": 0.25}),
+        ("hungry_geese:num_players=2,rows=8,columns=8,min_food=9", {"corridor": 1, "reach": 9}),
+    ],
+)
+def test_it_chooses_as_the_book_says(spec, params):
+    game = make_game(spec)
+    agent, seen = deterministic(game, **params), set()
+    settings = {"corridor": 0.5, "reach": 3, "hungry": 3} | params
+    others = (["random_valid"], ["greedy"], [agent])
+    for other in others:
+        match = play_match(game, [agent, *other], 3, seed=5, record=3)
+        for replay in match.replays:
+            positions = list(replay.positions())[:-1]
+            for s in positions[:: 1 + len(positions) // 20]:
+                for p in np.flatnonzero(s.length):
+                    action = choose(agent, s, p)
+                    assert action == chosen_by_the_book(s, p, **settings)
+                    seen.add(int(action))
+    assert seen == {NORTH, EAST, SOUTH, WEST}
+
+
+def test_it_beats_what_looks_one_step_ahead():
+    result = play_match("hungry_geese", ["deterministic", "greedy", "random_safe"], 60, seed=1)
+    assert result.totals[0].win_rate > 0.6
+    same = play_match("hungry_geese", ["deterministic", "greedy", "random_safe"], 60, seed=1)
+    assert (same.returns == result.returns).all()
+
+
+@pytest.mark.parametrize(
+    ("game", "spec", "message"),
+    [
+        ("tron", "deterministic", "the deterministic agent is for hungry_geese, not for tron"),
+        ("hungry_geese", "deterministic:2", "corridor must be a number from 0 to 1, got 2"),
+        ("hungry_geese", "deterministic:reach=-1", "reach must be an integer from 0 to 100"),
+        ("hungry_geese", "deterministic:hungry=x", "hungry must be an integer from 0 to 10000"),
+    ],
+)
+def test_what_cannot_be_is_explained(game, spec, message):
+    with pytest.raises(ValueError, match=message):
+        make_agent(spec, make_game(game))

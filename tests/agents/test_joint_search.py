@@ -1,0 +1,142 @@
+"""Search with a network where all move at once."""
+
+import numpy as np
+import pytest
+
+from ludoteca.agents.guided.joint_search import JointSearch
+from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
+from ludoteca.agents.networks.weights import save_weights
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import play_match
+
+SPECS = ["tron:rows=5,columns=5", "hungry_geese", "hungry_geese:num_players=2,rows=4,columns=4"]
+
+
+def ignorant(game):
+    """Return a judge that has no idea."""
+
+    def judge(states, seats):
+        policies = np.full((len(states), game.num_actions), 1 / game.num_actions, np.float32)
+        return policies, np.zeros(len(states), np.float32)
+
+    return judge
+
+
+def started(game, count, plies=0, seed=0):
+    """Return positions after some random safe plies."""
+    found = game.empty(count)
+    agent = make_agent("random_safe", game)
+    for k in range(count):
+        s = game.new(seed + k)
+        for ply in range(plies):
+            joint = np.zeros(game.num_players, np.int64)
+            for p in range(game.num_players):
+                stream = np.full((1, 1), 1000 * k + 10 * ply + p, np.uint64)
+                state = np.asarray(s).reshape(1).astype(game.state)
+                joint[p] = agent.act(state, np.array([p]), stream, np.zeros(1, int))[0]
+            if not game.is_terminal(s):
+                t = s.copy()
+                with np.errstate(over="ignore"):
+                    game.step(t, joint)
+                s = s if game.is_terminal(t) else t
+        found[k] = s
+    return found
+
+
+def streams(count):
+    return np.arange(1, count + 1, dtype=np.uint64).reshape(-1, 1)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_player_who_can_act_has_all_visits(spec):
+    game = make_game(spec)
+    states = started(game, 6, plies=3)
+    found = JointSearch(game, 6, 40).run(states, ignorant(game), 40, streams(6))
+    for b in range(6):
+        s = states.view(np.recarray)[b]
+        active = [game.is_active(s, p) for p in range(game.num_players)]
+        assert (found.visits[b].sum(1) == np.where(active, 40, 0)).all()
+    tried = found.visits > 0
+    assert np.isnan(found.values[~tried]).all()
+    assert (abs(found.values[tried]) <= 1).all()
+
+
+@pytest.mark.parametrize("leaves", [1, 4])
+def test_searches_side_by_side_do_not_touch_each_other(leaves):
+    game = make_game("hungry_geese")
+    states = started(game, 5, plies=4)
+    together = JointSearch(game, 8, 30, leaves).run(states, ignorant(game), 30, streams(5))
+    search = JointSearch(game, 1, 30, leaves)
+    for b in range(5):
+        alone = search.run(states[b : b + 1], ignorant(game), 30, streams(5)[b : b + 1])
+        assert np.array_equal(alone.visits[0], together.visits[b])
+        assert np.array_equal(alone.values[0], together.values[b], equal_nan=True)
+
+
+def test_crashes_are_seen_without_knowing_anything():
+    game = make_game("tron:rows=5,columns=5")
+    states = started(game, 40, plies=4)
+    found = JointSearch(game, 40, 300).run(states, ignorant(game), 300, streams(40))
+    checked = 0
+    for b in range(40):
+        s = states.view(np.recarray)[b]
+        for p in range(2):
+            row, column = s.head[p]
+            free = [
+                0 <= row + i < 5 and 0 <= column + j < 5 and s.walls[row + i, column + j] == 0
+                for i, j in ((-1, 0), (0, 1), (1, 0), (0, -1))
+            ]
+            if any(free) and not all(free):
+                assert free[found.visits[b, p].argmax()]
+                checked += 1
+    assert checked > 20
+
+
+def test_the_judges_values_and_policies_count():
+    game = make_game("hungry_geese")
+    states = started(game, 1)
+
+    def rows(states, seats):
+        k = np.arange(len(states))
+        return states["body"][k, seats, states["start"][k, seats]] // 11
+
+    begun = rows(states.repeat(4), np.arange(4))
+
+    def judge(states, seats):
+        # Nothing but east and north is tried, and who has gone north is known to be better off.
+        policies = np.tile(np.array([0.1, 0.9, 0, 0], np.float32), (len(states), 1))
+        better = rows(states, seats) != begun[seats]
+        return policies, np.where(better, 0.9, -0.9).astype(np.float32)
+
+    found = JointSearch(game, 1, 200).run(states, judge, 200, streams(1), c=0.5)
+    assert (found.visits[0, :, 2:] == 0).all()
+    assert (found.visits[0, :, 0] > found.visits[0, :, 1]).all()
+    assert np.allclose(found.policies[0], [0.1, 0.9, 0, 0])
+
+
+def test_a_search_stops_when_time_is_up():
+    game = make_game("tron")
+    search = JointSearch(game, 1, 10**5, leaves=4)
+    found = search.run(started(game, 1), ignorant(game), 10**5, streams(1), seconds=0.05)
+    assert 4 <= found.visits[0, 0].sum() < 10**5
+
+
+def test_too_many_are_refused():
+    game = make_game("tron")
+    search = JointSearch(game, 2, 10)
+    with pytest.raises(ValueError, match="2 searches of 10 simulations, got 3 of 10"):
+        search.run(started(game, 3), ignorant(game), 10, streams(3))
+
+
+def test_the_agent_searches_and_is_the_same_with_the_same_seed(tmp_path):
+    game = make_game("hungry_geese:rows=5,columns=5,episode_steps=30")
+    config = ACConfig(filters=8, blocks=1)
+    path = tmp_path / "net.safetensors"
+    about = {"game": game.spec, "network": config.as_dict()}
+    save_weights(path, make_ac_network(config, game).state_dict(), about)
+    agents = [f"ac:{path},simulations=40", f"ac:{path},simulations=8,temperature=1", "greedy"]
+    one, other = (play_match(game, agents, 12, seed=4) for _ in range(2))
+    assert np.array_equal(one.returns, other.returns)
+    with pytest.raises(ValueError, match="seconds needs simulations"):
+        make_agent(f"ac:{path},seconds=1", game)

@@ -1,0 +1,642 @@
+"""Submissions to Kaggle as agents: what they are shown, their clock, and what loses a goose."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+import zlib
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import ludoteca
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.kaggle import FunctionAgent, KaggleAgent, kaggle_function
+from ludoteca.agents.kaggle.observation import configuration, observation, position
+from ludoteca.agents.playouts import safe_goose
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.game import FORFEIT
+from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import play_match
+
+GAME = hungry_geese()
+GOLDEN = Path(__file__).parents[1] / "golden" / "hungry_geese.npz"
+NORTH, EAST, SOUTH, WEST = range(4)
+LANE = np.zeros(1, np.int64)
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Return a function that writes a submission and returns its path."""
+
+    def write(source, name="submission.py"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(textwrap.dedent(source))
+        return file
+
+    return write
+
+
+def ask(agent, s=None, seat=0, lane=0, rng=0):
+    """Return an agent's answer in one position."""
+    states = agent.game.empty(1)
+    states[0] = agent.game.new() if s is None else s
+    rngs = np.full((1, 1), rng, np.uint64)
+    return int(agent.act(states, np.array([seat]), rngs, np.array([lane]))[0])
+
+
+def positions_of(game, seed=0):
+    """Return the positions of a game of random geese that look where they go, in order."""
+    s, rng, legal = game.new(seed), np.array([seed], np.uint64), np.arange(4)
+    positions = [s.copy()]
+    with np.errstate(over="ignore"):
+        while not game.is_terminal(s):
+            joint = [safe_goose(s, p, legal, 4, rng) for p in range(game.num_players)]
+            game.step(s, np.array(joint))
+            positions.append(s.copy())
+    return positions
+
+
+# What is shown.
+
+BOARDS = (
+    "hungry_geese",
+    "hungry_geese:num_players=2,rows=3,columns=4,hunger_rate=3,min_food=4,max_length=3",
+    "hungry_geese:num_players=8,rows=9,columns=13,min_food=5,episode_steps=60",
+    "hungry_geese:num_players=3,rows=5,columns=5,max_length=1,hunger_rate=1000",
+    "hungry_geese:num_players=1",
+    "hungry_geese:num_players=5,rows=4,columns=4,min_food=500",
+)
+
+
+@pytest.mark.parametrize("spec", BOARDS)
+def test_observations_tell_positions_and_positions_observations(spec):
+    game = make_game(spec)
+    for seed in range(3):
+        before = None
+        for t, s in enumerate(positions_of(game, seed=seed)):
+            seat = (t + seed) % game.num_players
+            seen = json.loads(json.dumps(observation(s, seat, 12.5)))
+            assert list(seen) == ["remainingOverageTime", "step", "geese", "food", "index"]
+            assert (seen["remainingOverageTime"], seen["step"], seen["index"]) == (12.5, t, seat)
+            read = position(game, seen, before)
+            assert observation(read, seat, 12.5) == seen
+            alive = s.length > 0
+            for name in ("score", "length", "occupied", "last_head", "food", "num_food", "steps"):
+                assert np.array_equal(read[name], s[name]), (t, name)
+            assert np.array_equal(read.last_action[alive], s.last_action[alive])
+            assert geese(read) == geese(s)
+            for p in range(game.num_players):
+                views = np.zeros((2, *game.observation_shape), np.int8)
+                game.observe(s, p, views[0])
+                game.observe(read, p, views[1])
+                assert np.array_equal(*views)
+            before = read
+
+
+def test_a_position_from_the_middle_of_a_game_is_read_as_far_as_it_can_be():
+    s = max(positions_of(GAME, seed=4), key=lambda s: s.length.max())
+    read = position(GAME, observation(s, 0))
+    long = s.length > 1
+    assert long.any()
+    assert geese(read) == geese(s)
+    assert np.array_equal(read.last_action[long], s.last_action[long])
+    assert np.array_equal(read.last_head[long], s.last_head[long])
+    assert (read.last_head[~long] == NONE).all()
+    assert np.array_equal(read.score[s.length > 0], s.score[s.length > 0])
+
+
+def test_observations_are_those_that_kaggle_environments_had():
+    """In recorded games, see `tests/oracles/record_geese.py`; only food is put where it was."""
+    with np.load(GOLDEN) as file:
+        golden = {name: file[name] for name in file.files}
+    at = goose = entry = food = 0
+    for k in range(40):
+        players, *_, steps = *golden["config"][k].tolist(), int(golden["steps"][k])
+        game = hungry_geese(*golden["config"][k].tolist())
+        s = game.new()
+        s.occupied[:] = 0
+        s.body[:, 0] = golden["heads"][goose : goose + players]
+        s.occupied.ravel()[s.body[:, 0]] = 1
+        for t in range(steps + 1):
+            if t > 0:
+                joint = golden["actions"][entry : entry + players]
+                with np.errstate(over="ignore"):
+                    game.step(s, joint)
+                entry += players
+                s.occupied.ravel()[s.food[: s.num_food]] = 0
+            count = int(golden["food_counts"][at + t + k])
+            s.num_food, s.food[:count] = count, golden["food"][food : food + count]
+            s.occupied.ravel()[s.food[:count]] = FOOD
+            seen = observation(s, t % players)
+            assert (seen["step"], seen["index"]) == (t, t % players)
+            assert seen["food"] == golden["food"][food : food + count].tolist()
+            if t > 0:
+                cells = [cell for one in seen["geese"] for cell in (*one, 0xFFFF)]
+                found = zlib.crc32(np.array(cells, "<u2"))
+                found = zlib.crc32(s.score.astype("<i4").tobytes(), found)
+                assert found == golden["checksums"][at + t - 1]
+            food += count
+        at, goose = at + steps, goose + players
+    assert at > 1000
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"geese": [[1], [2]]}, "it shows 2 geese"),
+        ({"food": [3, 4, 5]}, "it shows 3 foods, and there are at most 2"),
+        ({"food": [77, 4]}, "cell 77 is none of 0 to 76"),
+        ({"geese": [[1], [-1], [2], [3]]}, "cell -1 is none of 0 to 76"),
+        ({"geese": [[1] * 78, [2], [4], [3]]}, "a goose has length 78, more than 77"),
+        ({"geese": [[1, 1], [2], [4], [3]]}, "two segments share a cell"),
+        ({"geese": [[1], [2], [4], [3]], "food": [1, 9]}, "must lie on distinct free cells"),
+        ({"step": 200}, "steps 200 must be from 0 to 199"),
+    ],
+)
+def test_what_is_no_observation_is_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        position(GAME, observation(GAME.new(), 0) | change)
+
+
+def test_the_configuration_is_that_of_kaggle_environments():
+    # As kaggle-environments 1.33.2 gives it to agents.
+    assert configuration(GAME) == {
+        "episodeSteps": 200,
+        "actTimeout": 1,
+        "runTimeout": 1200,
+        "columns": 11,
+        "rows": 7,
+        "hunger_rate": 40,
+        "min_food": 2,
+        "max_length": 99,
+    }
+    other = hungry_geese(rows=5, columns=6, hunger_rate=7, min_food=3, max_length=8)
+    assert configuration(other, 0.5) | {"actTimeout": 1} != configuration(GAME)
+    assert [configuration(other)[key] for key in other.params if key in configuration(other)] == [
+        5, 6, 7, 3, 8
+    ]  # fmt: skip
+
+
+def test_a_submission_sees_what_kaggle_shows(write, tmp_path):
+    agent = KaggleAgent(GAME, write(f"""
+        import json, os
+
+        def agent(obs, conf):
+            with open({str(tmp_path / "seen.txt")!r}, "a") as file:
+                print(json.dumps([obs, conf]), file=file)
+            assert obs.geese == obs["geese"] and conf.rows == conf["rows"] == 7
+            assert obs.index == 2
+            return "WEST"
+    """))  # fmt: skip
+    positions = positions_of(GAME)
+    for s in positions[:3]:
+        assert ask(agent, s, seat=2) == WEST
+    lines = [json.loads(line) for line in (tmp_path / "seen.txt").read_text().splitlines()]
+    assert [seen for seen, _ in lines] == [observation(s, 2) for s in positions[:3]]
+    raw = {"__raw_path__": str(tmp_path / "submission.py")}
+    assert [told for _, told in lines] == [configuration(GAME) | raw] * 3
+
+
+# What is an agent.
+
+AGENTS = {
+    "the last function": ("def a(o): return 'EAST'\ndef b(o, c): return 'SOUTH'", SOUTH),
+    "in the order of first definition": (
+        "def b(o): return 'EAST'\ndef a(o): return 'SOUTH'\ndef b(o): return 'WEST'",
+        SOUTH,
+    ),
+    "one argument": ("def a(o): return o.geese and 'EAST'", EAST),
+    "no argument": ("def a(): return 'SOUTH'", SOUTH),
+    "a lambda": ("a = lambda o, c: 'WEST'\nb = 3", WEST),
+    "an object": (
+        "class A:\n def __call__(self, o, c): return 'EAST' if c.columns == 11 else ''\na = A()",
+        EAST,
+    ),
+    "None is north": ("def a(o, c): pass", NORTH),
+    "a kind of str": ("class S(str): pass\ndef a(o, c): return S('EAST')", EAST),
+    "a class, which makes objects": ("class A:\n def __init__(self, o, c): pass", FORFEIT),
+    "an imported one": ("def a(o, c): return 'EAST'\nfrom os import getcwd", FORFEIT),
+}
+
+
+@pytest.mark.parametrize(("source", "action"), AGENTS.values(), ids=AGENTS)
+def test_what_counts_as_the_agent(write, source, action):
+    assert ask(KaggleAgent(GAME, write(source))) == action
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("x = 3", r"submission.py is no submission: ValueError: it defines nothing that can be"),
+        ("def a(o:\n pass", r"SyntaxError: .*\(submission.py, line 1\)"),
+        ("import math\n\nmath.sqrt(-1)", r"ValueError: .* \(submission.py, line 3\)"),
+        ("import nowhere_to_be_found", "ModuleNotFoundError: No module named 'nowhere_to_be_fou"),
+        ("import os\nos._exit(3)", "the process ended with exit code 3"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("while True: pass", "no answer within 0.3 s"),
+    ],
+)
+def test_what_cannot_be_loaded_is_no_agent(write, source, message):
+    path = write(source)
+    with pytest.raises(ValueError, match=message):
+        make_agent(
+            f"kaggle:{path},act_timeout={0.1 if 'while' in source else 20},overage=0.2", GAME
+        )
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "message"),
+    [
+        ("kaggle:nowhere.py", FileNotFoundError, "there is no submission 'nowhere.py': expected a"),
+        ("kaggle", ValueError, "agent kaggle needs path=..."),
+        ("kaggle:{good},python=no_python", ValueError, "python must be an interpreter, such as"),
+        ("kaggle:{good},act_timeout=0", ValueError, "act_timeout must be a number from 0.001"),
+        ("kaggle:{good},overage=-1", ValueError, "overage must be a number from 0"),
+        ("kaggle:{good},games=0", ValueError, "games must be an integer from 1"),
+        ("kaggle:{good},memory=0", ValueError, "memory must be an integer from 1"),
+        ("kaggle:{good},fresh=3", ValueError, "fresh must be one of False, True, got 3"),
+        ("kaggle:{good},output=3", ValueError, "output must be one of False, True, got 3"),
+    ],
+)
+def test_what_cannot_be_is_refused(write, spec, error, message):
+    good = write("def a(o): return 'EAST'")
+    with pytest.raises(error, match=message):
+        make_agent(spec.format(good=good), GAME)
+
+
+def test_only_hungry_geese_is_played(write):
+    with pytest.raises(ValueError, match="submissions to Kaggle play hungry_geese, not hex"):
+        make_agent(f"kaggle:{write('def a(o): pass')}", make_game("hex"))
+
+
+def test_a_folder_may_have_modules_that_every_game_imports_anew(write):
+    write("moves = []", "bot/memory.py")
+    write("kept = []", "bot/parts/inner.py")
+    write("", "bot/parts/__init__.py")
+    path = write(
+        """
+        import memory
+        from parts import inner
+
+        def agent(obs):
+            memory.moves.append(1)
+            inner.kept.append(1)
+            return ["NORTH", "EAST", "SOUTH"][len(memory.moves) + len(inner.kept) - 2 * 1]
+        """,
+        "bot/main.py",
+    )
+    agent = KaggleAgent(GAME, path.parent)
+    for _ in range(2):
+        agent.start(LANE)
+        assert [ask(agent), ask(agent)] == [NORTH, SOUTH]
+
+
+# What loses a goose, and nothing else.
+
+BAD = {
+    "crash": ("if obs.step == 3: 1 / 0", "crash", "ZeroDivisionError: division by zero"),
+    "exit": ("if obs.step == 3: raise SystemExit", "crash", "SystemExit"),
+    "process": ("if obs.step == 3: os._exit(5)", "crash", "the process ended with exit code 5"),
+    "closed": ("if obs.step == 3: os.closerange(0, 64)", "crash", "the process ended with exit"),
+    "hang": ("if obs.step == 3: time.sleep(60)", "timeout", "no answer within 1 s"),
+    "busy": ("while obs.step == 3: pass", "timeout", "no answer within 1 s"),
+    "nonsense": ("if obs.step == 3: return 'UP'", "invalid", "returned 'UP', which is none of N"),
+    "number": ("if obs.step == 3: return 1", "invalid", "returned 1, which is none of NORTH"),
+    "long": ("if obs.step == 3: return 'x' * 10**7", "invalid", "returned 'xxxx"),
+    "object": ("if obs.step == 3: return agent", "invalid", "returned <function agent"),
+}
+
+
+@pytest.mark.parametrize(("line", "kind", "message"), BAD.values(), ids=BAD)
+def test_what_goes_wrong_loses_the_goose_and_not_the_match(write, line, kind, message):
+    """Geese run north; the bad one leaves at its fourth move, and the game goes on without it."""
+    source = "import os, time\ndef agent(obs, conf):\n    {}\n    return 'NORTH'"
+    bad = write(source.format(line), "bad.py")
+    good = write(source.format("pass"), "good.py")
+    seconds = 0.8 if kind == "timeout" else 30
+    specs = [f"kaggle:{path},act_timeout={seconds},overage=0.2" for path in (bad, good)]
+    result = play_match("hungry_geese:min_food=1", specs, 2, record=2, seed=9)
+    assert [(one.agent, one.ply, one.kind) for one in result.forfeits] == [(0, 3, kind)] * 4
+    assert [(one.game, one.seat) for one in result.forfeits] == [(0, 0), (0, 2), (1, 1), (1, 3)]
+    assert all(one.message.startswith(message) for one in result.forfeits)
+    for replay in result.replays:
+        assert len(replay.actions) > 4
+    assert result.totals[0].losses == 2
+
+
+def test_what_is_printed_disturbs_nothing(write):
+    source = """
+        import os, sys
+        print("loading" * 1000)
+
+        def agent(obs):
+            print("x" * 100_000)
+            print("y" * 100_000, file=sys.stderr, flush=True)
+            os.write(1, b"z" * 100_000)
+            assert sys.stdin.read() == ""
+            return "EAST"
+    """
+    agent = KaggleAgent(GAME, write(source))
+    assert [ask(agent) for _ in range(3)] == [EAST] * 3, agent.why(0, 0)
+
+
+def test_what_is_printed_can_be_shown(write):
+    path = write("import sys\ndef a(o): print('hello', o.step, file=sys.stderr); print('there')")
+    code = (
+        "import numpy as np; from ludoteca.agents.kaggle import KaggleAgent;"
+        "from ludoteca.envs.registry import make_game; game = make_game('hungry_geese');"
+        f"agent = KaggleAgent(game, {str(path)!r}, output=True); s = game.empty(1);"
+        "s[0] = game.new(); zero = np.zeros(1, int);"
+        "print(agent.act(s, zero, np.zeros((1, 1), np.uint64), zero)); agent.close()"
+    )
+    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
+    assert run.stdout == "[0]\n"
+    assert "hello 0" in run.stderr
+
+
+def test_memory_can_be_limited(write):
+    path = write("def a(o):\n    x = bytearray(10**9)\n    return 'EAST'")
+    agent = KaggleAgent(GAME, path, memory=500)
+    assert ask(agent) == FORFEIT
+    assert agent.why(0, 0) == ("crash", "MemoryError (submission.py, line 2)")
+    assert ask(KaggleAgent(GAME, path, memory=2000)) == EAST
+
+
+# The clock.
+
+SLOW = "import time\ndef agent(obs):\n    time.sleep({})\n    return 'EAST'"
+
+
+def test_what_takes_longer_than_allowed_comes_out_of_a_bank_for_each_game(write):
+    """Each move takes 0.5 s more than it may, and the bank holds 0.9 s: enough for one."""
+    agent = KaggleAgent(GAME, write(SLOW.format(0.6)), act_timeout=0.1, overage=0.9)
+    for _ in range(2):
+        agent.start(LANE)
+        assert [ask(agent) for _ in range(2)] == [EAST, FORFEIT]
+        assert agent.why(0, 0)[0] == "timeout"
+
+
+def test_seats_and_games_have_banks_of_their_own(write):
+    agent = KaggleAgent(GAME, write(SLOW.format(0.6)), act_timeout=0.1, overage=0.9, games=2)
+    for lane, seat in ((0, 0), (0, 1), (1, 0)):
+        assert ask(agent, seat=seat, lane=lane) == EAST
+    assert ask(agent, seat=0, lane=0) == FORFEIT
+
+
+def test_moves_in_time_cost_nothing(write, tmp_path):
+    source = "def agent(obs):\n    assert obs.remainingOverageTime == 0.25\n    return 'EAST'"
+    agent = KaggleAgent(GAME, write(source), act_timeout=20, overage=0.25)
+    assert [ask(agent) for _ in range(5)] == [EAST] * 5
+
+
+def test_the_bank_is_shown(write):
+    source = """
+        import time
+        def agent(obs):
+            if obs.step == 0: time.sleep(1.5)
+            return "EAST" if 57.5 < obs.remainingOverageTime < 59 else "WEST"
+    """
+    agent = KaggleAgent(GAME, write(source), act_timeout=0.2)
+    first, second = positions_of(GAME)[:2]
+    assert [ask(agent, first), ask(agent, second)] == [WEST, EAST]
+
+
+@pytest.mark.parametrize(("seconds", "action"), [(0.0, EAST), (0.6, FORFEIT)])
+def test_loading_is_part_of_the_first_move(write, seconds, action):
+    path = write(f"import time\ntime.sleep(0.6)\n{SLOW.format(seconds)}")
+    assert ask(KaggleAgent(GAME, path, act_timeout=0.1, overage=0.9)) == action
+
+
+# Processes.
+
+COUNTING = """
+    import os
+    calls = 0
+    def agent(obs):
+        global calls
+        calls += 1
+        with open({file!r}, "a") as file:
+            print(os.getpid(), obs.index, calls, file=file)
+        return "EAST"
+"""
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_every_goose_has_a_memory_of_its_own_for_one_game(write, tmp_path, fresh):
+    file = tmp_path / "calls.txt"
+    agent = KaggleAgent(GAME, write(COUNTING.format(file=str(file))), games=2, fresh=fresh)
+    lanes = np.array([0, 0, 1])
+    states, seats, rngs = GAME.empty(3), np.array([0, 3, 0]), np.zeros((3, 1), np.uint64)
+    states[:] = GAME.new()
+    for begins in (True, False, True):
+        if begins:
+            agent.start(np.array([0, 1]))
+        agent.act(states, seats, rngs, lanes)
+    rows = [line.split() for line in file.read_text().splitlines()]
+    assert [row[1:] for row in rows] == [
+        [seat, calls] for calls in "121" for seat in ("0", "3", "0")
+    ]
+    pids = [row[0] for row in rows]
+    assert len(set(pids[:3])) == 3
+    assert pids[3:6] == pids[:3]
+    if fresh:
+        assert not set(pids[6:]) & set(pids[:3])
+    else:
+        assert pids[6:] == pids[:3]
+
+
+def is_running(pid):
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def gone(pid):
+    """Tell whether a process ends within some seconds."""
+    until = time.monotonic() + 20
+    while is_running(pid) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not is_running(pid)
+
+
+def test_processes_end_with_the_agent(write, tmp_path):
+    file = tmp_path / "calls.txt"
+    agent = KaggleAgent(GAME, write(COUNTING.format(file=str(file))))
+    ask(agent)
+    pid = file.read_text().split()[0]
+    assert is_running(pid)
+    del agent
+    assert gone(pid)
+
+
+def test_processes_end_with_the_one_who_plays_even_if_killed(write, tmp_path):
+    file = tmp_path / "pid.txt"
+    path = write(f"""
+        import os
+        def agent(obs):
+            open({str(file)!r}, "w").write(str(os.getpid()))
+            while True: pass
+    """)  # fmt: skip
+    code = (
+        "from ludoteca.evaluate.match import play_match;"
+        f"play_match('hungry_geese', ['kaggle:{path}', 'random'], 1)"
+    )
+    run = subprocess.Popen([sys.executable, "-P", "-c", code])
+    until = time.monotonic() + 60
+    while not (file.exists() and file.read_text()) and time.monotonic() < until:
+        time.sleep(0.05)
+    run.kill()
+    run.wait()
+    assert gone(file.read_text())
+
+
+def test_children_of_a_submission_are_ended_with_it(write, tmp_path):
+    file = tmp_path / "pid.txt"
+    agent = KaggleAgent(GAME, write(f"""
+        import subprocess, sys
+        def agent(obs):
+            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+            open({str(file)!r}, "w").write(str(child.pid))
+            while True: pass
+    """), act_timeout=1, overage=1)  # fmt: skip
+    assert ask(agent) == FORFEIT
+    assert gone(file.read_text())
+
+
+def test_another_interpreter_can_run_it(write):
+    path = write("import sys\ndef a(o): return sys.executable.endswith('python') and 'EAST'")
+    agent = make_agent(f"kaggle:{path},python={sys.executable}", GAME)
+    assert Path(agent.python).is_absolute()
+    assert ask(agent) == EAST
+
+
+def test_our_modules_are_not_in_the_way(write):
+    """A submission's `import agent` does not find ours, nor does it find itself as `worker`."""
+    path = write(
+        "import importlib.util as u\ndef a(o): return 'UP' if u.find_spec('bundle') else 'EAST'"
+    )
+    assert ask(KaggleAgent(GAME, path)) == EAST
+
+
+def test_more_games_than_there_are_processes_for_are_refused(write):
+    agent = KaggleAgent(GAME, write("def a(o): return 'EAST'"), games=2)
+    assert ask(agent, lane=1) == EAST
+    with pytest.raises(ValueError, match=r"plays 2 games side by side, not 3 or more; games=3"):
+        ask(agent, lane=2)
+
+
+# In matches and environments.
+
+RANDOM = """
+    import random
+    import numpy as np
+    def agent(obs):
+        return ["NORTH", "EAST", "SOUTH", "WEST"][(random.randrange(4) + np.random.randint(4)) % 4]
+"""
+
+
+def test_matches_can_be_repeated_and_do_not_depend_on_the_batch(write):
+    path = write(RANDOM)
+    runs = [
+        play_match("hungry_geese", [f"kaggle:{path},games={games}", "random_safe"], 6, seed=3,
+                   record=6, num_threads=threads)
+        for games, threads in ((1, 1), (1, 1), (4, 1), (1, 2))
+    ]  # fmt: skip
+    actions = [[replay.actions for replay in run.replays] for run in runs]
+    assert all(one == actions[0] for one in actions)
+    assert runs[0].forfeits == ()
+    other = play_match("hungry_geese", [f"kaggle:{path}", "random_safe"], 6, seed=4, record=6)
+    assert [replay.actions for replay in other.replays] != actions[0]
+
+
+def test_submissions_are_opponents_in_environments(write):
+    path = write("def a(obs):\n    return 'EAST' if obs.step < 2 else 1 / 0")
+    env = gym.make("ludoteca/HungryGeese-v0", opponent=f"kaggle:{path}", illegal_action="raise")
+    assert ludoteca.__version__
+    for _ in range(2):
+        env.reset(seed=1)
+        total, steps, over = 0.0, 0, False
+        while not over:
+            _, reward, over, _, _ = env.step(NORTH)
+            total, steps = total + reward, steps + 1
+        assert (total, steps) == (1, 3)
+
+
+def test_a_function_of_this_process_is_an_agent():
+    def agent(obs, conf):
+        return "SOUTH" if obs.step < 3 and conf.rows == 7 else "EAST"
+
+    made = []
+    result = play_match(
+        "hungry_geese",
+        [FunctionAgent(GAME, lambda: made.append(1) or agent), "random"],
+        2,
+        record=2,
+    )
+    assert len(made) == 4
+    assert [joint[0] for joint in result.replays[0].actions[:4]] == [SOUTH] * 3 + [EAST]
+    for wrong in ("UP", 3):
+        with pytest.raises(
+            ValueError, match="an agent must return one of NORTH, EAST, SOUTH, WEST"
+        ):
+            ask(FunctionAgent(GAME, lambda wrong=wrong: lambda obs: wrong))
+    with pytest.raises(ZeroDivisionError):
+        ask(FunctionAgent(GAME, lambda: lambda obs: 1 / 0))
+    assert ask(FunctionAgent(GAME, lambda: lambda: None)) == NORTH
+    with pytest.raises(ValueError, match="play hungry_geese, not hex"):
+        FunctionAgent(make_game("hex"), lambda: agent)
+
+
+@pytest.mark.parametrize("spec", BOARDS[:4])
+def test_an_agent_as_a_function_plays_as_it_does_here(spec):
+    """Through observations and back it is asked about the same positions."""
+    game = make_game(spec)
+    for seat in range(game.num_players):
+        play = kaggle_function("flat:simulations=8,depth=3", seed=5)
+        own, rng = make_agent("flat:simulations=8,depth=3", game), np.full((1, 1), 5, np.uint64)
+        for s in positions_of(game, seed=seat):
+            if s.length[seat] == 0 or game.is_terminal(s):
+                break
+            states = game.empty(1)
+            states[0] = s
+            (expected,) = own.act(states, np.array([seat]), rng, LANE)
+            answer = play(observation(s, seat), configuration(game))
+            assert answer == ("NORTH", "EAST", "SOUTH", "WEST")[expected]
+
+
+class Recorder(Agent):
+    """Remembers when games begin."""
+
+    started = 0
+
+    def start(self, lanes):
+        Recorder.started += 1
+
+    def act(self, states, seats, rngs, lanes):
+        return np.full(len(states), self.action)
+
+    action = EAST
+
+
+def test_an_agent_as_a_function_is_told_of_new_games(monkeypatch):
+    monkeypatch.setattr(
+        "ludoteca.agents.kaggle.function.make_agent", lambda spec, game: Recorder(game)
+    )
+    play = kaggle_function("recorder")
+    for _ in range(2):
+        for s in positions_of(GAME)[:3]:
+            assert play(observation(s, 1), configuration(GAME)) == "EAST"
+    assert Recorder.started == 2
+    monkeypatch.setattr(Recorder, "action", FORFEIT)
+    with pytest.raises(RuntimeError, match="forfeit"):
+        play(observation(GAME.new(), 1), configuration(GAME))

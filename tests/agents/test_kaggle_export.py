@@ -1,0 +1,414 @@
+"""Agents exported as submissions: their source, networks in NumPy, and that they play alike."""
+
+import math
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from ludoteca.agents.kaggle import bundle, layers
+from ludoteca.agents.kaggle.agent import KaggleAgent
+from ludoteca.agents.kaggle.bundle import Bundle, pack, unpack
+from ludoteca.agents.kaggle.export import (
+    EXPORTERS,
+    export_agent,
+    network_policy,
+    submission_source,
+)
+from ludoteca.agents.kaggle.observation import configuration, observation
+from ludoteca.agents.kaggle.torch_layers import MODULES, layers_of
+from ludoteca.agents.playouts import safe_goose
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.games.hungry_geese import hungry_geese
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.cli import main
+from ludoteca.evaluate.match import play_match
+
+NAMES = ("NORTH", "EAST", "SOUTH", "WEST")
+RULES = [name for name in EXPORTERS if name not in ("cnn", "ac")]  # the others need networks
+BOARDS = (
+    "hungry_geese",
+    "hungry_geese:num_players=8,rows=9,columns=13,min_food=5",
+    "hungry_geese:num_players=2,rows=3,columns=4,hunger_rate=3,max_length=3",
+)
+
+
+def load(source):
+    """Run the source of a submission, and return what Kaggle would call."""
+    names = {}
+    exec(compile(source, "submission", "exec"), names)
+    return [one for one in names.values() if callable(one)][-1]
+
+
+def positions_of(game, seed):
+    """Return the positions of a game of random geese that look where they go, in order."""
+    s, rng, legal = game.new(seed), np.array([seed], np.uint64), np.arange(4)
+    positions = [s.copy()]
+    with np.errstate(over="ignore"):
+        while not game.is_terminal(s) and len(positions) < 60:
+            joint = [safe_goose(s, p, legal, 4, rng) for p in range(game.num_players)]
+            game.step(s, np.array(joint))
+            positions.append(s.copy())
+    return positions
+
+
+def choices(agent, s, seat, draws):
+    """Return what a policy kernel may choose in a position, going by some random streams."""
+    legal = np.arange(4, dtype=np.int16)
+    with np.errstate(over="ignore"):
+        return {
+            NAMES[agent.choose(s, seat, legal, 4, np.array([k], np.uint64))] for k in range(draws)
+        }
+
+
+# Agents.
+
+
+@pytest.mark.parametrize("spec", BOARDS)
+@pytest.mark.parametrize("name", RULES)
+def test_exported_agents_choose_what_they_choose_here(name, spec):
+    game = make_game(spec)
+    own = make_agent(name, game)
+    draws = 60 if name.startswith("random") else 12
+    alike = 0
+    for seed in range(2):
+        for seat in range(game.num_players):
+            agent = load(submission_source(name))
+            for s in positions_of(game, seed):
+                if s.length[seat] == 0 or game.is_terminal(s):
+                    break
+                expected = choices(own, s, seat, draws)
+                answer = agent(observation(s, seat), configuration(game))
+                assert answer in expected
+                alike += len(expected) == 1
+    assert alike > 5 or name.startswith("random")
+
+
+def test_random_agents_draw_anew_each_time():
+    seen, told = observation(hungry_geese().new(), 0), configuration(hungry_geese())
+    answers = [load(submission_source("random"))(seen, told) for _ in range(60)]
+    assert set(answers) == set(NAMES)
+
+
+def test_one_function_may_play_all_geese_and_game_after_game():
+    game = hungry_geese()
+    agent, own = load(submission_source("greedy")), make_agent("greedy", game)
+    for seed in range(2):
+        for s in positions_of(game, seed)[:12]:
+            for seat in np.flatnonzero(s.length):
+                answer = agent(observation(s, int(seat)), configuration(game))
+                assert answer in choices(own, s, int(seat), 12)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_exported_files_play_without_this_package(name, tmp_path):
+    file = tmp_path / "submission.py"
+    assert main(["export", "geese", "--agent", name, "--out", str(file)]) == 0
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('ludoteca', 'numba', 'torch')));"
+        "names = {}; exec(open(sys.argv[1]).read(), names); agent = list(names.values())[-1];"
+        "geese = [[40], [42, 41], [], [7]];"
+        "print(agent({'step': 3, 'geese': geese, 'food': [1, 2], 'index': 1}, {'rows': 7,"
+        "'columns': 11, 'hunger_rate': 40, 'min_food': 2, 'max_length': 99, 'episodeSteps': 200}))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", code, str(file)], capture_output=True, text=True
+    )
+    assert (run.stderr, run.stdout.strip() in NAMES) == ("", True)
+    result = play_match("hungry_geese", [f"kaggle:{file}", "random_valid"], 2)
+    assert result.forfeits == ()
+
+
+def test_parameters_of_agents_are_exported():
+    sources = [submission_source(f"deterministic:hungry={k}") for k in (3, 9)]
+    first, second = (
+        {line for line in source.splitlines() if line.startswith("hungry = ")} for source in sources
+    )
+    assert (first, second) == ({"hungry = 3"}, {"hungry = 9"})
+
+
+@pytest.mark.parametrize(
+    ("agent", "out", "message"),
+    [
+        ("flat", "a.py", "agent flat cannot be exported to Kaggle; those that can are random, "),
+        ("nobody", "a.py", "unknown agent 'nobody'; there are"),
+        ("greedy:x=3", "a.py", "agent greedy has no parameter 'x'"),
+        ("greedy", "a.txt", "so .*a.txt must end in .py"),
+    ],
+)
+def test_what_cannot_be_exported_is_refused(agent, out, message, tmp_path, capsys):
+    with pytest.raises(ValueError, match=message):
+        export_agent(agent, tmp_path / out)
+    assert main(["export", "geese", "--agent", agent, "--out", str(tmp_path / out)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_has_help(capsys):
+    with pytest.raises(SystemExit):
+        main(["export", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert told.startswith("usage: ludoteca export [-h] {geese} --agent AGENT --out FILE")
+    assert "how the weights of a network are kept in the file" in told
+
+
+# Bundles.
+
+LIMIT = 3
+BIG = np.arange(100, dtype=np.int32).reshape(10, 10)
+LITTLE = np.array([1.5, 2.5])
+ODD = {"a": [1, (2.5, None)], "b": math.inf}
+
+
+def twice(x: int) -> int:
+    return 2 * x
+
+
+def first(x: int) -> int:
+    y: int = twice(x)
+    z: int
+    z = sum(twice(one) for one in range(LIMIT))
+    return y + z + int(BIG[9, 9]) + int(LITTLE[1] * 2) + ODD["a"][0]
+
+
+def test_functions_take_what_they_reach_with_them():
+    one = Bundle()
+    assert one.add(first, "first") == "first"
+    assert one.add(first, "again") == "first"
+    text = one.text()
+    names = {}
+    exec(text, names)
+    assert names["first"](5) == first(5) == 10 + 6 + 99 + 5 + 1
+    assert text.count("def twice") == 1
+    assert ": int" not in text
+
+
+def test_different_things_of_one_name_are_kept_apart():
+    def make(twice, limit):
+        def choose(x):
+            return twice(x) + limit
+
+        return choose
+
+    def triple(x):
+        return 3 * x
+
+    one = Bundle()
+    called = [one.add(make(*pair), "choose") for pair in ((twice, 1), (triple, 2), (twice, 1))]
+    names = {}
+    exec(one.text(), names)
+    assert [names[name](10) for name in called] == [21, 32, 21]
+    assert one.text().count("limit = 1\n") == 1
+
+
+def test_what_needs_more_than_numpy_is_refused():
+    def by_torch(x):
+        return torch.relu(x)
+
+    def by_object(x):
+        return marker.go(x)
+
+    marker = object()
+    with pytest.raises(
+        ValueError, match="torch is from torch, but exported agents have NumPy only"
+    ):
+        Bundle().add(by_torch, "choose")
+    with pytest.raises(ValueError, match="marker cannot be exported: it is <object"):
+        Bundle().add(by_object, "choose")
+    with pytest.raises(ValueError, match="must be a function with a name"):
+        Bundle().add(lambda x: x, "choose")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int8", "uint64", "bool"])
+def test_arrays_are_packed_exactly(dtype):
+    values = np.arange(-30, 30).reshape(3, 4, 5).astype(dtype)
+    read = unpack(values.dtype.str, values.shape, pack(values))
+    assert np.array_equal(read, values)
+    assert read.dtype == ("float32" if dtype.startswith("f") else dtype)
+    assert read.flags.writeable
+
+
+def test_weights_are_kept_as_precisely_as_asked():
+    values = np.random.default_rng(0).normal(size=(20, 20)).astype(np.float32)
+    found = {}
+    for precision in ("float16", "float32"):
+        one = Bundle(precision)
+        one.add({"w": values}, "WEIGHTS")
+        names = {}
+        exec(one.text(), names)
+        found[precision] = names["WEIGHTS"]["w"], len(one.text())
+        assert found[precision][0].dtype == np.float32
+    assert np.array_equal(found["float32"][0], values)
+    assert np.array_equal(found["float16"][0], values.astype(np.float16).astype(np.float32))
+    assert found["float16"][1] < 0.7 * found["float32"][1]
+    with pytest.raises(ValueError, match="too large for float16"):
+        Bundle("float16").add({"w": 1e6 * values}, "WEIGHTS")
+
+
+def test_text_of_arrays_needs_no_escapes():
+    text = pack(np.random.default_rng(1).integers(0, 256, 100_000).astype(np.uint8))
+    assert not set(text) & set("\"'\\ \n")
+    assert bundle.WIDTH < 100
+
+
+# Networks.
+
+
+class Residual(nn.Module):
+    """Adds what its layers make of x."""
+
+    def __init__(self, *inner):
+        super().__init__()
+        self.inner = nn.Sequential(*inner)
+
+    def forward(self, x):
+        out = self.inner(x)
+        return x + (out if out.ndim == 4 else out[:, :, None, None])
+
+
+class Beside(nn.Module):
+    """Puts what several stacks make of x side by side."""
+
+    def __init__(self, *stacks):
+        super().__init__()
+        self.stacks = nn.ModuleList(stacks)
+
+    def forward(self, x):
+        return torch.cat([stack(x) for stack in self.stacks], 1)
+
+
+class Cell(nn.Module):
+    """Shows one cell only."""
+
+    def forward(self, x):
+        return x[:, :, 3, 5]
+
+
+@pytest.fixture
+def more_modules(monkeypatch):
+    """Teach the converter the modules above: a line each."""
+    for kind, convert in (
+        (Residual, lambda m, w: (("add", layers_of(m.inner, w)),)),
+        (Beside, lambda m, w: (("concat", tuple(layers_of(one, w) for one in m.stacks)),)),
+        (Cell, lambda m, w: (("cell", 3, 5),)),
+    ):
+        monkeypatch.setitem(MODULES, kind, convert)
+
+
+def toy(padding, n=3):
+    """Return a network for 17 planes of 7 x 11 with one of each kind of layer."""
+    convolution = dict(padding=n // 2, padding_mode=padding)
+    pooled = (nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    return nn.Sequential(
+        nn.Conv2d(17, 8, n, **convolution),
+        nn.LeakyReLU(0.3),
+        nn.BatchNorm2d(8),
+        Residual(
+            nn.ReLU(),
+            nn.Conv2d(8, 8, n, **convolution, bias=False),
+            nn.BatchNorm2d(8, affine=False),
+        ),
+        Residual(nn.Conv2d(8, 8, 1), nn.AdaptiveMaxPool2d((1, 1)), nn.Flatten(), nn.Linear(8, 8)),
+        nn.ReLU(),
+        Beside(
+            nn.Sequential(*pooled),
+            nn.Sequential(nn.Conv2d(8, 2, 1), nn.Tanh(), nn.Flatten()),
+            Cell(),
+        ),
+        nn.Linear(8 + 2 * 77 + 8, 32, bias=False),
+        nn.BatchNorm1d(32),
+        nn.Dropout(0.5),
+        nn.Identity(),
+        nn.Linear(32, 4),
+    )
+
+
+def trained(network, seed=0):
+    """Return a network whose statistics and weights are anything, in evaluation mode."""
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        for one in network.parameters():
+            one.normal_(0, 0.3)
+        for name, one in network.named_buffers():
+            if one.dtype == torch.float32:
+                one.uniform_(0.5, 2) if "var" in name else one.normal_()
+    return network.eval()
+
+
+@pytest.mark.usefixtures("more_modules")
+@pytest.mark.parametrize("n", [3, 5])
+@pytest.mark.parametrize("padding", ["zeros", "circular"])
+def test_networks_compute_the_same_in_numpy(padding, n):
+    network = trained(toy(padding, n))
+    weights = {}
+    found = layers_of(network, weights)
+    x = torch.rand(6, 17, 7, 11) - 0.2
+    with torch.no_grad():
+        expected = network(x).numpy()
+    result = layers.run(found, weights, x.numpy())
+    assert result.dtype == np.float32
+    assert expected.std() > 0.1
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
+    other = "circular" if padding == "zeros" else "zeros"
+    swapped = layers_of(trained(toy(other, n)), {})
+    assert np.abs(layers.run(swapped, weights, x.numpy()) - expected).max() > 1e-3
+
+
+@pytest.mark.usefixtures("more_modules")
+def test_a_network_is_exported_with_its_weights(monkeypatch, tmp_path):
+    """The frame for agents with networks: `network_policy` in a line of the table."""
+    game = hungry_geese()
+    network = trained(toy("circular"), seed=3)
+    torch.nn.init.zeros_(network[-1].bias)
+    weights = {}
+    choose = network_policy(layers_of(network, weights), weights, game.observe, 17)
+    monkeypatch.setitem(EXPORTERS, "random", lambda agent: choose)
+    file = tmp_path / "network.py"
+    export_agent("random", file)
+    agent = load(file.read_text())
+    planes, answers = np.zeros((1, 17, 7, 11), np.int8), []
+    for s in positions_of(game, 5):
+        for seat in np.flatnonzero(s.length):
+            game.observe(s, seat, planes[0])
+            with torch.no_grad():
+                expected = NAMES[int(network(torch.from_numpy(planes).float()).argmax())]
+            answers.append(agent(observation(s, int(seat)), configuration(game)))
+            assert answers[-1] == expected
+    assert len(set(answers)) > 1
+    small = export_agent("random", tmp_path / "small.py", "float16")
+    assert small < 0.7 * file.stat().st_size
+    for path in (file, tmp_path / "small.py"):
+        assert KaggleAgent(game, path).path == path
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        (nn.GELU(), "cannot export a GELU; there are layers for Sequential, Conv2d"),
+        (nn.Conv2d(3, 3, 3), "the board must stay as large as it is"),
+        (nn.Conv2d(3, 3, 1, padding=1), "the board must stay as large as it is"),
+        (nn.Conv2d(3, 3, 2, padding=1), "the board must stay as large as it is"),
+        (nn.Conv2d(3, 3, 3, padding=1, stride=2), "the board must stay as large as it is"),
+        (nn.Conv2d(3, 3, 3, padding=1, groups=3), "the board must stay as large as it is"),
+        (nn.Conv2d(3, 3, 3, padding=1, padding_mode="reflect"), "zeros or circular"),
+        (nn.AdaptiveAvgPool2d(2), "only pooling to one cell"),
+        (nn.BatchNorm2d(3, track_running_stats=False), "it keeps no statistics"),
+    ],
+)
+def test_modules_without_layers_are_refused(module, message):
+    with pytest.raises(ValueError, match=message):
+        layers_of(module, {})
+
+
+def test_unknown_layers_are_refused():
+    with pytest.raises(ValueError, match="there is no layer 'attention'"):
+        layers.run((("attention",),), {}, np.zeros((1, 1)))
+
+
+def test_positions_follow_each_other():
+    """The helper above makes games in which every step counts."""
+    assert all(b.steps == a.steps + 1 for a, b in pairwise(positions_of(hungry_geese(), 0)))

@@ -1,0 +1,214 @@
+"""What networks see of Hungry Geese: planes, reach and safe moves, against plain Python."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from ludoteca.agents.networks import goose_view as gv
+from ludoteca.agents.networks.ac_network import ACConfig, load_ac_network, make_ac_network
+from ludoteca.agents.networks.layers import Trunk
+from ludoteca.agents.networks.runner import Runner
+from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.agents.networks.torus import around
+from ludoteca.agents.networks.weights import save_weights
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.symmetry import DIRECTIONS
+from ludoteca.evaluate.match import play_match
+
+SPECS = [
+    "hungry_geese",
+    "hungry_geese:rows=4,columns=5,hunger_rate=3,num_players=3",
+    "hungry_geese:num_players=8,rows=9,columns=6,min_food=12",
+    "hungry_geese:num_players=1,rows=3,columns=3",
+]
+
+
+def positions(spec, games=4, seed=0):
+    """Return positions of games in which geese eat and mostly live."""
+    game = make_game(spec)
+    agent, rng = make_agent("random_safe", game), np.random.default_rng(seed)
+    found = []
+    for k in range(games):
+        s = game.new(seed + k)
+        while not game.is_terminal(s):
+            found.append(s.copy())
+            joint = np.zeros(game.num_players, np.int64)
+            for p in range(game.num_players):
+                if game.is_active(s, p):
+                    stream = rng.integers(2**63, size=(1, 1)).astype(np.uint64)
+                    state = np.asarray(s).reshape(1).astype(game.state)
+                    joint[p] = agent.act(state, np.array([p]), stream, np.zeros(1, int))[0]
+            with np.errstate(over="ignore"):
+                game.step(s, joint)
+    return game, found
+
+
+def looked(game, s, p, view="rich"):
+    state = np.asarray(s).reshape(1).astype(game.state)
+    planes, masks = SeatEncoder(game, view).encode(state, np.array([p]))
+    return planes[0], masks[0]
+
+
+def in_the_middle(s, p, cells):
+    """Return a board with values at cells, with the head of a goose in the middle."""
+    rows, columns = s.occupied.shape
+    head = geese(s)[p][0]
+    board = np.zeros((rows, columns), int)
+    for cell, value in cells.items():
+        board.flat[cell] = value
+    return np.roll(board, (rows // 2 - head // columns, columns // 2 - head % columns), (0, 1))
+
+
+def steps_to(s, heads, stay):
+    """Return after how many moves each cell can be reached, by plain breadth-first search."""
+    rows, columns = s.occupied.shape
+    found = dict.fromkeys(heads, 0)
+    edge, n = list(heads), 0
+    while edge:
+        n += 1
+        edge = [
+            there
+            for cell in edge
+            for i, j in DIRECTIONS
+            for there in [(cell // columns + i) % rows * columns + (cell % columns + j) % columns]
+            if stay.get(there, 0) <= n and there not in found and not found.update({there: n})
+        ]
+    return found
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_rich_view_against_plain_python(spec):
+    game, found = positions(spec)
+    for s in found[:: max(1, len(found) // 40)]:
+        bodies = geese(s)
+        for p in (p for p in range(game.num_players) if game.is_active(s, p)):
+            planes, _ = looked(game, s, p)
+            rivals = [q for q in range(game.num_players) if q != p and bodies[q]]
+            stay = {cell: len(b) - k for b in bodies for k, cell in enumerate(b)}
+            near = steps_to(s, [bodies[p][0]], stay)
+            expected = {
+                gv.OWN_BODY: dict.fromkeys(bodies[p], 100),
+                gv.RIVAL_STAY: {c: min(4 * stay[c], 100) for q in rivals for c in bodies[q]},
+                gv.RIVAL_TAIL: {bodies[q][-1]: 100 for q in rivals},
+                gv.RIVAL_LEAD: {
+                    bodies[q][0]: np.clip(10 * (len(bodies[q]) - len(bodies[p])), -100, 100)
+                    for q in rivals
+                },
+                gv.FOOD: dict.fromkeys(s.food[: s.num_food].tolist(), 100),
+                gv.OWN_REACH: {c: max(100 - 6 * n, 4) for c, n in near.items()},
+            }
+            if rivals:
+                far = steps_to(s, [bodies[q][0] for q in rivals], stay)
+                expected[gv.RIVAL_REACH] = {c: max(100 - 6 * n, 4) for c, n in far.items()}
+            for plane, cells in expected.items():
+                assert np.array_equal(planes[plane], in_the_middle(s, p, cells)), plane
+            assert (planes[gv.RIVALS] == 100 * len(rivals) // max(game.num_players - 1, 1)).all()
+            assert (planes[gv.HUNGER] == 100 * (s.steps % s.hunger_rate) // s.hunger_rate).all()
+
+
+@pytest.mark.parametrize("spec", SPECS[:2])
+def test_actions_that_are_left_out_kill(spec):
+    game, found = positions(spec)
+    left_out = 0
+    for s in found[:: max(1, len(found) // 60)]:
+        for p in (p for p in range(game.num_players) if game.is_active(s, p)):
+            _, mask = looked(game, s, p)
+            lives = np.zeros(4, bool)
+            alive = [q for q in range(game.num_players) if game.is_active(s, q)]
+            for joint in product(range(4), repeat=len(alive)):
+                t, actions = s.copy(), np.zeros(game.num_players, int)
+                actions[alive] = joint
+                with np.errstate(over="ignore"):
+                    game.step(t, actions)
+                # Who turns back or bites himself makes room for others.
+                others = all(t.length[q] > 0 for q in alive if q != p)
+                lives[actions[p]] |= t.length[p] > 0 and (others or bool(mask[actions[p]]))
+            if mask.all() and not lives.any():
+                continue  # nothing helps, and all is shown
+            assert not (lives & (mask == 0)).any()
+            left_out += int((mask == 0).sum())
+    assert left_out > 10
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_symmetries_of_the_view_are_those_of_the_rules(spec):
+    game, found = positions(spec, games=1)
+    encoder = SeatEncoder(game, "rich")
+    assert encoder.symmetries[0].name == "identity"
+    for symmetry in encoder.symmetries:
+        for s in found[::7]:
+            t = s.copy()
+            t.occupied.flat[symmetry.cells] = s.occupied.flat
+            for name in ("body", "food", "last_head"):
+                cells = getattr(s, name)
+                getattr(t, name)[...] = np.where(cells >= 0, symmetry.cells[cells], cells)
+            moved = symmetry.actions[s.last_action]
+            t.last_action[...] = np.where(s.last_action >= 0, moved, s.last_action)
+            assert game.check(t) == ""
+            for p in (p for p in range(game.num_players) if game.is_active(s, p)):
+                (planes, mask), (other, mapped) = looked(game, s, p), looked(game, t, p)
+                assert np.array_equal(symmetry.observation(planes), other)
+                assert np.array_equal(symmetry.policy(mask), mapped)
+
+
+def test_a_torus_is_continued_as_pytorch_does_it():
+    given = torch.randn(3, 5, 7, 11, dtype=torch.float64)
+    ours, theirs = (given.clone().requires_grad_() for _ in range(2))
+    weights = torch.randn(3, 5, 11, 15, dtype=torch.float64)
+    expected = nn.functional.pad(theirs, (2, 2, 2, 2), mode="circular")
+    found = around(ours, 2)
+    assert torch.equal(found, expected)
+    (found * weights).sum().backward()
+    (expected * weights).sum().backward()
+    assert torch.allclose(ours.grad, theirs.grad)
+
+
+def test_a_torus_has_no_edge():
+    torch.manual_seed(0)
+    trunk = Trunk(3, 8, 2, torus=True).double()
+    for parameter in trunk.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    x = torch.randn(2, 3, 5, 6, dtype=torch.float64)
+    moved = trunk(x.roll((2, 3), (2, 3)))
+    assert torch.allclose(moved, trunk(x).roll((2, 3), (2, 3)))
+
+
+@pytest.mark.parametrize("view", ["plain", "rich"])
+@pytest.mark.parametrize("kind", ["torus", "residual", "document"])
+def test_networks_play_from_files(kind, view, tmp_path):
+    game = make_game("hungry_geese:rows=5,columns=6")
+    config = ACConfig(kind=kind, view=view, filters=8, blocks=2)
+    network = make_ac_network(config, game)
+    path = tmp_path / "net.safetensors"
+    about = {"game": game.spec, "network": config.as_dict()}
+    save_weights(path, network.state_dict(), about)
+    again, _ = load_ac_network(game, path)
+    state = np.asarray(game.new(1)).reshape(1).astype(game.state)
+    planes, _ = SeatEncoder(game, view).encode(state, np.array([2]))
+    scale = SeatEncoder(game, view).scale
+    assert np.array_equal(Runner(network, scale)(planes), Runner(again, scale)(planes))
+    fast = Runner(network, scale, precision="bfloat16")(planes)
+    assert np.abs(fast - Runner(network, scale)(planes)).max() < 0.05
+    agents = [f"ac:{path}", f"cnn:{path},temperature=0.5", "random_safe"]
+    match = play_match(game, agents, 12, seed=3)
+    assert match.totals[0].games == 12
+    again = play_match(game, agents, 12, seed=3)
+    assert np.array_equal(match.returns, again.returns)
+
+
+@pytest.mark.parametrize(
+    ("spec", "view", "problem"),
+    [
+        ("othello", "plain", "all move at once"),
+        ("tron", "rich", "no rich view"),
+        ("tron", "deep", "view must be one of"),
+    ],
+)
+def test_views_that_cannot_be_are_refused(spec, view, problem):
+    with pytest.raises(ValueError, match=problem):
+        SeatEncoder(make_game(spec), view)

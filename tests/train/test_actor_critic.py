@@ -1,0 +1,213 @@
+"""Actor-critic learns Tron, goes on exactly where it was, and keeps the document's loop."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from ludoteca.agents.networks.ac_network import ACConfig
+from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import play_match
+from ludoteca.train.actor_critic.__main__ import main, parse
+from ludoteca.train.actor_critic.config import DOCUMENT, Config
+from ludoteca.train.actor_critic.document import DocumentTraining, make_training
+from ludoteca.train.actor_critic.learner import clipped_loss, document_loss
+from ludoteca.train.actor_critic.rounds import LEARNER, Round, SelfPlay, advantages
+from ludoteca.train.actor_critic.training import Training
+
+TINY = Config(
+    game="hungry_geese:rows=4,columns=5",
+    network=ACConfig(filters=8, blocks=1),
+    games=48,
+    games_per_round=8,
+    batch_size=64,
+    league=("random_safe",),
+    league_share=0.5,
+    past=2,
+    past_every=8,
+    log_every=16,
+    evaluate_every=16,
+    evaluate_games=2,
+    evaluate_against=("random",),
+    final_games=3,
+    save_seconds=0.0,
+)
+TINY_DOCUMENT = replace(
+    DOCUMENT,
+    game=TINY.game,
+    network=ACConfig(kind="document", view="plain", filters=8, blocks=1),
+    games=24,
+    games_per_round=8,
+    gate_games=4,
+    sets=2,
+    log_every=8,
+    evaluate_every=8,
+    evaluate_games=2,
+    evaluate_against=("random",),
+    final_games=3,
+    save_seconds=0.0,
+)
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+def test_it_learns_tron(tmp_path):
+    config = replace(
+        TINY,
+        folder=tmp_path,
+        game="tron:rows=5,columns=5",
+        network=ACConfig(kind="residual", view="plain", filters=16, blocks=1),
+        games=5_000,
+        games_per_round=200,
+        batch_size=256,
+        replay_ratio=6.0,
+        learning_rate=3e-3,
+        league=(),
+        past=0,
+        log_every=2_000,
+        evaluate_every=5_000,
+        evaluate_games=10,
+        save_seconds=1e9,
+    )
+    training = Training(config, tensorboard=False)
+    for _ in training.run():
+        pass
+    match = play_match(config.game, [f"ac:{tmp_path}", "random"], 400, seed=5)
+    assert match.totals[0].score > 0.9
+    assert training.metrics.rows[0]["random__any"] < 0.5  # before it has learned
+
+
+def test_advantages_by_hand():
+    played = Round(
+        lengths=np.array([2]),
+        returns=np.array([[1.0, -1.0]], np.float32),
+        who=np.zeros((1, 2), np.int8),
+        lanes=np.zeros(5, np.int32),
+        seats=np.array([0, 1, 0, 1, 0], np.int8),
+        planes=np.zeros((5, 1), np.uint8),
+        masks=np.ones((5, 4), np.int8),
+        actions=np.zeros(5, np.int8),
+        chances=np.ones(5, np.float32),
+        values=np.array([0.1, -0.3, 0.2, -0.5, 0.6], np.float32),
+    )
+    last = 1 - 0.6
+    middle = 0.9 * 0.6 - 0.2 + 0.9 * 0.5 * last
+    first = 0.9 * 0.2 - 0.1 + 0.9 * 0.5 * middle
+    other = -1 + 0.5
+    expected = [first, 0.9 * -0.5 + 0.3 + 0.9 * 0.5 * other, middle, other, last]
+    assert np.allclose(advantages(played, 0.9, 0.5), expected)
+    # With trace 1 and no discount, it is what came out minus what was expected.
+    assert np.allclose(advantages(played, 1, 1), [0.9, -0.7, 0.8, -0.5, 0.4])
+
+
+def test_losses_by_hand():
+    moved = torch.log(torch.tensor([1.5, 1.5, 0.5, 0.5, 1.1]))
+    gains = torch.tensor([1.0, -1.0, 1.0, -1.0, 2.0])
+    expected = -(1.2 - 1.5 + 0.5 - 0.8 + 2.2) / 5
+    assert torch.isclose(clipped_loss(moved, moved, gains, 0.2), torch.tensor(expected))
+    logs = torch.log(torch.tensor([0.5, 0.25]))
+    loss = document_loss(logs, logs, torch.tensor([1.0, -0.5]), 0.2)
+    assert torch.isclose(loss, torch.tensor(-(np.log(0.5) - 0.5 * np.log(0.25)) / 2).float())
+
+
+def test_rounds_are_games_of_the_seats_that_learn():
+    game = make_game(TINY.game)
+    encoder = SeatEncoder(game, "rich")
+
+    def run(planes):
+        return np.zeros((len(planes), 5), np.float32)
+
+    table = SelfPlay(encoder, replace(TINY, games_per_round=60))
+    league = [make_agent("random_safe", game), make_agent("greedy", game)]
+    played = table.play(run, league, np.random.default_rng(0))
+    assert set(np.unique(played.who)) == {0, 1, 2}
+    assert (played.who == LEARNER).any(1).all()
+    assert (played.who[played.lanes, played.seats] == LEARNER).all()
+    # Who outlived all others decided in every ply, and nobody after he was out.
+    decided = np.zeros(played.who.shape, int)
+    np.add.at(decided, (played.lanes, played.seats), 1)
+    best = (played.returns == 1) & (played.who == LEARNER)
+    assert best.any()
+    assert (decided[best] == played.lengths[np.nonzero(best)[0]]).all()
+    assert (decided <= played.lengths[:, None]).all()
+    assert np.allclose(played.chances, 1 / played.masks.sum(1))
+    assert abs(played.returns.sum(1)).max() < 1e-6
+
+
+@pytest.mark.parametrize(
+    "config", [TINY, replace(TINY, pipeline=False), TINY_DOCUMENT], ids=["ppo", "alone", "document"]
+)
+def test_an_interrupted_run_ends_as_one_that_was_not(config, tmp_path):
+    whole = make_training(replace(config, folder=tmp_path / "whole"), tensorboard=False)
+    for _ in whole.run():
+        pass
+    parts = replace(config, folder=tmp_path / "parts")
+    for rounds in (1, 2, 10):
+        training = make_training(parts, tensorboard=False)
+        for _, _ in zip(range(rounds), training.run(), strict=False):
+            pass
+    assert training.finished
+    for (name, one), other in zip(
+        whole.network.state_dict().items(), training.network.state_dict().values(), strict=True
+    ):
+        assert torch.equal(one, other), name
+    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in whole.metrics.rows]
+    assert rows == [
+        {k: v for k, v in row.items() if k != "seconds"} for row in training.metrics.rows
+    ]
+
+
+def test_the_documents_loop_keeps_only_what_wins(tmp_path, monkeypatch):
+    training = make_training(replace(TINY_DOCUMENT, folder=tmp_path), tensorboard=False)
+    assert isinstance(training, DocumentTraining)
+    shares, kept = iter([0.4, 0.4, 0.6]), []
+    monkeypatch.setattr(training, "_share", lambda: next(shares))
+    seen = [
+        len(training.learn_from) for _ in training.run() if kept.append(_weights(training)) is None
+    ]
+    assert seen == [1, 2, 0]
+    assert torch.equal(kept[0], kept[1])
+    assert not torch.equal(kept[1], kept[2])
+    assert (training.tried, training.passed) == (3, 1)
+
+
+def _weights(training):
+    return torch.cat([one.flatten() for one in training.network.state_dict().values()])
+
+
+def test_the_command_writes_a_report(tmp_path, capsys):
+    arguments = ["--folder", str(tmp_path / "run"), "--games", "16", "--games-per-round", "8"]
+    config = replace(TINY, folder=tmp_path / "run", games=16)
+    assert parse(arguments).games == 16
+    assert parse(["document"]) == DOCUMENT
+    assert main(config) is not None
+    text = (tmp_path / "run" / "report.md").read_text()
+    assert "Actor-critic in Hungry Geese" in text
+    assert "| random | any | 12 |" in text
+    for name in ("best.safetensors", "learning_curve.png", "game.svg", "game.png", "replay.json"):
+        assert (tmp_path / "run" / name).stat().st_size > 0
+    assert "random" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"game": "othello"}, "all move at once"),
+        ({"network": ACConfig(value=False)}, "network.value=True"),
+        ({"method": "document"}, "needs no pipeline"),
+        ({"evaluate_against": ()}, "at least one opponent"),
+        ({"gamma": 1.5}, "gamma"),
+        ({"league": ("nobody",)}, "unknown agent"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(changes, problem, tmp_path):
+    with pytest.raises(ValueError, match=problem):
+        make_training(replace(TINY, folder=tmp_path, **changes), tensorboard=False)

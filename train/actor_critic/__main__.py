@@ -1,0 +1,66 @@
+"""Actor-critic by self-play, where all move at once: Hungry Geese, Tron.
+
+`python -m ludoteca.train.actor_critic` learns by proximal policy optimization, one network in all
+seats, against itself, a league of agents and its own past. With `document` it does what Bibiloni
+Femenias, "Hungry Geese" (UIB, 2021), section 5, describes. All settings can be changed; the
+defaults below are those of the preset. An interrupted run goes on, to the same result, when the
+same command is given again.
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import tyro
+
+from ludoteca.agents.actor_critic import ActorCriticAgent
+from ludoteca.train.actor_critic.config import DOCUMENT, MODERN, Config
+from ludoteca.train.actor_critic.document import make_training
+from ludoteca.train.actor_critic.training import Training
+from ludoteca.train.command import run_command, train
+from ludoteca.train.report import Subject
+
+PRESETS = {
+    "modern": ("What learns well.", MODERN),
+    "document": ("What the document did.", DOCUMENT),
+}
+
+
+def main(config: Config) -> dict[str, Any] | None:
+    """Train, evaluate the best network, and write the report.
+
+    Returns:
+        What is in `results.json`, or None if time was up before.
+    """
+    return train(make_training(config), _subject)
+
+
+def _subject(training: Training) -> Subject:
+    config = training.config
+    return Subject(
+        title="Actor-critic",
+        agent=ActorCriticAgent(
+            training.game, config.folder / "best.safetensors", device=config.device
+        ),
+        opponents=training.opponents(),
+        partner="itself and a league" if config.league_share else "itself",
+        seat="any",
+        losses=("policy_loss", "value_loss"),
+        plays="The network plays the action that it thinks best, without search.",
+    )
+
+
+def parse(arguments: Sequence[str]) -> Config:
+    """Read a command line: a preset, `modern` if none is named, and settings that differ."""
+    named = arguments[:1] and arguments[0] in PRESETS
+    config: Config = tyro.extras.overridable_config_cli(
+        PRESETS,
+        prog="python -m ludoteca.train.actor_critic",
+        args=arguments if named else ["modern", *arguments],
+        description=__doc__,
+    )
+    return config
+
+
+if __name__ == "__main__":
+    run_command("ludoteca.train.actor_critic", lambda: main(parse(sys.argv[1:])))

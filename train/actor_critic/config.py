@@ -1,0 +1,111 @@
+"""Settings of actor-critic learning, and two presets: the document's, and one that learns well."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from ludoteca.agents.networks.ac_network import DOCUMENT as DOCUMENT_NETWORK
+from ludoteca.agents.networks.ac_network import ACConfig
+from ludoteca.envs.params import choice, integer, real
+from ludoteca.train.settings import RoundConfig
+
+
+@dataclass(frozen=True)
+class Config(RoundConfig):
+    """Settings; with the same ones, a run gives the same network on the same machine."""
+
+    folder: Path = Path("runs/actor_critic")
+    game: str = "hungry_geese"
+    """The game, in which all move at once, as a spec string."""
+    games: int = 100_000
+    games_per_round: int = 128
+    network: ACConfig = field(default_factory=ACConfig)
+
+    learning_rate: float = 1e-3
+    final_learning_rate: float = 5e-5
+    weight_decay: float = 0.0
+    clip: float = 0.5
+    batch_size: int = 1024
+    """Decisions per update."""
+    replay_ratio: float = 1.0
+    """How often a decision is learned from, on average. Below 1, only some are, drawn at random."""
+
+    log_every: int = 1_024
+    evaluate_every: int = 10_240
+    evaluate_against: tuple[str, ...] = ("greedy", "deterministic")
+    """Opponents there, each in all other seats; the network with the best mean score is kept."""
+    final_games: int = 250
+
+    method: Literal["ppo", "document"] = "ppo"
+    """`ppo`: proximal policy optimization (Schulman et al., 2017). `document`: the loop of Bibiloni
+    Femenias (UIB, 2021), section 5.1: one epoch on the games of a round, whose network is taken
+    over if it beats the last one."""
+    gamma: float = 1.0
+    """Discount of what is gained later."""
+    trace: float = 0.9
+    """Advantages: lambda of their exponential mean (Schulman et al., "High-dimensional continuous
+    control using generalized advantage estimation", 2016); 1: result minus value."""
+    clip_ratio: float = 0.2
+    """A decision is only learned from until its probability has changed by so much."""
+    entropy: float = 0.02
+    """Weight of the policy's entropy, at first."""
+    final_entropy: float = 0.002
+    """At last; it falls in a straight line."""
+    value_weight: float = 1.0
+    """Of the value's loss, mean squared error, beside the policy's."""
+
+    league: tuple[str, ...] = ("greedy", "deterministic")
+    """Agents that take seats in some of the games, beside networks of the past."""
+    league_share: float = 0.25
+    """Share of those games; in them, each seat but one is taken with a chance of a half."""
+    past: int = 4
+    """How many networks of the past there are."""
+    past_every: int = 5_120
+    """Games between them."""
+
+    gate_games: int = 100
+    """Document: games in which a network must beat the last one."""
+    gate_share: float = 0.5
+    """Document: share of those games that it must win more of."""
+    sets: int = 8
+    """Document: rounds that are learned from together, at most, while no network is taken over."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("past_every", "gate_games", "sets"):
+            integer(name, getattr(self, name), 1, 10**9)
+        integer("past", self.past, 0, 1000)
+        for name in ("gamma", "trace", "league_share", "gate_share"):
+            real(name, getattr(self, name), 0, 1)
+        for name in ("clip_ratio", "entropy", "final_entropy", "value_weight"):
+            real(name, getattr(self, name), 0, 1e9)
+        choice("method", self.method, ("ppo", "document"))
+        if not self.network.value:
+            raise ValueError("an actor-critic network needs network.value=True")
+        if not self.evaluate_against:
+            raise ValueError("evaluate_against must name at least one opponent, got none")
+        if self.method == "document" and self.pipeline:
+            raise ValueError("the method document cannot play and learn at once: needs no pipeline")
+
+
+MODERN = Config()
+# Bibiloni Femenias, "Hungry Geese" (UIB, 2021), sections 2.4 and 5. The thesis tells neither the
+# number of games nor the optimizer of this part; the latter is that of its supervised network.
+DOCUMENT = Config(
+    folder=Path("runs/actor_critic_document"),
+    method="document",
+    network=DOCUMENT_NETWORK,
+    games_per_round=500,
+    optimizer="sgd",
+    learning_rate=0.01,
+    final_learning_rate=0.01,
+    clip=0.0,
+    batch_size=128,
+    trace=1.0,
+    league=(),
+    league_share=0.0,
+    past=0,
+    augment=False,
+    precision="float32",
+    pipeline=False,
+)

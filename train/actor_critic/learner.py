@@ -1,0 +1,108 @@
+"""One update of an actor-critic network from a batch of decisions."""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from ludoteca.agents.networks.ac_network import ACNetwork
+from ludoteca.train import learner
+from ludoteca.train.actor_critic.config import Config
+
+MOMENTUM = 0.9  # of SGD
+
+
+class Batch(NamedTuple):
+    """Decisions to learn from.
+
+    Attributes:
+        planes: what was seen, int8. Shape `[N, planes, rows, columns]`.
+        masks: what could be chosen, int8. Shape `[N, A]`.
+        actions: what was, int64. Shape `[N]`.
+        chances: the probability with which it was, float32. Shape `[N]`.
+        advantages: how much better it was than expected, float32. Shape `[N]`.
+        targets: what the value ought to be, float32. Shape `[N]`.
+    """
+
+    planes: NDArray[np.int8]
+    masks: NDArray[np.int8]
+    actions: NDArray[np.int64]
+    chances: NDArray[np.float32]
+    advantages: NDArray[np.float32]
+    targets: NDArray[np.float32]
+
+
+class Losses(NamedTuple):
+    """What an update tells: mean losses, the policy's entropy, and how far it moved.
+
+    Attributes:
+        policy: loss of the policy.
+        value: mean squared error of the value.
+        entropy: of the policy, in nats.
+        divergence: of the policy from the one that played, in nats.
+    """
+
+    policy: float
+    value: float
+    entropy: float
+    divergence: float
+
+
+class Learner(learner.Learner[ACNetwork]):
+    """A network and its optimizer."""
+
+    def __init__(self, network: ACNetwork, config: Config, scale: float):
+        """Make a learner; see `ludoteca.train.learner.Learner`."""
+        super().__init__(network, config, scale, MOMENTUM, config.weight_decay)
+        self._config = config
+
+    def update(self, batch: Batch, progress: float) -> Losses:
+        """Learn from a batch; `progress` is the share of the training that is over."""
+        config = self._config
+        with self.cast():
+            outputs = self.network(self.tensor(batch.planes)).float()
+        masks, actions, chances, gains, targets = (
+            torch.from_numpy(array).to(self._device) for array in batch[1:]
+        )
+        logits = outputs[:, :-1].masked_fill(masks == 0, -1e9)
+        logs = functional.log_softmax(logits, 1)
+        chosen = logs.gather(1, actions[:, None])[:, 0]
+        entropy = -(logs.exp() * logs).sum(1).mean()
+        moved = chosen - chances.clamp(min=1e-9).log()
+        policy_loss = POLICY_LOSSES[config.method](chosen, moved, gains, config.clip_ratio)
+        value_loss = functional.mse_loss(outputs[:, -1], targets)
+        weight = config.entropy + (config.final_entropy - config.entropy) * min(progress, 1.0)
+        if config.method == "document":
+            weight = 0.0
+        self.step(policy_loss + config.value_weight * value_loss - weight * entropy, progress)
+        divergence = (moved.exp() - 1 - moved).mean()  # Schulman, "Approximating KL divergence"
+        parts = (policy_loss, value_loss, entropy, divergence)
+        return Losses(*(float(part.detach()) for part in parts))
+
+
+def clipped_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_ratio: float) -> Tensor:
+    """Return the loss of Schulman et al., "Proximal policy optimization algorithms" (2017), (7).
+
+    Args:
+        chosen: log-probabilities of the actions. Shape `[N]`.
+        moved: by how much they differ from those with which the actions were drawn. Shape `[N]`.
+        gains: advantages. Shape `[N]`.
+        clip_ratio: epsilon.
+    """
+    ratio = moved.exp()
+    kept = ratio.clamp(1 - clip_ratio, 1 + clip_ratio)
+    return -torch.minimum(ratio * gains, kept * gains).mean()
+
+
+def document_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_ratio: float) -> Tensor:
+    """Return the cross-entropy with labels that are the advantage at the action, 0 elsewhere.
+
+    Bibiloni Femenias, "Hungry Geese" (UIB, 2021), section 5.2.
+    """
+    return -(gains * chosen).mean()
+
+
+POLICY_LOSSES = {"ppo": clipped_loss, "document": document_loss}

@@ -1,0 +1,140 @@
+"""A run of actor-critic learning: what is played, learned and measured in its rounds."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ludoteca.agents.actor_critic import ActorCriticAgent
+from ludoteca.agents.networks.ac_network import load_ac_network, make_ac_network
+from ludoteca.agents.networks.runner import Runner
+from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import MatchResult
+from ludoteca.train.actor_critic.config import Config
+from ludoteca.train.actor_critic.league import League
+from ludoteca.train.actor_critic.learner import Batch, Learner
+from ludoteca.train.actor_critic.rounds import Round, advantages
+from ludoteca.train.actor_critic.sums import Sums
+from ludoteca.train.learner import first_network
+from ludoteca.train.loop import RoundTraining
+from ludoteca.train.replay import Packing
+from ludoteca.train.run_folder import Arrays, below, under
+
+
+class Training(RoundTraining):
+    """A run of actor-critic learning, which can be interrupted at any time.
+
+    Attributes:
+        encoder: what the network sees.
+        league: who plays.
+        tester: runs the network that is tested.
+        sums: what was seen since the last row of metrics.
+    """
+
+    round = Round
+    config: Config
+    learner: Learner
+
+    def __init__(self, config: Config, tensorboard: bool = True):
+        """Begin a run, or go on with the one in the folder.
+
+        Raises:
+            ValueError: if the folder holds a run with other settings, or a setting makes no sense.
+        """
+        game = make_game(config.game)
+        self.encoder = SeatEncoder(game, config.network.view)
+        network = first_network(
+            config,
+            "ac",
+            lambda file: load_ac_network(game, file),
+            lambda: make_ac_network(config.network, game),
+        )
+        super().__init__(config, game)
+        sure = replace(config, precision=self.precision)
+        self._packing = Packing(self.encoder.shape, self.encoder.scale == 1)
+        self.learner = Learner(network, sure, self.encoder.scale)
+        self.league = League(network, self.encoder, sure)
+        self.player: Any = self.league
+        self.tester = Runner(network, self.encoder.scale, config.device, self.precision)
+        self.sums = Sums()
+        self.begin(tensorboard)
+
+    def play(self, games: int) -> Round:
+        """Play a round."""
+        return self.league.play(self.playing)
+
+    def learn(self, played: Round) -> None:
+        """Learn from the decisions of a round."""
+        gains = advantages(played, self.config.gamma, self.config.trace)
+        self.pass_over([played], [gains], self.config.replay_ratio)
+        self.sums.add_round(played)
+
+    def pass_over(
+        self, rounds: list[Round], gains: list[NDArray[np.float32]], ratio: float
+    ) -> None:
+        """Learn from each decision of some rounds `ratio` times, in random order."""
+        config, rng = self.config, self.learning
+        torch.manual_seed(int(rng.integers(2**62)))  # for dropout
+        sizes = [len(one) for one in gains]
+        starts = np.cumsum([0, *sizes])
+        total = int(starts[-1])
+        every = np.concatenate(gains)
+        mean, spread = (float(every.mean()), float(every.std()) + 1e-8)
+        passes = [rng.permutation(total) for _ in range(int(np.ceil(ratio)))]
+        order = np.concatenate(passes)[: round(total * ratio)]
+        for chosen in np.array_split(order, max(1, round(len(order) / config.batch_size))):
+            which = np.searchsorted(starts, chosen, side="right") - 1
+            batches = [
+                self._batch(rounds[k], gains[k], chosen[which == k] - starts[k])
+                for k in np.unique(which)
+            ]
+            batch = Batch(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))
+            if config.method == "ppo":
+                batch = batch._replace(advantages=(batch.advantages - mean) / spread)
+            progress = self.games / config.games
+            self.sums.add_losses(self.learner.update(batch, progress))
+
+    def _batch(self, played: Round, gains: NDArray[np.float32], chosen: NDArray[np.int64]) -> Batch:
+        """Return some decisions of a round, under a random symmetry of the game."""
+        planes = self._packing.unpack(played.planes[chosen])
+        masks, actions = played.masks[chosen], played.actions[chosen].astype(np.int64)
+        symmetries = self.encoder.symmetries
+        if self.config.augment and len(symmetries) > 1:
+            symmetry = symmetries[int(self.learning.integers(len(symmetries)))]
+            planes, masks = symmetry.observation(planes), symmetry.policy(masks)
+            actions = symmetry.actions[actions]
+        targets = np.clip(gains[chosen] + played.values[chosen], -1, 1)
+        return Batch(planes, masks, actions, played.chances[chosen], gains[chosen], targets)
+
+    def summary(self) -> dict[str, float | int | None]:
+        """Return lengths and losses since the last summary."""
+        values = self.sums.summary(self.learner.updates)
+        self.sums = Sums()
+        return values
+
+    def opponents(self) -> tuple[str, ...]:
+        """Return those of the settings."""
+        return self.config.evaluate_against
+
+    def candidate(self) -> ActorCriticAgent:
+        """Return the network as it is now as an agent that plays what it thinks best."""
+        self.tester.load(self.network)
+        return ActorCriticAgent.from_runner(self.encoder, self.tester)
+
+    def strength(self, matches: list[MatchResult]) -> float:
+        """Return the mean score against all opponents."""
+        return float(np.mean([match.totals[0].score for match in matches]))
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Return what `restore` needs."""
+        arrays = under("learner", self.learner.state()) | under("league", self.league.state())
+        return {"sums": vars(self.sums)}, arrays
+
+    def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
+        """Go on from where `state` was taken."""
+        vars(self.sums).update(numbers["sums"])
+        self.learner.restore(below("learner", arrays))
+        self.league.restore(below("league", arrays), self.network)

@@ -1,0 +1,77 @@
+"""Files of games: arrays and what they are of, in one `.npz`."""
+
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ludoteca.envs.files import writing
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+
+HEADER = "ludoteca"  # name of the array that holds the header, as JSON
+DAMAGE = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError, TypeError, ValueError,
+    NotImplementedError, RecursionError,
+)  # fmt: skip
+
+
+def save_arrays(
+    path: str | Path,
+    kind: str,
+    game: Game,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+) -> None:
+    """Write a file, whole or not at all; the same content gives the same bytes.
+
+    Args:
+        path: the file.
+        kind: what kind of file it is.
+        game: what was played.
+        header: what else there is to tell, as JSON can hold it.
+        arrays: none of objects.
+    """
+    text = json.dumps({"format": kind, "game": game.spec, **header})
+    with writing(path) as file:
+        np.savez_compressed(
+            file,
+            allow_pickle=False,
+            **{HEADER: np.frombuffer(text.encode(), np.uint8)},
+            **arrays,
+        )
+
+
+def load_arrays(
+    path: str | Path, kind: str, types: Mapping[str, DTypeLike]
+) -> tuple[Game, dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the game, the header and the arrays of a file, turned into `types`.
+
+    Call it inside `reading`.
+    """
+    with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as content:
+        header = json.loads(content[HEADER].tobytes())
+        if header["format"] != kind:
+            raise ValueError(f"expected the format {kind!r}, got {header['format']!r}")
+        arrays = {name: content[name].astype(type_) for name, type_ in types.items()}
+    return make_game(header["game"]), header, arrays
+
+
+@contextmanager
+def reading(path: str | Path) -> Iterator[None]:
+    """Let whatever is wrong with a file be told with its name.
+
+    Raises:
+        ValueError: if the file is damaged, or of another kind.
+    """
+    try:
+        yield
+    except DAMAGE as error:
+        raise ValueError(f"{path} holds no games, or is damaged: {error}") from None

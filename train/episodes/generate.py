@@ -1,0 +1,122 @@
+"""Generating games in which all move at once: any agents, on all cores."""
+
+import os
+import sys
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import integer
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.tournament.workers import Workers
+from ludoteca.train.episodes.episodes import Episodes, check_game, join
+from ludoteca.train.progress import games_bar
+
+# Games that are played side by side. Part of what is generated: networks that see other positions
+# together may round differently.
+TOGETHER = 32
+
+
+@dataclass(frozen=True)
+class Config:
+    """Settings; with the same ones, the same games come out, whatever the number of processes."""
+
+    out: Path = Path("runs/episodes/generated.npz")
+    """The file to write, `.npz`."""
+    game: str = "hungry_geese"
+    """The game, one in which all move at once, as a spec string."""
+    agents: tuple[str, ...] = ("flat:simulations=125,depth=6",)
+    """Who plays, as spec strings: one agent in all seats, or up to one per seat, who take turns in
+    every seat."""
+    games: int = 1_000
+    """How many games are played."""
+    seed: int = 0
+    """Determines the games."""
+    processes: int = 0
+    """Processes that play; 0: one for each core. Without effect on the games."""
+
+    def __post_init__(self) -> None:
+        if not self.agents:
+            raise ValueError("agents must name at least one agent, got none")
+        if self.out.suffix != ".npz":
+            raise ValueError(f"out must end with .npz, got {str(self.out)!r}")
+        integer("games", self.games, 1, 10**9)
+        integer("seed", self.seed, 0, 2**62)
+        integer("processes", self.processes, 0, 1024)
+
+
+def generate(config: Config, progress: bool = False) -> Episodes:
+    """Play games and write them to `config.out`.
+
+    Args:
+        config: the settings.
+        progress: show a progress bar on standard error.
+
+    Raises:
+        ValueError: if a spec string names nothing, or the game is played in turns.
+    """
+    games = play_games(config, progress)
+    games.save(config.out)
+    return games
+
+
+def play_games(config: Config, progress: bool = False) -> Episodes:
+    """Play games; every seat is one to learn from."""
+    game = make_game(config.game)
+    check_game(game)
+    make_agents(game, config.agents)  # refuses unknown ones before anything is played
+    firsts = range(0, config.games, TOGETHER)
+    tasks = (partial(_play, config, game, first) for first in firsts)
+    count = min(config.processes or os.cpu_count() or 1, len(firsts))
+    found = []
+    with games_bar(config.games, progress) as show, Workers(count) as workers:
+        for first, part in workers.run(tasks):
+            found.append((first, part))
+            show(len(part))
+    found.sort(key=lambda one: one[0])
+    return join([part for _, part in found])
+
+
+@cache
+def make_agents(game: Game, specs: tuple[str, ...]) -> tuple[Agent, ...]:
+    """Return the agents of a match, in which each takes each seat in turns."""
+    agents = tuple(make_agent(spec, game) for spec in specs)
+    if "torch" in sys.modules:  # PyTorch's own threads would stand in the way of the processes
+        sys.modules["torch"].set_num_threads(1)
+    return agents if len(agents) > 1 else agents * game.num_players
+
+
+def _play(config: Config, game: Game, first: int) -> tuple[int, Episodes]:
+    """Play the games that begin with number `first`; return them with that number."""
+    count, seats = min(TOGETHER, config.games - first), game.num_players
+    agents = make_agents(game, config.agents)
+    match = play_match(
+        game, agents, count, first=first, seed=config.seed, batch=count, record=count
+    )
+    steps: list[Any] = [replay.actions for replay in match.replays]
+    assert match.returns is not None
+    numbers = np.arange(first, first + count)
+    names = tuple(dict.fromkeys(config.agents))
+    places = np.array([names.index(spec) for spec in config.agents], np.int32)
+    return first, Episodes(
+        game,
+        np.concatenate([np.array(one, np.int8) for one in steps]),
+        np.array([len(one) for one in steps], np.int32),
+        np.array([replay.seed for replay in match.replays], np.uint64),
+        np.zeros(0, np.int16),
+        np.zeros(count, np.int32),
+        match.returns.astype(np.float32),
+        names,
+        places[(numbers[:, None] + np.arange(seats)) % len(places)],
+        np.full((count, seats), np.nan, np.float32),
+        np.ones((count, seats), np.bool_),
+        numbers.astype(np.str_),
+        {"agents": list(config.agents), "games": config.games, "seed": config.seed},
+    )

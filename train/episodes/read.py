@@ -1,0 +1,101 @@
+"""Reading many files of games at once, each game once."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.game import Game
+from ludoteca.evaluate.tournament.workers import Workers
+from ludoteca.train.episodes.chance import CHANCE
+from ludoteca.train.episodes.episodes import Episodes, join
+from ludoteca.train.episodes.kaggle import read_record
+from ludoteca.train.episodes.sources import Place, close_archives
+from ludoteca.train.episodes.verify import verify
+from ludoteca.train.progress import games_bar
+
+TOGETHER = 100  # files that are read at once
+ENOUGH = 2000  # files for each process: fewer are read before another process has started
+Skipped = list[tuple[str, str]]  # what cannot be used, each with the reason
+Block = tuple[int, Episodes | None, list[str], Skipped]  # number, games, where they are from
+
+
+def read_games(
+    game: Game, places: Sequence[Place], processes: int, progress: bool
+) -> tuple[Episodes | None, list[str], Skipped]:
+    """Return the games in all files, where each is from, and what cannot be used.
+
+    Args:
+        game: what was played.
+        places: the files.
+        processes: how many read; 0: as many as are worth it.
+        progress: show a progress bar on standard error.
+    """
+    count = processes or max(1, min(os.cpu_count() or 1, len(places) // ENOUGH))
+    blocks = [places[k : k + TOGETHER] for k in range(0, len(places), TOGETHER)]
+    tasks = (partial(_read_block, k, game, block) for k, block in enumerate(blocks))
+    found: list[Block] = []
+    with games_bar(len(places), progress, "files") as show, Workers(count) as workers:
+        for block in workers.run(tasks):
+            found.append(block)
+            show(len(blocks[block[0]]))
+    close_archives()
+    found.sort(key=lambda block: block[0])
+    parts = [games for _, games, _, _ in found if games is not None]
+    names = [name for _, _, names, _ in found for name in names]
+    skipped = [one for _, _, _, skipped in found for one in skipped]
+    return join(parts) if parts else None, names, skipped
+
+
+def without_copies(games: Episodes, names: Sequence[str]) -> tuple[Episodes, Skipped]:
+    """Return every game once, however many files it is in, and which were left out.
+
+    Args:
+        games: the games.
+        names: where each is from.
+    """
+    seen: dict[Any, str] = {}
+    skipped: Skipped = []
+    kept = np.ones(len(games), np.bool_)
+    starts = games.starts
+    begins = np.concatenate([[0], np.cumsum(games.counts, dtype=np.int64)])
+    for k, name in enumerate(names):
+        moves = games.actions[starts[k] : starts[k + 1]].tobytes()
+        same = (int(games.seeds[k]), games.cells[begins[k] : begins[k + 1]].tobytes(), moves)
+        first = seen.setdefault(same, name)
+        if first is not name:
+            kept[k] = False
+            skipped.append((name, f"the same game as {first}"))
+    return games.take(kept), skipped
+
+
+def _read_block(number: int, game: Game, places: Sequence[Place]) -> Block:
+    """Read some files."""
+    parts: list[Episodes] = []
+    names: list[str] = []
+    skipped: Skipped = []
+    for place in places:
+        try:
+            games = _read(game, place)
+        except ValueError as error:
+            skipped.append((str(place), str(error)))
+        else:
+            parts.append(games)
+            alone = place.path.suffix != ".npz"
+            names += [str(place) if alone else f"{place}: game {k}" for k in range(len(games))]
+    return number, join(parts) if parts else None, names, skipped
+
+
+def _read(game: Game, place: Place) -> Episodes:
+    """Return the game of an episode file, or all games of a file of games."""
+    if place.path.suffix == ".npz":
+        games = Episodes.load(place.path)
+        if games.game is not game:
+            raise ValueError(f"games of {games.game.spec}, expected some of {game.spec}")
+        games.check()
+        return games
+    if game.name not in CHANCE:
+        raise ValueError(f"an episode file; of {game.name} there are only files of games, .npz")
+    return verify(game, read_record(place.read(), game), place.stem)
