@@ -161,6 +161,7 @@ class ActorCriticAgent(NetworkAgent):
         super()._adopt(encoder, runner, temperature)
         self.simulations = 0
         self._search: JointSearch | None = None
+        self._room = 0
 
     @property
     def plain(self) -> bool:

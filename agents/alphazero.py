@@ -6,13 +6,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.agent import Agent
 from ludoteca.agents.draws import by_weight
 from ludoteca.agents.endgame import make_endgame, solve_endgame
-from ludoteca.agents.guided.search import Found, GuidedSearch
+from ludoteca.agents.guided.agent import GuidedAgent
+from ludoteca.agents.guided.search import Found
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.rng import uniform
@@ -34,7 +33,7 @@ except ImportError as error:
 TOGETHER = 256
 
 
-class AlphaZeroAgent(Agent):
+class AlphaZeroAgent(GuidedAgent):
     """Searches with a policy-value network, many positions at once, and plays the best move.
 
     With `simulations=0` it plays the network's policy without search.
@@ -113,25 +112,22 @@ class AlphaZeroAgent(Agent):
         leaves: int = 1,
         endgame: int = 0,
     ) -> None:
-        Agent.__init__(self, game)
+        considered = integer("considered", considered, 1, 10**4)
+        self.encoder = Encoder(game)
+        super().__init__(self.encoder, rule, leaves, considered)
         self.simulations = integer("simulations", simulations, 0, 10**6)
         self._temperature = real("temperature", temperature, 0, 100)
-        self._rule, self._considered = rule, integer("considered", considered, 1, 10**4)
-        self._leaves = integer("leaves", leaves, 1, 1024)
         if rule.gumbel and leaves > 1:
             raise ValueError(f"the rule gumbel needs leaves=1, got {leaves}")
         self.endgame = integer("endgame", endgame, 0, 60)
         self._endgame = make_endgame(game) if endgame else None
-        self.encoder = Encoder(game)
-        self._search: GuidedSearch | None = None
         self._memory: Memory | None = None  # the next search comes back to positions of the last
-        self._room = 0
 
     def prepare(self) -> None:
         """Compile the search, and let the network run once."""
         if self._endgame is not None:
             self._endgame.prepare()
-        self.look(root(self.game))
+        super().prepare()
 
     def act(
         self,
@@ -160,33 +156,12 @@ class AlphaZeroAgent(Agent):
                 rngs[part] = streams
         return actions
 
-    def look(self, states: NDArray[np.void]) -> Found:
-        """Search positions in which the game goes on, and return what was found."""
-        if self._search is None or len(states) > self._room:
-            self._room = len(states)
-            self._search = GuidedSearch(
-                self.encoder,
-                self._room,
-                self.simulations,
-                self._rule,
-                self._considered,
-                self._leaves,
-            )
+    def look(self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None) -> Found:
+        """Search positions in which the game goes on; it draws nothing."""
         if self._memory is None:
             self._memory = Memory(self._runner, self.encoder.shape, self.game.num_actions + 1)
-        return self._search.run(states, evaluator(self._memory), self.simulations)
-
-    def values(self, s: Any) -> NDArray[np.float32]:
-        """Return the mean value of every action that was searched, NaN of others.
-
-        Args:
-            s: a record, as `Game.new` returns.
-
-        Returns:
-            Values in [-1, 1] for the player to move. Shape `[num_actions]`.
-        """
-        values: NDArray[np.float32] = self.look(root(self.game, s)).values[0]
-        return values
+        search = self.search_for(len(states))
+        return search.run(states, evaluator(self._memory), self.simulations)
 
 
 def load_pv_network(game: Game, file: Path) -> tuple[PVNetwork, dict[str, Any]]:

@@ -2,15 +2,13 @@
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.agent import Agent
-from ludoteca.agents.guided.search import Evaluate, Found, GuidedSearch
+from ludoteca.agents.guided.agent import GuidedAgent
+from ludoteca.agents.guided.search import Evaluate, Found
 from ludoteca.agents.guided.selection import Rule
-from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 
@@ -28,7 +26,7 @@ except ImportError as error:
 NODES, TREES = 60_000, 256
 
 
-class UCTNetAgent(Agent):
+class UCTNetAgent(GuidedAgent):
     """Searches by UCT, many positions at once; a value network evaluates the leaves together.
 
     The agent of Alfaro and others' Othello document: `Q/N + C sqrt(2 ln N(parent) / N(child))`,
@@ -69,26 +67,19 @@ class UCTNetAgent(Agent):
             FileNotFoundError: if there is no such network.
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
-        super().__init__(game)
         network, self.about = load_value_network(game, find_weights(path, "uctnet"))
+        integer("levels", levels, 0, 10**6)
+        rule = Rule(uct=True, decisive=False, c_uct=real("c", c, 0, 1e6), levels=levels)
+        self._view = _Sight(ValueView(game, network.config.view))
+        super().__init__(self._view, rule, leaves)
         self.simulations = integer("simulations", simulations, 1, 10**6)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         if seconds is not None:
             self.simulations = integer("max_nodes", max_nodes, 2, 10**9) - 1
-        self._leaves = integer("leaves", leaves, 1, 1024)
-        integer("levels", levels, 0, 10**6)
-        self._rule = Rule(uct=True, decisive=False, c_uct=real("c", c, 0, 1e6), levels=levels)
-        self._sight = _Sight(ValueView(game, network.config.view))
-        self._search: GuidedSearch | None = None
         self._together = 1
         if seconds is None:
             self._together = max(1, min(TREES, NODES // (self.simulations + 1)))
-        self._room = 0
         self._runner = Runner(network, 1 / game.observation_high, device, precision)
-
-    def prepare(self) -> None:
-        """Compile the search, and let the network run once."""
-        self.look(root(self.game), np.zeros((1, 1), np.uint64))
 
     def act(
         self,
@@ -105,33 +96,10 @@ class UCTNetAgent(Agent):
         return actions
 
     def look(self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None) -> Found:
-        """Search positions in which the game goes on, and return what was found.
-
-        Args:
-            states: the positions. Shape `[K]`.
-            rngs: one random stream for each, to be advanced in place. Shape `[K, 1]`.
-        """
-        if self._search is None or len(states) > self._room:
-            self._room = len(states)
-            self._search = GuidedSearch(
-                self._sight, self._room, self.simulations, self._rule, leaves=self._leaves
-            )
-        evaluate = _evaluator(self._sight, self._runner)
-        return self._search.run(
-            states, evaluate, self.simulations, streams=rngs, seconds=self.seconds
-        )
-
-    def values(self, s: Any) -> NDArray[np.float32]:
-        """Return the mean value of every action that was searched, NaN of others.
-
-        Args:
-            s: a record, as `Game.new` returns.
-
-        Returns:
-            Values in [-1, 1] for the player to move. Shape `[num_actions]`.
-        """
-        values: NDArray[np.float32] = self.look(root(self.game, s)).values[0]
-        return values
+        """Search positions in which the game goes on, and return what was found; see the base."""
+        search = self.search_for(len(states))
+        evaluate = _evaluator(self._view, self._runner)
+        return search.run(states, evaluate, self.simulations, streams=rngs, seconds=self.seconds)
 
 
 class _Sight:

@@ -30,7 +30,7 @@ def evaluate(
         `low` to `high`; and the match.
     """
     players = game.num_players
-    agents = [agent, *[opponent] * (players - 1)]
+    agents: list[str | Agent] = [agent, *[opponent] * (players - 1)]
     match = play_match(game, agents, players * games, seed=seed, record=record)
     return rate_seats(match), match
 

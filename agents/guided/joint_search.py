@@ -125,6 +125,12 @@ class JointSearch:
         values = 0.5 + 0.5 * results
         if len(rows) > 0:
             policies, expected = judge(states[rows], seats)
+            wanted = (len(rows), game.num_actions)
+            if policies.shape != wanted or expected.shape != wanted[:1]:
+                raise ValueError(
+                    f"the network must return policies {wanted} and values {wanted[:1]}, got "
+                    f"{policies.shape} and {expected.shape}"
+                )
             priors[rows, seats] = np.where(policies > 0, policies, HIDDEN)
             values[rows, seats] = 0.5 + 0.5 * expected
         self._compiled.back_up_all(trees, priors, values)

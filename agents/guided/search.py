@@ -179,6 +179,12 @@ class GuidedSearch:
         if len(chosen) > 0:
             planes, _ = self._encoder.encode(trees.states[chosen, leaves], seats)
             logits, values = evaluate(planes)
+            wanted = (len(chosen), self._encoder.game.num_actions)
+            if logits.shape != wanted or values.shape != wanted[:1]:
+                raise ValueError(
+                    f"the network must return logits {wanted} and values {wanted[:1]}, got "
+                    f"{logits.shape} and {values.shape}"
+                )
             logits = self._encoder.translate_policy(logits, seats)
         self._compiled.expand(trees, chosen, slots, logits, values, self._legal, self._memory[1])
 

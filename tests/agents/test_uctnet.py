@@ -213,9 +213,19 @@ def test_it_stops_when_time_is_up():
 
 def test_however_short_the_time_it_plays_by_the_rules():
     game = make_game("othello")
-    found, _ = search(game, [game.new()], 5000, UCT, seconds=0.0)
+
+    def blind(planes):
+        return np.zeros((len(planes), 65), np.float32), np.zeros(len(planes), np.float32)
+
+    found, _ = search(game, [game.new()], 5000, UCT, seconds=0.0, by=blind)
     assert found.visits.sum() == 1
     assert found.best[0] in game.legal(game.new())
+
+
+def test_networks_of_other_games_are_refused():
+    game = make_game("othello")
+    with pytest.raises(ValueError, match=r"logits \(1, 65\) .* got \(1, 9\)"):
+        search(game, [game.new()], 10, UCT)
 
 
 @pytest.fixture

@@ -159,7 +159,17 @@ def trace_back() -> Any:
     """
 
     @compiled_without_allocation
-    def back(lanes, seats, values, returns, gamma, trace, ahead, seen, found):
+    def back(
+        lanes: Any,
+        seats: Any,
+        values: Any,
+        returns: Any,
+        gamma: float,
+        trace: float,
+        ahead: Any,
+        seen: Any,
+        found: Any,
+    ) -> None:
         for i in range(len(values) - 1, -1, -1):
             b, p = lanes[i], seats[i]
             if seen[b, p]:
