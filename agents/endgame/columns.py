@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.agents.endgame.limits import STOPPED, UNKNOWN
 from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 
-UNKNOWN, STOPPED = 100, 101  # no scores
 MOST_COLUMNS = 32
 MOST_PLIES = 64
 LEAST_BITS, MOST_BITS = 10, 22  # at most 4 million entries of 16 bytes
@@ -99,13 +99,10 @@ def make_search(rows: int, columns: int, connect: int) -> Any:
                 return -1
             moves = forced
         moves &= ~(threats >> U1)  # below a square where the opponent would win
-        if squares - count(s.discs) <= 2:
-            # No win at once; a threat that is left can still be taken by the last disc.
-            if moves == U0:
-                return -1
-            return 0
         if moves == U0:
             return -1
+        if squares - count(s.discs) <= 2:
+            return 0  # the mover does not win at once, nor the opponent with the last disc
         key = s.own + s.discs + bottom
         entry = table[place_of(s, table)]
         if entry.key == key:

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.endgame.columns import STOPPED, make_memory, make_search
-from ludoteca.agents.endgame.solution import EndgameLimitError, EndgameSolution, position
+from ludoteca.agents.endgame.columns import make_memory, make_search
+from ludoteca.agents.endgame.limits import Limits, after
+from ludoteca.agents.endgame.solution import EndgameSolution, position
 from ludoteca.envs.game import Game
-
-SLICE = 1 << 20  # nodes between two looks at the clock
 
 
 class Connect4Endgame:
@@ -63,7 +62,7 @@ class Connect4Endgame:
             scores=scores,
             empty=self.empty(s),
             nodes=int(search.works["nodes"][0]),
-            seconds=perf_counter() - search.start,
+            seconds=perf_counter() - search.limits.start,
         )
 
 
@@ -71,34 +70,27 @@ class _Search:
     """The searches of one position and of those after it, which share a table and the limits."""
 
     def __init__(self, game: Game, run: Any, empty: int, nodes: int | None, seconds: float | None):
-        self.game, self.run, self.nodes, self.seconds = game, run, nodes, seconds
+        self.game, self.run = game, run
         self.frames, self.table, self.works = make_memory(empty)
         run(self.frames, self.table, self.works, 0)  # compiles
-        self.start = perf_counter()
+        self.limits = Limits(nodes, seconds)
 
     def score(self, s: Any, alpha: int = -1, beta: int = 1) -> int:
         """Return 1, 0 or -1 for the player to move; only a bound outside of (`alpha`, `beta`)."""
-        frame, done = self.frames[0], self.works["nodes"]
+        frame = self.frames[0]
         mover = int(s.to_move)
         frame["own"], frame["discs"] = s.discs[mover], s.discs[0] | s.discs[1]
         frame["alpha"], frame["beta"] = alpha, beta
         self.works["level"] = 0
-        while True:
-            limit = int(done[0]) + SLICE
-            limit = limit if self.nodes is None else min(limit, self.nodes)
-            score = int(self.run(self.frames, self.table, self.works, limit))
-            if score != STOPPED:
-                return score
-            if self.nodes is not None and done[0] >= self.nodes:
-                raise EndgameLimitError(f"not solved within {self.nodes} nodes: {s}")
-            if self.seconds is not None and perf_counter() - self.start >= self.seconds:
-                raise EndgameLimitError(f"not solved within {self.seconds:g} seconds: {s}")
+
+        def search(limit: int) -> int:
+            return int(self.run(self.frames, self.table, self.works, limit))
+
+        return self.limits.run(search, self.works["nodes"], lambda: str(s))
 
     def after(self, s: Any, action: int, alpha: int = -1, beta: int = 1) -> tuple[int, Any]:
         """Return what an action is worth to the player who takes it, and the position after it."""
-        later = s.copy()
-        with np.errstate(over="ignore"):  # kernels count on integers that wrap around
-            self.game.step(later, action)
+        later = after(self.game, s, action)
         if not self.game.is_terminal(later):
             return -self.score(later, -beta, -alpha), later
         returns = np.zeros(2)

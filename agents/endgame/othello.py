@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.endgame.boards import make_board
-from ludoteca.agents.endgame.search import STOPPED, WORK, make_frames, make_search
-from ludoteca.agents.endgame.solution import EndgameLimitError, EndgameSolution, position
+from ludoteca.agents.endgame.limits import Limits, after
+from ludoteca.agents.endgame.search import WORK, make_frames, make_search
+from ludoteca.agents.endgame.solution import EndgameSolution, position
 from ludoteca.agents.endgame.table import make_table
 from ludoteca.envs.game import Game
-
-SLICE = 1 << 20  # nodes between two looks at the clock
 
 
 class OthelloEndgame:
@@ -51,7 +50,7 @@ class OthelloEndgame:
             scores=scores,
             empty=self.empty(s),
             nodes=int(search.works["nodes"][0]),
-            seconds=perf_counter() - search.start,
+            seconds=perf_counter() - search.limits.start,
         )
 
 
@@ -60,12 +59,12 @@ class Search:
 
     def __init__(self, game: Game, empty: int, nodes: int | None, seconds: float | None):
         size = int(game.params["board_size"])
-        self.game, self.size, self.nodes, self.seconds = game, size, nodes, seconds
+        self.game, self.size = game, size
         self.board, self.table = make_board(size), make_table(empty)
         self.frames, self.works = make_frames(), np.zeros(1, WORK)
         self._search = make_search()
         self._run_slice(0)  # searches nothing, but is compiled
-        self.start = perf_counter()
+        self.limits = Limits(nodes, seconds)
 
     def run(self, s: Any, alpha: int | None = None, beta: int | None = None) -> tuple[int, int]:
         """Return the score of a position for the player to move, and a best action.
@@ -79,29 +78,20 @@ class Search:
             EndgameLimitError: if the nodes or the time are used up.
         """
         squares, mover = self.size * self.size, int(s.to_move)
-        frame, nodes = self.frames[0], self.works["nodes"]
+        frame = self.frames[0]
         frame["own"], frame["other"] = own, other = s.discs[mover], s.discs[1 - mover]
         frame["empty"] = squares - int(own).bit_count() - int(other).bit_count()
         frame["alpha"] = -squares if alpha is None else alpha
         frame["beta"] = squares if beta is None else beta
         self.works["level"] = 0
-        while True:
-            limit = int(nodes[0]) + SLICE
-            score = self._run_slice(limit if self.nodes is None else min(limit, self.nodes))
-            if score != STOPPED:
-                return score, self._action(int(frame["best_gain"]) & ~int(own | other))
-            if self.nodes is not None and nodes[0] >= self.nodes:
-                raise EndgameLimitError(f"not solved within {self.nodes} nodes: {self._position()}")
-            if self.seconds is not None and perf_counter() - self.start >= self.seconds:
-                raise EndgameLimitError(
-                    f"not solved within {self.seconds:g} seconds: {self._position()}"
-                )
+        score = self.limits.run(self._run_slice, self.works["nodes"], self._position)
+        return score, self._action(int(frame["best_gain"]) & ~int(own | other))
 
     def score_all(self, s: Any) -> dict[str, int]:
         """Return the score of every legal move by its name, best first."""
         scores = {}
         for action in self.game.legal(s):
-            later = self._after(s, action)
+            later = after(self.game, s, action)
             score, _ = self.run(later)
             # With auto_pass the same player may be to move again.
             scores[self.game.action_names[action]] = (
@@ -112,24 +102,18 @@ class Search:
     def follow(self, s: Any, action: int, score: int) -> list[str]:
         """Return the names of best moves to the end of the game, `action` being the first."""
         first, names = int(s.to_move), [self.game.action_names[action]]
-        s = self._after(s, action)
+        s = after(self.game, s, action)
         while legal := self.game.legal(s):
             action = legal[0]
             if len(legal) > 1:
                 known = score if int(s.to_move) == first else -score
                 _, action = self.run(s, known - 1, known + 1)
             names.append(self.game.action_names[action])
-            s = self._after(s, action)
+            s = after(self.game, s, action)
         return names
 
     def _run_slice(self, limit: int) -> int:
         return int(self._search(self.frames, self.table, self.board, self.works, limit))
-
-    def _after(self, s: Any, action: int) -> Any:
-        later = s.copy()
-        with np.errstate(over="ignore"):  # kernels count on integers that wrap around
-            self.game.step(later, action)
-        return later
 
     def _action(self, square: int) -> int:
         """Return the action that places a disc on a square, a set of one, or passes."""

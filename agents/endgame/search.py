@@ -21,12 +21,12 @@ from ludoteca.agents.endgame.boards import (
     stable,
 )
 from ludoteca.agents.endgame.last import NONE, make_last
+from ludoteca.agents.endgame.limits import STOPPED, UNKNOWN
 from ludoteca.agents.endgame.table import NO_SQUARE, NOT_FOUND, find, store
 from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.games.othello import turned
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 
-UNKNOWN, STOPPED = 1000, 1001  # no scores
 MOST_MOVES = 64  # no board has more squares
 MOST_PLIES = 128  # every square filled, and a pass before each
 

@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 
 from ludoteca import make_agent, make_game
-from ludoteca.agents.endgame import EndgameLimitError, EndgameSolution, make_endgame, solve_endgame
-from ludoteca.agents.endgame import connect4 as connect4_endgame
+from ludoteca.agents.endgame import (
+    EndgameLimitError,
+    EndgameSolution,
+    limits,
+    make_endgame,
+    solve_endgame,
+)
 from ludoteca.agents.endgame.columns import board_bits, winning
 from ludoteca.envs.game import Game
 from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.perfect import positions
 from ludoteca.evaluate.solve import solve
 
 GAME = make_game("connect4")
@@ -36,11 +42,7 @@ def after(game: Game, moves: str) -> Any:
 def random_position(game: Game, plies: int, rng: np.random.Generator) -> Any:
     """Return a position after random moves that goes on."""
     while True:
-        s = game.new()
-        with np.errstate(over="ignore"):
-            for _ in range(plies):
-                if not game.is_terminal(s):
-                    game.step(s, int(rng.choice(game.legal(s))))
+        s = positions.random_position(game, plies, rng)
         if not game.is_terminal(s):
             return s
 
@@ -107,7 +109,7 @@ def test_the_same_position_gives_the_same_solution_also_in_pieces(monkeypatch) -
     s = random_position(GAME, 14, np.random.default_rng(3))
     whole, again = solve_endgame(GAME, s), solve_endgame(GAME, s)
     assert (whole.nodes, whole.principal_variation) == (again.nodes, again.principal_variation)
-    monkeypatch.setattr(connect4_endgame, "SLICE", 97)
+    monkeypatch.setattr(limits, "SLICE", 97)
     pieces = solve_endgame(GAME, s)
     assert whole.nodes > 97
     assert (pieces.nodes, pieces.score) == (whole.nodes, whole.score)

@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 from ludoteca import make_agent, make_game
-from ludoteca.agents.endgame import EndgameLimitError, EndgameSolution, make_endgame, solve_endgame
-from ludoteca.agents.endgame import othello as endgame_othello
+from ludoteca.agents.endgame import (
+    EndgameLimitError,
+    EndgameSolution,
+    limits,
+    make_endgame,
+    solve_endgame,
+)
 from ludoteca.agents.endgame import table as endgame_table
 from ludoteca.agents.endgame.boards import make_board, neighbors, placements, stable
 from ludoteca.agents.endgame.solve import SOLVERS
@@ -266,7 +271,7 @@ def test_the_same_position_gives_the_same_solution() -> None:
 
 def test_a_search_goes_on_where_it_was_left(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = solve_endgame(GAME, FFO[1].state())
-    monkeypatch.setattr(endgame_othello, "SLICE", 97)
+    monkeypatch.setattr(limits, "SLICE", 97)
     pieces = solve_endgame(GAME, FFO[1].state())
     assert pieces.nodes == whole.nodes > 97
     assert pieces.score == whole.score
