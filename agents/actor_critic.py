@@ -154,6 +154,8 @@ class ActorCriticAgent(NetworkAgent):
         self._seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         if self._seconds is not None and simulations == 0:
             raise ValueError("seconds needs simulations=..., how many there are at most")
+        if self.simulations and not self.network.config.value:
+            raise ValueError(f"{path} has no value to search by: needs simulations=0")
         self._c, self._fpu = real("c", c, 0, 100), real("fpu", fpu, 0, 1)
         self._leaves = integer("leaves", leaves, 1, 1024)
 

@@ -2,15 +2,20 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
+from ludoteca.agents.networks.ac_network import ACNetwork
+from ludoteca.agents.networks.pv_network import PVNetwork
+from ludoteca.agents.networks.q_network import QNetwork
 from ludoteca.agents.networks.weights import find_weights
 from ludoteca.train.descent import Descent, Network
 from ludoteca.train.optimizer import Optimization, learning_rate
 from ludoteca.train.settings import RoundConfig
+
+First = TypeVar("First", QNetwork, PVNetwork, ACNetwork)
 
 
 class Learner(Descent[Network]):
@@ -50,9 +55,9 @@ class Learner(Descent[Network]):
 def first_network(
     config: RoundConfig,
     kind: str,
-    load: Callable[[Path], tuple[Network, Any]],
-    make: Callable[[], Network],
-) -> Network:
+    load: Callable[[Path], tuple[First, Any]],
+    make: Callable[[], First],
+) -> First:
     """Return the network that a run begins with.
 
     Args:

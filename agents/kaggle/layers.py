@@ -17,6 +17,7 @@ it does. `w` names an array among the weights. Values have shape `[K, C, rows, c
 `("cell", row, column)`     the values at one cell
 `("flatten",)`              channels of all cells, one after the other
 `("add", layers)`           adds what other layers make of x; if they leave the board, everywhere
+`("sum", (layers, ...))`    adds up what several stacks of layers make of x, likewise
 `("concat", (layers, ...))` what several stacks of layers make of x, channel after channel
 ==========================  =====================================================================
 """
@@ -66,8 +67,12 @@ def run(layers: Layers, weights: Mapping[str, NDArray[Any]], x: NDArray[Any]) ->
         elif kind == "flatten":
             x = x.reshape(len(x), -1)
         elif kind == "add":
-            other = run(layer[1], weights, x)
-            x = x + (other if other.ndim == x.ndim else other[:, :, None, None])
+            x = plus(x, run(layer[1], weights, x))
+        elif kind == "sum":
+            first, *others = (run(stack, weights, x) for stack in layer[1])
+            x = first
+            for other in others:
+                x = plus(x, other)
         elif kind == "concat":
             x = np.concatenate([run(stack, weights, x) for stack in layer[1]], 1)
         else:
@@ -97,6 +102,11 @@ def convolve(x: NDArray[Any], kernels: NDArray[Any], padding: str) -> NDArray[An
             windows[:, :, i, j] = y[:, :, i : i + rows, j : j + columns]
     product = kernels.reshape(filters, -1) @ windows.reshape(count, -1, rows * columns)
     return product.reshape(count, filters, rows, columns)
+
+
+def plus(x: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """Add what may have left the board: then everywhere."""
+    return x + (other if other.ndim == x.ndim else other[:, :, None, None])
 
 
 def per_channel(values: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:

@@ -68,7 +68,7 @@ def residual(body: ResidualBody, weights: Weights) -> Layers:
     """Return the layers of residual blocks and the heads on them."""
     seen: list[Layers] = [(("mean",),), (("max",),)]
     if body.middle is not None:
-        seen.append((("cell", *body.middle),))
+        seen.append((("cell", *divmod(body.middle, body.columns)),))
     if body.flat is not None:
         seen.append((*layers_of(body.flat, weights), ("relu",), ("flatten",)))
     head = layers_of(body.head, weights)
@@ -87,13 +87,14 @@ def trunk(module: Trunk, weights: Weights) -> Layers:
 
 def residues(block: Block, padding: str, weights: Weights) -> Layers:
     """Return what a block adds."""
-    pooled: Layers = ()
+    first = convolution(block.first, padding, weights)
     if block.pool is not None:
         overview = ("concat", ((("mean",),), (("max",),)))
-        pooled = (("add", (overview, *layers_of(block.pool, weights))),)
-    first = convolution(block.first, padding, weights)
+        pooled = (overview, *layers_of(block.pool, weights))
+        # On a torus it is what the block is given that is pooled.
+        first = (("sum", (first, pooled)),) if block.torus else (*first, ("add", pooled))
     second = convolution(block.second, padding, weights)
-    return (("relu",), *first, *pooled, ("relu",), *second)
+    return (("relu",), *first, ("relu",), *second)
 
 
 def convolution(module: Any, padding: str, weights: Weights) -> Layers:

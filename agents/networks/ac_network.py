@@ -7,7 +7,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from ludoteca.agents.networks.layers import Trunk, overview
+from ludoteca.agents.networks.layers import Trunk
+from ludoteca.agents.networks.pooling import overview
 from ludoteca.agents.networks.seats import SeatEncoder, View
 from ludoteca.agents.networks.weights import load_network
 from ludoteca.envs.game import Game
@@ -107,8 +108,10 @@ class ResidualBody(nn.Module):
         planes, rows, columns = encoder.shape
         torus = config.kind == "torus"
         self.trunk = Trunk(planes, config.filters, config.blocks, torus=torus)
-        self.middle = (rows // 2, columns // 2) if encoder.view == "rich" else None
-        features = config.filters * (3 if self.middle else 2)
+        self.columns = columns
+        middle = rows // 2 * columns + columns // 2
+        self.middle = middle if encoder.view == "rich" else None
+        features = config.filters * (2 if self.middle is None else 3)
         outputs = encoder.game.num_actions + config.value
         self.flat = None
         if self.middle is None:  # where the player is can only be told from all cells
@@ -123,9 +126,7 @@ class ResidualBody(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return one number per action, and one more for the value."""
         seen = self.trunk(x)
-        parts = [overview(seen)]
-        if self.middle is not None:
-            parts.append(seen[:, :, self.middle[0], self.middle[1]])
+        parts = [overview(seen, self.middle)]
         if self.flat is not None:
             parts.append(torch.relu(self.flat(seen)).flatten(1))
         out: Tensor = self.head(torch.cat(parts, 1))

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ludoteca.agents.networks import fused
+from ludoteca.agents.networks.pooling import overview
 from ludoteca.agents.networks.torus import around
 
 
@@ -45,7 +46,7 @@ class Trunk(nn.Module):
             x = fused.convolved(self.enter, x)
             for block in self.blocks:
                 assert isinstance(block, Block)
-                x = block.fused(x)
+                x = block.run_fused(x)
             return x.relu_()
         return torch.relu(self.blocks(torch.relu(self.enter(x))))
 
@@ -55,7 +56,7 @@ class Block(nn.Module):
 
     A pooled one adds what it saw of the whole board between them (Wu, "Accelerating self-play
     learning in Go", 2019, section 3.3): means and maxima of all filters, through a linear layer. On
-    a torus, the board is continued once for both convolutions.
+    a torus, the board is continued once for both convolutions, and the filters are the input's.
     """
 
     def __init__(self, filters: int, pooled: bool = False, torus: bool = False):
@@ -73,30 +74,27 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return the input and what was found in it. Shape `[K, filters, rows, columns]`."""
-        out = self.first(self._seen(x))
+        seen = torch.relu(x)
+        out = self.first(around(seen, 2) if self.torus else seen)
         if self.pool is not None:
-            out = out + self.pool(self._overview(out))[:, :, None, None]
+            out = out + self.pool(self._whole(seen, out))[:, :, None, None]
         changed: Tensor = self.second(torch.relu(out))
         return x + changed
 
-    def fused(self, x: Tensor) -> Tensor:
+    def run_fused(self, x: Tensor) -> Tensor:
         """Return the same, for inference on CPUs."""
-        seen = self._seen(x)
+        seen = torch.relu(x)
+        given = around(seen, 2) if self.torus else seen
         if self.pool is None:
-            out = fused.convolved(self.first, seen)
+            out = fused.convolved(self.first, given)
         else:
-            out = self.first(seen)
-            out.add_(self.pool(self._overview(out))[:, :, None, None]).relu_()
+            out = self.first(given)
+            out.add_(self.pool(self._whole(seen, out))[:, :, None, None]).relu_()
         return fused.added(self.second, out, x)
 
-    def _seen(self, x: Tensor) -> Tensor:
-        """Return what the first convolution sees."""
-        seen = torch.relu(x)
-        return around(seen, 2) if self.torus else seen
-
-    def _overview(self, out: Tensor) -> Tensor:
-        """Return the overview of what the first convolution found on the board itself."""
-        return overview(out[:, :, 1:-1, 1:-1] if self.torus else out)
+    def _whole(self, seen: Tensor, out: Tensor) -> Tensor:
+        """Return the overview of the board: continued on all sides, cells would count twice."""
+        return overview(seen if self.torus else out)
 
 
 class Windows(nn.Module):
@@ -115,13 +113,6 @@ class Windows(nn.Module):
         seen = torch.cat([up[:, :, :-1], up[:, :, 1:], down[:, :, :-1], down[:, :, 1:]], -1)
         weights = self.kernels.weight.permute(0, 2, 3, 1).flatten(1)
         return torch.relu(nn.functional.linear(seen, weights, self.kernels.bias))
-
-
-def overview(x: Tensor) -> Tensor:
-    """Return the means and maxima of each filter over the board. Shape `[K, 2 * filters]`."""
-    board = x.shape[2:]  # pooling is several times faster than `mean` and `amax` on CPUs
-    means, maxima = nn.functional.avg_pool2d(x, board), nn.functional.max_pool2d(x, board)
-    return torch.cat([means.flatten(1), maxima.flatten(1)], 1)
 
 
 def inside(x: Tensor, rows: int, columns: int) -> Tensor:

@@ -4,7 +4,8 @@ import torch
 from torch import Tensor, nn
 
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.layers import Trunk, inside, overview
+from ludoteca.agents.networks.layers import Trunk, inside
+from ludoteca.agents.networks.pooling import overview
 
 
 class Tower(nn.Module):

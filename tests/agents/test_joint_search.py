@@ -138,5 +138,12 @@ def test_the_agent_searches_and_is_the_same_with_the_same_seed(tmp_path):
     agents = [f"ac:{path},simulations=40", f"ac:{path},simulations=8,temperature=1", "greedy"]
     one, other = (play_match(game, agents, 12, seed=4) for _ in range(2))
     assert np.array_equal(one.returns, other.returns)
+    config = ACConfig(filters=8, blocks=1, value=False)
+    blind = tmp_path / "blind.safetensors"
+    save_weights(
+        blind, make_ac_network(config, game).state_dict(), about | {"network": config.as_dict()}
+    )
+    with pytest.raises(ValueError, match="no value to search by"):
+        make_agent(f"ac:{blind},simulations=4", game)
     with pytest.raises(ValueError, match="seconds needs simulations"):
         make_agent(f"ac:{path},seconds=1", game)

@@ -10,6 +10,7 @@ from torch import nn
 from ludoteca.agents.networks import goose_view as gv
 from ludoteca.agents.networks.ac_network import ACConfig, load_ac_network, make_ac_network
 from ludoteca.agents.networks.layers import Trunk
+from ludoteca.agents.networks.pooling import overview
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.networks.torus import around
@@ -212,3 +213,20 @@ def test_networks_play_from_files(kind, view, tmp_path):
 def test_views_that_cannot_be_are_refused(spec, view, problem):
     with pytest.raises(ValueError, match=problem):
         SeatEncoder(make_game(spec), view)
+
+
+@pytest.mark.parametrize("cell", [None, 38])
+def test_an_overview_has_the_gradients_of_its_parts(cell):
+    given = torch.randn(3, 4, 7, 11, dtype=torch.float64).to(memory_format=torch.channels_last)
+    ours, theirs = (given.clone().requires_grad_() for _ in range(2))
+    parts = [theirs.mean((2, 3)), theirs.amax((2, 3))]
+    if cell is not None:
+        parts.append(theirs.flatten(2)[:, :, cell])
+    expected = torch.cat(parts, 1)
+    found = overview(ours, cell)
+    assert torch.allclose(found, expected)
+    assert torch.allclose(overview(given, cell), expected)  # without gradients
+    weights = torch.randn_like(expected)
+    (found * weights).sum().backward()
+    (expected * weights).sum().backward()
+    assert torch.allclose(ours.grad, theirs.grad)

@@ -18,8 +18,9 @@ from ludoteca.envs.registry import make_game
 from ludoteca.train.positions import generate
 from ludoteca.train.positions.games import join
 from ludoteca.train.positions.storage import Conversion, convert, save_games
+from ludoteca.train.split import split
 from ludoteca.train.value_network.config import Config
-from ludoteca.train.value_network.data import load_data, split
+from ludoteca.train.value_network.data import load_data
 from ludoteca.train.value_network.run import train
 from ludoteca.train.value_network.training import Training, accuracy
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.networks.value_network import ValueView
 from ludoteca.train.positions.games import Games, Positions, join
 from ludoteca.train.positions.storage import load_games
+from ludoteca.train.split import split
 from ludoteca.train.value_network.config import Config
 
 
@@ -60,27 +61,3 @@ def load_data(config: Config) -> Data:
         np.flatnonzero(~apart[positions.games]),
         np.flatnonzero(apart[positions.games]),
     )
-
-
-def split(games: Games, share: float, seed: int) -> NDArray[np.bool_]:
-    """Return which games are set apart, about `share` of them. Shape `[G]`.
-
-    Games that are alike in every move are one game here: none is on both sides.
-
-    Raises:
-        ValueError: if there are not two different games.
-    """
-    starts = games.starts
-    numbers: dict[bytes, int] = {}
-    alike = np.zeros(len(games), np.int64)
-    for k in range(len(games)):
-        moves = games.actions[starts[k] : starts[k + 1]].tobytes()
-        alike[k] = numbers.setdefault(moves, len(numbers))
-    if len(numbers) < 2:
-        raise ValueError("needs at least two different games: one to learn from, one to validate")
-    sizes = np.bincount(alike)
-    order = np.random.default_rng([seed, 0]).permutation(len(numbers))
-    before = np.cumsum(sizes[order]) - sizes[order]
-    chosen = order[: max(1, min(int((before < share * len(games)).sum()), len(numbers) - 1))]
-    apart: NDArray[np.bool_] = np.isin(alike, chosen)
-    return apart

@@ -1,63 +1,45 @@
-"""What a finished training of a value network leaves behind: numbers, a curve and a report."""
+"""What the best value network of a training is worth, by moves played."""
 
-import json
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from ludoteca.agents.networks.value_network import load_value_network
-from ludoteca.agents.networks.weights import save_weights
-from ludoteca.envs.files import write_whole
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
-from ludoteca.evaluate.figures import figure_png
-from ludoteca.evaluate.markdown import percent, table
-from ludoteca.train.report import points
+from ludoteca.evaluate.markdown import percent
+from ludoteca.train.epoch_report import Findings
 from ludoteca.train.value_network.training import Training, accuracy
 
 PHASES = 6  # equal parts of the longest game
 HEADINGS = ("moves played", "positions", "mean squared error", "without network", "winner told")
+NOTES = """`without network` is the error of always saying the mean result of the games that were
+learned from. `winner told`: of positions in decided games, those where the sign of the value is
+right."""
 
 
-def finish(training: Training) -> dict[str, Any]:
-    """Measure the best network of a training; write all files; return the results.
-
-    Writes `best.safetensors` again, with its card, and `results.json`, `learning_curve.png` and
-    `report.md`.
-    """
-    config, data = training.config, training.data
-    best = config.folder / "best.safetensors"
-    network, about = load_value_network(data.games.game, best)
-    values = training.predict(network, data.validation)
-    results: dict[str, Any] = {
-        "about": about_this_run(),
-        "versions": our_versions() | {name: version(name) for name in ("torch", "safetensors")},
-        "game": data.games.game.spec,
-        "config": config.as_dict(),
-        "data": {
-            "games": len(data.games),
+def find(training: Training) -> Findings:
+    """Measure the best network of a training."""
+    data = training.data
+    game, games = training.game, len(data.games)
+    network, _ = load_value_network(game, training.config.folder / "best.safetensors")
+    validation = _by_phase(training, training.predict(network, data.validation))
+    others = len(np.unique(data.positions.games[data.validation]))
+    return Findings(
+        title=f"A value network for {game.spec}",
+        introduction=f"""{games:,} games: {len(data.training):,} positions to learn from, and
+{len(data.validation):,} of {others:,} other games to validate with.""",
+        data={
+            "games": games,
             "about": data.games.about,
             "training_positions": len(data.training),
             "validation_positions": len(data.validation),
-            "validation_games": len(np.unique(data.positions.games[data.validation])),
+            "validation_games": others,
         },
-        "training": {
-            "epochs": training.epoch,
-            "best": training.best,
-            "seconds": round(training.seconds, 1),
-            "precision": training.precision,
-        },
-        "validation": _by_phase(training, values),
-        "metrics": training.metrics.rows,
-    }
-    card = {key: results[key] for key in ("about", "versions", "config", "data", "training")}
-    card["validation"] = results["validation"]
-    save_weights(best, network.state_dict(), about | {"card": card})
-    write_whole(config.folder / "results.json", json.dumps(results, indent=2) + "\n")
-    write_whole(config.folder / "learning_curve.png", _draw(training))
-    write_whole(config.folder / "report.md", _describe(results))
-    return results
+        validation=validation,
+        headings=HEADINGS,
+        rows=_rows(validation),
+        notes=NOTES,
+        panels=(("mean squared error", "loss"), ("winner told", "accuracy")),
+    )
 
 
 def _by_phase(training: Training, values: Any) -> list[dict[str, Any]]:
@@ -82,7 +64,7 @@ def _by_phase(training: Training, values: Any) -> list[dict[str, Any]]:
     ]
 
 
-def rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
+def _rows(validation: list[dict[str, Any]]) -> list[tuple[str, ...]]:
     """Return the lines of the table, as texts under `HEADINGS`."""
     return [
         (
@@ -92,57 +74,5 @@ def rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
             f"{part['loss_of_mean']:.3f}",
             percent(part["accuracy"]),
         )
-        for part in results["validation"]
+        for part in validation
     ]
-
-
-def _draw(training: Training) -> bytes:
-    """Return the learning curve as PNG."""
-    figure = Figure(figsize=(7, 4), layout="constrained", dpi=110)
-    axes = figure.subplots()
-    for name, color in (("training_loss", "#5b6770"), ("validation_loss", "#1f77d0")):
-        shown = points(training.metrics.rows, name)
-        axes.plot(*shown, color=color, marker=".", label=name.replace("_", " "))
-    axes.axvline(training.best["epoch"], color="#888888", linestyle=":", linewidth=1, label="kept")
-    axes.set_xlabel("epochs")
-    axes.set_ylabel("mean squared error")
-    axes.legend(fontsize="small")
-    axes.grid(alpha=0.3)
-    return figure_png(figure)
-
-
-def _describe(results: dict[str, Any]) -> str:
-    """Return the report as Markdown."""
-    config, data, training = results["config"], results["data"], results["training"]
-    about, best = results["about"], results["training"]["best"]
-    versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
-    settings = [(key, value) for key, value in config.items() if key != "network"]
-    settings += [(f"network.{key}", value) for key, value in config["network"].items()]
-    return f"""# A value network for {results["game"]}
-
-{data["games"]:,} games: {data["training_positions"]:,} positions to learn from, and
-{data["validation_positions"]:,} of {data["validation_games"]:,} other games to validate with.
-
-## Validation
-
-{table(HEADINGS, rows(results))}
-
-`without network` is the error of always saying the mean result of the games that were learned from.
-`winner told`: of positions in decided games, those where the sign of the value is right.
-
-## Learning
-
-![Learning curve](learning_curve.png)
-
-{training["epochs"]} epochs in {training["seconds"]:,.0f} seconds, validation included. The network
-of epoch {best["epoch"]} was kept, as its error in validation is the lowest.
-
-## How it was done
-
-- Command: `{about["command"]}`
-- Date: {about["date"]}; seed: {config["seed"]}
-- Versions: {versions}
-- Machine: {about["cpu"]}, {about["cores"]} cores
-
-{table(("setting", "value"), settings, texts=2)}
-"""

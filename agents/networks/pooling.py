@@ -1,0 +1,61 @@
+"""What is seen of a whole board: means and maxima of filters, and what is at one cell."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+
+def overview(x: Tensor, cell: int | None = None) -> Tensor:
+    """Return the means and maxima of each filter over the board, and its value at one cell.
+
+    Args:
+        x: in channels last. Shape `[K, filters, rows, columns]`.
+        cell: `row * columns + column`, or none.
+
+    Returns:
+        Shape `[K, 2 * filters]`, or `[K, 3 * filters]` with a cell.
+    """
+    if torch.is_grad_enabled() and x.requires_grad:
+        seen: Tensor = _Overview.apply(x, cell)
+        return seen
+    return torch.cat([*_pooled(x)[:2], *_at(x, cell)], 1)
+
+
+class _Overview(torch.autograd.Function):
+    """The gradients of all parts in one array, in channels last.
+
+    PyTorch adds up four arrays, some of them in another order of memory, which takes several times
+    as long.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, cell: int | None) -> Tensor:
+        means, maxima, where = _pooled(x)
+        ctx.save_for_backward(where)
+        ctx.shape, ctx.cell = x.shape, cell
+        return torch.cat([means, maxima, *_at(x, cell)], 1)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        (where,), (given,) = ctx.saved_tensors, grads
+        count, filters, rows, columns = ctx.shape
+        means = given[:, :filters] / (rows * columns)
+        cells = means.unsqueeze(1).repeat(1, rows * columns, 1)
+        cells.scatter_add_(1, where.unsqueeze(1), given[:, None, filters : 2 * filters])
+        if ctx.cell is not None:
+            cells[:, ctx.cell] += given[:, 2 * filters :]
+        return cells.view(count, rows, columns, filters).permute(0, 3, 1, 2), None
+
+
+def _pooled(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return means, maxima and in which cells these are. Shapes `[K, filters]`."""
+    board = x.shape[2:]  # pooling is several times faster than `mean` and `amax` on CPUs
+    means = functional.avg_pool2d(x, board)
+    maxima, where = functional.max_pool2d(x, board, return_indices=True)
+    return means.flatten(1), maxima.flatten(1), where.flatten(1)
+
+
+def _at(x: Tensor, cell: int | None) -> list[Tensor]:
+    return [] if cell is None else [x[:, :, cell // x.shape[3], cell % x.shape[3]]]

@@ -1,0 +1,122 @@
+"""What a finished training in epochs leaves behind: numbers, a curve and a report."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from rich.table import Table
+from rich.text import Text
+
+from ludoteca.envs.files import write_whole
+from ludoteca.evaluate.figures import figure_png
+from ludoteca.evaluate.markdown import table
+from ludoteca.train.epochs import EpochTraining
+from ludoteca.train.report import circumstances, how_it_was_done, points, write_card
+
+COLORS = {"training": "#5b6770", "validation": "#1f77d0"}
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is told about a finished training.
+
+    Attributes:
+        title: of the report.
+        introduction: a paragraph about the data.
+        data: what they were, as JSON can hold it.
+        validation: what the best network is worth there, as JSON can hold it.
+        headings: of a table of that.
+        rows: its lines, as texts.
+        notes: a paragraph about the table.
+        panels: of the learning curve: what is drawn, and the name of its measures among the
+            metrics, after `training_` and `validation_`.
+    """
+
+    title: str
+    introduction: str
+    data: dict[str, Any]
+    validation: list[dict[str, Any]]
+    headings: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    notes: str
+    panels: tuple[tuple[str, str], ...]
+
+
+def finish_epochs(training: EpochTraining, findings: Findings) -> dict[str, Any]:
+    """Write all files of a finished training; return the results.
+
+    Writes `best.safetensors` again, with its card, and `results.json`, `learning_curve.png` and
+    `report.md`.
+    """
+    folder = training.config.folder
+    results = circumstances(training.game, training.config) | {
+        "data": findings.data,
+        "training": {
+            "epochs": training.epoch,
+            "best": training.best,
+            "seconds": round(training.seconds, 1),
+            "precision": training.precision,
+        },
+        "validation": findings.validation,
+        "metrics": training.metrics.rows,
+    }
+    write_card(folder / "best.safetensors", results, ("data", "training", "validation"))
+    write_whole(folder / "results.json", json.dumps(results, indent=2) + "\n")
+    write_whole(folder / "learning_curve.png", _draw(training, findings))
+    write_whole(folder / "report.md", _describe(results, findings))
+    return results
+
+
+def findings_table(findings: Findings) -> Table:
+    """Return the table of findings for the terminal."""
+    shown = Table(title="the best network in validation")
+    for k, heading in enumerate(findings.headings):
+        shown.add_column(heading, justify="left" if k == 0 else "right", overflow="fold")
+    for row in findings.rows:
+        shown.add_row(*map(Text, row))
+    return shown
+
+
+def _draw(training: EpochTraining, findings: Findings) -> bytes:
+    """Return the learning curve as PNG."""
+    panels = findings.panels
+    figure = Figure(figsize=(7, 1 + 3 * len(panels)), layout="constrained", dpi=110)
+    drawn = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (label, measure) in zip(drawn, panels, strict=True):
+        for part, color in COLORS.items():
+            shown = points(training.metrics.rows, f"{part}_{measure}")
+            if shown[0]:
+                axes.plot(*shown, color=color, marker=".", label=part)
+        kept = training.best["epoch"]
+        axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="kept")
+        axes.set_ylabel(label)
+        axes.legend(fontsize="small")
+        axes.grid(alpha=0.3)
+    drawn[-1].set_xlabel("epochs")
+    drawn[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
+    return figure_png(figure)
+
+
+def _describe(results: dict[str, Any], findings: Findings) -> str:
+    """Return the report as Markdown."""
+    training = results["training"]
+    return f"""# {findings.title}
+
+{findings.introduction}
+
+## Validation
+
+{table(findings.headings, findings.rows)}
+
+{findings.notes}
+
+## Learning
+
+![Learning curve](learning_curve.png)
+
+{training["epochs"]} epochs in {training["seconds"]:,.0f} seconds, validation included. The network
+of epoch {training["best"]["epoch"]} was kept, as its loss in validation is the lowest.
+
+{how_it_was_done(results)}"""

@@ -1,0 +1,1 @@
+"""Learning the moves of others, from games in which all move at once."""

@@ -1,0 +1,54 @@
+"""A network learns the moves that others played, in games in which all move at once.
+
+`python -m ludoteca.train.supervised --data games.npz` learns moves and how the games ended, with
+what has proved useful since the document; `cnn:FOLDER` plays such a network, `ac:FOLDER` plays it
+with a search, and `python -m ludoteca.train.actor_critic --start-from FOLDER` goes on from there.
+With `document`, it builds and trains the network of Bibiloni Femenias, "Hungry Geese" (UIB, 2021),
+section 2.4. All settings can be changed; the defaults below are those of the preset. An interrupted
+run goes on, to the same result, when the same command is given again.
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import tyro
+
+from ludoteca.train.command import run_command, train_epochs
+from ludoteca.train.supervised.config import DOCUMENT, MODERN, Config
+from ludoteca.train.supervised.report import find
+from ludoteca.train.supervised.training import Training
+
+PRESETS = {
+    "modern": ("What learns well.", MODERN),
+    "document": ("What the document did.", DOCUMENT),
+}
+
+
+def main(config: Config, progress: bool = True) -> dict[str, Any] | None:
+    """Train a network and write the report.
+
+    Args:
+        config: the settings.
+        progress: show how it goes on standard error, and the results on standard output.
+
+    Returns:
+        What is in `results.json`, or None if time was up before.
+    """
+    return train_epochs(Training(config), find, progress)
+
+
+def parse(arguments: Sequence[str]) -> Config:
+    """Read a command line: a preset, `modern` if none is named, and settings that differ."""
+    named = arguments[:1] and arguments[0] in PRESETS
+    config: Config = tyro.extras.overridable_config_cli(
+        PRESETS,
+        prog="python -m ludoteca.train.supervised",
+        args=arguments if named else ["modern", *arguments],
+        description=__doc__,
+    )
+    return config
+
+
+if __name__ == "__main__":
+    run_command("ludoteca.train.supervised", lambda: main(parse(sys.argv[1:])))
