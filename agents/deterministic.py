@@ -1,6 +1,6 @@
-"""The deterministic goose of Bibiloni Femenias: valid moves, corridors, food that nobody else gets.
+"""The deterministic goose of Martín Miralles: valid moves, corridors, food that nobody else gets.
 
-Source: Bibiloni Femenias, "Hungry Geese" (master's thesis, UIB, 2021), section 2.2.
+Source: Martín Miralles, "Hungry Geese" (master's thesis, UIB, 2021), section 2.2.
 """
 
 from functools import cache
@@ -27,7 +27,7 @@ def deterministic(
 ) -> PolicyAgent:
     """Stays out of dead ends, and takes the food that it is nearest to (Hungry Geese).
 
-    This is the deterministic goose of Bibiloni Femenias (UIB, 2021), section 2.2.
+    This is the deterministic goose of Martín Miralles (UIB, 2021), section 2.2.
 
     What counts, the first above all:
 

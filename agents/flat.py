@@ -27,7 +27,7 @@ class FlatAgent(CompiledAgent):
     one included. In other games than Hungry Geese the reward is the result (0 if the game is not
     over), and the first moves take turns. What the game will draw is drawn anew in each simulation.
 
-    Hungry Geese is played as in Bibiloni Femenias (UIB, 2021), section 2.3: random "valid" moves
+    Hungry Geese is played as in Martín Miralles (UIB, 2021), section 2.3: random "valid" moves
     from the first on, and the reward of `length_to_the_fifth`. The thesis does not say what makes a
     move valid. Here it is one onto a cell that is free now (`playout="safe"`): four such agents end
     their games about as long as those of the thesis' figure 7. If a move only must not turn back,
@@ -204,7 +204,7 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
 
 @kernel
 def length_to_the_fifth(s: Any, player: int, plies: int) -> float:
-    """Reward of Bibiloni Femenias, "Hungry Geese" (UIB, 2021), section 2.3.
+    """Reward of Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.3.
 
     0 for a dead goose, else (step + 1) + length^5, where `step` counts the simulated steps from the
     first action on.

@@ -17,7 +17,7 @@ from ludoteca.envs.symmetry import DIRECTIONS
 def random_valid(game: Game) -> PolicyAgent:
     """Plays uniformly random moves, but never turns back on itself (Hungry Geese).
 
-    This is the random goose of Bibiloni Femenias (UIB, 2021), section 2.1.
+    This is the random goose of Martín Miralles (UIB, 2021), section 2.1.
     """
     return PolicyAgent(game, playout_policy("valid", game))
 

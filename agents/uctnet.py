@@ -29,7 +29,7 @@ NODES, TREES = 60_000, 256
 class UCTNetAgent(GuidedAgent):
     """Searches by UCT, many positions at once; a value network evaluates the leaves together.
 
-    The agent of Alfaro and others' Othello document: `Q/N + C sqrt(2 ln N(parent) / N(child))`,
+    The agent of Sancho and Fernández' Othello document: `Q/N + C sqrt(2 ln N(parent) / N(child))`,
     children without visits first, and in the end the child with the best mean.
     """
 

@@ -24,7 +24,7 @@ class ACConfig:
 
     kind: Kind = "torus"
     """`torus`: residual blocks on a board whose edges are joined. `residual`: the same on boards
-    with borders. `document`: that of Bibiloni Femenias (UIB, 2021): convolutions without residues,
+    with borders. `document`: that of Martín Miralles (UIB, 2021): convolutions without residues,
     means over the board, and dense layers."""
     view: View = "rich"
     """`plain`: what the game shows. `rich`: Hungry Geese from the own head, with what the usual
@@ -71,7 +71,7 @@ class ACNetwork(nn.Module):
 
 
 class DocumentBody(nn.Module):
-    """The network of Bibiloni Femenias, "Hungry Geese" (UIB, 2021), sections 2.4 and 2.5.
+    """The network of Martín Miralles, "Hungry Geese" (UIB, 2021), sections 2.4 and 2.5.
 
     Blocks of a 3x3 convolution, LeakyReLU and batch normalization; means over the board; dense
     layers of 1024 and 512 with LeakyReLU and dropout. With a value, a dense layer of 512 for each

@@ -1,7 +1,7 @@
 """What a network is shown of Hungry Geese beside the competition's planes, from one goose's head.
 
 The competition's planes do not tell in which order the segments of a body lie, how long it is until
-the next hunger, or when the game ends (Bibiloni Femenias, UIB 2021, says so of the last two). These
+the next hunger, or when the game ends (Martín Miralles, UIB 2021, says so of the last two). These
 do, and how near every cell is to oneself and to rivals. All values are percentages.
 """
 

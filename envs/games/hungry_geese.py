@@ -1,7 +1,7 @@
 """Hungry Geese: snakes on a torus, all moving at once; who lives longest, then is longest, wins.
 
 Equal step for step to the `hungry_geese` environment of kaggle-environments. Observation planes and
-rewards follow the competition (channels 0-16) and Bibiloni Femenias, UIB 2021 (master's thesis).
+rewards follow the competition (channels 0-16) and Martín Miralles, UIB 2021 (master's thesis).
 """
 
 from typing import Any

@@ -39,7 +39,7 @@ def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = Fal
     Args:
         board_size: 4, 6 or 8.
         planes: `"relative"`: plane 0 holds the observing player's discs, plane 1 the opponent's.
-            `"absolute"`: plane 0 white, plane 1 black, as in Alfaro and others' Othello document.
+            `"absolute"`: plane 0 white, plane 1 black, as in Sancho and Fernández' document.
         auto_pass: skip the turn of a player who must pass, so that passes are no plies.
     """
     choice("board_size", integer("board_size", board_size, 4, 8), (4, 6, 8))

@@ -11,6 +11,7 @@ import tyro
 # One line for each experiment: its name, and the function whose parameters are its options.
 EXPERIMENTS = {
     "bandits": "ludoteca.evaluate.bandits.command:reproduce",
+    "geese": "ludoteca.evaluate.reproduce.geese:reproduce",
     "ggp": "ludoteca.evaluate.reproduce.ggp:reproduce",
     "hex": "ludoteca.evaluate.reproduce.hex:reproduce",
     "othello": "ludoteca.evaluate.reproduce.othello:reproduce",

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.envs.files import write_whole
-from ludoteca.evaluate.bench.report import our_versions
 from ludoteca.evaluate.markdown import table
 from ludoteca.evaluate.reproduce import document_hex as document
 from ludoteca.evaluate.reproduce.hex_records import Curve
 from ludoteca.evaluate.reproduce.hex_runs import ABLATIONS, MIXED, Run, grid_name
-from ludoteca.evaluate.reproduce.study import Records, write_study
+from ludoteca.evaluate.reproduce.study import Records, made_lines, write_study
 
 # What the issue of beating the document asks for: board, opponent, seat -> document, ours.
 TARGETS = (
@@ -284,17 +283,13 @@ def how_section(records: Mapping[str, Records], planned: Mapping[str, Mapping[st
             spent.append(f"{hours:.2f} hours for {count} ({cores})")
     every = [one for runs in records.values() for one in runs.values()]
     precisions = {one["training"]["precision"] for one in every}
-    told = ", ".join(f"{name} {number}" for name, number in our_versions().items())
-    dates = sorted(one["about"]["date"][:16] for one in every)
-    machines = {f"{one['about']['cpu']}, {one['about']['cores']} cores" for one in every}
     return f"""## How it was done
 
 - Command: `python -m ludoteca.evaluate.reproduce hex`; every run's own command is in its record.
 - Training: {", ".join(spent)}.
 - Losses weigh `1 - plies / (longest game + 1)`: the document does not tell its weights. Networks
   computed in {", ".join(sorted(precisions))}.
-- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {told}
-- Machine: {"; ".join(sorted(machines))}
+{made_lines(records)}
 - Every run's settings and results are in [results.json](results.json)."""
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.envs.files import write_whole
-from ludoteca.evaluate.bench.report import our_versions
 from ludoteca.evaluate.intervals import score_interval, wilson
 from ludoteca.evaluate.markdown import table
 from ludoteca.evaluate.reproduce import othello_plots
@@ -24,7 +23,7 @@ from ludoteca.evaluate.reproduce.othello_runs import (
     Piece,
     Planned,
 )
-from ludoteca.evaluate.reproduce.study import Records, write_study
+from ludoteca.evaluate.reproduce.study import Records, made_lines, write_study
 
 # The networks of 10,000 games: what their games were, and who looks.
 NOISE = ("random-10k", "random-10k-mover", "self-10k", "self-10k-mover")
@@ -67,10 +66,10 @@ def write(
 
 HEAD = """# Othello: a value network from games of UCT
 
-A document of the University of Seville (Alfaro and others) lets UCT play Othello against random
-moves, teaches a value network how the games ended, and puts the network's value in the place of
-UCT's random playouts. Its sections on training and experiments are blank: there are no figures of
-its own to stand beside these. Here: how much stronger the network makes UCT, with how many games,
+A document of the University of Seville (Sancho Cebrero and Fernández Limárquez) lets UCT play
+Othello against random moves, teaches a value network how the games ended, and puts the network's
+value in the place of UCT's random playouts. Its sections on training and experiments are blank:
+there are no figures of its own to stand beside these. Here: how much stronger the network makes UCT, with how many games,
 and what it costs that the games are played against random moves."""
 
 
@@ -334,16 +333,12 @@ def how_section(records: Mapping[str, Records], planned: Mapping[str, Planned]) 
         for part, found in records.items()
         if found
     )
-    told = ", ".join(f"{name} {number}" for name, number in our_versions().items())
-    dates = sorted(one["about"]["date"][:16] for one in every)
-    machines = {f"{one['about']['cpu']}, {one['about']['cores']} cores" for one in every}
     return f"""## How it was done
 
 - Command: `python -m ludoteca.evaluate.reproduce othello`; every piece's own command is in its
   record. Pieces: {counts}.
 - Time, one core each: {training:.0f} minutes of training, {playing:.0f} of matches.
-- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {told}
-- Machine: {"; ".join(sorted(machines))}
+{made_lines(records)}
 - Every piece's settings and results are in [results.json](results.json)."""
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ludoteca.evaluate.bench.report import our_versions
 from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.markdown import table
 from ludoteca.evaluate.reproduce.solved_runs import (
@@ -14,7 +13,7 @@ from ludoteca.evaluate.reproduce.solved_runs import (
     POSITIONS,
     Planned,
 )
-from ludoteca.evaluate.reproduce.study import Records, write_study
+from ludoteca.evaluate.reproduce.study import Records, made_lines, write_study
 
 PART = "solved"
 HEAD = """# AlphaZero in games whose results are known
@@ -134,12 +133,8 @@ SECTIONS: tuple[tuple[tuple[str, ...], Any], ...] = (
 
 
 def _how(found: Records, count: int) -> str:
-    told = ", ".join(f"{name} {number}" for name, number in our_versions().items())
-    dates = sorted(one["about"]["date"][:16] for one in found.values())
-    machines = {f"{one['about']['cpu']}, {one['about']['cores']} cores" for one in found.values()}
     return f"""## How it was done
 
 - Command: `python -m ludoteca.evaluate.reproduce solved`; {len(found)} of {count} runs.
-- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {told}
-- Machine: {"; ".join(sorted(machines))}
+{made_lines({PART: found})}
 - Every run's settings and results are in [results.json](results.json)."""

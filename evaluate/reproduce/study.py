@@ -46,7 +46,16 @@ class Filed:
         return folder / self.name / RESULTS
 
 
+class PieceWithSettings(Piece, Protocol):
+    """What one command makes, and all that it depends on."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What it depends on, as JSON can hold it."""
+
+
 P = TypeVar("P", bound=Piece)
+S = TypeVar("S", bound=PieceWithSettings)
 
 
 def make_part(
@@ -167,6 +176,47 @@ def earlier(
         }
         for part, pieces in planned.items()
     }
+
+
+def earlier_with_settings(
+    out: Path,
+    planned: Mapping[str, Mapping[str, S]],
+    is_recorded: Callable[[S], bool] = lambda piece: True,
+) -> dict[str, dict[str, Any]]:
+    """Return the records of a report that was written before, by part and name.
+
+    Args:
+        out: folder of the report.
+        planned: what belongs there now, by part and name. Records of anything else, or with other
+            `"settings"`, are left out, and those of pieces that need one whose record is.
+        is_recorded: whether there are records of such a piece.
+    """
+    records = earlier(out, planned, lambda found, piece: found["settings"] == as_json(piece))
+    kept = {name for part in records.values() for name in part}
+    every = {name: piece for pieces in planned.values() for name, piece in pieces.items()}
+    for name, piece in every.items():  # in their order: what a piece needs comes before it
+        needed = [other for other in piece.after if other in every and is_recorded(every[other])]
+        if not kept.issuperset(needed):
+            kept.discard(name)
+    return {
+        part: {name: found for name, found in content.items() if name in kept}
+        for part, content in records.items()
+    }
+
+
+def as_json(piece: PieceWithSettings) -> Any:
+    """Return the settings of a piece as they are when they have been written and read."""
+    return json.loads(json.dumps(piece.settings))
+
+
+def made_lines(records: Mapping[str, Records]) -> str:
+    """Return, as lines of a list, when and where the pieces of a study were finished."""
+    about = [one["about"] for part in records.values() for one in part.values()]
+    dates = sorted(one["date"][:16] for one in about)
+    machines = {f"{one['cpu']}, {one['cores']} cores" for one in about}
+    told = ", ".join(f"{name} {number}" for name, number in our_versions().items())
+    return f"""- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {told}
+- Machine: {"; ".join(sorted(machines))}"""
 
 
 def write_study(out: Path, text: str, records: Mapping[str, Records]) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from ludoteca.envs.files import write_whole
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
-from ludoteca.evaluate.match import BATCH, play_match
+from ludoteca.evaluate.match import BATCH, MatchResult, play_match
 from ludoteca.evaluate.match_table import match_json
 
 PROBED = 4  # every how many-th position of the first two games is searched again
@@ -43,20 +44,36 @@ def timed_match(
         probe: also count how many simulations a second the agents make, in single positions of the
             first games.
     """
-    made = make_game(game)
-    players = [Timed(spec, made) for spec in agents]
     # The first replays are of games in which either agent moves first.
-    result = play_match(made, players, games, seed=seed, batch=batch, record=min(games, 2))
-    content = match_json(result) | {"about": about_this_run(), "versions": our_versions()}
-    for told, player in zip(content["agents"], players, strict=True):
-        told |= {"agent": player.name, "moves": player.moves}
-        told["seconds_per_move"] = player.seconds / max(player.moves, 1)
+    result, players, content = play_timed(
+        make_game(game), agents, games, seed=seed, batch=batch, record=min(games, 2)
+    )
     if probe:
         positions = [s for one in result.replays for s in list(one.positions())[:-1:PROBED]]
         for told, player in zip(content["agents"], players, strict=True):
             told |= simulation_speed(player.agent, positions)
     write_whole(out, json.dumps(content, indent=1) + "\n")
     return content
+
+
+def play_timed(
+    game: Game, agents: Sequence[str], games: int, **options: Any
+) -> tuple[MatchResult, "list[Timed]", dict[str, Any]]:
+    """Play a match, and return it, its players, and all that JSON can tell of it and of their time.
+
+    Args:
+        game: what is played.
+        agents: spec strings of the players.
+        games: how many are played.
+        options: further ones of `play_match`.
+    """
+    players = [Timed(spec, game) for spec in agents]
+    result = play_match(game, players, games, **options)
+    content = match_json(result) | {"about": about_this_run(), "versions": our_versions()}
+    for told, player in zip(content["agents"], players, strict=True):
+        told |= {"agent": player.name, "moves": player.moves}
+        told["seconds_per_move"] = player.seconds / max(player.moves, 1)
+    return result, players, content
 
 
 class Timed(Agent):
@@ -72,6 +89,7 @@ class Timed(Agent):
     def __init__(self, spec: str, game: Game):
         super().__init__(game)
         self.agent, self.name = make_agent(spec, game), spec
+        self.most_games = self.agent.most_games
         self.moves, self.seconds = 0, 0.0
 
     def start(self, lanes: NDArray[np.int64]) -> None:
@@ -81,6 +99,10 @@ class Timed(Agent):
     def prepare(self) -> None:
         """See `Agent`."""
         self.agent.prepare()
+
+    def why(self, lane: int, seat: int) -> tuple[str, str]:
+        """See `Agent`."""
+        return self.agent.why(lane, seat)
 
     def act(
         self,

@@ -1,6 +1,7 @@
 """Statistics against hand-computed values, SciPy, and the tables of the thesis."""
 
 import math
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from scipy import stats
 
 from ludoteca.evaluate.reproduce.thesis_ggp import FRIEDMAN, POLICIES, WILCOXON, WINS
 from ludoteca.evaluate.statistics.ranks import friedman, groups, nemenyi, ranks
-from ludoteca.evaluate.statistics.ratings import ELO, VIRTUAL, rate
+from ludoteca.evaluate.statistics.ratings import ELO, VIRTUAL, rate, rate_orders
 from ludoteca.evaluate.statistics.wilcoxon import all_pairs, holm, signed_rank
 from ludoteca.evaluate.tournament.analysis import analyze
 
@@ -193,3 +194,78 @@ def test_agents_that_never_met_cannot_be_rated_together():
     wins[0, 1] = wins[2, 3] = 5
     with pytest.raises(ValueError, match=r"none of \[0, 1\] played any of \[2, 3\]"):
         rate(wins, np.zeros((4, 4)))
+
+
+def test_orders_of_three_by_hand():
+    # 0 > 1 > 2 and 2 > 1 > 0 equally often, y = exp(t_1 - t_0): the logarithm of the likelihood is
+    # 2 log y - 2 log(2 + y) - 2 log(1 + y), highest where y^2 = 2. Who is between has done better.
+    elo = rate_orders({((0,), (1,), (2,)): 10**6, ((2,), (1,), (0,)): 10**6}, 3).elo
+    assert elo[0] == pytest.approx(elo[2])
+    assert elo[1] - elo[0] == pytest.approx(ELO * math.log(2) / 2, abs=1e-3)
+
+
+def test_ties_count_as_all_orders_in_equal_parts():
+    # 0 and 1 tie, ahead of 2 or behind, y = exp(t_2 - t_0). Ahead: minus log(2 + y) + log(1 + y);
+    # behind: log y - log(2 + y) - log 2. Together highest where 2 y^2 + y = 2.
+    elo = rate_orders({((0, 1), (2,)): 10**6, ((2,), (0, 1)): 10**6}, 3).elo
+    assert elo[0] == pytest.approx(elo[1])
+    y = (math.sqrt(17) - 1) / 4
+    assert elo[2] - elo[0] == pytest.approx(ELO * math.log(y), abs=1e-3)
+
+
+def test_ratings_of_orders_are_the_most_likely_ones():
+    """Every tie is written out as the orders that it stands for."""
+    rng, counts = np.random.default_rng(4), {}
+    for _ in range(60):
+        places = rng.integers(0, 3, 4)
+        who = rng.permutation(5)[:4].tolist()
+        order = tuple(
+            tuple(a for a, place in zip(who, places, strict=True) if place == k)
+            for k in np.unique(places)
+        )
+        counts[order] = counts.get(order, 0) + 1
+    elo = rate_orders(counts, 5).elo
+    met = {tuple(sorted((a, b))) for order in counts for a in sum(order, ()) for b in
+           sum(order, ()) if a != b}  # fmt: skip
+    games = [*counts.items(), *(((pair,), VIRTUAL) for pair in met)]
+
+    def likelihood(elo):
+        total = 0.0
+        for order, count in games:
+            strict = [sum(parts, ()) for parts in product(*map(permutations, order))]
+            for agents in strict:
+                worths = np.exp(elo[list(agents)] / ELO)
+                left = worths[::-1].cumsum()[::-1]
+                total += count / len(strict) * np.log(worths / left).sum()
+        return total
+
+    assert elo.sum() == pytest.approx(0)
+    for direction in np.eye(5):
+        for small in (-1, 1):
+            assert likelihood(elo + small * direction) < likelihood(elo)
+
+
+def test_orders_that_cannot_be():
+    for order in (((0,), (1,), (0,)), ((0,), (3,))):
+        with pytest.raises(ValueError, match="an order must hold agents from 0 to 2 once, got"):
+            rate_orders({order: 1, ((0,), (1,), (2,)): 1}, 3)
+    assert rate_orders({((0,),): 3}, 1).elo.tolist() == [0]
+
+
+@pytest.mark.slow
+def test_intervals_of_orders_hold_the_truth_as_often_as_they_say():
+    rng, truth = np.random.default_rng(2), np.array([-150.0, -30.0, 30.0, 150.0])
+    inside = []
+    for _ in range(500):
+        # The order of exponential times with these rates is that of Plackett and Luce.
+        times = rng.exponential(np.exp(-truth / ELO), (200, 4))
+        orders, counts = np.unique(times.argsort(1), axis=0, return_counts=True)
+        found = rate_orders(
+            {
+                tuple((a,) for a in order): count
+                for order, count in zip(orders.tolist(), counts.tolist(), strict=True)
+            },
+            4,
+        )
+        inside.append((found.low < truth) & (truth < found.high))
+    assert np.mean(inside) == pytest.approx(0.95, abs=0.02)

@@ -1,8 +1,8 @@
 """Actor-critic by self-play, where all move at once: Hungry Geese, Tron.
 
 `python -m ludoteca.train.actor_critic` learns by proximal policy optimization, one network in all
-seats, against itself, a league of agents and its own past. With `document` it does what Bibiloni
-Femenias, "Hungry Geese" (UIB, 2021), section 5, describes. All settings can be changed; the
+seats, against itself, a league of agents and its own past. With `document` it does what Martín
+Miralles, "Hungry Geese" (UIB, 2021), section 5, describes. All settings can be changed; the
 defaults below are those of the preset. An interrupted run goes on, to the same result, when the
 same command is given again.
 """

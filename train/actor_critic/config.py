@@ -37,8 +37,8 @@ class Config(RoundConfig):
     final_games: int = 250
 
     method: Literal["ppo", "document"] = "ppo"
-    """`ppo`: proximal policy optimization (Schulman et al., 2017). `document`: the loop of Bibiloni
-    Femenias (UIB, 2021), section 5.1: one epoch on the games of a round, whose network is taken
+    """`ppo`: proximal policy optimization (Schulman et al., 2017). `document`: the loop of Martín
+    Miralles (UIB, 2021), section 5.1: one epoch on the games of a round, whose network is taken
     over if it beats the last one."""
     gamma: float = 1.0
     """Discount of what is gained later."""
@@ -89,7 +89,7 @@ class Config(RoundConfig):
 
 
 MODERN = Config()
-# Bibiloni Femenias, "Hungry Geese" (UIB, 2021), sections 2.4 and 5. The thesis tells neither the
+# Martín Miralles, "Hungry Geese" (UIB, 2021), sections 2.4 and 5. The thesis tells neither the
 # number of games nor the optimizer of this part; the latter is that of its supervised network.
 DOCUMENT = Config(
     folder=Path("runs/actor_critic_document"),

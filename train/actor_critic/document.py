@@ -1,6 +1,6 @@
 """The document's loop: a network that has learned from a round is only kept if it beats the last.
 
-Bibiloni Femenias, "Hungry Geese" (UIB, 2021), section 5.1.
+Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.1.
 """
 
 from dataclasses import fields

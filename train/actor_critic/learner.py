@@ -100,7 +100,7 @@ def clipped_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_ratio: float
 def document_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_ratio: float) -> Tensor:
     """Return the cross-entropy with labels that are the advantage at the action, 0 elsewhere.
 
-    Bibiloni Femenias, "Hungry Geese" (UIB, 2021), section 5.2.
+    Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.2.
     """
     return -(gains * chosen).mean()
 

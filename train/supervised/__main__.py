@@ -3,7 +3,7 @@
 `python -m ludoteca.train.supervised --data games.npz` learns moves and how the games ended, with
 what has proved useful since the document; `cnn:FOLDER` plays such a network, `ac:FOLDER` plays it
 with a search, and `python -m ludoteca.train.actor_critic --start-from FOLDER` goes on from there.
-With `document`, it builds and trains the network of Bibiloni Femenias, "Hungry Geese" (UIB, 2021),
+With `document`, it builds and trains the network of Martín Miralles, "Hungry Geese" (UIB, 2021),
 section 2.4. All settings can be changed; the defaults below are those of the preset. An interrupted
 run goes on, to the same result, when the same command is given again.
 """

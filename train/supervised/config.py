@@ -69,7 +69,7 @@ class Config(EpochConfig):
 
 
 MODERN = Config()
-# Bibiloni Femenias, "Hungry Geese" (UIB, 2021), section 2.4; the article about it has its training
+# Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.4; the article about it has its training
 # stopped after 25 epochs that were no better. Neither tells the size of batches.
 DOCUMENT = Config(
     folder=Path("runs/supervised_document"),

@@ -1,8 +1,8 @@
 """A value network learns from games that were played before how they ended.
 
-`python -m ludoteca.train.value_network --data games.npz` builds the network of Alfaro and others'
-Othello document and trains it as they did: Adam, mean squared error. An interrupted run goes on, to
-the same result, when the same command is given again.
+`python -m ludoteca.train.value_network --data games.npz` builds the network of Sancho and
+Fernández' Othello document and trains it as they did: Adam, mean squared error. An interrupted run
+goes on, to the same result, when the same command is given again.
 """
 
 import tyro

@@ -1,0 +1,182 @@
+"""What the thesis on Hungry Geese concludes, and whether it holds in other numbers."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ludoteca.evaluate.intervals import wilson
+from ludoteca.evaluate.markdown import percent
+from ludoteca.evaluate.reproduce.geese_outcomes import Difference, difference, read_outcomes
+from ludoteca.evaluate.reproduce.geese_runs import FLAT
+from ludoteca.evaluate.reproduce.study import Records
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """A conclusion of the thesis.
+
+    Attributes:
+        claim: what the thesis says.
+        verdict: `HOLDS`, `FAILS` or `OPEN`: whether it is so in the numbers at hand.
+        evidence: the numbers that decide it.
+    """
+
+    claim: str
+    verdict: str
+    evidence: str
+
+
+def conclusions(found: Records) -> Iterator[Conclusion]:
+    """Check the thesis' conclusions, as far as the pieces that decide them are finished.
+
+    Args:
+        found: what is kept of the pieces of all parts, by name.
+    """
+    for needed, check in CHECKS:
+        if found.keys() >= set(needed):
+            yield check(found)
+
+
+def scores(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
+    """Return a weighted sum of the agents' scores in the same games, each in [-1, 1]."""
+    outcomes = read_outcomes(match["outcomes"])
+    return difference(outcomes.scores, outcomes.games, weights)
+
+
+def survival(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
+    """Return a weighted sum of how often agents lived to the end, as a share of the games."""
+    outcomes = read_outcomes(match["outcomes"])
+    return difference(outcomes.alive.astype(float), outcomes.games, weights)
+
+
+def verdict(found: Difference) -> str:
+    """Return whether a difference that ought to be positive is."""
+    return HOLDS if found.low > 0 else FAILS if found.high < 0 else OPEN
+
+
+def signed(found: Difference, scale: float = 1.0, digits: int = 3) -> str:
+    """Return a difference with its interval."""
+    mean, low, high = (scale * x for x in (found.mean, found.low, found.high))
+    return f"{mean:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f})"
+
+
+TEACHERS = FLAT["depth-6"]
+# Agents of "factors": 125 and 1000 simulations with depth 4, then both with depth 6.
+DEPTH = (-0.5, -0.5, 0.5, 0.5)
+COUNT = (-0.5, 0.5, -0.5, 0.5)
+DEPTH_OVER_COUNT = tuple(depth - count for depth, count in zip(DEPTH, COUNT, strict=True))
+
+
+def _depth(found: Records) -> Conclusion:
+    match = found["factors"]
+    over = scores(match, DEPTH_OVER_COUNT)
+    return Conclusion(
+        "depth matters more than the number of simulations",
+        verdict(over),
+        f"score for depth 6 instead of 4: {signed(scores(match, DEPTH))}, for 1000 simulations "
+        f"instead of 125: {signed(scores(match, COUNT))}, difference {signed(over)}",
+    )
+
+
+def _few(found: Records) -> Conclusion:
+    lives = survival(found["depth-4"], (0.5, 0.5, -0.5, -0.5))
+    return Conclusion(
+        "with depth 4, 125 and 250 simulations die less often than 500 and 1000",
+        verdict(lives),
+        f"they survive in {signed(lives, 100, 1)} % points more of the games",
+    )
+
+
+def _dead_ends(found: Records) -> Conclusion:
+    """Check how many deaths are dead ends: at least the forced ones, at most all but heads' own."""
+    lives = [told["lives"] for name in FLAT for told in found[name]["agents"]]
+    counts = [
+        (
+            one["deaths"],
+            sum(one["forced"].values()),
+            one["causes"]["head on"],
+            one["forced"]["head on"],
+        )
+        for one in lives
+    ]
+    deaths, forced, heads, forced_heads = np.array(counts).sum(0).tolist()
+    most = deaths - heads + forced_heads
+    low, high = wilson(forced, deaths)[0], wilson(most, deaths)[1]
+    return Conclusion(
+        "flat Monte Carlo dies because it does not see dead ends",
+        HOLDS if low > 0.5 else FAILS if high < 0.5 else OPEN,
+        f"of {deaths:,} deaths, no other move would have helped in {percent(forced / deaths)}, and "
+        f"{percent(1 - most / deaths)} are collisions of heads that another move would have "
+        "avoided; it holds if the former are more than half, and not if the latter are",
+    )
+
+
+def _pupil(found: Records) -> Conclusion:
+    behind = scores(found["teachers"], (1, -1, 0, 0))
+    return Conclusion(
+        "a network that flat Monte Carlo teaches plays badly",
+        verdict(behind),
+        f"the teacher with 1000 simulations scores {signed(behind)} more than its network",
+    )
+
+
+def _noise(found: Records) -> Conclusion:
+    match = found["teachers"]
+    gap, clear = scores(match, (1, -1, 0, 0)), scores(match, (0, 0, 1, -1))
+    more = scores(match, (1, -1, -1, 1))
+    told = {one["agent"]: one["foretold"] for one in found["agreement"]["agents"]}
+    ceilings = ", ".join(percent(share) for spec, share in told.items() if "flat" in spec)
+    reached = ", ".join(
+        percent(found[f"net-{count}"]["training"]["best"]["accuracy"]) for count, _ in TEACHERS
+    )
+    return Conclusion(
+        "... because its labels are noisy",
+        verdict(more),
+        f"behind a teacher without chance a network falls {signed(clear)}, behind flat Monte Carlo "
+        f"{signed(gap)}, difference {signed(more)}; of its moves {ceilings} could be foretold, "
+        f"and the networks foretell {reached}",
+    )
+
+
+def _bands(found: Records) -> Conclusion:
+    weak = scores(found["real"], (1, 0, 0, -1))
+    return Conclusion(
+        "a network that weak players teach plays better than one that strong players teach",
+        verdict(weak),
+        f"score of the first of the four minus that of the last: {signed(weak)}",
+    )
+
+
+def _real(found: Records) -> Conclusion:
+    ahead = scores(found["final"], (0, -1, 0, 1))
+    return Conclusion(
+        "a network taught by recorded games plays better than flat Monte Carlo",
+        verdict(ahead),
+        f"score in the final: {signed(ahead)} more",
+    )
+
+
+def _deterministic(found: Records) -> Conclusion:
+    ahead = scores(found["teachers"], (1, 0, -1, 0))
+    return Conclusion(
+        "flat Monte Carlo plays better than the deterministic agent",
+        verdict(ahead),
+        f"with 1000 simulations and depth 6 it scores {signed(ahead)} more",
+    )
+
+
+# Names of the pieces that decide a conclusion, and what checks it.
+CHECKS: tuple[tuple[tuple[str, ...], Callable[[Records], Conclusion]], ...] = (
+    (("factors",), _depth),
+    (("depth-4",), _few),
+    (tuple(FLAT), _dead_ends),
+    (("teachers",), _deterministic),
+    (("teachers",), _pupil),
+    (("teachers", "agreement", *(f"net-{count}" for count, _ in TEACHERS)), _noise),
+    (("real",), _bands),
+    (("final",), _real),
+)

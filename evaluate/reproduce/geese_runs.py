@@ -1,0 +1,352 @@
+"""The pieces of the study on Hungry Geese: games to learn from, networks, and competitions."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ludoteca.agents.networks.weights import shipped_weights
+from ludoteca.evaluate.reproduce.matches import Match
+from ludoteca.evaluate.reproduce.study import Filed, command_line
+
+SIMULATIONS = (125, 250, 500, 1000)
+GAMES = 2_000  # of a competition
+# Competition of flat Monte Carlo -> simulations and depth of each agent. The last one is not the
+# thesis': it tells apart what more depth and what more simulations are worth.
+FLAT = {
+    "depth-4": tuple((count, 4) for count in SIMULATIONS),
+    "depth-6": tuple((count, 6) for count in SIMULATIONS),
+    "mixed": ((125, 4), (250, 4), (500, 6), (1000, 6)),
+    "factors": ((125, 4), (1000, 4), (125, 6), (1000, 6)),
+}
+BEST_FLAT = (1000, 6)
+TAUGHT_GAMES = 1_000  # that a network learns from; the deterministic agent's are twice as long
+SHIPPED = "geese"  # name of the network of self-play that comes with the package
+SEARCH = "simulations=32"  # of the network of self-play
+# A move may take 1 s in the competition; games of agents that take all of it would take days.
+SECONDS = 0.05
+TIMED_SEARCH = f"simulations=100000,seconds={SECONDS}"
+TARGET = 0.6  # share of games that the network of self-play is to win, and to survive
+# Whose moves of recorded games a network learns, the weakest first, as in the thesis: names of
+# agents of the public episodes that come closest to its ratings.
+BANDS = (
+    "kaggle-greedy+crazy-goose+straightforward-bfs+risk-averse-greedy",
+    "thesis-deterministic+boilergoose",
+    "smart-geese-rl",
+    "league-net",
+)
+RATINGS = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?|inf)")  # of a band that is told by ratings
+
+
+@dataclass(frozen=True)
+class Games:
+    """Games to learn from, of an agent against itself.
+
+    Attributes:
+        name: of its folder.
+        agent: its spec string.
+        games: how many there are.
+    """
+
+    name: str
+    agent: str
+    games: int
+    after: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What it depends on."""
+        return {"agents": self.agent, "games": self.games, "seed": 0}
+
+    def arguments(self, folder: Path) -> list[str]:
+        """Return the command line after `python`."""
+        options = {**self.settings, "processes": 1, "out": self.product(folder)}
+        return command_line("ludoteca.train.episodes", ("generate",), options)
+
+    def product(self, folder: Path) -> Path:
+        """Return the file that is there as soon as it is finished."""
+        return folder / self.name / "games.npz"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Games to learn from that others recorded, from files of the user.
+
+    Attributes:
+        name: of its folder.
+        sources: episode files, archives and folders.
+    """
+
+    name: str
+    sources: tuple[Path, ...]
+    after: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What it depends on, but for where that is."""
+        return {}
+
+    def arguments(self, folder: Path) -> list[str]:
+        """Return the command line after `python`."""
+        sources = tuple(map(str, self.sources))
+        options = {"out": self.product(folder), "processes": 1}
+        return command_line("ludoteca.train.episodes", ("convert", *sources), options)
+
+    def product(self, folder: Path) -> Path:
+        """Return the file that is there as soon as it is finished."""
+        return folder / self.name / "games.npz"
+
+
+@dataclass(frozen=True)
+class Network(Filed):
+    """The thesis' convolutional network, taught the moves of others.
+
+    Attributes:
+        name: of its folder.
+        data: the games.
+        label: what it is called in the report.
+        options: whose moves it learns, and for how long.
+    """
+
+    name: str
+    data: Games | Recorded
+    label: str
+    options: Mapping[str, Any]
+
+    @property
+    def after(self) -> tuple[str, ...]:
+        """Names of the pieces that it needs."""
+        return (self.data.name,)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What it depends on."""
+        return {"data": self.data.settings, "seed": 0, **self.options}
+
+    def arguments(self, folder: Path) -> list[str]:
+        """Return the command line after `python`."""
+        places = {"data": self.data.product(folder), "folder": folder / self.name}
+        return command_line("ludoteca.train.supervised", ("document",), self.settings | places)
+
+
+@dataclass(frozen=True)
+class Agreement(Filed):
+    """How agents agree with themselves, see `ludoteca.evaluate.reproduce.agreement`.
+
+    Attributes:
+        name: of its folder.
+        agents: their spec strings.
+        options: of the command.
+    """
+
+    name: str
+    agents: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    after: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What it depends on."""
+        return {"agents": self.agents, "seed": 0, **self.options}
+
+    def arguments(self, folder: Path) -> list[str]:
+        """Return the command line after `python`."""
+        options = {**self.settings, "out": self.product(folder)}
+        return command_line("ludoteca.evaluate.reproduce.agreement", (), options)
+
+
+Piece = Games | Recorded | Network | Agreement | Match
+Planned = dict[str, Piece]
+
+
+def document_pieces(fast: bool = False, precision: str = "auto") -> Planned:
+    """Return the competitions of flat Monte Carlo and of its pupils, by name, in their order.
+
+    Args:
+        fast: learn from few games and play few.
+        precision: of the networks' numbers.
+    """
+    best, agents = flat(*BEST_FLAT), {f"{count}": flat(count, 6) for count in SIMULATIONS}
+    teachers = agents | {"deterministic": "deterministic"}
+    pieces: list[Piece] = [
+        competition(name, tuple(flat(*one) for one in agents), fast)
+        for name, agents in FLAT.items()
+    ]
+    count = 24 if fast else TAUGHT_GAMES
+    data = {
+        name: Games(f"games-{name}", spec, count // (1 if name in agents else 2))
+        for name, spec in teachers.items()
+    }
+    # Those that take longest first: nobody waits for them in the end.
+    pieces += [data[name] for name in reversed(teachers)]
+    pieces += [
+        Network(f"net-{name}", data[name], f"network of {called(spec)}", learning(fast, precision))
+        for name, spec in teachers.items()
+    ]
+    options = {"games": 4, "moves": 100} if fast else {"games": 40, "moves": 2_000}
+    pieces.append(Agreement("agreement", tuple(teachers.values()), options))
+    nets = {name: cnn(f"net-{name}", precision) for name in teachers}
+    pieces += [
+        competition("simulated", tuple(nets[name] for name in agents), fast, nets_of(agents)),
+        competition(
+            "teachers", (best, nets["1000"], "deterministic", nets["deterministic"]), fast,
+            nets_of(("1000", "deterministic")),
+        ),
+        competition(
+            "without-real", ("deterministic", best, "{simulated}", "greedy"), fast,
+            ("simulated", *nets_of(agents)), {"simulated": "simulated"},
+        ),
+    ]  # fmt: skip
+    return {piece.name: piece for piece in pieces}
+
+
+def real_pieces(
+    sources: tuple[Path, ...],
+    bands: tuple[str, ...] = BANDS,
+    fast: bool = False,
+    precision: str = "auto",
+) -> Planned:
+    """Return the networks that learn from recorded games, and their competitions.
+
+    Args:
+        sources: episode files, archives and folders.
+        bands: four groups of agents, the weakest first: names joined by `+`, or ratings such as
+            `900-1000`.
+        fast: learn little and play few games.
+        precision: of the networks' numbers.
+    """
+    data, options = Recorded("games-real", sources), learning(fast, precision)
+    pieces: list[Piece] = [data]
+    for k, band in enumerate(bands):
+        first, *others = band.split("+")
+        label = f"network of group {k + 1}: {first}{', ...' if others else ''}"
+        pieces.append(Network(f"net-real-{k}", data, label, {**chosen(band), **options}))
+    pieces.append(Network("net-real-all", data, "network of all", options))
+    names = tuple(f"net-real-{k}" for k in range(len(bands)))
+    strongest = names[-1]
+    after = (*names, *nets_of(map(str, SIMULATIONS)), "real", "simulated")
+    pieces += [
+        competition("real", tuple(cnn(name, precision) for name in names), fast, names),
+        competition(
+            "all-or-best", (cnn("net-real-all", precision), cnn(strongest, precision)), fast,
+            ("net-real-all", strongest),
+        ),
+        competition(
+            "final", ("deterministic", flat(*BEST_FLAT), "{simulated}", "{real}"), fast, after,
+            {"simulated": "simulated", "real": "real"},
+        ),
+    ]  # fmt: skip
+    return {piece.name: piece for piece in pieces}
+
+
+def beyond_pieces(fast: bool = False, precision: str = "auto") -> Planned:
+    """Return the competitions of the network that learned by self-play, by name.
+
+    Args:
+        fast: play few games.
+        precision: of the networks' numbers.
+    """
+    ours = f"ac:{SHIPPED}"
+    players = {
+        "ours": f"{ours},precision={precision}",
+        "ours-search": f"{ours},{SEARCH},precision={precision}",
+        "ours-timed": f"{ours},{TIMED_SEARCH},precision={precision}",
+    }
+    simulated = ("simulated", *nets_of(map(str, SIMULATIONS)))
+    real = ("real", *(f"net-real-{k}" for k in range(len(BANDS))))
+    pieces = []
+    for name, spec in players.items():
+        games = GAMES if name == "ours" else GAMES // 2 if name == "ours-search" else GAMES // 10
+        others = ("deterministic", flat(*BEST_FLAT))
+        pieces.append(
+            competition(
+                name, (spec, *others, "{simulated}"), fast, simulated,
+                {"simulated": "simulated"}, games,
+            )
+        )  # fmt: skip
+        if name == "ours":
+            agents = (spec, *others, "{real}")
+            pieces.append(competition("ours-real", agents, fast, real, {"real": "real"}))
+        else:
+            against = (spec, players["ours"])
+            pieces.append(competition(f"{name}-or-not", against, fast, games=games))
+    return {piece.name: piece for piece in pieces}
+
+
+def needing_episodes(planned: Mapping[str, Piece]) -> set[str]:
+    """Return the names of the pieces that need recorded games, or pieces that do."""
+    found: set[str] = set()
+    for name, piece in planned.items():  # in their order: what a piece needs comes before it
+        if isinstance(piece, Recorded) or not found.isdisjoint(piece.after):
+            found.add(name)
+    return found
+
+
+def competition(
+    name: str,
+    agents: tuple[str, ...],
+    fast: bool,
+    after: tuple[str, ...] = (),
+    winners: Mapping[str, str] | None = None,
+    games: int = GAMES,
+) -> Match:
+    """Return a match of Hungry Geese that tells what becomes of each goose."""
+    return Match(
+        name, agents, min(20, games // 50) if fast else games, after, winners=winners or {},
+        command="ludoteca.evaluate.reproduce.geese_match",
+    )  # fmt: skip
+
+
+def flat(simulations: int, depth: int) -> str:
+    """Return the spec string of flat Monte Carlo."""
+    return f"flat:simulations={simulations},depth={depth}"
+
+
+def cnn(name: str, precision: str) -> str:
+    """Return the spec string of an agent that plays a network."""
+    return f"cnn:{{folder}}/{name},precision={precision}"
+
+
+def nets_of(teachers: Any) -> tuple[str, ...]:
+    """Return the names of the networks of some teachers."""
+    return tuple(f"net-{name}" for name in teachers)
+
+
+def learning(fast: bool, precision: str) -> dict[str, Any]:
+    """Return how long networks learn."""
+    few = {"positions_per_epoch": 4_000} if fast else {}
+    return {"epochs": 2 if fast else 15, "precision": precision, **few}
+
+
+def chosen(band: str) -> dict[str, Any]:
+    """Return the options of learning only the moves of a band, see `real_pieces`."""
+    ratings = RATINGS.fullmatch(band)
+    return {"ratings": ratings.groups()} if ratings else {"agents": tuple(band.split("+"))}
+
+
+def called(spec: str, networks: Mapping[str, str] | None = None) -> str:
+    """Return what an agent is called in the report.
+
+    Args:
+        spec: its spec string.
+        networks: what networks are called, by the name of their folder.
+    """
+    name, _, rest = spec.partition(":")
+    options = dict(pair.split("=", 1) for pair in rest.split(",") if "=" in pair)
+    if name == "flat":
+        return f"flat {options['simulations']}, depth {options['depth']}"
+    if name == "cnn":
+        folder = Path(rest.partition(",")[0]).name
+        return (networks or {}).get(folder, folder)
+    if name == "ac":
+        if "seconds" in options:
+            return f"self-play, {options['seconds']} s a move"
+        count = options.get("simulations")
+        return f"self-play, {count} simulations" if count else "self-play"
+    return spec
+
+
+def is_shipped() -> bool:
+    """Return whether the package comes with a network of self-play for Hungry Geese."""
+    return SHIPPED in shipped_weights("ac")

@@ -1,0 +1,33 @@
+"""The numbers of the thesis on Hungry Geese, tables 1 and 2 and section 3.2.
+
+Martín Miralles, "Modelos de inteligencia artificial aplicados al juego Hungry Geese", master's
+thesis, Universitat de les Illes Balears, 2021.
+"""
+
+GAMES = 100  # of each competition
+
+# Simulations and depth of flat Monte Carlo -> seconds a move (table 1).
+SECONDS = {
+    (125, 4): 0.115,
+    (250, 4): 0.216,
+    (500, 4): 0.452,
+    (1000, 4): 0.867,
+    (125, 6): 0.148,
+    (250, 6): 0.282,
+    (500, 6): 0.583,
+    (1000, 6): 1.121,
+}
+# Competition -> wins, deaths, and mean length when alive, of each agent (table 2, figures 7 to 11).
+RESULTS: dict[str, tuple[tuple[int, int, int], ...]] = {
+    "depth-4": ((22, 69, 24), (33, 61, 26), (19, 73, 22), (22, 73, 27)),
+    "depth-6": ((19, 60, 23), (27, 56, 23), (29, 57, 24), (30, 65, 26)),
+    "mixed": ((20, 73, 24), (21, 68, 23), (32, 60, 24), (30, 57, 23)),
+    "simulated": ((22, 78, 12), (18, 82, 15), (19, 81, 16), (16, 84, 16)),
+    "real": ((28, 63, 18), (27, 72, 20), (18, 79, 20), (25, 76, 22)),
+    "final": ((20, 77, 20), (40, 58, 21), (2, 98, 21), (33, 63, 20)),
+}
+# Simulations of the teacher -> accuracy in validation (section 3.2).
+SIMULATED_ACCURACY = {125: 0.655, 250: 0.694, 500: 0.709, 1000: 0.736}
+# Ratings of the teachers -> accuracy in validation (section 3.2).
+REAL_ACCURACY = {"900 to 1000": 0.782, "1001 to 1100": 0.752, "1101 to 1200": 0.755,
+                 "above 1200": 0.775}  # fmt: skip

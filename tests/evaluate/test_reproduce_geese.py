@@ -1,0 +1,627 @@
+"""The study on Hungry Geese: what became of each goose, its pieces, and what its report says."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tyro
+
+from ludoteca.agents.networks.ac_network import DOCUMENT
+from ludoteca.agents.registry import AGENTS, make_agent
+from ludoteca.envs.game import FORFEIT
+from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.replay import Replay
+from ludoteca.envs.spec import parse_name
+from ludoteca.evaluate.intervals import wilson
+from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.reproduce import geese as study
+from ludoteca.evaluate.reproduce import geese_report, thesis_geese
+from ludoteca.evaluate.reproduce.__main__ import main
+from ludoteca.evaluate.reproduce.agreement import agreement, shares
+from ludoteca.evaluate.reproduce.geese_conclusions import (
+    DEPTH,
+    FAILS,
+    HOLDS,
+    OPEN,
+    conclusions,
+    scores,
+    survival,
+)
+from ludoteca.evaluate.reproduce.geese_lives import ALIVE, CAUSES, Lives, lives_of
+from ludoteca.evaluate.reproduce.geese_match import fates, geese_match, outcomes
+from ludoteca.evaluate.reproduce.geese_outcomes import (
+    difference,
+    orders,
+    rate_all,
+    read_outcomes,
+)
+from ludoteca.evaluate.reproduce.geese_records import earlier, is_recorded, record
+from ludoteca.evaluate.reproduce.geese_runs import (
+    BANDS,
+    FLAT,
+    SECONDS,
+    Agreement,
+    Games,
+    Network,
+    Recorded,
+    beyond_pieces,
+    called,
+    document_pieces,
+    needing_episodes,
+    real_pieces,
+)
+from ludoteca.evaluate.reproduce.matches import Match
+from ludoteca.train.episodes.__main__ import Command
+from ludoteca.train.supervised.__main__ import parse
+
+EPISODES = (Path("some episodes.zip"), Path("more"))
+PLANNED = {
+    "document": document_pieces(),
+    "real": real_pieces(EPISODES),
+    "beyond": beyond_pieces(),
+}
+EVERY = PLANNED["document"] | PLANNED["real"] | PLANNED["beyond"]
+MATCHES = {name: piece for name, piece in EVERY.items() if isinstance(piece, Match)}
+NETWORKS = {name: piece for name, piece in EVERY.items() if isinstance(piece, Network)}
+BOARDS = (
+    "hungry_geese",
+    "hungry_geese:num_players=8,rows=7,columns=6,hunger_rate=5,min_food=12",
+    "hungry_geese:num_players=2,rows=3,columns=4,hunger_rate=7,max_length=3",
+    "hungry_geese:num_players=3,rows=4,columns=4,hunger_rate=2,max_length=1,episode_steps=30",
+)
+
+
+def why_geese_die(game, bodies, food, last, actions, step):
+    """Return why each goose dies in a step, or None: by the rules, with lists of cells."""
+    rows, columns, hunger, most = (
+        game.params[key] for key in ("rows", "columns", "hunger_rate", "max_length")
+    )
+    bodies, food, causes = [list(body) for body in bodies], set(food), [None] * len(bodies)
+    for p, body in enumerate(bodies):
+        if not body:
+            continue
+        if actions[p] == FORFEIT:
+            causes[p] = "left"
+        elif last is not None and abs(last[p] - actions[p]) == 2:
+            causes[p] = "turned back"
+        else:
+            down, right = ((-1, 0), (0, 1), (1, 0), (0, -1))[actions[p]]
+            row, column = divmod(body[0], columns)
+            head = (row + down) % rows * columns + (column + right) % columns
+            if head in food:
+                food.remove(head)
+            else:
+                body.pop()
+            if head in body:
+                causes[p] = "own body"
+            bodies[p] = body = [head, *body[: most - 1]]
+            if step % hunger == 0:
+                body.pop()
+            if causes[p] is None and not body:
+                causes[p] = "starved"
+        if causes[p]:
+            bodies[p] = []
+    for p, body in enumerate(bodies):
+        others = [cell for q, other in enumerate(bodies) if q != p for cell in other[1:]]
+        heads = [other[0] for q, other in enumerate(bodies) if q != p and other]
+        if body and body[0] in others:
+            causes[p] = "another's body"
+        elif body and body[0] in heads:
+            causes[p] = "head on"
+    return causes
+
+
+def random_replay(game, seed, mind):
+    """Play a game in which geese mostly avoid turning back, and sometimes leave."""
+    rng, s, played, last = np.random.default_rng(seed), game.new(seed), [], None
+    while not game.is_terminal(s):
+        actions = [0] * game.num_players
+        for p in range(game.num_players):
+            if game.legal(s, p):
+                actions[p] = int(rng.integers(4))
+                while last and rng.random() < mind and abs(actions[p] - last[p]) == 2:
+                    actions[p] = int(rng.integers(4))
+                if rng.random() < 0.002:
+                    actions[p] = FORFEIT
+        with np.errstate(over="ignore"):
+            game.step(s, np.array(actions))
+        played.append(actions)
+        last = actions
+    returns = np.zeros(game.num_players, np.float32)
+    game.returns(s, returns)
+    return Replay(game.spec, seed, played, tuple(round(float(x), 6) for x in returns))
+
+
+@pytest.mark.parametrize("spec", BOARDS)
+def test_causes_of_death_are_those_of_the_rules(spec):
+    game = make_game(spec)
+    replays = [random_replay(game, seed, 0.98) for seed in range(60)]
+    lives = lives_of(replays)
+    seen = Counter()
+    for k, replay in enumerate(replays):
+        positions, died = list(replay.positions()), {}
+        for t, (s, actions) in enumerate(zip(positions, replay.actions, strict=False)):
+            last = replay.actions[t - 1] if t else None
+            bodies, food = geese(s), s.food[: s.num_food].tolist()
+            causes = why_geese_die(game, bodies, food, last, actions, t + 1)
+            assert [bool(c) for c in causes] == [
+                bool(before) and not after
+                for before, after in zip(bodies, geese(positions[t + 1]), strict=True)
+            ]
+            for p, cause in enumerate(causes):
+                if cause:
+                    others = ([*actions[:p], action, *actions[p + 1 :]] for action in range(4))
+                    forced = all(
+                        why_geese_die(game, bodies, food, last, other, t + 1)[p] for other in others
+                    )
+                    died[p] = (cause, forced, t + 1)
+        for p in range(game.num_players):
+            cause, forced, steps = died.get(p, (None, False, len(replay.actions)))
+            assert lives.causes[k, p] == (CAUSES.index(cause) if cause else ALIVE)
+            assert lives.forced[k, p] == forced
+            assert lives.steps[k, p] == steps
+            assert lives.lengths[k, p] == len(geese(positions[-1])[p])
+            assert lives.scores[k, p] == positions[-1].score[p]
+            seen[cause, forced] += 1
+    if spec == BOARDS[1]:  # enough happens there
+        assert {cause for cause, _ in seen} == {None, *CAUSES}
+        assert {forced for cause, forced in seen if cause == "another's body"} == {True, False}
+
+
+def test_lives_are_of_one_kind_of_games():
+    with pytest.raises(ValueError, match="expected replays of one kind of hungry_geese, got none"):
+        lives_of([])
+    other = play_match("tron", ["random", "random"], 1, record=1).replays
+    with pytest.raises(ValueError, match=r"one kind of hungry_geese, got \['tron"):
+        lives_of(other)
+
+
+# Two games of four geese. In the first, seats 1 and 2 live, equally long; in the second all die.
+LIVES = Lives(
+    causes=np.array([[3, ALIVE, ALIVE, 3], [1, 2, 1, 2]], np.int8),
+    forced=np.array([[False, False, False, True], [True, True, False, True]]),
+    steps=np.array([[8, 199, 199, 8], [50, 60, 40, 60]], np.int16),
+    lengths=np.array([[0, 7, 7, 0], [0, 0, 0, 0]], np.int16),
+    scores=np.array([[801, 20007, 20007, 801], [5001, 6001, 4001, 6002]], np.int32),
+)
+WHO = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
+
+
+def test_what_is_told_of_geese_by_hand():
+    found = fates(LIVES, WHO == 1)  # seat 1 of the first game, seat 0 of the second
+    assert (found["geese"], found["wins"], found["deaths"]) == (2, 1, 1)
+    assert (found["mean_length"], found["length_deviation"]) == (7.0, None)
+    assert found["mean_steps"] == (199 + 50) / 2
+    assert found["causes"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
+    assert found["forced"] == dict.fromkeys(CAUSES, 0) | {"own body": 1}
+    # Seat 0 of the first, seat 3 of the second: it has the highest reward there, but has died.
+    assert fates(LIVES, WHO == 0)["wins"] == 0
+    assert fates(LIVES, WHO == 0)["mean_length"] is None
+
+
+def test_outcomes_by_hand():
+    assert outcomes(LIVES, WHO) == {"3.5 1.5* 1.5* 3.5": 1, "1 3 2 4": 1}
+    read = read_outcomes({"3.5 1.5* 1.5* 3.5": 3, "1 3 2 4": 1})
+    assert read.alive.tolist() == [[False, True, True, False], [False] * 4]
+    # Ahead of two and behind none of three rivals; then ahead of three, of one, two, none.
+    np.testing.assert_allclose(
+        read.scores, [[-2 / 3, 2 / 3, 2 / 3, -2 / 3], [1, -1 / 3, 1 / 3, -1]]
+    )
+    assert orders(read, [5, 2, 7, 0]) == {((2, 7), (5, 0)): 3, ((5,), (7,), (2,), (0,)): 1}
+
+
+def test_differences_by_hand():
+    # Sums 1, 1, 1, -2: mean 1/4, variance 9/4, so 1.96 * 1.5 / 2 to both sides.
+    values, games = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([3, 1])
+    found = difference(values, games, (1, -1))
+    assert found.mean == 0.25
+    assert found.high - found.mean == pytest.approx(1.959964 * 1.5 / 2)
+    assert found.mean - found.low == pytest.approx(1.959964 * 1.5 / 2)
+
+
+def test_only_agents_that_games_connect_are_rated():
+    lines = read_outcomes({"1* 2": 30, "2 1*": 10})
+    alone = read_outcomes({"1* 2": 5})
+    rated = rate_all({"a": (("x", "y"), lines), "b": (("u", "v"), alone), "c": (("y", "z"), lines)})
+    assert rated.keys() == {"x", "y", "z"}
+    # 30.5 of 41 points in both pairs.
+    step = 400 * np.log10(30.5 / 10.5)
+    assert [float(rated[name].elo) for name in "xyz"] == pytest.approx([step, 0, -step], abs=1e-3)
+    assert rate_all({}) == {}
+
+
+def test_a_match_of_geese(tmp_path):
+    agents = ("flat:simulations=20,depth=4", "random_safe", "greedy", "random")
+    geese_match(agents, tmp_path / "m.json", games=40, first=12, seed=3)
+    geese_match(agents, tmp_path / "f.json", games=12, first=12, seed=3)
+    found, few = (json.loads((tmp_path / name).read_text()) for name in ("m.json", "f.json"))
+    assert sum(found["outcomes"].values()) == 40
+    read = read_outcomes(found["outcomes"])
+    for a, told in enumerate(found["agents"]):
+        lives = told["lives"]
+        assert (lives["geese"], told["first"]["geese"]) == (40, 12)
+        assert told["first"] == few["agents"][a]["lives"]
+        assert lives["deaths"] == sum(lives["causes"].values())
+        assert lives["deaths"] == 40 - read.games @ read.alive[:, a]
+        assert told["moves"] == round(40 * lives["mean_steps"])
+        assert told["total"]["mean_return"] == pytest.approx(
+            float(read.games @ read.scores[:, a]) / 40
+        )
+    # With two agents, each has two geese in every game.
+    geese_match(agents[:2], tmp_path / "two.json", games=4)
+    two = json.loads((tmp_path / "two.json").read_text())
+    assert [told["lives"]["geese"] for told in two["agents"]] == [8, 8]
+    assert "outcomes" not in two
+    with pytest.raises(ValueError, match="game must be hungry_geese, got 'tron'"):
+        geese_match(agents[:2], tmp_path / "no.json", game="tron")
+
+
+def test_shares_of_equal_answers_by_hand():
+    # Of 6 pairs 3 are equal, then all. The answer 2 is not the most frequent of the other three,
+    # three times 1; each 1 is the most frequent of the others, 1, 1 and 2.
+    found = shares(np.array([[1, 1, 1, 2], [3, 3, 3, 3]]), 4)
+    assert found == {"agreement": (3 / 6 + 1) / 2, "foretold": (3 / 4 + 1) / 2}
+    # Of the others 1, 2 and 2, or 1, 1 and 2, the own answer is never the most frequent one.
+    assert shares(np.array([[1, 1, 2, 2]]), 4)["foretold"] == 0
+    # Of three different others none is more frequent, so that the own one has no share at all.
+    assert shares(np.array([[0, 1, 2, 3]]), 4) == {"agreement": 0, "foretold": 0}
+
+
+def test_who_plays_without_chance_agrees_with_itself(tmp_path):
+    agents = ("deterministic", "random")
+    agreement(agents, tmp_path / "a.json", games=6, moves=60, repeats=5)
+    sure, chance = json.loads((tmp_path / "a.json").read_text())["agents"]
+    assert (sure["moves"], sure["agreement"], sure["foretold"]) == (60, 1, 1)
+    assert chance["agreement"] == pytest.approx(0.25, abs=0.1)
+    with pytest.raises(ValueError, match="one in which all move at once, got tictactoe"):
+        agreement(agents, tmp_path / "a.json", game="tictactoe")
+
+
+def options(piece, folder="there"):
+    """Return the options of a piece's command, by name."""
+    found = {}
+    for word in piece.arguments(Path(folder))[3:]:
+        if word.startswith("--"):
+            found[word[2:]] = []
+        elif found:
+            found[list(found)[-1]].append(word)
+    return found
+
+
+def test_competitions_of_flat_monte_carlo_are_the_thesis():
+    for name, settings in FLAT.items():
+        assert options(MATCHES[name])["agents"] == [
+            f"flat:simulations={count},depth={depth}" for count, depth in settings
+        ]
+        assert options(MATCHES[name])["games"] == ["2000"]
+    assert [setting for name in ("depth-4", "depth-6") for setting in FLAT[name]] == list(
+        thesis_geese.SECONDS
+    )
+    agent = make_agent("flat:simulations=500,depth=6", make_game("hungry_geese"))
+    assert (agent.simulations, agent.depth) == (500, 6)
+
+
+def test_tables_of_the_thesis_add_up():
+    # Nobody wins who has died; in figure 9 everybody has either won or died.
+    for rows in thesis_geese.RESULTS.values():
+        assert all(wins <= 100 - deaths for wins, deaths, _ in rows[:3])
+    assert all(wins + deaths == 100 for wins, deaths, _ in thesis_geese.RESULTS["simulated"])
+    assert sum(wins for wins, _, _ in thesis_geese.RESULTS["depth-6"]) == 105
+
+
+def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
+    for name, piece in NETWORKS.items():
+        config = parse(piece.arguments(Path("there"))[3:])
+        assert config.network == replace(DOCUMENT, value=False), name
+        assert (config.optimizer, config.learning_rate, config.validation) == ("sgd", 0.01, 0.2)
+        assert config.folder == Path("there") / name
+        assert config.data == (piece.data.product(Path("there")),)
+    wanted = {
+        name: parse(piece.arguments(Path("x"))[3:]).agents for name, piece in NETWORKS.items()
+    }
+    assert wanted["net-real-1"] == ("thesis-deterministic", "boilergoose")
+    assert wanted["net-real-3"] == ("league-net",)
+    assert wanted["net-real-all"] == wanted["net-1000"] == ()
+    bands = ("900-1000", "1001-1100", "1101-1200.5", "1201-inf")
+    by_rating = real_pieces(EPISODES, bands)
+    for k, ends in enumerate(((900, 1000), (1001, 1100), (1101, 1200.5), (1201, float("inf")))):
+        config = parse(by_rating[f"net-real-{k}"].arguments(Path("x"))[3:])
+        assert (config.ratings, config.agents) == (ends, ())
+
+
+def test_games_to_learn_from():
+    def read(piece):
+        return tyro.cli(Command, args=piece.arguments(Path("there"))[3:])
+
+    for count in (125, 250, 500, 1000):
+        config = read(EVERY[f"games-{count}"])
+        assert config.agents == (f"flat:simulations={count},depth=6",)
+        assert (config.games, config.processes) == (1_000, 1)
+        assert config.out == Path(f"there/games-{count}/games.npz")
+    assert read(EVERY["games-deterministic"]).agents == ("deterministic",)
+    assert read(EVERY["games-real"]).sources == EPISODES
+
+
+def test_all_agents_exist_and_get_the_places_of_winners(tmp_path):
+    for name in ("simulated", "real"):
+        agents = [
+            {"agent": f"cnn:{name}-{k}", "total": {"points": points}}
+            for k, points in enumerate((20.5, 31.0, 30.5))
+        ]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "results.json").write_text(json.dumps({"agents": agents}))
+    for piece in MATCHES.values():
+        found = options(piece, str(tmp_path))["agents"]
+        assert len(found) in (2, 4)
+        assert all(parse_name(spec) in AGENTS for spec in found)
+        assert "{" not in " ".join(found)
+    assert options(MATCHES["final"], str(tmp_path))["agents"] == [
+        "deterministic", "flat:simulations=1000,depth=6", "cnn:simulated-1", "cnn:real-1",
+    ]  # fmt: skip
+    ours = options(MATCHES["ours-timed"], str(tmp_path))["agents"][0]
+    assert f"seconds={SECONDS}" in ours
+    assert SECONDS < 1
+
+
+def test_pieces_come_after_what_they_need():
+    seen = set()
+    for name, piece in EVERY.items():
+        assert seen.issuperset(piece.after), name
+        seen.add(name)
+        for network in NETWORKS:  # none is played that is not waited for
+            if isinstance(piece, Match) and f"/{network}," in " ".join(piece.agents):
+                assert network in piece.after
+    needing = needing_episodes(EVERY)
+    assert needing == {*PLANNED["real"], "ours-real"}
+    fast = document_pieces(True) | real_pieces(EPISODES, fast=True) | beyond_pieces(True)
+    assert list(fast) == list(EVERY)
+
+
+ABOUT = {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
+# 1,000 games: the first agent is ahead in 600, the last in 400; both live to the end then.
+COUNTS = {"1* 2 3 4": 600, "4 3 2 1*": 400}
+
+
+def lives_told(geese, wins, deaths, forced=0):
+    causes = dict.fromkeys(CAUSES, 0)
+    return {
+        "geese": geese,
+        "wins": wins,
+        "deaths": deaths,
+        "mean_length": 20.0 if deaths < geese else None,
+        "length_deviation": 5.0 if deaths < geese else None,
+        "mean_steps": 99.0,
+        "causes": causes | {"head on": deaths},
+        "forced": causes | {"head on": forced},
+    }
+
+
+def made_up(piece):
+    """Return what a piece leaves behind, without making it."""
+    if isinstance(piece, Network):
+        best = {"epoch": 4, "loss": 0.5, "accuracy": 0.625}
+        return {
+            "about": ABOUT,
+            "data": {"games": 800, "training_positions": 12_345},
+            "training": {"epochs": 9, "seconds": 90.0, "best": best},
+            "metrics": [],
+        }
+    if isinstance(piece, Agreement):
+        told = {"moves": 2_000, "agreement": 0.75, "foretold": 0.875}
+        return {"about": ABOUT, "agents": [{"agent": spec, **told} for spec in piece.agents]}
+    best = {"simulated": "net-125", "real": "net-real-2"}
+    keys = {key: f"cnn:run/{best[key]},precision=auto" for key in piece.winners}
+    four = len(piece.agents) == 4
+    agents = []
+    for k, spec in enumerate(piece.agents):
+        wins = {0: 600, 3: 400}.get(k, 0) if four else (550, 400)[k]
+        total = {"games": 1_000, "wins": wins, "draws": 50, "losses": 950 - wins}
+        told = {
+            "agent": spec.format(folder="run", **keys),
+            "seconds_per_move": 0.002,
+            "total": total,
+            "first": lives_told(100, wins // 10, 100 - wins // 10),
+            "lives": lives_told(1_000, wins, 1_000 - wins, forced=100),
+        }
+        agents.append(told)
+    found = {"about": ABOUT, "seconds": 60.0, "agents": agents}
+    return found | ({"outcomes": COUNTS} if four else {})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, piece in EVERY.items():
+        if is_recorded(piece):
+            (tmp_path / "runs" / name).mkdir(parents=True)
+            piece.product(tmp_path / "runs").write_text(json.dumps(made_up(piece)))
+    return tmp_path / "runs"
+
+
+def all_records(folder):
+    found = {
+        part: {name: record(piece, folder) for name, piece in pieces.items()}
+        for part, pieces in PLANNED.items()
+    }
+    return {part: {n: one for n, one in of.items() if one} for part, of in found.items()}
+
+
+def share(count, games):
+    low, high = wilson(count, games)
+    return f"{100 * count / games:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def test_the_report_says_what_the_pieces_found(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(geese_report, "is_shipped", lambda: True)
+    geese_report.write(all_records(folder), PLANNED, tmp_path / "report")
+    text = (tmp_path / "report/report.md").read_text()
+    # The thesis' 22 wins, 69 deaths and length of 24, then 60 and 40 of our first 100 games.
+    reach = 1.959964 * 5 / np.sqrt(600)
+    row = (
+        f"| flat 125, depth 4 | 22 | 60 | {share(600, 1000)} | 69 | 40 | {share(400, 1000)} "
+        f"| 24 | 20.0 | 20.0 ({20 - reach:.1f} to {20 + reach:.1f}) |"
+    )
+    assert row in text
+    assert f"| flat 250, depth 4 | 33 | 0 | {share(0, 1000)} | 61 | 100 |" in text
+    assert f"| flat 1000, depth 6 | {share(400, 1000)} | {share(600, 1000)} | 20.0 (" in text
+    assert "| flat 125, depth 6 | 0.148 | 2.000 | 74 |" in text
+    assert "| flat 250, depth 6 | 800 | 12,345 | 4 of 9 | 1.5 | 62.5 | 69.4 | 87.5 | 75.0 |" in text
+    assert "| thesis-deterministic, boilergoose | 800 | 12,345 | 4 of 9 | 1.5 | 62.5 | " in text
+    assert "75.2 (1001 to 1100) |" in text
+    best = "network of group 4: league-net"
+    assert f"| network of all | {best} | 1,000 | 550, 50, 400 | 57.5 (" in text
+    assert "| network of flat 125, depth 6 | 2 | 0 |" in text  # in the final
+    ours = f"| 1,000 | {share(600, 1000)} | {share(600, 1000)} | 2.0 | yes |"
+    rivals = "deterministic; flat 1000, depth 6; network of flat 125, depth 6"
+    assert f"| self-play | {rivals} {ours}" in text
+    assert f"| self-play, 32 simulations | {rivals} {ours}" in text
+    assert f"| self-play, {SECONDS} s a move | self-play | 1,000 | 550, 50, 400 |" in text
+    # Of all deaths all are head on, and a share of those of one agent are forced.
+    assert f"| {best} | 1,000 | 60.0 | 100.0 | {share(100, 600)} |" in text
+    assert "What is not here" not in text
+    assert json.loads((tmp_path / "report/results.json").read_text()).keys() == {
+        "about", "versions", *PLANNED,
+    }  # fmt: skip
+
+
+def test_counts_that_differ_from_the_thesis_are_told(folder, tmp_path):
+    found = all_records(folder)
+    # With 220 of 1,000 wins and 690 deaths the first agent of depth 4 is the thesis'.
+    for name in ("depth-4", "depth-6", "mixed"):
+        for told, (wins, deaths, _) in zip(
+            found["document"][name]["agents"], thesis_geese.RESULTS[name], strict=True
+        ):
+            told["lives"] = lives_told(1_000, 10 * wins, 10 * deaths)
+    told["lives"] = lives_told(1_000, 800, 570)  # wins of the last one, 30 in the thesis
+    geese_report.write(found, PLANNED, tmp_path)
+    text = (tmp_path / "report.md").read_text()
+    assert "Of the thesis' 24 counts of wins and deaths, 1 differ from ours" in text
+    assert "wins of flat 1000, depth 6 (30, 80.0)." in text
+
+
+def test_conclusions_by_hand(folder):
+    found = {name: one for part in all_records(folder).values() for name, one in part.items()}
+    told = {one.claim: one for one in conclusions(found)}
+    # The first agent scores 1 in 600 games and -1 in 400, the second 1/3 and -1/3, and so on.
+    match = found["factors"]
+    assert scores(match, (1, 0, 0, 0)).mean == pytest.approx(0.2)
+    assert scores(match, DEPTH).mean == pytest.approx(-0.2 * 4 / 3)
+    assert survival(match, (1, 0, 0, -1)).mean == pytest.approx(0.2)
+    # Depth: -4/15; simulations: -2/15. Their difference is -2/15, and in each game 2/3 or -2/3.
+    depth = told["depth matters more than the number of simulations"]
+    assert depth.verdict == FAILS
+    assert "depth 6 instead of 4: -0.267 (" in depth.evidence
+    assert "difference -0.133 (" in depth.evidence
+    # Of 3,000 deaths in each of four competitions 400 were forced; all are collisions of heads.
+    dead_ends = told["flat Monte Carlo dies because it does not see dead ends"]
+    assert dead_ends.verdict == FAILS
+    assert "of 12,000 deaths, no other move would have helped in 13.3 %" in dead_ends.evidence
+    assert "86.7 % are collisions of heads" in dead_ends.evidence
+    assert told["flat Monte Carlo plays better than the deterministic agent"].verdict == HOLDS
+    assert told["a network that flat Monte Carlo teaches plays badly"].verdict == HOLDS
+    noisy = told["... because its labels are noisy"]  # both fall behind by 2/3 or -2/3
+    assert noisy.verdict == OPEN
+    assert "87.5 %, 87.5 %, 87.5 %, 87.5 % could be foretold" in noisy.evidence
+    assert len(told) == 8
+    del found["factors"], found["final"]
+    assert len(list(conclusions(found))) == 5
+
+
+def test_sections_wait_for_their_pieces_and_earlier_ones_are_kept(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(geese_report, "is_shipped", lambda: False)
+    out, records = tmp_path / "report", all_records(folder)
+    records |= {"real": {}, "beyond": {}}
+    del records["document"]["agreement"]
+    geese_report.write(records, PLANNED, out)
+    text = (out / "report.md").read_text()
+    assert "## Flat Monte Carlo (figures 7 and 8)" in text
+    assert "## Time (table 1)" in text
+    for title in ("Networks that flat", "Networks that recorded", "The final", "Beyond"):
+        assert f"## {title}" not in text
+    assert "they need files of recorded games, `--episodes FILE ...`." in text
+    assert "the package has no network `ac:geese` yet" in text
+    assert f"{len(records['document'])} of {len(records['document']) + 1} of part document" in text
+    assert earlier(out, PLANNED) == records
+    # Another network means other matches, and other winners.
+    changed = replace(EVERY["net-500"], options={"epochs": 3})
+    document = earlier(out, PLANNED | {"document": PLANNED["document"] | {"net-500": changed}})
+    gone = {"net-500", "simulated", "without-real"}
+    assert records["document"].keys() - document["document"].keys() == gone
+
+
+def test_what_the_report_has_is_not_made_again(folder, tmp_path, capsys):
+    out, empty = tmp_path / "report", tmp_path / "empty"
+    geese_report.write(all_records(folder), PLANNED, out)
+    arguments = ["geese", "--part", "document", "--keep", "--out", str(out), "--runs", str(empty)]
+    assert main(arguments) == 0
+    assert not empty.exists()
+    assert "document: 0 of " in capsys.readouterr().err
+    assert earlier(out, PLANNED) == all_records(folder)
+
+
+def test_options_are_checked(capsys, monkeypatch, tmp_path):
+    assert main(["geese", "--part", "half"]) == 2
+    assert "part must be one of 'all', 'document', 'real', 'beyond'" in capsys.readouterr().err
+    assert main(["geese", "--processes", "0"]) == 2
+    assert "processes must be an integer from 1" in capsys.readouterr().err
+    assert main(["geese", "--part", "real"]) == 2
+    assert "part real needs recorded games: --episodes FILE ..." in capsys.readouterr().err
+    assert main(["geese", "--episodes", str(tmp_path / "none.zip")]) == 2
+    assert "none.zip" in capsys.readouterr().err
+    monkeypatch.setattr(study, "is_shipped", lambda: False)
+    assert main(["geese", "--part", "beyond"]) == 2
+    assert "needs the network ac:geese, which is not there" in capsys.readouterr().err
+
+
+def test_other_episodes_are_not_taken_for_those_that_were_learned_from(tmp_path):
+    asked = tmp_path / "asked.json"
+    study.check_asked(asked, EPISODES, BANDS)
+    study.check_asked(asked, EPISODES[::-1], BANDS)
+    with pytest.raises(ValueError, match=r"learn from .*more.*, not from .*other\.zip"):
+        study.check_asked(asked, (Path("other.zip"),), BANDS)
+    with pytest.raises(ValueError, match="give another folder with --runs"):
+        study.check_asked(asked, EPISODES, ("a", "b", "c", "d"))
+
+
+def test_what_is_left_out_without_episodes(monkeypatch, tmp_path, capsys):
+    made = []
+
+    def make_part(part, wanted, *rest, **more):
+        made.extend(wanted)
+
+    monkeypatch.setattr(study, "make_part", make_part)
+    monkeypatch.setattr(study, "is_shipped", lambda: True)
+    assert main(["geese", "--out", str(tmp_path)]) == 0
+    left_out = {name for name, piece in EVERY.items() if is_recorded(piece)} - set(made)
+    assert left_out == {name for name in needing_episodes(EVERY) if is_recorded(EVERY[name])}
+    assert "`--episodes FILE ...`" in (tmp_path / "report.md").read_text()
+    file = tmp_path / "games.zip"
+    file.touch()
+    made.clear()
+    assert main(["geese", "--out", str(tmp_path), "--runs", str(tmp_path), "--episodes",
+                 str(file)]) == 0  # fmt: skip
+    assert set(made) == {name for name, piece in EVERY.items() if is_recorded(piece)}
+    capsys.readouterr()
+
+
+def test_names_of_agents():
+    names = {"net-125": "network of flat 125, depth 6"}
+    assert called("flat:simulations=125,depth=4") == "flat 125, depth 4"
+    assert called("cnn:/a/b/net-125,precision=auto", names) == names["net-125"]
+    assert called("cnn:other") == "other"
+    assert called("ac:geese,precision=auto") == "self-play"
+    assert called("ac:geese,simulations=32,precision=auto") == "self-play, 32 simulations"
+    assert called("deterministic") == "deterministic"
+    assert isinstance(EVERY["games-125"], Games)
+    assert isinstance(EVERY["games-real"], Recorded)
+
+
+@pytest.mark.slow
+def test_the_fast_study_runs(tmp_path):
+    assert main(["geese", "--fast", "--part", "document", "--runs", str(tmp_path)]) == 0
+    text = (tmp_path / "geese_fast/report/report.md").read_text()
+    for title in ("What holds", "Flat Monte Carlo", "Time", "Networks that flat", "Ratings"):
+        assert f"## {title}" in text
