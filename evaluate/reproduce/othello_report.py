@@ -69,8 +69,8 @@ HEAD = """# Othello: a value network from games of UCT
 A document of the University of Seville (Sancho Cebrero and Fernández Limárquez) lets UCT play
 Othello against random moves, teaches a value network how the games ended, and puts the network's
 value in the place of UCT's random playouts. Its sections on training and experiments are blank:
-there are no figures of its own to stand beside these. Here: how much stronger the network makes UCT, with how many games,
-and what it costs that the games are played against random moves."""
+there are no figures of its own to stand beside these. Here: how much stronger the network makes
+UCT, with how many games, and what it costs that the games are played against random moves."""
 
 
 def choices_section(planned: Mapping[str, Piece]) -> str:
