@@ -242,3 +242,19 @@ def make_playouts(game: Game) -> Any:
         return plies
 
     return playouts
+
+
+@cache
+def make_scores(game: Game) -> Any:
+    """Return `scores(states, chosen, out)`, which writes the returns in some lanes to `out`.
+
+    `chosen` is int64 `[K]`, `out` float64 `[K, num_players]`.
+    """
+    returns = game.returns
+
+    @compiled
+    def scores(states: Any, chosen: Any, out: Any) -> None:
+        for k in range(len(chosen)):
+            returns(states[chosen[k]], out[k])
+
+    return scores

@@ -2,12 +2,8 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import cache
-from threading import Event
-from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +11,17 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.game import FORFEIT, Game
-from ludoteca.envs.jit import compiled
-from ludoteca.envs.lanes import Lanes
+from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.envs.rng import GAMMA, next_u64
-from ludoteca.envs.stepper import EVERY_SEAT, make_stepper, scratch_dtype
 from ludoteca.envs.vector import check_seed
+from ludoteca.evaluate.book import Book
 from ludoteca.evaluate.forfeits import Forfeit
+from ludoteca.evaluate.hall import Hall, compile_match, play_all
 from ludoteca.evaluate.tally import Tally, tally_agent, tally_seat
 
 BATCH = 1024
-NO_GAME = -1
 
 
 @dataclass(frozen=True)
@@ -119,7 +112,7 @@ def play_match(
     threads = min(num_threads, games)
     teams = [seat_agents(game, agents) for _ in range(threads)]
     names = tuple(one if isinstance(one, str) else type(one).__name__ for one in agents)
-    book = _Book(game, names, first, games, check_seed(seed), record, random_plies)
+    book = Book(game, names, first, games, check_seed(seed), record, random_plies)
     compile_match(game)
     for agent in teams[0]:
         agent.prepare()
@@ -128,10 +121,10 @@ def play_match(
     start = time.perf_counter()
     with _progress_bar(games) if progress else nullcontext(lambda ended: None) as show:
         halls = [
-            _Hall(book, team, games * t // threads, games * (t + 1) // threads, batch // threads)
+            Hall(book, team, games * t // threads, games * (t + 1) // threads, batch // threads)
             for t, team in enumerate(teams)
         ]
-        _play_all(halls, show)
+        play_all(halls, show)
     seconds = time.perf_counter() - start
     returns, who, seats = book.returns, book.who, range(game.num_players)
     return MatchResult(
@@ -172,254 +165,6 @@ def seat_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent, ...]:
         if agent.game is not game:
             raise ValueError(f"{agent!r} was made for {agent.game.spec}, not for {game.spec}")
     return made
-
-
-def seating(games: NDArray[np.int64], seats: int, agents: int) -> NDArray[np.int64]:
-    """Return which agent sits where, in the games of these numbers. Shape `[games, seats]`."""
-    who: NDArray[np.int64] = (games[:, None] + np.arange(seats)) % agents
-    return who
-
-
-def compile_match(game: Game) -> None:
-    """Compile what matches of a game need, by playing none, so that no match is timed with it."""
-    lanes, stepper = Lanes(game, 1), make_stepper(game)
-    none = np.zeros(0, np.int64)
-    stepper.restart(lanes.states, lanes.lanes, np.zeros(1, np.bool_), lanes.history, EVERY_SEAT)
-    joint = np.zeros((0, game.num_players), np.int64)
-    scratch = np.zeros(1, scratch_dtype(game))
-    stepper.reply(lanes.states, lanes.lanes, none, joint, lanes.history, scratch)
-    if game.simultaneous:
-        stepper.active(lanes.states, none, 0, np.zeros(0, np.bool_))
-    make_scores(game)(lanes.states, none, np.zeros((0, game.num_players)))
-
-
-class _Book:
-    """What is known of all games of a match.
-
-    Attributes:
-        names: what the agents are called.
-        record: how many replays are kept.
-        first: number of the first game; the others are counted from it.
-        who: which agent sits where. Shape `[games, P]`.
-        streams: where the random streams of game and seats start. Shape `[games, 1 + P]`.
-        random_plies: plies at the beginning of each game that are random.
-        openings: where the random streams of the seats start that draw these. Shape `[games, P]`.
-        returns: the results of the games that are over. Shape `[games, P]`.
-        plies: how many plies were played. Shape `[games]`.
-        replays: by number of the game.
-        forfeits: in any order.
-    """
-
-    def __init__(
-        self,
-        game: Game,
-        names: tuple[str, ...],
-        first: int,
-        games: int,
-        seed: int,
-        record: int,
-        random_plies: int,
-    ):
-        self.game, self.names, self.first, self.record = game, names, first, record
-        seats = game.num_players
-        self.who = seating(first + np.arange(games), seats, len(names))
-        self.streams = _streams(seed, first, games, 1 + seats)
-        self.random_plies = random_plies
-        group = (first + np.arange(games)) // len(names)  # games with the same opening
-        drawn = _streams(seed, int(group[0]), int(group[-1] - group[0]) + 1, 1 + 2 * seats)
-        self.openings = drawn[group - group[0], 1 + seats :]
-        self.returns = np.zeros((games, seats))
-        self.plies = np.zeros(games, np.int64)
-        self.replays: dict[int, Replay] = {}
-        self.forfeits: list[Forfeit] = []
-
-
-class _Hall:
-    """Where some games of a match are played: each that ends makes room for the next."""
-
-    def __init__(self, book: _Book, agents: tuple[Agent, ...], low: int, high: int, batch: int):
-        self._book, self._agents, self._game = book, agents, book.game
-        self._next, self._high = low, high  # the games low <= k < high are played here
-        most = [agent.most_games for agent in agents if agent.most_games is not None]
-        batch = max(1, min(batch, high - low, *most))
-        self._batch = Lanes(book.game, batch, record=book.record > low)
-        self._lanes = self._batch.lanes
-        self._number = np.full(batch, NO_GAME)  # which game is played in each lane
-        self._rngs = np.zeros((batch, book.game.num_players), np.uint64)
-        self._openings = np.zeros((batch, book.game.num_players), np.uint64)
-        self._random = RandomAgent(book.game)
-        self._stepper = make_stepper(book.game)
-        self._scratch = np.zeros(1, scratch_dtype(book.game))
-
-    def play_all(self, show: Callable[[int], None], stop: Event) -> None:
-        """Play all games, or until `stop` is set; tell `show` how many have ended."""
-        try:
-            while not stop.is_set():
-                ended = self._refill()
-                if ended > 0:
-                    show(ended)
-                lanes = np.flatnonzero(self._number != NO_GAME)
-                if len(lanes) == 0:
-                    return
-                self._play(lanes)
-        except BaseException:
-            stop.set()
-            raise
-
-    def _refill(self) -> int:
-        """Take down the games that are over, and begin new ones; return how many are over."""
-        free = np.flatnonzero(self._lanes["over"])
-        ended = free[self._number[free] != NO_GAME]
-        if len(ended) > 0:
-            self._take_down(ended)
-        count = min(len(free), self._high - self._next)
-        if count > 0:
-            self._begin(free[:count], np.arange(self._next, self._next + count))
-            self._next += count
-        return len(ended)
-
-    def _take_down(self, ended: NDArray[np.int64]) -> None:
-        book, numbers = self._book, self._number[ended]
-        returns = np.zeros((len(ended), self._game.num_players))
-        make_scores(self._game)(self._batch.states, ended, returns)
-        book.returns[numbers] = returns
-        for lane, k in zip(ended, numbers, strict=True):
-            if k < book.record:
-                players = [book.names[a] for a in book.who[k]]
-                book.replays[int(k)] = Replay.of_lane(self._batch, int(lane), players)
-        self._number[ended] = NO_GAME
-
-    def _begin(self, lanes: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
-        streams, batch = self._book.streams[numbers], self._batch
-        self._number[lanes] = numbers
-        self._lanes["rng"][lanes, 0] = streams[:, 0]
-        self._rngs[lanes] = streams[:, 1:]
-        self._openings[lanes] = self._book.openings[numbers]
-        which = np.zeros(batch.count, np.bool_)
-        which[lanes] = True
-        self._stepper.restart(batch.states, self._lanes, which, batch.history, EVERY_SEAT)
-        for agent in {id(agent): agent for agent in self._agents}.values():
-            agent.start(lanes)
-
-    def _play(self, lanes: NDArray[np.int64]) -> None:
-        """Ask the agents, and play one ply in each of the lanes."""
-        numbers, batch = self._number[lanes], self._batch
-        asked = self._to_move(lanes)
-        who = self._book.who[numbers]
-        joint = np.zeros(asked.shape, np.int64)
-        opening = self._book.plies[numbers] < self._book.random_plies
-        if opening.any():
-            rows, seats = np.divmod(
-                np.flatnonzero(asked & opening[:, None]), self._game.num_players
-            )
-            streams = self._openings[lanes[rows], seats].reshape(-1, 1)
-            joint[rows, seats] = self._random.act(
-                batch.states[lanes[rows]], seats, streams, lanes[rows]
-            )
-            self._openings[lanes[rows], seats] = streams[:, 0]
-            asked = asked & ~opening[:, None]
-        for a in range(len(self._agents)):
-            # np.nonzero would return strided arrays, for which agents would be compiled anew.
-            rows, seats = np.divmod(np.flatnonzero(asked & (who == a)), self._game.num_players)
-            if len(rows) > 0:
-                joint[rows, seats] = self._ask(a, lanes[rows], seats)
-        wrong = self._stepper.reply(
-            batch.states, self._lanes, lanes, joint, batch.history, self._scratch
-        )
-        if wrong >= 0:
-            k, p = divmod(int(wrong), self._game.num_players)
-            self._complain(int(lanes[k]), p, int(joint[k, p]))
-        self._book.plies[numbers] += 1
-
-    def _to_move(self, lanes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which seats are to act in which of the lanes. Shape `[K, P]`."""
-        seats = self._game.num_players
-        if not self._game.simultaneous:
-            movers: NDArray[np.int8] = self._lanes["mover"][lanes]
-            asked: NDArray[np.bool_] = movers[:, None] == np.arange(seats)
-            return asked
-        active = np.zeros((seats, len(lanes)), np.bool_)
-        for p in range(seats):
-            self._stepper.active(self._batch.states, lanes, p, active[p])
-        return active.T
-
-    def _ask(self, a: int, lanes: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[Any]:
-        """Return what agent `a` chooses in seat `seats[i]` of lane `lanes[i]`. Shape `[K]`."""
-        rngs = self._rngs[lanes, seats].reshape(-1, 1)
-        actions = np.asarray(self._agents[a].act(self._batch.states[lanes], seats, rngs, lanes))
-        if actions.shape != seats.shape or actions.dtype.kind not in "iu":
-            raise ValueError(
-                f"agent {self._book.names[a]!r} must return integers of shape {seats.shape}, "
-                f"got {actions.dtype} of shape {actions.shape}"
-            )
-        self._rngs[lanes, seats] = rngs[:, 0]
-        for i in np.flatnonzero(actions == FORFEIT):
-            self._note_forfeit(a, int(lanes[i]), int(seats[i]))
-        return actions
-
-    def _note_forfeit(self, a: int, lane: int, seat: int) -> None:
-        book, k = self._book, int(self._number[lane])
-        why = self._agents[a].why(lane, seat)
-        book.forfeits.append(Forfeit(book.first + k, a, seat, int(book.plies[k]), *why))
-
-    def _complain(self, lane: int, seat: int, action: int) -> NoReturn:
-        game, book, k = self._game, self._book, int(self._number[lane])
-        s = self._batch.states.view(np.recarray)[lane]
-        legal = np.zeros(game.num_actions, np.int16)
-        n = (
-            game.legal_actions(s, seat, legal)
-            if game.simultaneous
-            else game.legal_actions(s, legal)
-        )
-        raise ValueError(
-            f"agent {book.names[book.who[k, seat]]!r} in seat {seat} of game {book.first + k} "
-            f"chose {action} at ply {book.plies[k]}, which is illegal: "
-            f"legal are {legal[:n].tolist()}"
-        )
-
-
-def _play_all(halls: Sequence[_Hall], show: Callable[[int], None]) -> None:
-    """Play all games, a thread for each hall; a failure anywhere stops all."""
-    stop = Event()
-    if len(halls) == 1:
-        halls[0].play_all(show, stop)
-        return
-    with ThreadPoolExecutor(len(halls)) as pool:
-        futures = [pool.submit(hall.play_all, show, stop) for hall in halls]
-        try:
-            wait(futures)
-        finally:
-            stop.set()
-        for future in futures:
-            future.result()
-
-
-@cache
-def make_scores(game: Game) -> Any:
-    """Return `scores(states, chosen, out)`, which writes the returns in some lanes to `out`.
-
-    `chosen` is int64 `[K]`, `out` float64 `[K, num_players]`.
-    """
-    returns = game.returns
-
-    @compiled
-    def scores(states: Any, chosen: Any, out: Any) -> None:
-        for k in range(len(chosen)):
-            returns(states[chosen[k]], out[k])
-
-    return scores
-
-
-def _streams(seed: int, first: int, games: int, count: int) -> NDArray[np.uint64]:
-    """Return where the random streams of each game start. Shape `[games, count]`."""
-    # Stream 0 of game k starts from output k of a generator seeded with `seed`, and its further
-    # outputs start the other streams: neighboring seeds and games have nothing in common.
-    numbers = np.arange(first, first + games, dtype=np.uint64)
-    rng = (np.full(games, seed, np.uint64) + GAMMA * numbers)[None]
-    rng = next_u64(rng)[None]
-    first = rng[0].copy()
-    next_u64(rng)  # the output that seeds the game itself
-    return np.stack([first, *(next_u64(rng) for _ in range(count - 1))], axis=1)
 
 
 @contextmanager

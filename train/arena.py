@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.envs.batch import make_scores
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.stepper import EVERY_SEAT, make_stepper, scratch_dtype
-from ludoteca.evaluate.match import make_scores
 from ludoteca.train.replay import Packing
 
 

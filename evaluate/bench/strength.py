@@ -23,8 +23,9 @@ from ludoteca.envs.files import write_whole
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.bench.rounds import choose
+from ludoteca.evaluate.hall import compile_match
 from ludoteca.evaluate.intervals import score_interval, wilson
-from ludoteca.evaluate.match import compile_match, play_match
+from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import rules_name
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import cores, run_tournament

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ludoteca.envs.files import write_whole
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.match import BATCH, seating
+from ludoteca.evaluate.book import seating
+from ludoteca.evaluate.match import BATCH
 from ludoteca.evaluate.reproduce.geese_lives import CAUSES, Lives, lives_of
 from ludoteca.evaluate.reproduce.timed_match import play_timed
 from ludoteca.evaluate.statistics.ranks import ranks

@@ -13,7 +13,8 @@ import numpy as np
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.match import compile_match, play_match
+from ludoteca.evaluate.hall import compile_match
+from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.evaluate.tournament.record import LETTERS, Played, Record
 from ludoteca.evaluate.tournament.results import Results
