@@ -106,7 +106,8 @@ def convolve(x: NDArray[Any], kernels: NDArray[Any], padding: str) -> NDArray[An
 
 def plus(x: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
     """Add what may have left the board: then everywhere."""
-    return x + (other if other.ndim == x.ndim else other[:, :, None, None])
+    total: NDArray[Any] = x + (other if other.ndim == x.ndim else other[:, :, None, None])
+    return total
 
 
 def per_channel(values: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
