@@ -630,7 +630,7 @@ class Wrong(Plain):
     ("answer", "message"),
     [
         (lambda n: np.full(n, 99), r"opponent in seat 1 of lane \d chose 99, which is illegal"),
-        (lambda n: np.full(n, -1), "chose -1, which is illegal"),
+        (lambda n: np.full(n, -2), "chose -2, which is illegal"),
         (lambda n: np.zeros(n), r"must return integers of shape \(\d,\), got float64"),
         (lambda n: 0, r"must return integers of shape \(\d,\), got int64 of shape \(\)"),
         (lambda n: np.zeros(n + 1, int), "must return integers of shape"),
