@@ -254,7 +254,11 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry):
         ("hungry_geese", {}),
         ("hungry_geese:num_players=8,rows=9,columns=12,min_food=5,max_length=6", {"reach": 0}),
         ("hungry_geese:num_players=2,rows=3,columns=3", {"corridor": 1, "hungry": 0}),
-        ("hungry_geese:num_players=3,rows=5,columns=50,hunger_rate=15", {"corridor": 0.25}),
+        pytest.param(
+            "hungry_geese:num_players=3,rows=5,columns=50,hunger_rate=15",
+            {"corridor": 0.25},
+            marks=pytest.mark.slow,
+        ),
         ("hungry_geese:num_players=2,rows=8,columns=8,min_food=9", {"corridor": 1, "reach": 9}),
     ],
 )

@@ -130,13 +130,13 @@ def test_too_many_are_refused():
 
 
 def test_the_agent_searches_and_is_the_same_with_the_same_seed(tmp_path):
-    game = make_game("hungry_geese:rows=5,columns=5,episode_steps=30")
+    game = make_game("hungry_geese")
     config = ACConfig(filters=8, blocks=1)
     path = tmp_path / "net.safetensors"
     about = {"game": game.spec, "network": config.as_dict()}
     save_weights(path, make_ac_network(config, game).state_dict(), about)
-    agents = [f"ac:{path},simulations=40", f"ac:{path},simulations=8,temperature=1", "greedy"]
-    one, other = (play_match(game, agents, 12, seed=4) for _ in range(2))
+    agents = [f"ac:{path},simulations=12", f"ac:{path},simulations=4,temperature=1", "greedy"]
+    one, other = (play_match(game, agents, 4, seed=4) for _ in range(2))
     assert np.array_equal(one.returns, other.returns)
     config = ACConfig(filters=8, blocks=1, value=False)
     blind = tmp_path / "blind.safetensors"

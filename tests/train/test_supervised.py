@@ -86,7 +86,7 @@ def test_it_learns_to_play_as_an_agent_does(tmp_path):
     assert np.bincount(data.actions).max() / len(data) < 0.4
     assert training.best["accuracy"] > 0.75
     assert training.best["value_loss"] < 0.9 * data.outcomes[data.validation].var()
-    for agent in (f"cnn:{config.folder}", f"ac:{config.folder},simulations=2"):
+    for agent in (f"cnn:{config.folder}", f"ac:{config.folder}"):
         assert play_match(game, [agent, "random_safe"], 50, seed=5).totals[0].score > 0.8
 
 
