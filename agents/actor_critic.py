@@ -190,7 +190,7 @@ class ActorCriticAgent(NetworkAgent):
         together = 1 if self._seconds is not None else TOGETHER
         for k in range(0, len(states), together):
             part = slice(k, k + together)
-            streams = rngs[part]
+            streams = rngs[part]  # the same memory
             found = self.look(states[part], streams)
             rows = np.arange(len(found.visits))
             visits = found.visits[rows, seats[part]].astype(np.float64)
@@ -199,7 +199,6 @@ class ActorCriticAgent(NetworkAgent):
             else:
                 weights = visits ** (1 / self._temperature)
                 actions[part] = by_weight(weights, uniform(streams.T))
-            rngs[part] = streams
         return actions
 
     def look(self, states: NDArray[np.void], streams: NDArray[np.uint64]) -> JointFound:

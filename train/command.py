@@ -2,9 +2,10 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -12,9 +13,11 @@ from ludoteca.train.epoch_report import Findings, findings_table, finish_epochs
 from ludoteca.train.epochs import EpochTraining
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.report import Subject, finish, results_table
+from ludoteca.train.settings import EpochConfig, RoundConfig
 
 Training = TypeVar("Training", bound=RoundTraining)
 InEpochs = TypeVar("InEpochs", bound=EpochTraining)
+Config = TypeVar("Config", bound=RoundConfig | EpochConfig)
 
 
 def train(training: Training, subject: Callable[[Training], Subject]) -> dict[str, Any] | None:
@@ -79,6 +82,32 @@ def train_epochs(
         Console().print(findings_table(findings), highlight=False)
         print(f"report: {config.folder / 'report.md'}")
     return results
+
+
+def parse_preset(
+    name: str, description: str | None, modern: Config, document: Config, arguments: Sequence[str]
+) -> Config:
+    """Read a command line: a preset, `modern` if none is named, and settings that differ.
+
+    Args:
+        name: of the module.
+        description: what it does.
+        modern: the preset that learns well.
+        document: the preset of the document.
+        arguments: of the command.
+    """
+    presets = {
+        "modern": ("What learns well.", modern),
+        "document": ("What the document did.", document),
+    }
+    named = arguments[:1] and arguments[0] in presets
+    config: Config = tyro.extras.overridable_config_cli(
+        presets,
+        prog=f"python -m {name}",
+        args=arguments if named else ["modern", *arguments],
+        description=description,
+    )
+    return config
 
 
 def run_command(name: str, main: Callable[[], Any]) -> None:

@@ -30,7 +30,6 @@ from ludoteca.envs.rng import next_u64
 HIDDEN = -1.0  # prior of an action that is not tried
 NOBODY = -1  # in place of an action: the player cannot act
 ENDED = -1  # in place of a leaf: the network has nothing to say
-LOST = 0.0  # what a simulation under way is worth to others
 
 
 class JointTrees(NamedTuple):
@@ -164,12 +163,12 @@ def make_joint_simulation(game: Game) -> JointSimulation:
 
     @kernel
     def back_up(t: Any, b: int, slot: int) -> None:
-        """Add `t.scores` along the path; the simulation counted as lost so far."""
+        """Add `t.scores` along the path: until now the simulation was a visit worth 0, a loss."""
         for d in range(t.depth[b, slot]):
             for p in range(players):
                 action = t.chosen[b, slot, d, p]
                 if action != NOBODY:
-                    t.arms[b, t.path[b, slot, d], p, action].value += t.scores[p] - LOST
+                    t.arms[b, t.path[b, slot, d], p, action].value += t.scores[p]
 
     @kernel
     def simulate(t: Any, b: int, slot: int, c: float, fpu: float) -> None:
@@ -187,7 +186,6 @@ def make_joint_simulation(game: Game) -> JointSimulation:
                 if n > 0:
                     action = choose(t, b, node, p, n, c, fpu)
                     t.arms[b, node, p, action].visits += 1
-                    t.arms[b, node, p, action].value += LOST
                 t.chosen[b, slot, depth, p] = action
                 t.joint[p] = max(action, 0)
                 joint = joint * num_actions + max(action, 0)

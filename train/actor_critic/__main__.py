@@ -11,19 +11,14 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import tyro
-
 from ludoteca.agents.actor_critic import ActorCriticAgent
 from ludoteca.train.actor_critic.config import DOCUMENT, MODERN, Config
 from ludoteca.train.actor_critic.document import make_training
 from ludoteca.train.actor_critic.training import Training
-from ludoteca.train.command import run_command, train
+from ludoteca.train.command import parse_preset, run_command, train
 from ludoteca.train.report import Subject
 
-PRESETS = {
-    "modern": ("What learns well.", MODERN),
-    "document": ("What the document did.", DOCUMENT),
-}
+NAME = "ludoteca.train.actor_critic"
 
 
 def main(config: Config) -> dict[str, Any] | None:
@@ -52,15 +47,8 @@ def _subject(training: Training) -> Subject:
 
 def parse(arguments: Sequence[str]) -> Config:
     """Read a command line: a preset, `modern` if none is named, and settings that differ."""
-    named = arguments[:1] and arguments[0] in PRESETS
-    config: Config = tyro.extras.overridable_config_cli(
-        PRESETS,
-        prog="python -m ludoteca.train.actor_critic",
-        args=arguments if named else ["modern", *arguments],
-        description=__doc__,
-    )
-    return config
+    return parse_preset(NAME, __doc__, MODERN, DOCUMENT, arguments)
 
 
 if __name__ == "__main__":
-    run_command("ludoteca.train.actor_critic", lambda: main(parse(sys.argv[1:])))
+    run_command(NAME, lambda: main(parse(sys.argv[1:])))

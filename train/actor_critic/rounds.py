@@ -65,7 +65,7 @@ class SelfPlay:
             league: who else may play.
             rng: decides about everything.
         """
-        arena, players = self._arena, self._encoder.game.num_players
+        arena = self._arena
         who = self._seat(len(league), rng)
         streams = rng.integers(2**63, size=who.shape).astype(np.uint64)
         lengths = np.zeros(arena.count, np.int64)
@@ -94,7 +94,6 @@ class SelfPlay:
                 )
             lengths[turn.lanes] = turn.ply + 1
         columns = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-        assert who.shape == (arena.count, players)
         return Round(lengths, arena.returns, who, *columns)
 
     def _seat(self, members: int, rng: np.random.Generator) -> NDArray[np.int8]:

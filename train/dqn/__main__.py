@@ -11,18 +11,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import tyro
-
 from ludoteca.agents.dqn import DQNAgent
-from ludoteca.train.command import run_command, train
+from ludoteca.train.command import parse_preset, run_command, train
 from ludoteca.train.dqn.config import DOCUMENT, MODERN, Config
 from ludoteca.train.dqn.training import Training
 from ludoteca.train.report import Subject
 
-PRESETS = {
-    "modern": ("What learns well.", MODERN),
-    "document": ("What the document did.", DOCUMENT),
-}
+NAME = "ludoteca.train.dqn"
 
 
 def main(config: Config) -> dict[str, Any] | None:
@@ -49,15 +44,8 @@ def _subject(training: Training) -> Subject:
 
 def parse(arguments: Sequence[str]) -> Config:
     """Read a command line: a preset, `modern` if none is named, and settings that differ."""
-    named = arguments[:1] and arguments[0] in PRESETS
-    config: Config = tyro.extras.overridable_config_cli(
-        PRESETS,
-        prog="python -m ludoteca.train.dqn",
-        args=arguments if named else ["modern", *arguments],
-        description=__doc__,
-    )
-    return config
+    return parse_preset(NAME, __doc__, MODERN, DOCUMENT, arguments)
 
 
 if __name__ == "__main__":
-    run_command("ludoteca.train.dqn", lambda: main(parse(sys.argv[1:])))
+    run_command(NAME, lambda: main(parse(sys.argv[1:])))

@@ -12,17 +12,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import tyro
-
-from ludoteca.train.command import run_command, train_epochs
+from ludoteca.train.command import parse_preset, run_command, train_epochs
 from ludoteca.train.supervised.config import DOCUMENT, MODERN, Config
 from ludoteca.train.supervised.report import find
 from ludoteca.train.supervised.training import Training
 
-PRESETS = {
-    "modern": ("What learns well.", MODERN),
-    "document": ("What the document did.", DOCUMENT),
-}
+NAME = "ludoteca.train.supervised"
 
 
 def main(config: Config, progress: bool = True) -> dict[str, Any] | None:
@@ -40,15 +35,8 @@ def main(config: Config, progress: bool = True) -> dict[str, Any] | None:
 
 def parse(arguments: Sequence[str]) -> Config:
     """Read a command line: a preset, `modern` if none is named, and settings that differ."""
-    named = arguments[:1] and arguments[0] in PRESETS
-    config: Config = tyro.extras.overridable_config_cli(
-        PRESETS,
-        prog="python -m ludoteca.train.supervised",
-        args=arguments if named else ["modern", *arguments],
-        description=__doc__,
-    )
-    return config
+    return parse_preset(NAME, __doc__, MODERN, DOCUMENT, arguments)
 
 
 if __name__ == "__main__":
-    run_command("ludoteca.train.supervised", lambda: main(parse(sys.argv[1:])))
+    run_command(NAME, lambda: main(parse(sys.argv[1:])))
