@@ -9,7 +9,7 @@ from ludoteca.agents.agent import Agent, CompiledAgent, Policy, PolicyAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.games import othello
 from ludoteca.envs.games.bitboards import U1, count
-from ludoteca.envs.games.hungry_geese import NONE
+from ludoteca.envs.games.hungry_geese import neighbor, turns_back
 from ludoteca.envs.jit import compiled, kernel
 from ludoteca.envs.rng import below, next_u64
 from ludoteca.envs.symmetry import DIRECTIONS
@@ -129,10 +129,9 @@ def nearest_food(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     best, chosen = rows + columns, -1
     for action in range(4):
         last = s.last_action[player]
-        if last != NONE and (last + 2) % 4 == action:
+        if turns_back(last, action):
             continue
-        row = (head // columns + DIRECTIONS[action][0]) % rows
-        column = (head % columns + DIRECTIONS[action][1]) % columns
+        row, column = neighbor(head, action, s.occupied.shape)
         if s.occupied[row, column] > 0 or beside_rival(s, player, row, column):
             continue
         for i in range(s.num_food):

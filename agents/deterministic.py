@@ -11,7 +11,7 @@ import numpy as np
 from ludoteca.agents.agent import Policy, PolicyAgent
 from ludoteca.agents.baselines import beside_rival
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import FOOD, NONE
+from ludoteca.envs.games.hungry_geese import FOOD, NONE, neighbor, turns_back
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.symmetry import DIRECTIONS
@@ -68,7 +68,7 @@ def make_choose(corridor: float, reach: int, hungry: int) -> Policy:
 
     @kernel
     def choose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
-        rows, columns = s.occupied.shape
+        columns = s.occupied.shape[1]
         length = int(s.length[player])
         head, last = s.body[player, s.start[player]], s.last_action[player]
         eaters = who_may_eat(s)
@@ -78,10 +78,9 @@ def make_choose(corridor: float, reach: int, hungry: int) -> Policy:
         limit = min(LONGEST, max(2, int(length * corridor)))
         best_safety, best_depth, best_distance, chosen = -1, 0, 0, 0
         for action in range(4):
-            if last != NONE and (last + 2) % 4 == action:
+            if turns_back(last, action):
                 continue
-            row = (head // columns + DIRECTIONS[action][0]) % rows
-            column = (head % columns + DIRECTIONS[action][1]) % columns
+            row, column = neighbor(head, action, s.occupied.shape)
             safety, depth = 0, 0
             if is_free(s, player, row, column, 1, 0, eaters):
                 safety = 1 if beside_rival(s, player, row, column) else 2
@@ -146,8 +145,7 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
     """
     rows, columns = s.occupied.shape
     head = s.body[player, s.start[player]]
-    row = (head // columns + DIRECTIONS[first][0]) % rows
-    column = (head % columns + DIRECTIONS[first][1]) % columns
+    row, column = neighbor(head, first, s.occupied.shape)
     path = np.uint64(first)  # the last action in the lowest bits
     depth, deepest, action = 1, 1, 0
     eaten = int(s.occupied[row, column] == FOOD)
@@ -155,8 +153,8 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
     while deepest < limit and looks < PATIENCE:
         if action < 4:
             looks += 1
-            next_row = (row + DIRECTIONS[action][0]) % rows
-            next_column = (column + DIRECTIONS[action][1]) % columns
+            cell = row * columns + column
+            next_row, next_column = neighbor(cell, action, s.occupied.shape)
             if (
                 is_free(s, player, next_row, next_column, depth + 1, eaten, eaters)
                 and not within_reach(s, player, next_row, next_column, min(reach, depth + 1))

@@ -8,7 +8,7 @@ from typing import Any
 from ludoteca.agents.agent import Policy, PolicyAgent
 from ludoteca.agents.baselines import GREEDY, uniform
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import NONE
+from ludoteca.envs.games.hungry_geese import NONE, neighbor, turns_back
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import below
 from ludoteca.envs.symmetry import DIRECTIONS
@@ -58,17 +58,16 @@ def safe_goose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     If there is none, any that does not turn back. The goose's own tail, which moves on, counts as
     free; the tails of others do not, since they stay where a goose eats.
     """
-    rows, columns = s.occupied.shape
+    columns = s.occupied.shape[1]
     room = s.body.shape[1]
     head = s.body[player, s.start[player]]
     tail = s.body[player, (s.start[player] + s.length[player] - 1) % room]
     last = s.last_action[player]
     found, chosen = 0, -1
     for action in range(4):
-        if last != NONE and (last + 2) % 4 == action:
+        if turns_back(last, action):
             continue
-        row = (head // columns + DIRECTIONS[action][0]) % rows
-        column = (head % columns + DIRECTIONS[action][1]) % columns
+        row, column = neighbor(head, action, s.occupied.shape)
         if s.occupied[row, column] <= 0 or row * columns + column == tail:
             found += 1
             if below(rng, found) == 0:  # each of the moves is kept with equal probability

@@ -96,9 +96,14 @@ def parse_preset(
         document: the preset of the document.
         arguments: of the command.
     """
+    about = f"{(description or '').strip()}\n\nShown are the settings of the preset"
     presets = {
-        "modern": ("What learns well.", modern),
-        "document": ("What the document did.", document),
+        "modern": (
+            f"{about} `modern`, what learns well, which is meant if none is named. There is also "
+            "`document`, what the document did: `document --help`.",
+            modern,
+        ),
+        "document": (f"{about} `document`, what the document did.", document),
     }
     named = arguments[:1] and arguments[0] in presets
     config: Config = tyro.extras.overridable_config_cli(

@@ -45,7 +45,9 @@ class RoundTraining(ABC):
         learner: the network that learns, and how.
         player: runs the network that plays: a copy.
         games: how many games were learned from.
+        plies: how many plies they had; where all move at once, a ply is a step of all.
         seconds: how long that took, in all parts of the run.
+        learning_seconds: the same without evaluations and checkpoints.
         best: how good the best network so far was, and after how many games.
         metrics: what was measured so far.
     """
@@ -74,7 +76,8 @@ class RoundTraining(ABC):
         # Playing and learning draw from generators of their own, as they go on side by side.
         seeds = np.random.SeedSequence(config.seed).spawn(2)
         self.playing, self.learning = (np.random.default_rng(seed) for seed in seeds)
-        self.games, self.seconds = 0, 0.0
+        self.games = self.plies = 0
+        self.seconds = self.learning_seconds = 0.0
         self.best: dict[str, Any] = {}
         self._last = 0  # games of the last round
         self._waiting: Any = None  # the round that was played, but not learned from yet
@@ -85,7 +88,9 @@ class RoundTraining(ABC):
         if self._state is not None:
             numbers, arrays = self._state
             self._state = None
-            self.games, self.seconds = numbers["games"], numbers["seconds"]
+            self.games, self.plies = numbers["games"], numbers["plies"]
+            self.seconds = numbers["seconds"]
+            self.learning_seconds = numbers["learning_seconds"]
             self._last, self.best, rows = numbers["last"], numbers["best"], numbers["rows"]
             self.playing.bit_generator.state = numbers["playing"]
             self.learning.bit_generator.state = numbers["learning"]
@@ -153,6 +158,7 @@ class RoundTraining(ABC):
         started, saved = time.monotonic() - self.seconds, time.monotonic()
         with ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             while not self.finished:
+                began = time.monotonic()
                 if self._waiting is None:
                     self.player.load(self.network)
                     self._waiting = self.play(self.games)
@@ -163,8 +169,10 @@ class RoundTraining(ABC):
                     coming = pool.submit(self.play, after)
                 self.learn(played)
                 self.games, self._last = after, len(played.lengths)
+                self.plies += int(played.lengths.sum())
                 self._waiting = None if coming is None else coming.result()
                 self.seconds = time.monotonic() - started
+                self.learning_seconds += time.monotonic() - began
                 self._measure()
                 if self.finished or time.monotonic() - saved > config.save_seconds:
                     self.save()
@@ -179,7 +187,9 @@ class RoundTraining(ABC):
             arrays = arrays | under("waiting", played)
         numbers = {
             "games": self.games,
+            "plies": self.plies,
             "seconds": self.seconds,
+            "learning_seconds": self.learning_seconds,
             "last": self._last,
             "best": self.best,
             "precision": self.precision,

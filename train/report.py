@@ -77,7 +77,9 @@ def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
         "training": {
             "games": training.games,
             "updates": training.updates,
+            "plies": training.plies,
             "seconds": round(training.seconds, 1),
+            "learning_seconds": round(training.learning_seconds, 1),
             "best": training.best,
             "precision": training.precision,
         },
@@ -228,8 +230,9 @@ best network was chosen.
 ![Learning curve](learning_curve.png)
 
 {training["games"]:,} games and {training["updates"]:,} updates in {training["seconds"]:,.0f}
-seconds, evaluations included. Each marked point: {config["evaluate_games"]:,} games per seat. The
-network of {best["games"]:,} games was kept, as the last of those that won most.
+seconds, evaluations included. Without them {_speed(game, training)}.
+Each marked point: {config["evaluate_games"]:,} games per seat. The network of {best["games"]:,}
+games was kept, as the last of those that won most.
 
 ## A game
 
@@ -257,6 +260,16 @@ def how_it_was_done(results: dict[str, Any]) -> str:
 
 {table(("setting", "value"), settings, texts=2)}
 """
+
+
+def _speed(game: Game, training: dict[str, Any]) -> str:
+    """Tell how fast a run played and learned."""
+    seconds = training["learning_seconds"] or 1e-9
+    steps = "steps of all players" if game.simultaneous else "moves"
+    return (
+        f"{training['plies'] / seconds:,.0f} {steps}\nand {training['updates'] / seconds:,.1f} "
+        "updates were made per second"
+    )
 
 
 def _about_game(game: Game, replay: Replay, seat: int) -> str:

@@ -7,9 +7,8 @@ do, and how near every cell is to oneself and to rivals. All values are percenta
 
 from typing import Any
 
-from ludoteca.envs.games.hungry_geese import NONE
+from ludoteca.envs.games.hungry_geese import NONE, neighbor, turns_back
 from ludoteca.envs.jit import kernel
-from ludoteca.envs.symmetry import DIRECTIONS
 
 (
     OWN_BODY, RIVAL_BODY,  # 1 where there is a segment
@@ -68,9 +67,8 @@ def observe(s: Any, player: int, stay: Any, queue: Any, reach: Any, out: Any) ->
                 out[RIVAL_HEAD, row, column] = FULL
                 out[RIVAL_LEAD, row, column] = max(-FULL, min(lead, FULL))
                 for action in range(4):
-                    if s.last_action[p] == NONE or (s.last_action[p] + 2) % 4 != action:
-                        i = (row + DIRECTIONS[action][0]) % rows
-                        j = (column + DIRECTIONS[action][1]) % columns
+                    if not turns_back(s.last_action[p], action):
+                        i, j = neighbor(row * columns + column, action, s.occupied.shape)
                         out[RIVAL_NEXT, i, j] = FULL
         last = int(s.last_head[p])
         if last != NONE:
@@ -100,7 +98,7 @@ def spread(s: Any, player: int, own: bool, stay: Any, queue: Any, reach: Any) ->
     The head is that of `player` if `own`, else the nearest of all others. Segments are gone when
     they have stayed, as long as nobody eats.
     """
-    rows, columns = s.occupied.shape
+    columns = s.occupied.shape[1]
     reach[:] = -1
     first, end = 0, 0
     for p in range(s.length.shape[0]):
@@ -113,8 +111,7 @@ def spread(s: Any, player: int, own: bool, stay: Any, queue: Any, reach: Any) ->
         cell = int(queue[first])
         first += 1
         for action in range(4):
-            row = (cell // columns + DIRECTIONS[action][0]) % rows
-            column = (cell % columns + DIRECTIONS[action][1]) % columns
+            row, column = neighbor(cell, action, s.occupied.shape)
             there = row * columns + column
             if reach[there] < 0 and stay[there] <= reach[cell] + 1:
                 reach[there] = reach[cell] + 1
@@ -128,7 +125,7 @@ def safe_actions(s: Any, player: int, stay: Any, out: Any) -> int:
 
     Turning back and entering a segment that stays do. `stay` is what `observe` wrote.
     """
-    rows, columns = s.occupied.shape
+    columns = s.occupied.shape[1]
     head = int(s.body[player, s.start[player]])
     last = int(s.last_action[player])
     # Hunger takes another segment of each rival before heads are looked at, but not of oneself:
@@ -137,12 +134,10 @@ def safe_actions(s: Any, player: int, stay: Any, out: Any) -> int:
     tail = int(s.body[player, (s.start[player] + s.length[player] - 1) % s.body.shape[1]])
     found = 0
     for action in range(4):
-        row = (head // columns + DIRECTIONS[action][0]) % rows
-        column = (head % columns + DIRECTIONS[action][1]) % columns
+        row, column = neighbor(head, action, s.occupied.shape)
         cell = row * columns + column
-        back = last != NONE and (last + 2) % 4 == action
         kills = stay[cell] > 1 + int(starving) or (stay[cell] > 1 and own_segment(s, player, cell))
-        out[action] = int(not back and (not kills or cell == tail))
+        out[action] = int(not turns_back(last, action) and (not kills or cell == tail))
         found += out[action]
     return found
 

@@ -195,7 +195,7 @@ def step(s: Any, actions: Any) -> None:
 @kernel
 def move(s: Any, p: int, action: int) -> None:
     """Move goose `p`, which may starve or bite itself; other geese are not looked at yet."""
-    rows, columns = s.occupied.shape
+    columns = s.occupied.shape[1]
     room = s.body.shape[1]
     last_action, s.last_action[p] = s.last_action[p], action
     s.last_head[p] = s.body[p, s.start[p]]
@@ -203,11 +203,10 @@ def move(s: Any, p: int, action: int) -> None:
         s.score[p] = FORFEITED
         die(s, p)
         return
-    if last_action != NONE and (last_action + 2) % 4 == action:
+    if turns_back(last_action, action):
         die(s, p)
         return
-    row = (s.last_head[p] // columns + DIRECTIONS[action][0]) % rows
-    column = (s.last_head[p] % columns + DIRECTIONS[action][1]) % columns
+    row, column = neighbor(s.last_head[p], action, s.occupied.shape)
     head = row * columns + column
     if s.occupied[row, column] == FOOD:
         eat(s, head)
@@ -226,6 +225,21 @@ def move(s: Any, p: int, action: int) -> None:
     s.occupied[row, column] += 1
     if s.steps % s.hunger_rate == 0:
         drop_tail(s, p)
+
+
+@kernel
+def turns_back(last_action: int, action: int) -> bool:
+    """Tell whether an action is the reverse of the last one, which kills."""
+    return bool(last_action != NONE and (last_action + 2) % 4 == action)
+
+
+@kernel
+def neighbor(cell: int, action: int, shape: tuple[int, int]) -> tuple[int, int]:
+    """Return row and column of the cell where an action leads on a torus of a shape."""
+    rows, columns = shape
+    row = (cell // columns + DIRECTIONS[action][0]) % rows
+    column = (cell % columns + DIRECTIONS[action][1]) % columns
+    return row, column
 
 
 @kernel

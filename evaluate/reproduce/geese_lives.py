@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.game import FORFEIT
-from ludoteca.envs.games.hungry_geese import NONE, move, step
+from ludoteca.envs.games.hungry_geese import move, step, turns_back
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
@@ -144,7 +144,7 @@ def death_in_move(length: int, last_action: int, action: int) -> int:
     """
     if action == FORFEIT:
         return LEFT
-    if last_action != NONE and (last_action + 2) % 4 == action:
+    if turns_back(last_action, action):
         return TURNED_BACK
     return STARVED if length == 1 else OWN_BODY
 

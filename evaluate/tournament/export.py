@@ -73,6 +73,17 @@ def to_json(results: Results, analysis: Analysis) -> dict[str, Any]:
     return {
         "tournament": t.identity() | {"names": list(t.names), "draws": t.draws},
         "seconds": round(results.seconds, 1),
+        "forfeits": [
+            asdict(one)
+            | {
+                "game": t.games[match.game],
+                "agent": t.names[one.agent],
+                "against": t.names[sum(match.pair) - one.agent],
+                "repeat": match.repeat,
+                "game_of_match": one.game,
+            }
+            for match, one in results.forfeits
+        ],
         **numbers,
         "friedman": None if analysis.friedman is None else asdict(analysis.friedman),
         "nemenyi": None

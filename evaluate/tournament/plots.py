@@ -66,6 +66,11 @@ def box_plot(
     return figure_png(figure, COLORS)
 
 
+def label(name: str, most: int = 36) -> str:
+    """Return a name that leaves room for a picture: a long one without its middle."""
+    return name if len(name) <= most else f"{name[: most // 3]}…{name[1 - most + most // 3 :]}"
+
+
 def heat_map(shares: NDArray[np.float64], names: Sequence[str], what: str) -> bytes:
     """Draw who beats whom: percentages of the row's agent against the column's.
 

@@ -7,7 +7,7 @@ short is dropped when the record is opened again.
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.files import write_whole
+from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 
 FORMAT = 1
@@ -34,6 +35,7 @@ class Played:
         outcomes: a letter for each game: how the first agent of the pair fared.
         plies: of all of them together.
         seconds: that playing took.
+        forfeits: what agents left, numbered as in the pair: 0 or 1.
     """
 
     match: Match
@@ -41,6 +43,7 @@ class Played:
     outcomes: str
     plies: int
     seconds: float
+    forfeits: tuple[Forfeit, ...] = ()
 
 
 class Record:
@@ -51,6 +54,8 @@ class Record:
             `[games, pairs, repeats, games_per_match]`.
         plies: of the games played, by game and pair. Shape `[games, pairs]`.
         seconds: that they took, likewise.
+        forfeits: games that agents left, and of which matches; agents are numbered as in the
+            tournament.
     """
 
     def __init__(self, tournament: Tournament, folder: Path):
@@ -68,6 +73,7 @@ class Record:
         )
         self.plies = np.zeros(shape, np.int64)
         self.seconds = np.zeros(shape)
+        self.forfeits: list[tuple[Match, Forfeit]] = []
         self._pair = {pair: k for k, pair in enumerate(tournament.pairs)}
         self._check_folder()
         self._file = (folder / GAMES).open("a+b")
@@ -120,6 +126,8 @@ class Record:
             "plies": played.plies,
             "seconds": round(played.seconds, 6),
         }
+        if played.forfeits:
+            line["forfeits"] = [asdict(one) for one in played.forfeits]
         self._check(played)
         self._file.write(json.dumps(line).encode() + b"\n")
         self._file.flush()
@@ -170,6 +178,7 @@ class Record:
             found["outcomes"],
             found["plies"],
             found["seconds"],
+            tuple(Forfeit(**one) for one in found.get("forfeits", ())),
         )
         self._check(played)
         return played
@@ -183,6 +192,7 @@ class Record:
             and 0 <= match.repeat < t.repeats
             and 0 <= played.first < high <= t.games_per_match
             and set(played.outcomes) <= set(LETTERS)
+            and all(one.agent in (0, 1) for one in played.forfeits)
         ):
             raise ValueError(f"{played} is not of this tournament")
         if (self.of_match(match)[played.first : high] != MISSING).any():
@@ -195,6 +205,10 @@ class Record:
         self.of_match(played.match)[played.first : played.first + len(outcomes)] = outcomes
         self.plies[where] += played.plies
         self.seconds[where] += played.seconds
+        self.forfeits += [
+            (played.match, replace(one, agent=played.match.pair[one.agent]))
+            for one in played.forfeits
+        ]
 
 
 def _lock(file: int, folder: Path) -> None:

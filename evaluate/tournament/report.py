@@ -70,7 +70,7 @@ def shares(results: Results) -> NDArray[np.float64]:
 
 def draw(results: Results, analysis: Analysis) -> dict[str, bytes]:
     """Return the pictures that make sense, as PNG files by name."""
-    names, what = results.tournament.names, points_name(results)
+    names, what = tuple(map(plots.label, results.tournament.names)), points_name(results)
     pictures = {
         "heat_map.png": plots.heat_map(shares(results), names, f"Share of {what}"),
         "ratings.png": plots.rating_plot(results.ratings, names),
@@ -121,6 +121,8 @@ def to_markdown(
         sections.wilcoxon_text(analysis, names),
         "## Games",
         _games_table(results, games),
+        "## Games that agents left" if results.forfeits else "",
+        sections.forfeits_table([one for _, one in results.forfeits], names),
         "## Agents",
         table(("name", "agent"), agents, texts=2),
         "## How it was made",

@@ -1,5 +1,6 @@
 """The results of a tournament, counted."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -7,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.statistics.ratings import Ratings, rate
-from ludoteca.evaluate.tournament.plan import Tournament
+from ludoteca.evaluate.tournament.plan import Match, Tournament
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Results:
         outcomes: of every game, for the first agent of the pair: 1, 0 or -1. Shape
             `[games, pairs, repeats, games_per_match]`.
         seconds: how long all processes took together, for the games alone.
+        forfeits: games that agents left, and of which matches, in order.
     """
 
     def __init__(
@@ -63,9 +66,13 @@ class Results:
         outcomes: NDArray[np.int8],
         plies: NDArray[np.int64],
         seconds: NDArray[np.float64],
+        forfeits: Sequence[tuple[Match, Forfeit]] = (),
     ):
         self.tournament, self.outcomes, self._plies = tournament, outcomes, plies
         self.seconds = float(seconds.sum())
+        self.forfeits = sorted(
+            forfeits, key=lambda one: (one[0].game, one[0].pair, one[0].repeat, one[1].game)
+        )
 
     @cached_property
     def pair_results(self) -> list[PairResult]:

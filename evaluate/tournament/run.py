@@ -58,7 +58,7 @@ def run_tournament(
                 _progress_bar(record) if progress else nullcontext(_silent) as show,
             ):
                 _play(record, to_play, workers, show)
-        return Results(tournament, record.outcomes, record.plies, record.seconds)
+        return Results(tournament, record.outcomes, record.plies, record.seconds, record.forfeits)
 
 
 def _play(
@@ -125,7 +125,8 @@ def play(tournament: Tournament, match: Match, first: int, count: int) -> Played
     other = np.where(mine, -np.inf, result.returns).max(1)
     letters = "".join(LETTERS[int(sign) + 1] for sign in np.sign(best - other))
     plies = round(result.mean_plies * count)
-    return Played(match, first, letters, plies, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    return Played(match, first, letters, plies, seconds, result.forfeits)
 
 
 def cores() -> int:

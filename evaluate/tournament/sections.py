@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ludoteca.evaluate.forfeits import Forfeit, forfeit_counts
 from ludoteca.evaluate.markdown import bold, number, p_text, p_value, table
 from ludoteca.evaluate.statistics.ranks import AGENTS, GAMES
 from ludoteca.evaluate.statistics.ratings import Ratings
@@ -42,6 +43,18 @@ def rank_table(analysis: Analysis, names: Sequence[str], games: Sequence[str]) -
     rows.append(["*sum*", *(number(x) for x in analysis.ranks.sum(0).tolist())])
     rows.append(["*mean*", *(f"{x:.2f}" for x in analysis.mean_ranks.tolist())])
     return table(("game", *names), rows)
+
+
+def forfeits_table(forfeits: Sequence[Forfeit], names: Sequence[str]) -> str:
+    """Return who left how many games and why; empty if nobody did."""
+    rows = []
+    for a, name in enumerate(names):
+        mine = [one for one in forfeits if one.agent == a]
+        if mine:
+            kinds = forfeit_counts(mine, a)
+            reasons = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+            rows.append((name, f"{len(mine):,}", reasons, " ".join(mine[0].message.split())))
+    return table(("agent", "times", "reasons", "the first one"), rows) if rows else ""
 
 
 def friedman_text(analysis: Analysis) -> str:

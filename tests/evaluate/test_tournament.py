@@ -17,8 +17,8 @@ import pytest
 
 from ludoteca.evaluate.cli import main
 from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.tournament import plots, run
 from ludoteca.evaluate.tournament import record as record_module
-from ludoteca.evaluate.tournament import run
 from ludoteca.evaluate.tournament.plan import Match, Tournament, short_names, split_specs
 from ludoteca.evaluate.tournament.record import GAMES, MISSING, Played, Record
 from ludoteca.evaluate.tournament.report import write_report
@@ -78,6 +78,26 @@ def test_every_match_has_a_seed_of_its_own():
     # Seeds of a pair do not change if others play, too.
     more = replace(SMALL, agents=("random", "greedy", "mcts:simulations=5"), names=())
     assert [more.match_seed(match) for match in more.matches() if match.pair == (0, 1)] == seeds[:4]
+
+
+def test_games_that_agents_left_are_recorded(tmp_path):
+    (tmp_path / "sleepy.py").write_text("def agent(seen): return {}['no key']\n")
+    agents = ("random", f"kaggle:{tmp_path / 'sleepy.py'}", "greedy")
+    plan = Tournament(("hungry_geese:num_players=2",), agents, games_per_pair=2, repeats=1)
+    first = run_tournament(plan, tmp_path / "run", processes=1)
+    again = run_tournament(plan, tmp_path / "run", processes=1)
+    assert first.forfeits == again.forfeits
+    assert [one.agent for _, one in first.forfeits] == [1] * 4
+    assert [(match.pair, one.game, one.seat) for match, one in first.forfeits] == [
+        ((0, 1), 0, 1), ((0, 1), 1, 0), ((1, 2), 0, 0), ((1, 2), 1, 1)
+    ]  # fmt: skip
+    write_report(first, tmp_path)
+    told = json.loads((tmp_path / "results.json").read_text())["forfeits"]
+    assert [(one["against"], one["kind"]) for one in told] == [
+        ("random", "crash"), ("random", "crash"), ("greedy", "crash"), ("greedy", "crash")
+    ]  # fmt: skip
+    report = (tmp_path / "report.md").read_text()
+    assert re.search(r"\| .*sleepy.* \| 4 \| 4 crash \| .*no key", report)
 
 
 def test_four_seats_are_shared_by_pairs(tmp_path):
@@ -404,6 +424,13 @@ def test_reports_of_any_size(tmp_path, games, agents, draws, left_out):
     assert found["points"] == results.points().tolist()
     assert found["versions"]["ludoteca"]
     assert len(found["elo"]["low"]) == agents
+
+
+def test_long_names_are_shown_without_their_middle():
+    assert plots.label("mcts:simulations=2000") == "mcts:simulations=2000"
+    shown = plots.label("kaggle:" + 20 * "folder/" + "submission.py")
+    assert len(shown) == 36
+    assert re.fullmatch(r"kaggle:.*….*/submission.py", shown)
 
 
 def test_the_command(tmp_path, capsys, monkeypatch):

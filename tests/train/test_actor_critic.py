@@ -163,6 +163,8 @@ def test_an_interrupted_run_ends_as_one_that_was_not(config, tmp_path):
     assert rows == [
         {k: v for k, v in row.items() if k != "seconds"} for row in training.metrics.rows
     ]
+    assert whole.plies == training.plies > 0
+    assert 0 < training.learning_seconds < training.seconds
 
 
 def test_the_documents_loop_keeps_only_what_wins(tmp_path, monkeypatch):

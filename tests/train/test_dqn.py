@@ -558,8 +558,11 @@ def test_the_command_line(tmp_path):
     assert parse(["document", "--gamma", "0.9"]) == replace(DOCUMENT, gamma=0.9)
     told = run("--help", folder=tmp_path)
     assert told.returncode == 0
-    for option in ("--target", "--n-step", "--network.filters", "--prioritized", "--start-from"):
-        assert option in told.stdout
+    for text in (
+        "Deep Q-learning", "`document --help`", "--target", "--n-step", "--network.filters",
+        "--prioritized", "--start-from",
+    ):  # fmt: skip
+        assert text in told.stdout
     for arguments, problem in (
         (("modern", "--game", "go"), "unknown game 'go'"),
         (("document", "--opponent", "nobody"), "unknown agent 'nobody'"),
