@@ -36,6 +36,10 @@ class Config(RoundConfig):
     """Opponents there, each in all other seats; the network with the best mean score is kept."""
     final_games: int = 250
 
+    certain_share: float = 1.0
+    """Share of the decisions taken with a probability of 95 % or more that are learned from: they
+    hardly move the policy, and are about half of all once it is good."""
+
     method: Literal["ppo", "document"] = "ppo"
     """`ppo`: proximal policy optimization (Schulman et al., 2017). `document`: the loop of Martín
     Miralles (UIB, 2021), section 5.1: one epoch on the games of a round, whose network is taken
@@ -75,7 +79,7 @@ class Config(RoundConfig):
         for name in ("past_every", "gate_games", "sets"):
             integer(name, getattr(self, name), 1, 10**9)
         integer("past", self.past, 0, 1000)
-        for name in ("gamma", "trace", "league_share", "gate_share"):
+        for name in ("certain_share", "gamma", "trace", "league_share", "gate_share"):
             real(name, getattr(self, name), 0, 1)
         for name in ("clip_ratio", "entropy", "final_entropy", "value_weight"):
             real(name, getattr(self, name), 0, 1e9)

@@ -23,6 +23,8 @@ from ludoteca.train.loop import RoundTraining
 from ludoteca.train.replay import Packing
 from ludoteca.train.run_folder import Arrays, below, under
 
+CERTAIN = 0.95  # probability
+
 
 class Training(RoundTraining):
     """A run of actor-critic learning, which can be interrupted at any time.
@@ -85,6 +87,9 @@ class Training(RoundTraining):
         mean, spread = (float(every.mean()), float(every.std()) + 1e-8)
         passes = [rng.permutation(total) for _ in range(int(np.ceil(ratio)))]
         order = np.concatenate(passes)[: round(total * ratio)]
+        if config.certain_share < 1:
+            certain = np.concatenate([one.chances for one in rounds])[order] >= CERTAIN
+            order = order[~certain | (rng.random(len(order)) < config.certain_share)]
         for chosen in np.array_split(order, max(1, round(len(order) / config.batch_size))):
             which = np.searchsorted(starts, chosen, side="right") - 1
             batches = [
