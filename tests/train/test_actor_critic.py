@@ -142,8 +142,30 @@ def test_rounds_are_games_of_the_seats_that_learn():
     assert abs(played.returns.sum(1)).max() < 1e-6
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monkeypatch):
+    training = Training(replace(TINY, folder=tmp_path, certain_share=share), tensorboard=False)
+    training.player.load(training.network)
+    played = training.play(0)
+    peaks = np.random.default_rng(0).choice(np.array([0.5, 0.99], np.float32), len(played.values))
+    learned, update = [], training.learner.update
+    monkeypatch.setattr(
+        training.learner,
+        "update",
+        lambda batch, progress: learned.append(batch.chances) or update(batch, progress),
+    )
+    assert (played.peaks >= played.chances).all()
+    training.learn(replace(played, peaks=peaks, chances=peaks))
+    seen = np.concatenate(learned)
+    assert (seen == 0.5).sum() == (peaks == 0.5).sum()
+    certain = (peaks > 0.5).sum()
+    assert abs((seen > 0.5).sum() - share * certain) <= 3 * np.sqrt(share * (1 - share) * certain)
+
+
 @pytest.mark.parametrize(
-    "config", [TINY, replace(TINY, pipeline=False), TINY_DOCUMENT], ids=["ppo", "alone", "document"]
+    "config",
+    [TINY, replace(TINY, pipeline=False, augment=True), TINY_DOCUMENT],
+    ids=["ppo", "alone", "document"],
 )
 def test_an_interrupted_run_ends_as_one_that_was_not(config, tmp_path):
     whole = make_training(replace(config, folder=tmp_path / "whole"), tensorboard=False)

@@ -30,6 +30,10 @@ class Config(RoundConfig):
     replay_ratio: float = 1.0
     """How often a decision is learned from, on average. Below 1, only some are, drawn at random."""
 
+    augment: bool = False
+    """Show batches under random symmetries of the game. What is learned is compared with the
+    probability in the view that was played, so that this is noise to `ppo`."""
+
     log_every: int = 1_024
     evaluate_every: int = 10_240
     evaluate_against: tuple[str, ...] = ("greedy", "deterministic")
@@ -37,8 +41,8 @@ class Config(RoundConfig):
     final_games: int = 250
 
     certain_share: float = 1.0
-    """Share of the decisions taken with a probability of 95 % or more that are learned from: they
-    hardly move the policy, and are about half of all once it is good."""
+    """Share of the decisions in which one action had a probability of 95 % or more that are learned
+    from: they hardly move the policy, and are about half of all once it is good."""
 
     method: Literal["ppo", "document"] = "ppo"
     """`ppo`: proximal policy optimization (Schulman et al., 2017). `document`: the loop of Martín
@@ -109,7 +113,6 @@ DOCUMENT = Config(
     league=(),
     league_share=0.0,
     past=0,
-    augment=False,
     precision="float32",
     pipeline=False,
 )

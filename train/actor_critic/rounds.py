@@ -34,6 +34,7 @@ class Round:
         masks: what could be chosen. Shape `[N, A]`.
         actions: what was. Shape `[N]`.
         chances: the probability with which it was. Shape `[N]`.
+        peaks: the probability of the likeliest action. Shape `[N]`.
         values: what the network expected. Shape `[N]`.
     """
 
@@ -46,6 +47,7 @@ class Round:
     masks: NDArray[np.int8]
     actions: NDArray[np.int8]
     chances: NDArray[np.float32]
+    peaks: NDArray[np.float32]
     values: NDArray[np.float32]
 
 
@@ -127,6 +129,7 @@ class SelfPlay:
                 masks,
                 actions.astype(np.int8),
                 policies[np.arange(len(rows)), actions],
+                policies.max(1),
                 outputs[:, -1].copy(),
             )
         )

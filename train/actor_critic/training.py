@@ -88,7 +88,8 @@ class Training(RoundTraining):
         passes = [rng.permutation(total) for _ in range(int(np.ceil(ratio)))]
         order = np.concatenate(passes)[: round(total * ratio)]
         if config.certain_share < 1:
-            certain = np.concatenate([one.chances for one in rounds])[order] >= CERTAIN
+            # By the position alone: by the action drawn, unlikely ones would count too much.
+            certain = np.concatenate([one.peaks for one in rounds])[order] >= CERTAIN
             order = order[~certain | (rng.random(len(order)) < config.certain_share)]
         for chosen in np.array_split(order, max(1, round(len(order) / config.batch_size))):
             which = np.searchsorted(starts, chosen, side="right") - 1
