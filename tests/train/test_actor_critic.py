@@ -96,6 +96,7 @@ def test_advantages_by_hand():
         masks=np.ones((5, 4), np.int8),
         actions=np.zeros(5, np.int8),
         chances=np.ones(5, np.float32),
+        peaks=np.ones(5, np.float32),
         values=np.array([0.1, -0.3, 0.2, -0.5, 0.6], np.float32),
     )
     last = 1 - 0.6
