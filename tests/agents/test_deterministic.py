@@ -271,7 +271,7 @@ def test_it_chooses_as_the_book_says(spec, params):
         match = play_match(game, [agent, *other], 3, seed=5, record=3)
         for replay in match.replays:
             positions = list(replay.positions())[:-1]
-            for s in positions[:: 1 + len(positions) // 20]:
+            for s in positions[:: 1 + len(positions) // 8]:
                 for p in np.flatnonzero(s.length):
                     action = choose(agent, s, p)
                     assert action == chosen_by_the_book(s, p, **settings)
