@@ -64,7 +64,7 @@ class RoundTraining(ABC):
         Raises:
             ValueError: if the folder holds a run with other settings.
         """
-        torch.set_num_threads(1)
+        torch.set_num_threads(config.threads)
         keep_memory()
         self.config, self.game = config, game
         self.folder = RunFolder(config.folder, config.as_dict(), FREE)
@@ -156,7 +156,9 @@ class RoundTraining(ABC):
         if self.games == 0 and not self.metrics.rows:
             self._log(evaluated=True)
         started, saved = time.monotonic() - self.seconds, time.monotonic()
-        with ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        with ThreadPoolExecutor(
+            1, initializer=torch.set_num_threads, initargs=(config.threads,)
+        ) as pool:
             while not self.finished:
                 began = time.monotonic()
                 if self._waiting is None:

@@ -74,6 +74,9 @@ class RoundConfig:
     pipeline: bool = True
     """Play the next round while learning from the last one, on two cores: games are then played by
     the network of one round before."""
+    threads: int = 1
+    """Threads of the network, when it plays and when it learns. More than one are worth it without
+    `pipeline`; another number rounds differently, and so gives another network."""
     save_seconds: float = 120.0
     """Time between checkpoints to go on from; without effect on what is learned."""
     minutes: float | None = None
@@ -86,6 +89,7 @@ class RoundConfig:
             integer(name, getattr(self, name), 1, 10**9)
         for name in ("seed", "keep_every"):
             integer(name, getattr(self, name), 0, 2**62)
+        integer("threads", self.threads, 1, 1024)
         rates = ("learning_rate", "final_learning_rate", "weight_decay", "clip", "replay_ratio")
         for name in rates:
             real(name, getattr(self, name), 0, 1e9)

@@ -34,6 +34,8 @@ TINY = Config(
     evaluate_against=("random",),
     final_games=3,
     save_seconds=0.0,
+    pipeline=True,
+    threads=1,
 )
 TINY_DOCUMENT = replace(
     DOCUMENT,

@@ -44,6 +44,12 @@ class Config(RoundConfig):
     """Share of the decisions in which one action had a probability of 95 % or more that are learned
     from: they hardly move the policy, and are about half of all once it is good."""
 
+    pipeline: bool = False
+    """Play the next round while learning from the last one, on two cores: games are then played by
+    the network of one round before, and policies swing around what they aim at."""
+    threads: int = 2
+    """Threads of the network, when it plays and when it learns."""
+
     method: Literal["ppo", "document"] = "ppo"
     """`ppo`: proximal policy optimization (Schulman et al., 2017). `document`: the loop of Martín
     Miralles (UIB, 2021), section 5.1: one epoch on the games of a round, whose network is taken
@@ -114,5 +120,4 @@ DOCUMENT = Config(
     league_share=0.0,
     past=0,
     precision="float32",
-    pipeline=False,
 )
