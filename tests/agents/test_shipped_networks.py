@@ -14,11 +14,13 @@ from ludoteca.evaluate.perfect import all_lines
 
 SHIPPED = shipped_weights("dqn")
 SEARCHED = shipped_weights("az")
+SEATED = shipped_weights("ac")
 
 
 def test_they_are_there():
     assert {"hex5", "hex7", "hex11"} <= SHIPPED.keys()
     assert {"hex5", "othello"} <= SEARCHED.keys()
+    assert {"geese"} <= SEATED.keys()
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -69,6 +71,20 @@ def test_the_card_of_a_searched_one_says_how_it_was_made(name):
     game = make_game(about["game"])
     match = play_match(game, [f"az:{name},simulations=8", "random"], 20, seed=3)
     assert match.totals[0].wins >= (20 if name == "othello" else 15)
+
+
+@pytest.mark.parametrize("name", SEATED)
+def test_a_network_for_one_seat_plays_as_well_as_its_card_says(name):
+    about = load_weights(SEATED[name])[1]
+    card = about["card"]
+    assert "ludoteca.train.actor_critic" in card["about"]["command"]
+    assert card["config"]["folder"].startswith("runs/")
+    assert {"torch", "ludoteca"} <= card["versions"].keys()
+    rates = {part["opponent"]: part["seats"][0]["win_rate"] for part in card["evaluation"]}
+    agents = [f"ac:{name}", *["deterministic"] * 3]
+    match = play_match(make_game(about["game"]), agents, 40, seed=5)
+    rate = rates["deterministic"]
+    assert match.totals[0].wins >= 40 * rate - 4 * np.sqrt(40 * rate * (1 - rate))
 
 
 def test_the_first_player_of_hex_wins():

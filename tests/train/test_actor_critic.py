@@ -51,6 +51,7 @@ TINY_DOCUMENT = replace(
     evaluate_against=("random",),
     final_games=3,
     save_seconds=0.0,
+    threads=1,
 )
 
 
