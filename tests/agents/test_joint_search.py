@@ -130,7 +130,7 @@ def test_too_many_are_refused():
 
 
 def test_the_agent_searches_and_is_the_same_with_the_same_seed(tmp_path):
-    game = make_game("hungry_geese")
+    game = make_game("hungry_geese:episode_steps=30")
     config = ACConfig(filters=8, blocks=1)
     path = tmp_path / "net.safetensors"
     about = {"game": game.spec, "network": config.as_dict()}
