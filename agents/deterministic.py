@@ -11,7 +11,7 @@ import numpy as np
 from ludoteca.agents.agent import Policy, PolicyAgent
 from ludoteca.agents.baselines import beside_rival
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import FOOD, NONE, neighbor, turns_back
+from ludoteca.envs.games.hungry_geese import FOOD, NONE, beside, neighbor, turns_back
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.symmetry import DIRECTIONS
@@ -153,8 +153,7 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
     while deepest < limit and looks < PATIENCE:
         if action < 4:
             looks += 1
-            cell = row * columns + column
-            next_row, next_column = neighbor(cell, action, s.occupied.shape)
+            next_row, next_column = beside(row, column, action, s.occupied.shape)
             if (
                 is_free(s, player, next_row, next_column, depth + 1, eaten, eaters)
                 and not within_reach(s, player, next_row, next_column, min(reach, depth + 1))

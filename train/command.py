@@ -110,7 +110,6 @@ def parse_preset(
         presets,
         prog=f"python -m {name}",
         args=arguments if named else ["modern", *arguments],
-        description=description,
     )
     return config
 

@@ -7,7 +7,7 @@ do, and how near every cell is to oneself and to rivals. All values are percenta
 
 from typing import Any
 
-from ludoteca.envs.games.hungry_geese import NONE, neighbor, turns_back
+from ludoteca.envs.games.hungry_geese import NONE, beside, neighbor, turns_back
 from ludoteca.envs.jit import kernel
 
 (
@@ -68,7 +68,7 @@ def observe(s: Any, player: int, stay: Any, queue: Any, reach: Any, out: Any) ->
                 out[RIVAL_LEAD, row, column] = max(-FULL, min(lead, FULL))
                 for action in range(4):
                     if not turns_back(s.last_action[p], action):
-                        i, j = neighbor(row * columns + column, action, s.occupied.shape)
+                        i, j = beside(row, column, action, s.occupied.shape)
                         out[RIVAL_NEXT, i, j] = FULL
         last = int(s.last_head[p])
         if last != NONE:

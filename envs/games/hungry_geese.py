@@ -236,10 +236,14 @@ def turns_back(last_action: int, action: int) -> bool:
 @kernel
 def neighbor(cell: int, action: int, shape: tuple[int, int]) -> tuple[int, int]:
     """Return row and column of the cell where an action leads on a torus of a shape."""
+    return beside(cell // shape[1], cell % shape[1], action, shape)
+
+
+@kernel
+def beside(row: int, column: int, action: int, shape: tuple[int, int]) -> tuple[int, int]:
+    """Return the same for a cell that is known by row and column."""
     rows, columns = shape
-    row = (cell // columns + DIRECTIONS[action][0]) % rows
-    column = (cell % columns + DIRECTIONS[action][1]) % columns
-    return row, column
+    return (row + DIRECTIONS[action][0]) % rows, (column + DIRECTIONS[action][1]) % columns
 
 
 @kernel
