@@ -11,6 +11,7 @@ from tyro.conf import Positional, arg
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import real
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.options import File
 
 if TYPE_CHECKING:
     from ludoteca.evaluate.play.table import Table
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 Seat = Literal["first", "second", "both", "none"]
 Agents = Annotated[tuple[str, ...], arg(metavar="AGENT [AGENT]")]
-File = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
 HUMAN_SEATS = {"first": (0,), "second": (1,), "both": (0, 1), "none": ()}
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate import cli
+from ludoteca.evaluate import cli, match_command
 from ludoteca.evaluate.cli import main
 from ludoteca.evaluate.listing import describe_params
 
@@ -203,7 +203,7 @@ def test_an_interrupted_command_says_so(capsys, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "play_and_report", interrupt)
+    monkeypatch.setattr(match_command, "play_and_report", interrupt)
     assert run(capsys, *MATCH) == (130, "", "interrupted\n")
 
 
