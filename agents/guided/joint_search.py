@@ -71,6 +71,7 @@ class JointSearch:
         c: float = 1.0,
         fpu: float = 0.1,
         seconds: float | None = None,
+        explore: float = 0.0,
     ) -> JointFound:
         """Search positions in which the game goes on.
 
@@ -83,6 +84,8 @@ class JointSearch:
             fpu: how much less than its node an action without visits is worth.
             seconds: stop after this time, if there are simulations left, but not before the first
                 ones.
+            explore: share of the uniform policy in the players' policies at the root, while
+                searching.
 
         Raises:
             ValueError: if there are more positions or simulations than the memory was made for.
@@ -99,6 +102,12 @@ class JointSearch:
         trees.streams[:] = streams
         self._compiled.begin(trees)
         self._judge(trees, judge)
+        arms = trees.arms[:, ROOT]
+        policies = np.maximum(arms["prior"], 0)
+        if explore > 0:
+            tried = arms["prior"] >= 0
+            uniform = tried / np.maximum(tried.sum(2, keepdims=True), 1)
+            arms["prior"] = np.where(tried, (1 - explore) * policies + explore * uniform, HIDDEN)
         for k in range(0, simulations, self._leaves):
             # The first simulations are made in any case: without visits nothing was found.
             if k > 0 and seconds is not None and time.perf_counter() - start > seconds:
@@ -106,12 +115,11 @@ class JointSearch:
             self._compiled.descend(trees, min(self._leaves, simulations - k), c, fpu)
             self._judge(trees, judge)
         streams[:] = trees.streams
-        arms = trees.arms[:, ROOT]
         visits = arms["visits"].copy()
         with np.errstate(invalid="ignore"):
             means = np.where(visits > 0, arms["value"] / np.maximum(visits, 1), np.nan)
         values = (2 * means - 1).astype(np.float32)
-        return JointFound(visits, values, np.maximum(arms["prior"], 0))
+        return JointFound(visits, values, policies)
 
     def _judge(self, trees: JointTrees, judge: Judge) -> None:
         """Let the network see the new leaves, each from the seats of all who can act."""

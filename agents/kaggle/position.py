@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.games.hungry_geese import FOOD, NONE
-from ludoteca.envs.symmetry import DIRECTIONS
+from ludoteca.envs.games.hungry_geese import FOOD, NONE, neighbor
 
 
 def new_position(players: int, configuration: Any) -> Any:
@@ -76,10 +75,8 @@ def follow(s: Any, seen: Any) -> None:
 
 def action_between(cell: int, other: int, shape: tuple[int, int]) -> int:
     """Return the action that leads from a cell to another, or NONE."""
-    rows, columns = shape
     for action in range(4):
-        row = (cell // columns + DIRECTIONS[action][0]) % rows
-        column = (cell % columns + DIRECTIONS[action][1]) % columns
-        if row * columns + column == other:
+        row, column = neighbor(cell, action, shape)
+        if row * shape[1] + column == other:
             return action
     return NONE

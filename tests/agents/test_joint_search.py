@@ -62,6 +62,26 @@ def test_every_player_who_can_act_has_all_visits(spec):
     assert (abs(found.values[tried]) <= 1).all()
 
 
+def test_exploring_tries_what_the_policy_does_not():
+    game = make_game("hungry_geese")
+    states = started(game, 4, plies=3)
+
+    def sure(positions, seats):
+        policies = np.zeros((len(positions), 4), np.float32)
+        policies[:, 0], policies[:, 1:] = 0.997, 0.001
+        return policies, np.zeros(len(positions), np.float32)
+
+    search = JointSearch(game, 4, 30)
+    plain = search.run(states, sure, 30, streams(4))
+    wide = search.run(states, sure, 30, streams(4), explore=0.5)
+    active = plain.visits.sum(2) > 0
+    assert (plain.visits[active][:, 1:] == 0).mean() > 0.8
+    assert (wide.visits[active] > 0).all()
+    for found in (plain, wide):
+        assert np.allclose(found.policies[active], [0.997, 0.001, 0.001, 0.001])
+        assert (found.policies[~active] == 0).all()
+
+
 @pytest.mark.parametrize("leaves", [1, 4])
 def test_searches_side_by_side_do_not_touch_each_other(leaves):
     game = make_game("hungry_geese")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from ludoteca.agents.guided.joint_search import JointFound
 from ludoteca.agents.networks.ac_network import ACConfig
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.registry import make_agent
@@ -13,9 +14,11 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.actor_critic.__main__ import main, parse
 from ludoteca.train.actor_critic.config import DOCUMENT, Config
-from ludoteca.train.actor_critic.document import DocumentTraining, make_training
+from ludoteca.train.actor_critic.document import DocumentTraining
 from ludoteca.train.actor_critic.learner import clipped_loss, document_loss
+from ludoteca.train.actor_critic.methods import make_training
 from ludoteca.train.actor_critic.rounds import LEARNER, Round, SelfPlay, advantages
+from ludoteca.train.actor_critic.search_rounds import SearchPlay, improved
 from ludoteca.train.actor_critic.training import Training
 
 TINY = Config(
@@ -36,6 +39,18 @@ TINY = Config(
     save_seconds=0.0,
     pipeline=True,
     threads=1,
+)
+TINY_SEARCH = replace(
+    TINY,
+    method="search",
+    simulations=6,
+    search_share=0.5,
+    augment=True,
+    window=150,
+    replay_ratio=3.0,
+    games=24,
+    log_every=8,
+    evaluate_every=8,
 )
 TINY_DOCUMENT = replace(
     DOCUMENT,
@@ -86,6 +101,75 @@ def test_it_learns_tron(tmp_path):
     match = play_match(config.game, [f"ac:{tmp_path}", "random"], 400, seed=5)
     assert match.totals[0].score > 0.9
     assert training.metrics.rows[0]["random__any"] < 0.5  # before it has learned
+
+
+def test_it_learns_tron_by_searching(tmp_path):
+    config = replace(
+        TINY,
+        folder=tmp_path,
+        method="search",
+        game="tron:rows=5,columns=5",
+        network=ACConfig(kind="residual", view="plain", filters=16, blocks=1),
+        games=1_000,
+        games_per_round=100,
+        batch_size=128,
+        simulations=24,
+        search_share=0.5,
+        replay_ratio=8.0,
+        window=5_000,
+        learning_rate=3e-3,
+        augment=True,
+        league=(),
+        past=0,
+        log_every=1_000,
+        evaluate_every=1_000,
+        evaluate_games=10,
+        save_seconds=1e9,
+    )
+    for _ in make_training(config, tensorboard=False).run():
+        pass
+    match = play_match(config.game, [f"ac:{tmp_path}", "random"], 400, seed=5)
+    assert match.totals[0].score > 0.9
+
+
+def test_policies_improved_by_hand():
+    nan = np.nan
+    found = JointFound(
+        visits=np.array([[[3, 1, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0]]], np.int32),
+        values=np.array([[[0.5, -0.5, nan, nan], [0.2, nan, nan, nan], [nan] * 4]], np.float32),
+        policies=np.array([[[0.5, 0.3, 0.2, 0], [0.9, 0.1, 0, 0], [0] * 4]], np.float32),
+    )
+    policies, values = improved(found, improvement=2.0)
+    # Values from 0 to 1 are 0.75 and 0.25, and their mean, weighted with visits, is 0.625.
+    weights = np.array([0.5 * np.exp(1.5), 0.3 * np.exp(0.5), 0.2 * np.exp(1.25), 0])
+    assert np.allclose(policies[0, 0], weights / weights.sum(), rtol=1e-5)
+    assert np.allclose(policies[0, 1], [0.9, 0.1, 0, 0])  # nothing was compared
+    assert (policies[0, 2] == 0).all()  # is out
+    assert np.allclose(values[0], [0.25, 0.2, 0])
+
+
+def test_searched_decisions_are_those_of_the_search():
+    game = make_game(TINY.game)
+    encoder = SeatEncoder(game, "rich")
+
+    def run(planes):
+        return np.zeros((len(planes), 5), np.float32)
+
+    config = replace(TINY_SEARCH, games_per_round=60, simulations=20, search_share=0.4)
+    league = [make_agent("random_safe", game)]
+    played = SearchPlay(encoder, config).play(run, league, np.random.default_rng(0))
+    assert (played.who[played.lanes, played.seats] == LEARNER).all()
+    assert abs(played.searched.mean() - 0.4) < 0.05
+    assert np.allclose(played.policies.sum(1), 1, atol=1e-5)
+    assert (played.policies[played.masks == 0] == 0).all()
+    rows = np.arange(len(played.actions))
+    assert np.allclose(played.chances, played.policies[rows, played.actions])
+    uniform = played.masks / played.masks.sum(1, keepdims=True)
+    assert np.allclose(played.policies[~played.searched], uniform[~played.searched])
+    assert (played.values[~played.searched] == 0).all()
+    # Crashes and results are seen, which the network does not know about.
+    assert abs(played.policies - uniform)[played.searched].max() > 0.2
+    assert abs(played.values[played.searched]).max() > 0.2
 
 
 def test_advantages_by_hand():
@@ -168,8 +252,8 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
 
 @pytest.mark.parametrize(
     "config",
-    [TINY, replace(TINY, pipeline=False, augment=True), TINY_DOCUMENT],
-    ids=["ppo", "alone", "document"],
+    [TINY, replace(TINY, pipeline=False, augment=True), TINY_SEARCH, TINY_DOCUMENT],
+    ids=["ppo", "alone", "search", "document"],
 )
 def test_an_interrupted_run_ends_as_one_that_was_not(config, tmp_path):
     whole = make_training(replace(config, folder=tmp_path / "whole"), tensorboard=False)
@@ -233,6 +317,8 @@ def test_the_command_writes_a_report(tmp_path, capsys):
         ({"method": "document"}, "needs no pipeline"),
         ({"evaluate_against": ()}, "at least one opponent"),
         ({"gamma": 1.5}, "gamma"),
+        ({"method": "search", "simulations": 0}, "simulations"),
+        ({"explore": 1.5}, "explore"),
         ({"league": ("nobody",)}, "unknown agent"),
     ],
 )

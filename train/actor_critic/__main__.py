@@ -1,10 +1,10 @@
 """Actor-critic by self-play, where all move at once: Hungry Geese, Tron.
 
 `python -m ludoteca.train.actor_critic` learns by proximal policy optimization, one network in all
-seats, against itself, a league of agents and its own past. With `document` it does what Martín
-Miralles, "Hungry Geese" (UIB, 2021), section 5, describes. All settings can be changed; the
-defaults below are those of the preset. An interrupted run goes on, to the same result, when the
-same command is given again.
+seats, against itself, a league of agents and its own past; with `--method search`, from searches.
+With `document` it does what Martín Miralles, "Hungry Geese" (UIB, 2021), section 5, describes. All
+settings can be changed; the defaults below are those of the preset. An interrupted run goes on, to
+the same result, when the same command is given again.
 """
 
 import sys
@@ -13,7 +13,7 @@ from typing import Any
 
 from ludoteca.agents.actor_critic import ActorCriticAgent
 from ludoteca.train.actor_critic.config import DOCUMENT, MODERN, Config
-from ludoteca.train.actor_critic.document import make_training
+from ludoteca.train.actor_critic.methods import make_training
 from ludoteca.train.actor_critic.training import Training
 from ludoteca.train.command import parse_preset, run_command, train
 from ludoteca.train.report import Subject

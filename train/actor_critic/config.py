@@ -50,10 +50,11 @@ class Config(RoundConfig):
     threads: int = 2
     """Threads of the network, when it plays and when it learns."""
 
-    method: Literal["ppo", "document"] = "ppo"
-    """`ppo`: proximal policy optimization (Schulman et al., 2017). `document`: the loop of Martín
-    Miralles (UIB, 2021), section 5.1: one epoch on the games of a round, whose network is taken
-    over if it beats the last one."""
+    method: Literal["ppo", "search", "document"] = "ppo"
+    """`ppo`: proximal policy optimization (Schulman et al., 2017). `search`: some positions are
+    searched, and the network learns what the search makes of its policy (Silver et al., 2018;
+    Danihelka et al., 2022). `document`: the loop of Martín Miralles (UIB, 2021), section 5.1: one
+    epoch on the games of a round, whose network is taken over if it beats the last one."""
     gamma: float = 1.0
     """Discount of what is gained later."""
     trace: float = 0.9
@@ -77,6 +78,22 @@ class Config(RoundConfig):
     past_every: int = 5_120
     """Games between them."""
 
+    simulations: int = 48
+    """Search: of each one."""
+    search_share: float = 0.25
+    """Search: share of the positions that are searched and learned from; in the others, the
+    network's policy plays."""
+    c: float = 1.0
+    """Search: PUCT's constant."""
+    fpu: float = 0.1
+    """Search: how much less than its position an action without visits is worth, of 1."""
+    explore: float = 0.15
+    """Search: share of uniform policies at the root."""
+    improvement: float = 8.0
+    """Search: by how much the log-probability of an action grows if it is worth 1 instead of 0."""
+    window: int = 200_000
+    """Search: decisions kept to be learned from."""
+
     gate_games: int = 100
     """Document: games in which a network must beat the last one."""
     gate_share: float = 0.5
@@ -86,14 +103,15 @@ class Config(RoundConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("past_every", "gate_games", "sets"):
+        for name in ("past_every", "gate_games", "sets", "simulations", "window"):
             integer(name, getattr(self, name), 1, 10**9)
         integer("past", self.past, 0, 1000)
-        for name in ("certain_share", "gamma", "trace", "league_share", "gate_share"):
+        shares = ("certain_share", "league_share", "gate_share", "search_share", "explore", "fpu")
+        for name in ("gamma", "trace", *shares):
             real(name, getattr(self, name), 0, 1)
-        for name in ("clip_ratio", "entropy", "final_entropy", "value_weight"):
+        for name in ("clip_ratio", "entropy", "final_entropy", "value_weight", "c", "improvement"):
             real(name, getattr(self, name), 0, 1e9)
-        choice("method", self.method, ("ppo", "document"))
+        choice("method", self.method, ("ppo", "search", "document"))
         if not self.network.value:
             raise ValueError("an actor-critic network needs network.value=True")
         if not self.evaluate_against:

@@ -77,9 +77,3 @@ class DocumentTraining(Training):
         super().restore(numbers, arrays)
         self.tried, self.passed = numbers["tried"], numbers["passed"]
         self.learn_from = [Round(**below(f"sets/{k}", arrays)) for k in range(numbers["sets"])]
-
-
-def make_training(config: Config, tensorboard: bool = True) -> Training:
-    """Return a run by the method of its settings."""
-    kind = DocumentTraining if config.method == "document" else Training
-    return kind(config, tensorboard)

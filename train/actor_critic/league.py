@@ -13,6 +13,7 @@ from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.registry import make_agent
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.actor_critic.rounds import Round, SelfPlay
+from ludoteca.train.actor_critic.search_rounds import SearchPlay
 from ludoteca.train.run_folder import Arrays
 
 
@@ -25,7 +26,7 @@ class League:
     def __init__(self, network: ACNetwork, encoder: SeatEncoder, config: Config):
         """Make room; `config.precision` is no auto."""
         self._config = config
-        self._table = SelfPlay(encoder, config)
+        self._table = (SearchPlay if config.method == "search" else SelfPlay)(encoder, config)
         self._runner = Runner(network, encoder.scale, config.device, config.precision)
         self._fixed: list[Agent] = [make_agent(spec, encoder.game) for spec in config.league]
         self._runners = [

@@ -82,6 +82,37 @@ class Learner(learner.Learner[ACNetwork]):
         parts = (policy_loss, value_loss, entropy, divergence)
         return Losses(*(float(part.detach()) for part in parts))
 
+    def imitate(
+        self,
+        planes: NDArray[np.int8],
+        masks: NDArray[np.int8],
+        policies: NDArray[np.float32],
+        targets: NDArray[np.float32],
+        progress: float,
+    ) -> Losses:
+        """Learn policies and values from a batch.
+
+        Args:
+            planes: what was seen. Shape `[N, planes, rows, columns]`.
+            masks: what could be chosen. Shape `[N, A]`.
+            policies: what the policy ought to be; the divergence is from this one. Shape `[N, A]`.
+            targets: what the value ought to be. Shape `[N]`.
+            progress: share of the training that is over.
+        """
+        with self.cast():
+            outputs = self.network(self.tensor(planes)).float()
+        allowed, wanted, worth = (
+            torch.from_numpy(array).to(self._device) for array in (masks, policies, targets)
+        )
+        logs = functional.log_softmax(outputs[:, :-1].masked_fill(allowed == 0, -1e9), 1)
+        policy_loss = -(wanted * logs).sum(1).mean()
+        value_loss = functional.mse_loss(outputs[:, -1], worth)
+        self.step(policy_loss + self._config.value_weight * value_loss, progress)
+        entropy = -(logs.exp() * logs).sum(1).mean()
+        divergence = policy_loss + torch.xlogy(wanted, wanted).sum(1).mean()
+        parts = (policy_loss, value_loss, entropy, divergence)
+        return Losses(*(float(part.detach()) for part in parts))
+
 
 def clipped_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_ratio: float) -> Tensor:
     """Return the loss of Schulman et al., "Proximal policy optimization algorithms" (2017), (7).

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,8 @@ class Round:
 class SelfPlay:
     """Where a network plays rounds."""
 
+    round: ClassVar[type[Round]] = Round
+
     def __init__(self, encoder: SeatEncoder, config: Config):
         """Make room for a round of games."""
         self._encoder, self._config = encoder, config
@@ -96,7 +98,7 @@ class SelfPlay:
                 )
             lengths[turn.lanes] = turn.ply + 1
         columns = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-        return Round(lengths, arena.returns, who, *columns)
+        return self.round(lengths, arena.returns, who, *columns)
 
     def _seat(self, members: int, rng: np.random.Generator) -> NDArray[np.int8]:
         """Draw who sits where. Shape `[B, P]`."""

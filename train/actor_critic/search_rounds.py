@@ -1,0 +1,129 @@
+"""Games in which some positions are searched, and what the searches make of the policies."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.actor_critic import policy_of
+from ludoteca.agents.draws import by_weight
+from ludoteca.agents.guided.joint_search import JointFound, JointSearch
+from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.train.actor_critic.config import Config
+from ludoteca.train.actor_critic.rounds import Round, Run, SelfPlay
+from ludoteca.train.arena import Turn
+
+
+@dataclass(frozen=True)
+class SearchRound(Round):
+    """A round, and the policies that its actions were drawn from.
+
+    Attributes:
+        searched: whether the position was searched. Shape `[N]`.
+        policies: the network's, improved by the search if there was one. Shape `[N, A]`.
+    """
+
+    searched: NDArray[np.bool_]
+    policies: NDArray[np.float32]
+
+
+class SearchPlay(SelfPlay):
+    """Where a network plays rounds and searches."""
+
+    round = SearchRound
+
+    def __init__(self, encoder: SeatEncoder, config: Config):
+        """Make room for a round of games, and as many searches."""
+        super().__init__(encoder, config)
+        self._search = JointSearch(encoder.game, config.games_per_round, config.simulations)
+
+    def _decide(
+        self,
+        run: Run,
+        turn: Turn,
+        rows: NDArray[np.int64],
+        kept: list[tuple[NDArray[Any], ...]],
+        rng: np.random.Generator,
+    ) -> NDArray[np.int64]:
+        """Return actions in some rows of a turn, and keep the decisions."""
+        planes, masks = turn.planes[rows], turn.masks[rows]
+        outputs = run(planes)
+        policies, values = policy_of(outputs[:, :-1], masks), outputs[:, -1].copy()
+        lanes, movers = turn.lanes[rows], turn.movers[rows]
+        games, first, which = np.unique(lanes, return_index=True, return_inverse=True)
+        chosen = rng.random(len(games)) < self._config.search_share
+        searched: NDArray[np.bool_] = chosen[which]
+        if chosen.any():
+            found = self._look(run, turn.states[rows[first[chosen]]], rng)
+            place = (np.cumsum(chosen) - 1)[which[searched]]
+            better, worth = improved(found, self._config.improvement)
+            policies[searched] = better[place, movers[searched]]
+            values[searched] = worth[place, movers[searched]]
+        actions = by_weight(policies.astype(np.float64), rng.random(len(rows)))
+        kept.append(
+            (
+                lanes.astype(np.int32),
+                movers.astype(np.int8),
+                self._arena.packing.pack(planes),
+                masks,
+                actions.astype(np.int8),
+                policies[np.arange(len(rows)), actions],
+                policies.max(1),
+                values,
+                searched,
+                policies,
+            )
+        )
+        return actions
+
+    def _look(self, run: Run, states: NDArray[np.void], rng: np.random.Generator) -> JointFound:
+        """Search some positions side by side."""
+
+        def judge(
+            positions: NDArray[np.void], seats: NDArray[np.int64]
+        ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+            planes, masks = self._encoder.encode(positions, seats)
+            outputs = run(planes)
+            return policy_of(outputs[:, :-1], masks), outputs[:, -1]
+
+        config = self._config
+        streams = rng.integers(2**63, size=(len(states), 1)).astype(np.uint64)
+        return self._search.run(
+            states,
+            judge,
+            config.simulations,
+            streams,
+            config.c,
+            config.fpu,
+            explore=config.explore,
+        )
+
+
+def improved(
+    found: JointFound, improvement: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return policies that searches have improved, and what they expect of the positions.
+
+    The policy is that with the highest mean value, less its divergence from the network's divided
+    by `improvement`: `softmax(log policy + improvement * value)`, values from 0 to 1 (Danihelka et
+    al., "Policy improvement by planning with Gumbel", 2022, equation 11; Grill et al.,
+    "Monte-Carlo tree search as regularized policy optimization", 2020). Actions without visits
+    have the mean value.
+
+    Args:
+        found: of B searches.
+        improvement: see above.
+
+    Returns:
+        Policies, shape `[B, P, A]`, 0 for actions that are not tried and for players who cannot
+        act, and mean values in [-1, 1], shape `[B, P]`.
+    """
+    visits = found.visits.astype(np.float64)
+    values = np.where(found.visits > 0, found.values, 0).astype(np.float64)
+    means = (visits * values).sum(2) / np.maximum(visits.sum(2), 1)
+    worth = np.where(found.visits > 0, values, means[:, :, None])
+    grown = improvement * (worth - worth.max(2, keepdims=True)) / 2
+    weights = found.policies * np.exp(grown)
+    policies = weights / np.maximum(weights.sum(2, keepdims=True), 1e-30)
+    return policies.astype(np.float32), means.astype(np.float32)
