@@ -77,59 +77,45 @@ def _threads():
     torch.set_num_threads(threads)
 
 
-def test_it_learns_tron(tmp_path):
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"games": 5_000, "games_per_round": 200, "batch_size": 256, "replay_ratio": 6.0},
+        {
+            "method": "search",
+            "games": 1_000,
+            "games_per_round": 100,
+            "batch_size": 128,
+            "replay_ratio": 8.0,
+            "simulations": 24,
+            "search_share": 0.5,
+            "window": 5_000,
+            "augment": True,
+        },
+    ],
+    ids=["ppo", "search"],
+)
+def test_it_learns_tron(changes, tmp_path):
     config = replace(
         TINY,
         folder=tmp_path,
         game="tron:rows=5,columns=5",
         network=ACConfig(kind="residual", view="plain", filters=16, blocks=1),
-        games=5_000,
-        games_per_round=200,
-        batch_size=256,
-        replay_ratio=6.0,
         learning_rate=3e-3,
         league=(),
         past=0,
-        log_every=2_000,
+        log_every=1_000,
         evaluate_every=5_000,
         evaluate_games=10,
         save_seconds=1e9,
+        **changes,
     )
-    training = Training(config, tensorboard=False)
+    training = make_training(config, tensorboard=False)
     for _ in training.run():
         pass
     match = play_match(config.game, [f"ac:{tmp_path}", "random"], 400, seed=5)
     assert match.totals[0].score > 0.9
     assert training.metrics.rows[0]["random__any"] < 0.5  # before it has learned
-
-
-def test_it_learns_tron_by_searching(tmp_path):
-    config = replace(
-        TINY,
-        folder=tmp_path,
-        method="search",
-        game="tron:rows=5,columns=5",
-        network=ACConfig(kind="residual", view="plain", filters=16, blocks=1),
-        games=1_000,
-        games_per_round=100,
-        batch_size=128,
-        simulations=24,
-        search_share=0.5,
-        replay_ratio=8.0,
-        window=5_000,
-        learning_rate=3e-3,
-        augment=True,
-        league=(),
-        past=0,
-        log_every=1_000,
-        evaluate_every=1_000,
-        evaluate_games=10,
-        save_seconds=1e9,
-    )
-    for _ in make_training(config, tensorboard=False).run():
-        pass
-    match = play_match(config.game, [f"ac:{tmp_path}", "random"], 400, seed=5)
-    assert match.totals[0].score > 0.9
 
 
 def test_policies_improved_by_hand():

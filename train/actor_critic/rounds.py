@@ -119,23 +119,29 @@ class SelfPlay:
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
         """Return the network's actions in some rows of a turn, and keep the decisions."""
-        planes, masks = turn.planes[rows], turn.masks[rows]
-        outputs = run(planes)
-        policies = policy_of(outputs[:, :-1], masks)
+        policies, values, *more = self._think(run, turn, rows, rng)
         actions = by_weight(policies.astype(np.float64), rng.random(len(rows)))
         kept.append(
             (
                 turn.lanes[rows].astype(np.int32),
                 turn.movers[rows].astype(np.int8),
-                self._arena.packing.pack(planes),
-                masks,
+                self._arena.packing.pack(turn.planes[rows]),
+                turn.masks[rows],
                 actions.astype(np.int8),
                 policies[np.arange(len(rows)), actions],
                 policies.max(1),
-                outputs[:, -1].copy(),
+                values,
+                *more,
             )
         )
         return actions
+
+    def _think(
+        self, run: Run, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
+    ) -> tuple[NDArray[Any], ...]:
+        """Return policies to draw from, values, and what else the round keeps of the decisions."""
+        outputs = run(turn.planes[rows])
+        return policy_of(outputs[:, :-1], turn.masks[rows]), outputs[:, -1].copy()
 
 
 def advantages(played: Round, gamma: float, trace: float) -> NDArray[np.float32]:

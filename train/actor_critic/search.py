@@ -4,6 +4,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.actor_critic.rounds import Round, advantages
@@ -41,7 +42,8 @@ class SearchTraining(Training):
         config = self.config
         gains = advantages(played, config.gamma, config.trace)
         chosen = played.searched
-        records = np.zeros(int(chosen.sum()), self.window.records.dtype)
+        dtype: Any = self.window.records.dtype
+        records: NDArray[np.void] = np.zeros(int(chosen.sum()), dtype)
         records["planes"], records["mask"] = played.planes[chosen], played.masks[chosen]
         records["policy"] = played.policies[chosen]
         records["target"] = np.clip(gains + played.values, -1, 1)[chosen]

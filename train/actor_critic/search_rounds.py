@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.actor_critic import policy_of
-from ludoteca.agents.draws import by_weight
 from ludoteca.agents.guided.joint_search import JointFound, JointSearch
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.train.actor_critic.config import Config
@@ -38,18 +37,11 @@ class SearchPlay(SelfPlay):
         super().__init__(encoder, config)
         self._search = JointSearch(encoder.game, config.games_per_round, config.simulations)
 
-    def _decide(
-        self,
-        run: Run,
-        turn: Turn,
-        rows: NDArray[np.int64],
-        kept: list[tuple[NDArray[Any], ...]],
-        rng: np.random.Generator,
-    ) -> NDArray[np.int64]:
-        """Return actions in some rows of a turn, and keep the decisions."""
-        planes, masks = turn.planes[rows], turn.masks[rows]
-        outputs = run(planes)
-        policies, values = policy_of(outputs[:, :-1], masks), outputs[:, -1].copy()
+    def _think(
+        self, run: Run, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
+    ) -> tuple[NDArray[Any], ...]:
+        """Return the policies and values, of some positions after a search, and of which."""
+        policies, values = super()._think(run, turn, rows, rng)
         lanes, movers = turn.lanes[rows], turn.movers[rows]
         games, first, which = np.unique(lanes, return_index=True, return_inverse=True)
         chosen = rng.random(len(games)) < self._config.search_share
@@ -60,22 +52,7 @@ class SearchPlay(SelfPlay):
             better, worth = improved(found, self._config.improvement)
             policies[searched] = better[place, movers[searched]]
             values[searched] = worth[place, movers[searched]]
-        actions = by_weight(policies.astype(np.float64), rng.random(len(rows)))
-        kept.append(
-            (
-                lanes.astype(np.int32),
-                movers.astype(np.int8),
-                self._arena.packing.pack(planes),
-                masks,
-                actions.astype(np.int8),
-                policies[np.arange(len(rows)), actions],
-                policies.max(1),
-                values,
-                searched,
-                policies,
-            )
-        )
-        return actions
+        return policies, values, searched, policies
 
     def _look(self, run: Run, states: NDArray[np.void], rng: np.random.Generator) -> JointFound:
         """Search some positions side by side."""

@@ -1,7 +1,7 @@
 """A run of actor-critic learning: what is played, learned and measured in its rounds."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -36,7 +36,7 @@ class Training(RoundTraining):
         sums: what was seen since the last row of metrics.
     """
 
-    round = Round
+    round: ClassVar[type[Round]] = Round
     config: Config
     learner: Learner
 
