@@ -33,6 +33,7 @@ class NetworkAgent(Agent):
         encoder: what the network sees.
         network: the network, if it came from a file.
         about: what the file tells about it.
+        temperature: 0, or with which power moves are drawn.
     """
 
     kind: ClassVar[str] = "cnn"
@@ -74,12 +75,7 @@ class NetworkAgent(Agent):
     def _adopt(self, encoder: SeatEncoder, runner: Runner, temperature: float) -> None:
         Agent.__init__(self, encoder.game)
         self.encoder, self._runner = encoder, runner
-        self._temperature = real("temperature", temperature, 0, 100)
-
-    @property
-    def plain(self) -> bool:
-        """Whether it plays the action that the network thinks best."""
-        return self._temperature == 0
+        self.temperature = real("temperature", temperature, 0, 100)
 
     def prepare(self) -> None:
         """Compile what the network sees, and let it run once."""
@@ -94,10 +90,10 @@ class NetworkAgent(Agent):
     ) -> NDArray[np.int64]:
         """Choose by the network's policy."""
         policies = self.policies(states, seats)
-        if self._temperature == 0:
+        if self.temperature == 0:
             best: NDArray[np.int64] = policies.argmax(1)
             return best
-        weights = policies.astype(np.float64) ** (1 / self._temperature)
+        weights = policies.astype(np.float64) ** (1 / self.temperature)
         return by_weight(weights, uniform(rngs.T))
 
     def policies(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -112,7 +108,11 @@ class NetworkAgent(Agent):
 
 
 class ActorCriticAgent(NetworkAgent):
-    """Plays by a network that learned from its own games, with a search if that is asked for."""
+    """Plays by a network that learned from its own games, with a search if that is asked for.
+
+    Attributes:
+        simulations: of each search, or 0; the other settings of searches, too, are attributes.
+    """
 
     kind = "ac"
 
@@ -151,24 +151,19 @@ class ActorCriticAgent(NetworkAgent):
         """
         super().__init__(game, path, temperature, device, precision)
         self.simulations = integer("simulations", simulations, 0, 10**6)
-        self._seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
-        if self._seconds is not None and simulations == 0:
+        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        if self.seconds is not None and simulations == 0:
             raise ValueError("seconds needs simulations=..., how many there are at most")
         if self.simulations and not self.network.config.value:
             raise ValueError(f"{path} has no value to search by: needs simulations=0")
-        self._c, self._fpu = real("c", c, 0, 100), real("fpu", fpu, 0, 1)
-        self._leaves = integer("leaves", leaves, 1, 1024)
+        self.c, self.fpu = real("c", c, 0, 100), real("fpu", fpu, 0, 1)
+        self.leaves = integer("leaves", leaves, 1, 1024)
 
     def _adopt(self, encoder: SeatEncoder, runner: Runner, temperature: float) -> None:
         super()._adopt(encoder, runner, temperature)
         self.simulations = 0
         self._search: JointSearch | None = None
         self._room = 0
-
-    @property
-    def plain(self) -> bool:
-        """Whether it plays the action that the network thinks best, without search."""
-        return super().plain and self.simulations == 0
 
     def prepare(self) -> None:
         """Compile what acting needs, and let the network run once."""
@@ -187,17 +182,17 @@ class ActorCriticAgent(NetworkAgent):
         if self.simulations == 0:
             return super().act(states, seats, rngs, lanes)
         actions = np.zeros(len(states), np.int64)
-        together = 1 if self._seconds is not None else TOGETHER
+        together = 1 if self.seconds is not None else TOGETHER
         for k in range(0, len(states), together):
             part = slice(k, k + together)
             streams = rngs[part]  # the same memory
             found = self.look(states[part], streams)
             rows = np.arange(len(found.visits))
             visits = found.visits[rows, seats[part]].astype(np.float64)
-            if self._temperature == 0:  # of equally many visits, the likelier action
+            if self.temperature == 0:  # of equally many visits, the likelier action
                 actions[part] = (visits + found.policies[rows, seats[part]]).argmax(1)
             else:
-                weights = visits ** (1 / self._temperature)
+                weights = visits ** (1 / self.temperature)
                 actions[part] = by_weight(weights, uniform(streams.T))
         return actions
 
@@ -210,9 +205,9 @@ class ActorCriticAgent(NetworkAgent):
         """
         if self._search is None or len(states) > self._room:
             self._room = len(states)
-            self._search = JointSearch(self.game, self._room, self.simulations, self._leaves)
+            self._search = JointSearch(self.game, self._room, self.simulations, self.leaves)
         return self._search.run(
-            states, self.judge, self.simulations, streams, self._c, self._fpu, self._seconds
+            states, self.judge, self.simulations, streams, self.c, self.fpu, self.seconds
         )
 
     def judge(

@@ -1,58 +1,94 @@
 """Networks for one seat as policies in NumPy: what `cnn` and `ac` agents are exported as."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.actor_critic import NetworkAgent
+from ludoteca.agents.actor_critic import ActorCriticAgent, NetworkAgent, policy_of
 from ludoteca.agents.kaggle.layers import Layers, run
 from ludoteca.agents.kaggle.torch_layers import Weights, keep, layers_of
+from ludoteca.agents.kaggle.tree_search import Judge, search
 from ludoteca.agents.networks.ac_network import ACNetwork, DocumentBody, ResidualBody
 from ludoteca.agents.networks.layers import Block, Trunk
 from ludoteca.agents.networks.seats import find_rich
+from ludoteca.envs.game import Game
 
 
 def network_choose(agent: NetworkAgent) -> Callable[..., int]:
-    """Return what chooses as an agent does that plays the action its network thinks best.
+    """Return what chooses as an agent does that plays by a network, with or without a search.
 
     Raises:
-        ValueError: if it draws its moves, or searches.
+        ValueError: if it draws its moves.
     """
-    if not agent.plain:
-        raise ValueError(
-            "a network is exported as a policy without search: needs simulations=0, temperature=0"
-        )
-    weights: Weights = {}
-    layers = network_layers(agent.network, weights)
-    scale = np.float32(agent.encoder.scale)
-    planes = agent.encoder.shape[0]
-    if agent.encoder.view == "plain":
-        see = agent.game.observe
+    if agent.temperature > 0:
+        raise ValueError("an exported network plays what it thinks best: needs temperature=0")
+    judge = network_judge(agent)
+    if not isinstance(agent, ActorCriticAgent) or agent.simulations == 0:
 
         def choose(s, player, legal, n, rng):
-            out = np.zeros((planes, *s.occupied.shape), np.int8)
-            see(s, player, out)
-            return int(np.argmax(run(layers, weights, scale * out[None])[0, :n]))
+            policies, _ = judge([s], [player])
+            return int(np.argmax(policies[0]))
 
         return choose
-    rich = find_rich(agent.game)
+    simulations, leaves, c, fpu = agent.simulations, agent.leaves, agent.c, agent.fpu
+    seconds = math.inf if agent.seconds is None else agent.seconds
+
+    def choose_by_search(s, player, legal, n, rng):
+        root = search(s, rng, judge, simulations, leaves, c, fpu, seconds)
+        priors = np.maximum(np.array(root.priors[player], np.float32), 0)
+        return int(np.argmax(np.array(root.visits[player], np.float64) + priors))
+
+    return choose_by_search
+
+
+def network_judge(agent: NetworkAgent) -> Judge:
+    """Return what an agent's network says of positions: see `ActorCriticAgent.judge`."""
+    weights: Weights = {}
+    layers = network_layers(agent.network, weights)
+    scale, planes = np.float32(agent.encoder.scale), agent.encoder.shape[0]
+    actions = agent.game.num_actions
+    see = plain_view(agent.game) if agent.encoder.view == "plain" else rich_view(agent.game)
+
+    def judge(positions, seats):
+        board = positions[0].occupied.shape
+        out = np.zeros((len(seats), planes, *board), np.int8)
+        masks = np.ones((len(seats), actions), np.int8)
+        for i in range(len(seats)):
+            see(positions[i], seats[i], out[i], masks[i])
+        outputs = run(layers, weights, scale * out)
+        return policy_of(outputs[:, :actions], masks), np.tanh(outputs[:, -1])
+
+    return judge
+
+
+def plain_view(game: Game) -> Callable[..., None]:
+    """Return what writes the planes of a plain view; every action is legal."""
+    observe = game.observe
+
+    def see(s, player, out, mask):
+        observe(s, player, out)
+
+    return see
+
+
+def rich_view(game: Game) -> Callable[..., None]:
+    """Return what writes the planes of a rich view, and which actions are to be tried."""
+    rich = find_rich(game)
     observe, safe_actions = rich.observe, rich.safe_actions
 
-    def choose_safely(s, player, legal, n, rng):
+    def see(s, player, out, mask):
         stay, queue, reach = np.zeros((3, s.occupied.size), np.int16)
-        out = np.zeros((planes, *s.occupied.shape), np.int8)
-        safe = np.zeros(n, np.int8)
         observe(s, player, stay, queue, reach, out)
-        found = safe_actions(s, player, stay, safe)
-        logits = run(layers, weights, scale * out[None])[0, :n]
-        return int(np.argmax(np.where(safe > 0, logits, -np.inf) if found else logits))
+        if safe_actions(s, player, stay, mask) == 0:
+            mask[:] = 1
 
-    return choose_safely
+    return see
 
 
 def network_layers(network: ACNetwork, weights: Weights) -> Layers:
-    """Return the layers from planes to logits; what comes after them is no action's."""
+    """Return the layers from planes to logits and, if there is a value, what becomes it by tanh."""
     body: Any = network.body
     return BODIES[type(body)](body, weights)
 
@@ -61,7 +97,10 @@ def document(body: DocumentBody, weights: Weights) -> Layers:
     """Return the layers of the document's network."""
     parts = (body.convolutions, body.dense, body.policy)
     convolutions, dense, policy = (layers_of(part, weights) for part in parts)
-    return (*convolutions, ("mean",), *dense, *policy)
+    heads = policy
+    if body.value is not None:
+        heads = (("concat", (policy, layers_of(body.value, weights))),)
+    return (*convolutions, ("mean",), *dense, *heads)
 
 
 def residual(body: ResidualBody, weights: Weights) -> Layers:

@@ -90,6 +90,26 @@ def test_exported_agents_play_there_as_they_play_here(name, tmp_path):
     assert certain > 20 or name.startswith("random")
 
 
+@pytest.mark.parametrize("more", ["", ",simulations=12"], ids=["policy", "search"])
+def test_exported_networks_play_there(more, tmp_path):
+    file = tmp_path / "submission.py"
+    export_agent(f"ac:geese{more}", file)
+    game = make_game(BOARDS[0])
+    (played,) = kaggle((game, [file] * game.num_players))
+    own, compared = make_agent("ac:geese", game), 0
+    none = np.zeros(1, np.int64)
+    for t, s in enumerate(list(positions(game, played))[:-1]):
+        state = np.asarray(s).reshape(1).astype(game.state)
+        for seat in np.flatnonzero(s.length):
+            status, action, _, bank = played["geese"][t + 1][seat]
+            assert status in ("ACTIVE", "DONE")
+            assert bank > 59  # seconds; each move is to take one at most
+            best = own.act(state, np.array([seat]), np.zeros((1, 1), np.uint64), none)[0]
+            compared += action == NAMES[best]
+            assert action == NAMES[best] or more
+    assert compared > 40
+
+
 def test_failing_geese_leave_there_as_they_forfeit_here():
     """Scripted games, step for step; what kaggle rewards with None has the score -1 here."""
     rng, games = random.Random(0), []

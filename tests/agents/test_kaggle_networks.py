@@ -2,16 +2,19 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from ludoteca.agents.guided.joint_search import JointSearch
 from ludoteca.agents.kaggle.export import export_agent, submission_source
 from ludoteca.agents.kaggle.layers import run
 from ludoteca.agents.kaggle.networks import network_layers
 from ludoteca.agents.kaggle.observation import configuration, observation
+from ludoteca.agents.kaggle.tree_search import search
 from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.playouts import safe_goose
@@ -37,6 +40,34 @@ def saved(config, folder, seed=0):
     path = folder / "net.safetensors"
     save_weights(path, network.state_dict(), {"game": game.spec, "network": config.as_dict()})
     return path
+
+
+@pytest.mark.parametrize("kind", ["shipped", "document"])
+def test_exported_searches_choose_what_they_choose_here(kind, tmp_path):
+    game = make_game("hungry_geese")
+    path = "geese"
+    if kind == "document":
+        path = saved(ACConfig("document", "rich", filters=8, blocks=1), tmp_path)
+    spec = f"ac:{path},simulations=12,leaves=3,c=0.05,fpu=0"
+    own, names = make_agent(spec, game), {}
+    exec(compile(submission_source(spec), "submission", "exec"), names)
+    s, rng, legal = game.new(5), np.array([5], np.uint64), np.arange(4)
+    same, differs = [], 0
+    with np.errstate(over="ignore"):
+        for step in range(8):
+            state = np.asarray(s).reshape(1).astype(game.state)
+            for p in np.flatnonzero(s.length):
+                stream = names["MEMORY"][p][1].reshape(1, 1).copy() if step else None
+                answer = names["agent"](observation(s, p), configuration(game))
+                if stream is None:  # which is only made now
+                    continue
+                best = own.act(state, np.array([p]), stream, np.zeros(1, int))[0]
+                same.append(answer == NAMES[best])
+                differs += best != own.policies(state, np.array([p]))[0].argmax()
+            game.step(s, np.array([safe_goose(s, p, legal, 4, rng) for p in range(4)]))
+    # Numbers are rounded differently, which may decide between actions that are as good.
+    assert np.mean(same) > 0.9
+    assert differs > 0 or kind == "document"  # whose values here hardly differ
 
 
 @pytest.mark.parametrize("view", ["plain", "rich"])
@@ -72,15 +103,18 @@ def test_logits_are_the_same_in_numpy(kind, tmp_path):
     weights = {}
     layers = network_layers(own.network, weights)
     x = torch.randn(5, *own.encoder.shape)
-    expected = own.network.eval()(x).detach().numpy()[:, :4]
-    assert np.abs(run(layers, weights, x.numpy())[:, :4] - expected).max() < 1e-4
+    expected = own.network.eval()(x).detach().numpy()
+    found = run(layers, weights, x.numpy())
+    found[:, 4] = np.tanh(found[:, 4])
+    assert np.abs(found - expected).max() < 1e-4
     assert expected.std(0).min() > 1e-3
 
 
-def test_an_exported_network_needs_numpy_only(tmp_path):
-    config = ACConfig(kind="document", view="plain", filters=4, blocks=1, value=False)
-    file = tmp_path / "submission.py"
-    size = export_agent(f"cnn:{saved(config, tmp_path)}", file, "float16")
+@pytest.mark.parametrize("agent", ["cnn", "ac"])
+def test_an_exported_network_needs_numpy_only(agent, tmp_path):
+    config = ACConfig(kind="document", view="plain", filters=4, blocks=1, value=agent == "ac")
+    file, more = tmp_path / "submission.py", ",simulations=20,seconds=0.5" if agent == "ac" else ""
+    size = export_agent(f"{agent}:{saved(config, tmp_path)}{more}", file, "float16")
     assert size == file.stat().st_size
     script = (
         "import sys; sys.modules.update(torch=None, numba=None, ludoteca=None); names = {}; "
@@ -95,8 +129,72 @@ def test_an_exported_network_needs_numpy_only(tmp_path):
     assert done.stdout.strip() in NAMES, done.stderr
 
 
-@pytest.mark.parametrize("more", ["temperature=1", "simulations=10"])
-def test_only_policies_are_exported(more, tmp_path):
+def test_what_draws_its_moves_is_not_exported(tmp_path):
     path = saved(ACConfig(filters=4, blocks=1), tmp_path)
-    with pytest.raises(ValueError, match="without search"):
-        submission_source(f"ac:{path},{more}")
+    with pytest.raises(ValueError, match="needs temperature=0"):
+        submission_source(f"ac:{path},temperature=1")
+
+
+def as_exported(s):
+    """Return a position in the form that exported agents have."""
+    told = {name: np.array(s[name]) for name in s.dtype.names}
+    return SimpleNamespace(**{k: v if v.ndim else int(v) for k, v in told.items()})
+
+
+@pytest.mark.parametrize("leaves", [1, 3])
+@pytest.mark.parametrize(
+    "spec", ["hungry_geese", "hungry_geese:num_players=2,rows=4,columns=5,hunger_rate=3"]
+)
+def test_searches_are_the_same_in_plain_python(spec, leaves):
+    game = make_game(spec)
+
+    def judge(positions, seats):
+        """Opinions that depend on the position: on heads, lengths and the step."""
+        hints = np.array(
+            [
+                [s.body[p, s.start[p]], s.length.sum(), s.steps]
+                for s, p in zip(positions, seats, strict=True)
+            ]
+        )
+        weights = np.abs(np.sin(hints @ [[1.0, 2, 3, 4], [2, 3, 5, 7], [1, 1, 2, 2]])) + 0.1
+        weights[:, 3] = np.where(hints[:, 0] % 2 == 0, 0, weights[:, 3])  # not to be tried
+        policies = (weights / weights.sum(1, keepdims=True)).astype(np.float32)
+        return policies, np.cos(hints.sum(1)).astype(np.float32)
+
+    def judge_records(states, seats):
+        return judge(list(states.view(np.recarray)), seats)
+
+    compiled = JointSearch(game, 1, 50, leaves)
+    s, rng, legal = game.new(3), np.array([5], np.uint64), np.arange(4)
+    with np.errstate(over="ignore"):
+        for _ in range(12):
+            if game.is_terminal(s):
+                break
+            state = np.asarray(s).reshape(1).astype(game.state)
+            streams = np.array([[7]], np.uint64)
+            found = compiled.run(state, judge_records, 50, streams, 1.2, 0.2)
+            stream = np.array([7], np.uint64)
+            root = search(as_exported(state[0]), stream, judge, 50, leaves, 1.2, 0.2, np.inf)
+            assert np.array_equal(root.visits, found.visits[0])
+            tried = found.visits[0] > 0
+            means = np.array(root.totals)[tried] / found.visits[0][tried]
+            assert np.allclose(2 * means - 1, found.values[0][tried], atol=1e-6)
+            assert stream[0] == streams[0, 0]
+            players = range(game.num_players)
+            game.step(s, np.array([safe_goose(s, p, legal, 4, rng) for p in players]))
+    assert s.steps > 4
+
+
+def test_searches_stop_in_time():
+    game = make_game("hungry_geese")
+    state = np.asarray(game.new(3)).reshape(1).astype(game.state)
+
+    def judge(positions, seats):
+        return np.full((len(seats), 4), 0.25, np.float32), np.zeros(len(seats), np.float32)
+
+    with np.errstate(over="ignore"):
+        stream = np.array([7], np.uint64)
+        root = search(as_exported(state[0]), stream, judge, 10**6, 8, 1.0, 0.1, 0.2)
+        hurried = search(as_exported(state[0]), stream, judge, 10**6, 8, 1.0, 0.1, 0.0)
+    assert 8 < sum(root.visits[0]) < 10**6
+    assert sum(hurried.visits[0]) == 8

@@ -1,0 +1,148 @@
+"""Search with a network in plain Python: what an exported `ac` agent does that searches.
+
+The decoupled PUCT of `ludoteca.agents.guided.joint_trees`, for one position of Hungry Geese. The
+same random stream and judge give the same visits.
+"""
+
+import math
+import time
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.games.hungry_geese import is_active, is_terminal, returns, step
+from ludoteca.envs.rng import next_u64
+
+NOBODY = -1  # in place of an action: the goose is dead
+HIDDEN = -1.0  # prior of an action that is not tried
+ACTIONS = (0, 1, 2, 3)
+
+# Positions and seats -> policies [K, 4], 0 for actions that are not tried, and values [K].
+Judge = Callable[[Sequence[Any], Sequence[int]], tuple[NDArray[Any], NDArray[Any]]]
+
+
+def search(
+    s: Any,
+    stream: NDArray[np.uint64],
+    judge: Judge,
+    simulations: int,
+    leaves: int,
+    c: float,
+    fpu: float,
+    seconds: float,
+) -> Any:
+    """Return the root of a tree, see `new_node`; the parameters are those of `JointSearch.run`."""
+    start = time.perf_counter()
+    root = new_node()
+    take_in([(root, s, [])], judge)
+    for k in range(0, simulations, leaves):
+        if k > 0 and time.perf_counter() - start > seconds:
+            break
+        reached = [simulate(root, s, stream, c, fpu) for _ in range(min(leaves, simulations - k))]
+        take_in([leaf for leaf in reached if leaf is not None], judge)
+    return root
+
+
+def new_node() -> Any:
+    """Return a node that the network has not seen.
+
+    `children` are by joint action; the other lists, once it has been seen, by goose and action.
+    """
+    return types.SimpleNamespace(children={}, priors=None, visits=None, totals=None, values=None)
+
+
+def simulate(root: Any, s: Any, stream: NDArray[np.uint64], c: float, fpu: float) -> Any:
+    """Go down to a leaf; return it, its position and the way, or None if the game is over there.
+
+    Until it is backed up, a simulation is a visit worth 0, a loss.
+    """
+    s = copied(s)
+    s.rng = np.array([next_u64(stream)])
+    node, path, players = root, [], len(s.length)
+    over = is_terminal(s)
+    while not over and node.priors is not None:
+        chosen = [NOBODY] * players
+        for p in range(players):
+            if is_active(s, p):
+                chosen[p] = choose(node, p, c, fpu)
+                node.visits[p][chosen[p]] += 1
+        path.append((node, chosen))
+        joint = tuple([max(action, 0) for action in chosen])
+        step(s, joint)
+        over = is_terminal(s)
+        if joint not in node.children:
+            node.children[joint] = new_node()
+        node = node.children[joint]
+    if over:
+        back_up(path, results(s))
+        return None
+    return node, s, path
+
+
+def copied(s: Any) -> Any:
+    """Return a copy of a position."""
+    fields = vars(s).items()
+    return types.SimpleNamespace(
+        **{name: one.copy() if isinstance(one, np.ndarray) else one for name, one in fields}
+    )
+
+
+def choose(node: Any, p: int, c: float, fpu: float) -> int:
+    """Choose an action of a goose by PUCT."""
+    priors, visits, totals = node.priors[p], node.visits[p], node.totals[p]
+    root = math.sqrt(max(sum(visits), 1))
+    best, best_score = 0, -math.inf
+    for action in ACTIONS:
+        if priors[action] >= 0:
+            mean = node.values[p] - fpu
+            if visits[action] > 0:
+                mean = totals[action] / visits[action]
+            score = mean + c * priors[action] * root / (1 + visits[action])
+            if score > best_score:
+                best, best_score = action, score
+    return best
+
+
+def take_in(leaves: Sequence[Any], judge: Judge) -> None:
+    """Let the network see leaves from the seats of all who live, and back up what it says."""
+    found = [
+        (k, p)
+        for k in range(len(leaves))
+        for p in range(len(leaves[k][1].length))
+        if is_active(leaves[k][1], p)
+    ]
+    if not found:
+        return
+    policies, expected = judge([leaves[k][1] for k, _ in found], [p for _, p in found])
+    values = [results(s) for _, s, _ in leaves]
+    priors = [[[HIDDEN] * 4 for _ in one] for one in values]
+    for i in range(len(found)):
+        k, p = found[i]
+        values[k][p] = float(0.5 + 0.5 * expected[i])
+        priors[k][p] = [float(one) if one > 0 else HIDDEN for one in policies[i]]
+    for k in range(len(leaves)):
+        node, _, path = leaves[k]
+        if node.priors is None:
+            node.priors = priors[k]
+            node.values = [float(np.float32(one)) for one in values[k]]
+            node.visits = [[0] * 4 for _ in values[k]]
+            node.totals = [[0.0] * 4 for _ in values[k]]
+        back_up(path, values[k])
+
+
+def results(s: Any) -> list[float]:
+    """Return what the game says of each goose, in [0, 1]."""
+    out = [0.0] * len(s.length)
+    returns(s, out)
+    return [0.5 + 0.5 * one for one in out]
+
+
+def back_up(path: Sequence[Any], values: Sequence[float]) -> None:
+    """Add what a simulation was worth along its way."""
+    for node, chosen in path:
+        for p in range(len(chosen)):
+            if chosen[p] != NOBODY:
+                node.totals[p][chosen[p]] += values[p]
