@@ -1,5 +1,6 @@
 """Agents that play by a network for one seat, where all move at once."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.draws import by_weight
-from ludoteca.agents.guided.joint_search import JointFound, JointSearch
+from ludoteca.agents.guided.joint_search import JointFound, JointSearch, Judge
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
@@ -22,6 +23,8 @@ try:
 except ImportError as error:
     raise ImportError('agents with networks need "ludoteca[train]"') from error
 
+# What runs a network: planes [K, planes, rows, columns] -> its outputs, float32 [K, outputs].
+Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
 # Searches side by side: more need memory, and are not faster.
 TOGETHER = 128
 
@@ -206,25 +209,28 @@ class ActorCriticAgent(NetworkAgent):
         if self._search is None or len(states) > self._room:
             self._room = len(states)
             self._search = JointSearch(self.game, self._room, self.simulations, self.leaves)
+        judge = judge_by(self.encoder, self._runner)
         return self._search.run(
-            states, self.judge, self.simulations, streams, self.c, self.fpu, self.seconds
+            states, judge, self.simulations, streams, self.c, self.fpu, self.seconds
         )
 
+
+def judge_by(encoder: SeatEncoder, run: Run) -> Judge:
+    """Return what a network with a value says of positions, from the seats of who can act.
+
+    Args:
+        encoder: what it sees.
+        run: the network: planes to logits and, in the last column, values in [-1, 1].
+    """
+
     def judge(
-        self, states: NDArray[np.void], seats: NDArray[np.int64]
+        states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return what the network says for players who can act.
-
-        Args:
-            states: positions. Shape `[K]`.
-            seats: who looks. Shape `[K]`.
-
-        Returns:
-            Policies, shape `[K, num_actions]`, and values in [-1, 1], shape `[K]`.
-        """
-        planes, masks = self.encoder.encode(states, seats)
-        outputs = self._runner(planes)
+        planes, masks = encoder.encode(states, seats)
+        outputs = run(planes)
         return policy_of(outputs[:, :-1], masks), outputs[:, -1]
+
+    return judge
 
 
 def policy_of(logits: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float32]:

@@ -24,14 +24,15 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
     """
     if agent.temperature > 0:
         raise ValueError("an exported network plays what it thinks best: needs temperature=0")
-    judge = network_judge(agent)
     if not isinstance(agent, ActorCriticAgent) or agent.simulations == 0:
+        judge = network_judge(agent, value=False)
 
         def choose(s, player, legal, n, rng):
             policies, _ = judge([s], [player])
             return int(np.argmax(policies[0]))
 
         return choose
+    judge = network_judge(agent, value=True)
     simulations, leaves, c, fpu = agent.simulations, agent.leaves, agent.c, agent.fpu
     seconds = math.inf if agent.seconds is None else agent.seconds
 
@@ -43,10 +44,10 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
     return choose_by_search
 
 
-def network_judge(agent: NetworkAgent) -> Judge:
-    """Return what an agent's network says of positions: see `ActorCriticAgent.judge`."""
+def network_judge(agent: NetworkAgent, value: bool) -> Judge:
+    """Return what an agent's network says of positions; values only mean something if `value`."""
     weights: Weights = {}
-    layers = network_layers(agent.network, weights)
+    layers = network_layers(agent.network, weights, value)
     scale, planes = np.float32(agent.encoder.scale), agent.encoder.shape[0]
     actions = agent.game.num_actions
     see = plain_view(agent.game) if agent.encoder.view == "plain" else rich_view(agent.game)
@@ -87,24 +88,25 @@ def rich_view(game: Game) -> Callable[..., None]:
     return see
 
 
-def network_layers(network: ACNetwork, weights: Weights) -> Layers:
-    """Return the layers from planes to logits and, if there is a value, what becomes it by tanh."""
+def network_layers(network: ACNetwork, weights: Weights, value: bool) -> Layers:
+    """Return the layers from planes to logits and, if `value`, what becomes the value by tanh."""
     body: Any = network.body
-    return BODIES[type(body)](body, weights)
+    return BODIES[type(body)](body, weights, value)
 
 
-def document(body: DocumentBody, weights: Weights) -> Layers:
-    """Return the layers of the document's network."""
+def document(body: DocumentBody, weights: Weights, value: bool) -> Layers:
+    """Return the layers of the document's network; its value has large layers of its own."""
     parts = (body.convolutions, body.dense, body.policy)
     convolutions, dense, policy = (layers_of(part, weights) for part in parts)
     heads = policy
-    if body.value is not None:
+    if value:
+        assert body.value is not None
         heads = (("concat", (policy, layers_of(body.value, weights))),)
     return (*convolutions, ("mean",), *dense, *heads)
 
 
-def residual(body: ResidualBody, weights: Weights) -> Layers:
-    """Return the layers of residual blocks and the heads on them."""
+def residual(body: ResidualBody, weights: Weights, value: bool) -> Layers:
+    """Return the layers of residual blocks and the heads on them; a value is one more output."""
     seen: list[Layers] = [(("mean",),), (("max",),)]
     if body.middle is not None:
         seen.append((("cell", *divmod(body.middle, body.columns)),))
@@ -144,7 +146,7 @@ def convolution(module: Any, padding: str, weights: Weights) -> Layers:
     )
 
 
-BODIES: dict[type[Any], Callable[[Any, Weights], Layers]] = {
+BODIES: dict[type[Any], Callable[[Any, Weights, bool], Layers]] = {
     DocumentBody: document,
     ResidualBody: residual,
 }

@@ -101,7 +101,7 @@ def test_logits_are_the_same_in_numpy(kind, tmp_path):
     config = ACConfig(kind, "rich", filters=8, blocks=2)
     own = make_agent(f"ac:{saved(config, tmp_path)}", make_game("hungry_geese"))
     weights = {}
-    layers = network_layers(own.network, weights)
+    layers = network_layers(own.network, weights, value=True)
     x = torch.randn(5, *own.encoder.shape)
     expected = own.network.eval()(x).detach().numpy()
     found = run(layers, weights, x.numpy())

@@ -23,19 +23,21 @@ def test_they_are_there():
     assert {"geese"} <= SEATED.keys()
 
 
-def check_card(card, module):
-    """Check what every card tells: command, date, machine, versions and seed."""
+def read_card(file, module):
+    """Return what a file tells, after checking what every card tells: who made it, where."""
+    about = load_weights(file)[1]
+    card = about["card"]
     assert module in card["about"]["command"]
     assert {"date", "cpu"} <= card["about"].keys()
     assert {"torch", "ludoteca"} <= card["versions"].keys()
     assert isinstance(card["config"]["seed"], int)
+    assert card["config"]["folder"].startswith("runs/")
+    return about, card
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_card_says_how_it_was_made(name):
-    about = load_weights(SHIPPED[name])[1]
-    card = about["card"]
-    check_card(card, "ludoteca.train.dqn")
+    about, card = read_card(SHIPPED[name], "ludoteca.train.dqn")
     assert "/" not in card["config"]["folder"].removeprefix("runs/reproduce/hex/")
     assert card["config"]["game"].removeprefix("hex:") in about["game"]
     for part in card["evaluation"]:
@@ -67,10 +69,7 @@ def test_it_is_an_opponent_anywhere():
 
 @pytest.mark.parametrize("name", SEARCHED)
 def test_the_card_of_a_searched_one_says_how_it_was_made(name):
-    about = load_weights(SEARCHED[name])[1]
-    card = about["card"]
-    check_card(card, "ludoteca.train.alphazero")
-    assert card["config"]["folder"].startswith("runs/")
+    about, _ = read_card(SEARCHED[name], "ludoteca.train.alphazero")
     game = make_game(about["game"])
     match = play_match(game, [f"az:{name},simulations=8", "random"], 8, seed=3)
     assert match.totals[0].wins >= (8 if name == "othello" else 6)
@@ -78,10 +77,7 @@ def test_the_card_of_a_searched_one_says_how_it_was_made(name):
 
 @pytest.mark.parametrize("name", SEATED)
 def test_a_network_for_one_seat_plays_as_well_as_its_card_says(name):
-    about = load_weights(SEATED[name])[1]
-    card = about["card"]
-    check_card(card, "ludoteca.train.actor_critic")
-    assert card["config"]["folder"].startswith("runs/")
+    about, card = read_card(SEATED[name], "ludoteca.train.actor_critic")
     rates = {part["opponent"]: part["seats"][0]["win_rate"] for part in card["evaluation"]}
     agents = [f"ac:{name},precision=auto", *["deterministic"] * 3]
     match = play_match(make_game(about["game"]), agents, 60, seed=5)

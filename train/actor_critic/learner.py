@@ -62,25 +62,21 @@ class Learner(learner.Learner[ACNetwork]):
     def update(self, batch: Batch, progress: float) -> Losses:
         """Learn from a batch; `progress` is the share of the training that is over."""
         config = self._config
-        with self.cast():
-            outputs = self.network(self.tensor(batch.planes)).float()
-        masks, actions, chances, gains, targets = (
-            torch.from_numpy(array).to(self._device) for array in batch[1:]
+        logs, values = self._look(batch.planes, batch.masks)
+        actions, chances, gains, targets = (
+            torch.from_numpy(array).to(self._device) for array in batch[2:]
         )
-        logits = outputs[:, :-1].masked_fill(masks == 0, -1e9)
-        logs = functional.log_softmax(logits, 1)
         chosen = logs.gather(1, actions[:, None])[:, 0]
-        entropy = -(logs.exp() * logs).sum(1).mean()
+        entropy = entropy_of(logs)
         moved = chosen - chances.clamp(min=1e-9).log()
         policy_loss = POLICY_LOSSES[config.method](chosen, moved, gains, config.clip_ratio)
-        value_loss = functional.mse_loss(outputs[:, -1], targets)
+        value_loss = functional.mse_loss(values, targets)
         weight = config.entropy + (config.final_entropy - config.entropy) * min(progress, 1.0)
         if config.method == "document":
             weight = 0.0
         self.step(policy_loss + config.value_weight * value_loss - weight * entropy, progress)
         divergence = (moved.exp() - 1 - moved).mean()  # Schulman, "Approximating KL divergence"
-        parts = (policy_loss, value_loss, entropy, divergence)
-        return Losses(*(float(part.detach()) for part in parts))
+        return told(policy_loss, value_loss, entropy, divergence)
 
     def imitate(
         self,
@@ -99,19 +95,31 @@ class Learner(learner.Learner[ACNetwork]):
             targets: what the value ought to be. Shape `[N]`.
             progress: share of the training that is over.
         """
+        logs, values = self._look(planes, masks)
+        wanted, worth = (torch.from_numpy(array).to(self._device) for array in (policies, targets))
+        policy_loss = -(wanted * logs).sum(1).mean()
+        value_loss = functional.mse_loss(values, worth)
+        self.step(policy_loss + self._config.value_weight * value_loss, progress)
+        divergence = policy_loss + torch.xlogy(wanted, wanted).sum(1).mean()
+        return told(policy_loss, value_loss, entropy_of(logs), divergence)
+
+    def _look(self, planes: NDArray[np.int8], masks: NDArray[np.int8]) -> tuple[Tensor, Tensor]:
+        """Return the network's log-probabilities of what can be chosen, and its values."""
         with self.cast():
             outputs = self.network(self.tensor(planes)).float()
-        allowed, wanted, worth = (
-            torch.from_numpy(array).to(self._device) for array in (masks, policies, targets)
-        )
-        logs = functional.log_softmax(outputs[:, :-1].masked_fill(allowed == 0, -1e9), 1)
-        policy_loss = -(wanted * logs).sum(1).mean()
-        value_loss = functional.mse_loss(outputs[:, -1], worth)
-        self.step(policy_loss + self._config.value_weight * value_loss, progress)
-        entropy = -(logs.exp() * logs).sum(1).mean()
-        divergence = policy_loss + torch.xlogy(wanted, wanted).sum(1).mean()
-        parts = (policy_loss, value_loss, entropy, divergence)
-        return Losses(*(float(part.detach()) for part in parts))
+        closed = torch.from_numpy(masks).to(self._device) == 0
+        logs = functional.log_softmax(outputs[:, :-1].masked_fill(closed, -1e9), 1)
+        return logs, outputs[:, -1]
+
+
+def entropy_of(logs: Tensor) -> Tensor:
+    """Return the mean entropy of policies, whose log-probabilities are given, in nats."""
+    return -(logs.exp() * logs).sum(1).mean()
+
+
+def told(*parts: Tensor) -> Losses:
+    """Return losses as numbers."""
+    return Losses(*(float(part.detach()) for part in parts))
 
 
 def clipped_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_ratio: float) -> Tensor:

@@ -1,6 +1,6 @@
 """Games of a network against itself and a league, and how well each decision turned out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.actor_critic import policy_of
+from ludoteca.agents.actor_critic import Run, policy_of
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.draws import by_weight
 from ludoteca.agents.networks.seats import SeatEncoder
@@ -16,7 +16,6 @@ from ludoteca.envs.jit import compiled_without_allocation
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.arena import Arena, Turn
 
-Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
 LEARNER = 0  # who sits in a seat; k + 1 is member k of the league
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.actor_critic import policy_of
+from ludoteca.agents.actor_critic import Run, judge_by
 from ludoteca.agents.guided.joint_search import JointFound, JointSearch
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.train.actor_critic.config import Config
-from ludoteca.train.actor_critic.rounds import Round, Run, SelfPlay
+from ludoteca.train.actor_critic.rounds import Round, SelfPlay
 from ludoteca.train.arena import Turn
 
 
@@ -56,19 +56,11 @@ class SearchPlay(SelfPlay):
 
     def _look(self, run: Run, states: NDArray[np.void], rng: np.random.Generator) -> JointFound:
         """Search some positions side by side."""
-
-        def judge(
-            positions: NDArray[np.void], seats: NDArray[np.int64]
-        ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-            planes, masks = self._encoder.encode(positions, seats)
-            outputs = run(planes)
-            return policy_of(outputs[:, :-1], masks), outputs[:, -1]
-
         config = self._config
         streams = rng.integers(2**63, size=(len(states), 1)).astype(np.uint64)
         return self._search.run(
             states,
-            judge,
+            judge_by(self._encoder, run),
             config.simulations,
             streams,
             config.c,
