@@ -13,8 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import tyro
 
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.envs.files import write_whole
@@ -49,7 +51,7 @@ class Rung:
 
 
 def ladder(
-    run: Path,
+    run: Annotated[Path, tyro.conf.Positional],
     against: tuple[str, ...] = ("random",),
     agent: str = "az:path={path},simulations=32,precision=auto",
     games: int = 100,
@@ -165,7 +167,6 @@ def _shown(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 def main() -> None:
     """Run the command."""
     import torch
-    import tyro
 
     torch.set_num_threads(1)
     try:

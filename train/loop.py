@@ -24,7 +24,7 @@ from ludoteca.train.settings import RoundConfig
 
 # Settings that do not change what is learned, and the number of games: a run can be made longer,
 # with learning rates from then on as if it had been so from the start.
-FREE = ("folder", "minutes", "save_seconds", "final_games", "keep_every", "games")
+FREE = ("folder", "minutes", "save_seconds", "select", "final_games", "keep_every", "games")
 
 
 class RoundTraining(ABC):
@@ -48,7 +48,7 @@ class RoundTraining(ABC):
         plies: how many plies they had; where all move at once, a ply is a step of all.
         seconds: how long that took, in all parts of the run.
         learning_seconds: the same without evaluations and checkpoints.
-        best: how good the best network so far was, and after how many games.
+        best: how good the network in `best.safetensors` was, and after how many games.
         metrics: what was measured so far.
     """
 
@@ -218,7 +218,8 @@ class RoundTraining(ABC):
     def evaluate(self) -> dict[str, float]:
         """Play test games, the same each time, and return the shares won.
 
-        Writes the network to `best.safetensors` if none did better; of equal ones, the latest.
+        Writes the network to `best.safetensors`, unless an earlier one did better and
+        `config.select` is "best"; of equal ones, the latest.
         """
         config, agent = self.config, self.candidate()
         values: dict[str, float] = {}
@@ -230,7 +231,7 @@ class RoundTraining(ABC):
             values |= {f"{opponent}__{one['seat']}": one["win_rate"] for one in rated}
             matches.append(match)
         rate = self.strength(matches)
-        if rate >= self.best.get("win_rate", -1):
+        if config.select == "last" or rate >= self.best.get("win_rate", -1):
             self.best = {"win_rate": rate, "games": self.games}
             self.save_network("best")
         return values

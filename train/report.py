@@ -28,6 +28,7 @@ from ludoteca.train.metrics import Row
 from ludoteca.train.settings import EpochConfig, RoundConfig
 
 HEADINGS = ("against", "seat", "games", "wins", "draws", "losses", "win rate", "95 % interval")
+SELECTED = {"best": "as the last of those that won most", "last": "the last one"}
 SHEET = 48  # pictures of a game on one sheet, at most
 COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 
@@ -38,7 +39,7 @@ class Subject:
 
     Attributes:
         title: of the report, such as `"Deep Q-learning"`.
-        agent: the best network of the training as an agent; where moves are in turn, one that tells
+        agent: the network that was kept as an agent; where moves are in turn, one that tells
             `values(s)`.
         opponents: against whom it was tested while it learned.
         partner: whom it learned with, such as `"mixed:x=0.2"`, or `"itself"`.
@@ -57,7 +58,7 @@ class Subject:
 
 
 def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
-    """Evaluate the best network of a finished training; write all files; return the results.
+    """Evaluate the network that a finished training kept; write all files; return the results.
 
     Writes `best.safetensors` again, with its card, and `results.json`, `learning_curve.png`,
     `replay.json`, `game.svg`, `game.png` and `report.md`.
@@ -223,7 +224,7 @@ def describe(results: dict[str, Any], subject: Subject, replay: Replay, seat: in
 {subject.plays} Intervals are Wilson's; they
 mean nothing against opponents who always answer the same, as all games of a seat are then one.
 Games are seeded with {results["evaluation_seed"]}: none of them was seen in training or when the
-best network was chosen.
+network was chosen.
 
 ## Learning
 
@@ -232,7 +233,7 @@ best network was chosen.
 {training["games"]:,} games and {training["updates"]:,} updates in {training["seconds"]:,.0f}
 seconds, evaluations included. Without them {_speed(game, training)}.
 Each marked point: {config["evaluate_games"]:,} games per seat. The network of {best["games"]:,}
-games was kept, as the last of those that won most.
+games was kept, {SELECTED[config["select"]]}.
 
 ## A game
 

@@ -59,8 +59,11 @@ class RoundConfig:
     """Games per seat and opponent in each."""
     evaluate_against: tuple[str, ...] = ()
     """Opponents there."""
+    select: Literal["best", "last"] = "best"
+    """Which of the networks that were evaluated becomes `best.safetensors`: the one that did best,
+    or the last one. Where nearly all games are won, the best one is so by chance."""
     final_games: int = 200
-    """Games per seat and opponent at the end, with the best network."""
+    """Games per seat and opponent at the end, with that network."""
 
     keep_every: int = 0
     """Games between copies of the network in `kept/`, whose strength
@@ -94,6 +97,7 @@ class RoundConfig:
         for name in rates:
             real(name, getattr(self, name), 0, 1e9)
         choice("optimizer", self.optimizer, ("adam", "sgd"))
+        choice("select", self.select, ("best", "last"))
         choice("precision", self.precision, ("auto", "float32", "bfloat16"))
 
     def as_dict(self) -> dict[str, Any]:

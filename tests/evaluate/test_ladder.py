@@ -2,11 +2,12 @@
 
 import csv
 import json
+import sys
 
 import pytest
 
 from ludoteca.agents.networks.pv_network import PVConfig
-from ludoteca.evaluate.ladder import kept, ladder
+from ludoteca.evaluate.ladder import kept, ladder, main
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.alphazero.training import Training
 
@@ -57,3 +58,11 @@ def test_what_has_no_rungs_is_refused(tmp_path):
         ladder(tmp_path, agent="az:x")
     with pytest.raises(ValueError, match="games must be an integer from 2"):
         ladder(tmp_path, games=1)
+
+
+def test_the_command_line_takes_the_folder_first(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        sys, "argv", ["ladder", str(tmp_path), "--against", "random", "--games", "4"]
+    )
+    with pytest.raises(SystemExit, match="has no copies of a network: train with --keep-every"):
+        main()

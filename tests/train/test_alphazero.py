@@ -12,6 +12,7 @@ from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.runner import Runner
+from ludoteca.agents.networks.weights import load_weights
 from ludoteca.envs.batch import root
 from ludoteca.envs.games.othello import placements
 from ludoteca.envs.registry import GAMES, make_game
@@ -199,6 +200,21 @@ def test_a_finished_run_can_be_made_longer(tmp_path):
             pass
         assert training.games == games
     assert training.metrics.rows[-1]["step"] == 60
+
+
+@pytest.mark.parametrize(
+    ("select", "strengths", "kept"),
+    [("best", (0.2, 0.9, 0.5), 40), ("best", (0.2, 0.9, 0.9), 80), ("last", (0.2, 0.9, 0.5), 80)],
+)
+def test_which_network_is_kept(tmp_path, monkeypatch, select, strengths, kept):
+    measured = iter(strengths)
+    monkeypatch.setattr(Training, "strength", lambda self, matches: next(measured))
+    training = Training(replace(TINY, folder=tmp_path, select=select), tensorboard=False)
+    for _ in training.run():
+        pass
+    assert list(measured) == []
+    assert training.best == {"win_rate": strengths[kept // 40], "games": kept}
+    assert load_weights(tmp_path / "best.safetensors")[1]["games"] == kept
 
 
 @pytest.mark.slow

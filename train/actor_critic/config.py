@@ -37,7 +37,8 @@ class Config(RoundConfig):
     log_every: int = 1_024
     evaluate_every: int = 10_240
     evaluate_against: tuple[str, ...] = ("greedy", "deterministic")
-    """Opponents there, each in all other seats; the network with the best mean score is kept."""
+    """Opponents there, each in all other seats; the mean score tells which network is the best."""
+    select: Literal["best", "last"] = "last"
     final_games: int = 250
 
     certain_share: float = 1.0

@@ -31,7 +31,8 @@ class Config(RoundConfig):
     """Positions before the first update."""
 
     evaluate_against: tuple[str, ...] = ("random", "mcts:simulations=200")
-    """Opponents there; the network that does best against the last one is kept."""
+    """Opponents there; the last one tells which network is the best."""
+    select: Literal["best", "last"] = "last"
 
     evaluate_simulations: int = 32
     """Of each search in evaluations."""
