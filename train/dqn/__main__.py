@@ -21,7 +21,7 @@ NAME = "ludoteca.train.dqn"
 
 
 def main(config: Config) -> dict[str, Any] | None:
-    """Train, evaluate the best network, and write the report.
+    """Train, evaluate the network that is kept, and write the report.
 
     Returns:
         What is in `results.json`, or None if time was up before.
