@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.draws import by_weight
+from ludoteca.agents.guided.improvement import improved
 from ludoteca.agents.guided.joint_search import JointFound, JointSearch, Judge
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.envs.batch import root
@@ -128,6 +129,7 @@ class ActorCriticAgent(NetworkAgent):
         seconds: float | None = None,
         c: float = 1.0,
         fpu: float = 0.1,
+        improvement: float = 100.0,
         leaves: int = 8,
         device: str = "cpu",
         precision: Precision = "float32",
@@ -137,12 +139,15 @@ class ActorCriticAgent(NetworkAgent):
         Args:
             game: the game it plays.
             path: see `NetworkAgent`.
-            temperature: see `NetworkAgent`; of a search, shares of visits take the policy's place.
+            temperature: see `NetworkAgent`; the policy that a search has improved takes the
+                network's place.
             simulations: of each search, or at most, if it has so many `seconds`; 0: the network's
                 policy is played.
             seconds: per move; positions are then searched one after the other.
             c: PUCT's constant.
             fpu: how much less than its node an action without visits is worth, of 1.
+            improvement: by how much the log-probability of an action grows, after a search, if it
+                is worth 1 instead of 0; see `ludoteca.agents.guided.improvement`.
             leaves: of each search that the network sees at once; simulations under way count as
                 lost to others.
             device: see `NetworkAgent`.
@@ -153,20 +158,38 @@ class ActorCriticAgent(NetworkAgent):
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
         super().__init__(game, path, temperature, device, precision)
+        if simulations and not self.network.config.value:
+            raise ValueError(f"{path} has no value to search by: needs simulations=0")
+        self.search_by(simulations, seconds, c, fpu, improvement, leaves)
+
+    def search_by(
+        self,
+        simulations: int,
+        seconds: float | None = None,
+        c: float = 1.0,
+        fpu: float = 0.1,
+        improvement: float = 100.0,
+        leaves: int = 8,
+    ) -> None:
+        """Search from now on, or not, by the parameters of `__init__`.
+
+        Raises:
+            ValueError: if a parameter is out of range.
+        """
         self.simulations = integer("simulations", simulations, 0, 10**6)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         if self.seconds is not None and simulations == 0:
             raise ValueError("seconds needs simulations=..., how many there are at most")
-        if self.simulations and not self.network.config.value:
-            raise ValueError(f"{path} has no value to search by: needs simulations=0")
         self.c, self.fpu = real("c", c, 0, 100), real("fpu", fpu, 0, 1)
+        self.improvement = real("improvement", improvement, 0, 1e6)
         self.leaves = integer("leaves", leaves, 1, 1024)
+        self._search = None
 
     def _adopt(self, encoder: SeatEncoder, runner: Runner, temperature: float) -> None:
         super()._adopt(encoder, runner, temperature)
-        self.simulations = 0
         self._search: JointSearch | None = None
         self._room = 0
+        self.search_by(simulations=0)
 
     def prepare(self) -> None:
         """Compile what acting needs, and let the network run once."""
@@ -181,7 +204,7 @@ class ActorCriticAgent(NetworkAgent):
         rngs: NDArray[np.uint64],
         lanes: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose by the network's policy, or by the visits of searches side by side."""
+        """Choose by the network's policy, or by what searches side by side make of it."""
         if self.simulations == 0:
             return super().act(states, seats, rngs, lanes)
         actions = np.zeros(len(states), np.int64)
@@ -191,12 +214,14 @@ class ActorCriticAgent(NetworkAgent):
             streams = rngs[part]  # the same memory
             found = self.look(states[part], streams)
             rows = np.arange(len(found.visits))
-            visits = found.visits[rows, seats[part]].astype(np.float64)
-            if self.temperature == 0:  # of equally many visits, the likelier action
-                actions[part] = (visits + found.policies[rows, seats[part]]).argmax(1)
+            one = (rows, seats[part])
+            policies, _ = improved(
+                found.policies[one], found.visits[one], found.values[one], self.improvement
+            )
+            if self.temperature == 0:
+                actions[part] = policies.argmax(1)
             else:
-                weights = visits ** (1 / self.temperature)
-                actions[part] = by_weight(weights, uniform(streams.T))
+                actions[part] = by_weight(policies ** (1 / self.temperature), uniform(streams.T))
         return actions
 
     def look(self, states: NDArray[np.void], streams: NDArray[np.uint64]) -> JointFound:

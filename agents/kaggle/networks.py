@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.actor_critic import ActorCriticAgent, NetworkAgent, policy_of
+from ludoteca.agents.guided.improvement import improved
 from ludoteca.agents.kaggle.layers import Layers, run
 from ludoteca.agents.kaggle.torch_layers import Weights, keep, layers_of
 from ludoteca.agents.kaggle.tree_search import Judge, search
@@ -34,12 +35,16 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
         return choose
     judge = network_judge(agent, value=True)
     simulations, leaves, c, fpu = agent.simulations, agent.leaves, agent.c, agent.fpu
+    improvement = agent.improvement
     seconds = math.inf if agent.seconds is None else agent.seconds
 
     def choose_by_search(s, player, legal, n, rng):
         root = search(s, rng, judge, simulations, leaves, c, fpu, seconds)
         priors = np.maximum(np.array(root.priors[player], np.float32), 0)
-        return int(np.argmax(np.array(root.visits[player], np.float64) + priors))
+        visits = np.array(root.visits[player])
+        values = 2 * np.array(root.totals[player]) / np.maximum(visits, 1) - 1
+        policies, _ = improved(priors, visits, values.astype(np.float32), improvement)
+        return int(np.argmax(policies))
 
     return choose_by_search
 

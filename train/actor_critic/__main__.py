@@ -32,16 +32,23 @@ def main(config: Config) -> dict[str, Any] | None:
 
 def _subject(training: Training) -> Subject:
     config = training.config
+    simulations = config.simulations if config.method == "search" else 0
+    how = f"searches with {simulations} simulations" if simulations else "does not search"
     return Subject(
         title="Actor-critic",
         agent=ActorCriticAgent(
-            training.game, config.folder / "best.safetensors", device=config.device
+            training.game,
+            config.folder / "best.safetensors",
+            simulations=simulations,
+            c=config.c,
+            fpu=config.fpu,
+            device=config.device,
         ),
         opponents=training.opponents(),
         partner="itself and a league" if config.league_share else "itself",
         seat="any",
         losses=("policy_loss", "value_loss"),
-        plays="The network plays the action that it thinks best, without search.",
+        plays=f"The network {how}, and takes the action that it then thinks best.",
     )
 
 

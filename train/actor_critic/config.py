@@ -90,7 +90,7 @@ class Config(RoundConfig):
     """Search: how much less than its position an action without visits is worth, of 1."""
     explore: float = 0.15
     """Search: share of uniform policies at the root."""
-    improvement: float = 8.0
+    improvement: float = 60.0
     """Search: by how much the log-probability of an action grows if it is worth 1 instead of 0."""
     window: int = 200_000
     """Search: decisions kept to be learned from."""

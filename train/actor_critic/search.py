@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.agents.actor_critic import ActorCriticAgent
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.actor_critic.rounds import Round, advantages
 from ludoteca.train.actor_critic.search_rounds import SearchRound
@@ -69,6 +70,12 @@ class SearchTraining(Training):
         targets, progress = drawn["target"].copy(), self.games / config.games
         losses = self.learner.imitate(planes, masks.copy(), policies, targets, progress)
         self.sums.add_losses(losses)
+
+    def candidate(self) -> ActorCriticAgent:
+        """Return the network as it is now as an agent that searches as in training."""
+        config, agent = self.config, super().candidate()
+        agent.search_by(config.simulations, c=config.c, fpu=config.fpu)
+        return agent
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what `restore` needs."""

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.actor_critic import Run, judge_by
+from ludoteca.agents.guided.improvement import improved
 from ludoteca.agents.guided.joint_search import JointFound, JointSearch
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.train.actor_critic.config import Config
@@ -49,7 +50,9 @@ class SearchPlay(SelfPlay):
         if chosen.any():
             found = self._look(run, turn.states[rows[first[chosen]]], rng)
             place = (np.cumsum(chosen) - 1)[which[searched]]
-            better, worth = improved(found, self._config.improvement)
+            better, worth = improved(
+                found.policies, found.visits, found.values, self._config.improvement
+            )
             policies[searched] = better[place, movers[searched]]
             values[searched] = worth[place, movers[searched]]
         return policies, values, searched, policies
@@ -67,32 +70,3 @@ class SearchPlay(SelfPlay):
             config.fpu,
             explore=config.explore,
         )
-
-
-def improved(
-    found: JointFound, improvement: float
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return policies that searches have improved, and what they expect of the positions.
-
-    The policy is that with the highest mean value, less its divergence from the network's divided
-    by `improvement`: `softmax(log policy + improvement * value)`, values from 0 to 1 (Danihelka et
-    al., "Policy improvement by planning with Gumbel", 2022, equation 11; Grill et al.,
-    "Monte-Carlo tree search as regularized policy optimization", 2020). Actions without visits
-    have the mean value.
-
-    Args:
-        found: of B searches.
-        improvement: see above.
-
-    Returns:
-        Policies, shape `[B, P, A]`, 0 for actions that are not tried and for players who cannot
-        act, and mean values in [-1, 1], shape `[B, P]`.
-    """
-    visits = found.visits.astype(np.float64)
-    values = np.where(found.visits > 0, found.values, 0).astype(np.float64)
-    means = (visits * values).sum(2) / np.maximum(visits.sum(2), 1)
-    worth = np.where(found.visits > 0, values, means[:, :, None])
-    grown = improvement * (worth - worth.max(2, keepdims=True)) / 2
-    weights = found.policies * np.exp(grown)
-    policies = weights / np.maximum(weights.sum(2, keepdims=True), 1e-30)
-    return policies.astype(np.float32), means.astype(np.float32)

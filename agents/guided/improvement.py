@@ -1,0 +1,37 @@
+"""What a search makes of the network's policy."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def improved(
+    policies: NDArray[Any], visits: NDArray[Any], values: NDArray[Any], improvement: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return policies that searches have improved, and what they expect of the positions.
+
+    The policy is that with the highest mean value, less its divergence from the network's divided
+    by `improvement`: `softmax(log policy + improvement * value)`, values from 0 to 1 (Danihelka et
+    al., "Policy improvement by planning with Gumbel", 2022, equation 11; Grill et al.,
+    "Monte-Carlo tree search as regularized policy optimization", 2020). Actions without visits
+    have the mean value.
+
+    Args:
+        policies: the network's, 0 for actions that are not tried. Shape `[..., A]`.
+        visits: of each action. Same shape.
+        values: mean values of the actions in [-1, 1]; without visits, anything. Same shape.
+        improvement: by how much the log-probability of an action grows if it is worth 1 instead
+            of 0.
+
+    Returns:
+        Policies, shape `[..., A]`, 0 for actions that are not tried and for players who cannot
+        act, and mean values in [-1, 1], shape `[...]`.
+    """
+    known = np.where(visits > 0, values, 0).astype(np.float64)
+    means = (visits * known).sum(-1) / np.maximum(visits.sum(-1), 1)
+    worth = np.where(visits > 0, known, means[..., None])
+    tried = np.where(policies > 0, worth, -np.inf).max(-1, keepdims=True)
+    weights = policies * np.exp(improvement / 2 * np.minimum(worth - tried, 0))
+    total = weights.sum(-1, keepdims=True)
+    return weights / np.where(total > 0, total, 1), means

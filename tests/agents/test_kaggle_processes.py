@@ -1,0 +1,186 @@
+"""Submissions in processes of their own, and their time."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from submissions import ask, positions_of
+
+from ludoteca.agents.kaggle import KaggleAgent
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.game import FORFEIT
+from ludoteca.envs.games.hungry_geese import hungry_geese
+
+GAME = hungry_geese()
+NORTH, EAST, SOUTH, WEST = range(4)
+LANE = np.zeros(1, np.int64)
+
+
+# The clock.
+
+SLOW = "import time\ndef agent(obs):\n    time.sleep({})\n    return 'EAST'"
+
+
+def test_what_takes_longer_than_allowed_comes_out_of_a_bank_for_each_game(write):
+    """Each move takes 0.5 s more than it may, and the bank holds 0.9 s: enough for one."""
+    agent = KaggleAgent(GAME, write(SLOW.format(0.6)), act_timeout=0.1, overage=0.9)
+    for _ in range(2):
+        agent.start(LANE)
+        assert [ask(agent) for _ in range(2)] == [EAST, FORFEIT]
+        assert agent.why(0, 0)[0] == "timeout"
+
+
+def test_seats_and_games_have_banks_of_their_own(write):
+    agent = KaggleAgent(GAME, write(SLOW.format(0.6)), act_timeout=0.1, overage=0.9, games=2)
+    for lane, seat in ((0, 0), (0, 1), (1, 0)):
+        assert ask(agent, seat=seat, lane=lane) == EAST
+    assert ask(agent, seat=0, lane=0) == FORFEIT
+
+
+def test_moves_in_time_cost_nothing(write, tmp_path):
+    source = "def agent(obs):\n    assert obs.remainingOverageTime == 0.25\n    return 'EAST'"
+    agent = KaggleAgent(GAME, write(source), act_timeout=20, overage=0.25)
+    assert [ask(agent) for _ in range(5)] == [EAST] * 5
+
+
+def test_the_bank_is_shown(write):
+    source = """
+        import time
+        def agent(obs):
+            if obs.step == 0: time.sleep(1.5)
+            return "EAST" if 57.5 < obs.remainingOverageTime < 59 else "WEST"
+    """
+    agent = KaggleAgent(GAME, write(source), act_timeout=0.2)
+    first, second = positions_of(GAME)[:2]
+    assert [ask(agent, first), ask(agent, second)] == [WEST, EAST]
+
+
+@pytest.mark.parametrize(("seconds", "action"), [(0.0, EAST), (0.6, FORFEIT)])
+def test_loading_is_part_of_the_first_move(write, seconds, action):
+    path = write(f"import time\ntime.sleep(0.6)\n{SLOW.format(seconds)}")
+    assert ask(KaggleAgent(GAME, path, act_timeout=0.1, overage=0.9)) == action
+
+
+# Processes.
+
+COUNTING = """
+    import os
+    calls = 0
+    def agent(obs):
+        global calls
+        calls += 1
+        with open({file!r}, "a") as file:
+            print(os.getpid(), obs.index, calls, file=file)
+        return "EAST"
+"""
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_every_goose_has_a_memory_of_its_own_for_one_game(write, tmp_path, fresh):
+    file = tmp_path / "calls.txt"
+    agent = KaggleAgent(GAME, write(COUNTING.format(file=str(file))), games=2, fresh=fresh)
+    lanes = np.array([0, 0, 1])
+    states, seats, rngs = GAME.empty(3), np.array([0, 3, 0]), np.zeros((3, 1), np.uint64)
+    states[:] = GAME.new()
+    for begins in (True, False, True):
+        if begins:
+            agent.start(np.array([0, 1]))
+        agent.act(states, seats, rngs, lanes)
+    rows = [line.split() for line in file.read_text().splitlines()]
+    assert [row[1:] for row in rows] == [
+        [seat, calls] for calls in "121" for seat in ("0", "3", "0")
+    ]
+    pids = [row[0] for row in rows]
+    assert len(set(pids[:3])) == 3
+    assert pids[3:6] == pids[:3]
+    if fresh:
+        assert not set(pids[6:]) & set(pids[:3])
+    else:
+        assert pids[6:] == pids[:3]
+
+
+def is_running(pid):
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def gone(pid):
+    """Tell whether a process ends within some seconds."""
+    until = time.monotonic() + 20
+    while is_running(pid) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not is_running(pid)
+
+
+def test_processes_end_with_the_agent(write, tmp_path):
+    file = tmp_path / "calls.txt"
+    agent = KaggleAgent(GAME, write(COUNTING.format(file=str(file))))
+    ask(agent)
+    pid = file.read_text().split()[0]
+    assert is_running(pid)
+    del agent
+    assert gone(pid)
+
+
+def test_processes_end_with_the_one_who_plays_even_if_killed(write, tmp_path):
+    file = tmp_path / "pid.txt"
+    path = write(f"""
+        import os
+        def agent(obs):
+            open({str(file)!r}, "w").write(str(os.getpid()))
+            while True: pass
+    """)  # fmt: skip
+    code = (
+        "from ludoteca.evaluate.match import play_match;"
+        f"play_match('hungry_geese', ['kaggle:{path}', 'random'], 1)"
+    )
+    run = subprocess.Popen([sys.executable, "-P", "-c", code])
+    until = time.monotonic() + 60
+    while not (file.exists() and file.read_text()) and time.monotonic() < until:
+        time.sleep(0.05)
+    run.kill()
+    run.wait()
+    assert gone(file.read_text())
+
+
+def test_children_of_a_submission_are_ended_with_it(write, tmp_path):
+    file = tmp_path / "pid.txt"
+    agent = KaggleAgent(GAME, write(f"""
+        import subprocess, sys
+        def agent(obs):
+            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+            open({str(file)!r}, "w").write(str(child.pid))
+            while True: pass
+    """), act_timeout=1, overage=1)  # fmt: skip
+    assert ask(agent) == FORFEIT
+    assert gone(file.read_text())
+
+
+def test_another_interpreter_can_run_it(write):
+    path = write("import sys\ndef a(o): return sys.executable.endswith('python') and 'EAST'")
+    agent = make_agent(f"kaggle:{path},python={sys.executable}", GAME)
+    assert Path(agent.python).is_absolute()
+    assert ask(agent) == EAST
+
+
+def test_our_modules_are_not_in_the_way(write):
+    """A submission's `import agent` does not find ours, nor does it find itself as `worker`."""
+    path = write(
+        "import importlib.util as u\ndef a(o): return 'UP' if u.find_spec('bundle') else 'EAST'"
+    )
+    assert ask(KaggleAgent(GAME, path)) == EAST
+
+
+def test_more_games_than_there_are_processes_for_are_refused(write):
+    agent = KaggleAgent(GAME, write("def a(o): return 'EAST'"), games=2)
+    assert ask(agent, lane=1) == EAST
+    with pytest.raises(ValueError, match=r"plays 2 games side by side, not 3 or more; games=3"):
+        ask(agent, lane=2)
