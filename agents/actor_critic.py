@@ -183,12 +183,11 @@ class ActorCriticAgent(NetworkAgent):
         self.c, self.fpu = real("c", c, 0, 100), real("fpu", fpu, 0, 1)
         self.improvement = real("improvement", improvement, 0, 1e6)
         self.leaves = integer("leaves", leaves, 1, 1024)
-        self._search = None
+        self._search: JointSearch | None = None
+        self._room = 0
 
     def _adopt(self, encoder: SeatEncoder, runner: Runner, temperature: float) -> None:
         super()._adopt(encoder, runner, temperature)
-        self._search: JointSearch | None = None
-        self._room = 0
         self.search_by(simulations=0)
 
     def prepare(self) -> None:
