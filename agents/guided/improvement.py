@@ -31,7 +31,7 @@ def improved(
     known = np.where(visits > 0, values, 0).astype(np.float64)
     means = (visits * known).sum(-1) / np.maximum(visits.sum(-1), 1)
     worth = np.where(visits > 0, known, means[..., None])
-    tried = np.where(policies > 0, worth, -np.inf).max(-1, keepdims=True)
-    weights = policies * np.exp(improvement / 2 * np.minimum(worth - tried, 0))
+    best = np.where(policies > 0, worth, -np.inf).max(-1, keepdims=True)
+    weights = policies * np.exp(improvement / 2 * np.minimum(worth - best, 0))
     total = weights.sum(-1, keepdims=True)
     return weights / np.where(total > 0, total, 1), means

@@ -119,7 +119,7 @@ def test_it_learns_tron(changes, tmp_path):
     scores.append(
         play_match(config.game, [f"ac:{tmp_path}", "random"], 400, seed=5).totals[0].score
     )
-    assert scores[0] < 0.6
+    assert scores[0] < 0.5  # before it has learned
     assert scores[1] > 0.9
 
 

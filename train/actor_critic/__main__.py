@@ -32,17 +32,16 @@ def main(config: Config) -> dict[str, Any] | None:
 
 def _subject(training: Training) -> Subject:
     config = training.config
-    simulations = config.simulations if config.method == "search" else 0
+    searching = training.searching()
+    simulations = searching["simulations"]
     how = f"searches with {simulations} simulations" if simulations else "does not search"
     return Subject(
         title="Actor-critic",
         agent=ActorCriticAgent(
             training.game,
             config.folder / "best.safetensors",
-            simulations=simulations,
-            c=config.c,
-            fpu=config.fpu,
             device=config.device,
+            **searching,
         ),
         opponents=training.opponents(),
         partner="itself and a league" if config.league_share else "itself",

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.actor_critic import ActorCriticAgent
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.actor_critic.rounds import Round, advantages
 from ludoteca.train.actor_critic.search_rounds import SearchRound
@@ -71,11 +70,10 @@ class SearchTraining(Training):
         losses = self.learner.imitate(planes, masks.copy(), policies, targets, progress)
         self.sums.add_losses(losses)
 
-    def candidate(self) -> ActorCriticAgent:
-        """Return the network as it is now as an agent that searches as in training."""
-        config, agent = self.config, super().candidate()
-        agent.search_by(config.simulations, c=config.c, fpu=config.fpu)
-        return agent
+    def searching(self) -> dict[str, Any]:
+        """Return how the network searches: as in training."""
+        config = self.config
+        return {"simulations": config.simulations, "c": config.c, "fpu": config.fpu}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what `restore` needs."""

@@ -128,7 +128,13 @@ class Training(RoundTraining):
     def candidate(self) -> ActorCriticAgent:
         """Return the network as it is now as an agent that plays what it thinks best."""
         self.tester.load(self.network)
-        return ActorCriticAgent.from_runner(self.encoder, self.tester)
+        agent = ActorCriticAgent.from_runner(self.encoder, self.tester)
+        agent.search_by(**self.searching())
+        return agent
+
+    def searching(self) -> dict[str, Any]:
+        """Return how the network searches when it is tested, as `search_by` takes it: not."""
+        return {"simulations": 0}
 
     def strength(self, matches: list[MatchResult]) -> float:
         """Return the mean score against all opponents."""
