@@ -93,7 +93,7 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "connect4": (
         "connect4",
         {
-            "games": 20_480,
+            "games": 81_920,
             "network.filters": 64,
             "network.blocks": 4,
             "random_plies": 16,
@@ -106,7 +106,7 @@ LINES = [
     *(("hex", "first", count) for count in (0, 4, 32)),
 ]
 # Simulations, and random plies before a position, of Connect Four.
-POSITIONS = [(count, plies) for count in (0, 32, 200, 800) for plies in ((12, 18), (19, 30))]
+POSITIONS = [(count, plies) for count in (0, 32, 200, 800, 3200) for plies in ((12, 18), (19, 30))]
 POSITION_COUNT = 500
 # Everybody plays Hex 5x5 against the network that moves first.
 OPPONENTS = (
