@@ -82,12 +82,12 @@ def plain_view(game: Game) -> Callable[..., None]:
 def rich_view(game: Game) -> Callable[..., None]:
     """Return what writes the planes of a rich view, and which actions are to be tried."""
     rich = find_rich(game)
-    observe, safe_actions = rich.observe, rich.safe_actions
+    room, observe, safe_actions = rich.room, rich.observe, rich.safe_actions
 
     def see(s, player, out, mask):
-        stay, queue, reach = np.zeros((3, s.occupied.size), np.int16)
-        observe(s, player, stay, queue, reach, out)
-        if safe_actions(s, player, stay, mask) == 0:
+        memory = np.zeros((room, s.occupied.size), np.int32)
+        observe(s, player, memory, out)
+        if safe_actions(s, player, memory, mask) == 0:
             mask[:] = 1
 
     return see

@@ -2,11 +2,13 @@
 
 The competition's planes do not tell in which order the segments of a body lie, how long it is until
 the next hunger, or when the game ends (Martín Miralles, UIB 2021, says so of the last two). These
-do, and how near every cell is to oneself and to rivals. All values are percentages.
+do, and how near every cell is to oneself and to rivals, and how far each goose can go from each
+cell beside its head. All values are percentages.
 """
 
 from typing import Any
 
+from ludoteca.agents.networks.goose_corridors import LIMIT, corridor
 from ludoteca.envs.games.hungry_geese import NONE, beside, neighbor, turns_back
 from ludoteca.envs.jit import kernel
 
@@ -21,21 +23,27 @@ from ludoteca.envs.jit import kernel
     OWN_REACH, RIVAL_REACH,  # how soon the cell can be entered
     LENGTH, LONGEST,  # everywhere the same: of oneself, and of the longest rival
     RIVALS, TIME, HUNGER,  # how many live, and how much of the game and the time to hunger is over
-) = range(19)  # fmt: skip
-PLANES = 19
+    OWN_CORRIDOR, OWN_ESCAPE,  # beside the head: how far a path goes on if rivals stand still, and
+    # if they are where they can be
+    RIVAL_CORRIDOR, RIVAL_ESCAPE,  # beside rivals' heads: the same; of two rivals, the farther one
+) = range(23)  # fmt: skip
+PLANES = 23
 FULL = 100
+NEAR = 5  # for how many moves others are expected everywhere they can be
+# Rows of the working memory: for how many moves a segment will stay in each cell, whose it is, how
+# soon the cell can be reached, and what a search keeps.
+STAY, OWNER, REACH, QUEUE = range(4)
+ROOM = 4
 
 
 @kernel
-def observe(s: Any, player: int, stay: Any, queue: Any, reach: Any, out: Any) -> None:
+def observe(s: Any, player: int, memory: Any, out: Any) -> None:
     """Write what goose `player`, who lives, is shown, with its head in the middle of the board.
 
     Args:
         s: the position.
         player: whose view it is.
-        stay: room for a number per cell, int16 `[rows * columns]`.
-        queue: likewise.
-        reach: likewise.
+        memory: to work in, int32 `[ROOM, rows * columns]`.
         out: the planes, int8 `[PLANES, rows, columns]`.
     """
     rows, columns = s.occupied.shape
@@ -43,8 +51,10 @@ def observe(s: Any, player: int, stay: Any, queue: Any, reach: Any, out: Any) ->
     head = int(s.body[player, s.start[player]])
     down = rows + rows // 2 - head // columns
     right = columns + columns // 2 - head % columns
+    stay, owner, reach, queue = memory[STAY], memory[OWNER], memory[REACH], memory[QUEUE]
     out[:] = 0
     stay[:] = 0
+    owner[:] = NONE
     longest, rivals = 0, 0
     for p in range(players):
         length = int(s.length[p])
@@ -57,7 +67,7 @@ def observe(s: Any, player: int, stay: Any, queue: Any, reach: Any, out: Any) ->
         for k in range(length):
             cell = int(s.body[p, (s.start[p] + k) % room])
             row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
-            stay[cell] = length - k
+            stay[cell], owner[cell] = length - k, p
             out[OWN_BODY if own else RIVAL_BODY, row, column] = FULL
             out[OWN_STAY if own else RIVAL_STAY, row, column] = min(4 * (length - k), FULL)
             if k == length - 1:
@@ -89,6 +99,11 @@ def observe(s: Any, player: int, stay: Any, queue: Any, reach: Any, out: Any) ->
     out[RIVALS] = FULL * rivals // max(players - 1, 1)
     out[TIME] = FULL * int(s.steps) // int(s.max_steps)
     out[HUNGER] = FULL * int(s.steps % s.hunger_rate) // int(s.hunger_rate)
+    for p in range(players):
+        if s.length[p] > 0:
+            spread(s, p, False, stay, queue, reach)
+            first = OWN_CORRIDOR if p == player else RIVAL_CORRIDOR
+            show_corridors(s, p, memory, down, right, out[first], out[first + 1])
 
 
 @kernel
@@ -98,7 +113,8 @@ def spread(s: Any, player: int, own: bool, stay: Any, queue: Any, reach: Any) ->
     The head is that of `player` if `own`, else the nearest of all others. Segments are gone when
     they have stayed, as long as nobody eats.
     """
-    columns = s.occupied.shape[1]
+    shape = s.occupied.shape
+    columns = shape[1]
     reach[:] = -1
     first, end = 0, 0
     for p in range(s.length.shape[0]):
@@ -110,9 +126,10 @@ def spread(s: Any, player: int, own: bool, stay: Any, queue: Any, reach: Any) ->
     while first < end:
         cell = int(queue[first])
         first += 1
+        row, column = cell // columns, cell % columns
         for action in range(4):
-            row, column = neighbor(cell, action, s.occupied.shape)
-            there = row * columns + column
+            i, j = beside(row, column, action, shape)
+            there = i * columns + j
             if reach[there] < 0 and stay[there] <= reach[cell] + 1:
                 reach[there] = reach[cell] + 1
                 queue[end] = there
@@ -120,11 +137,41 @@ def spread(s: Any, player: int, own: bool, stay: Any, queue: Any, reach: Any) ->
 
 
 @kernel
-def safe_actions(s: Any, player: int, stay: Any, out: Any) -> int:
+def show_corridors(
+    s: Any, player: int, memory: Any, down: int, right: int, still: Any, met: Any
+) -> None:
+    """Write how far a goose can go from each cell beside its head, unless more is there already.
+
+    Args:
+        s: the position.
+        player: whose head it is.
+        memory: how soon others can be in each cell, and what `observe` wrote.
+        down: how far the board is moved.
+        right: likewise.
+        still: for others that stand still. Shape `[rows, columns]`.
+        met: for others that are where they can be for the first `NEAR` moves. Same shape.
+    """
+    rows, columns = s.occupied.shape
+    head = int(s.body[player, s.start[player]])
+    for action in range(4):
+        if turns_back(s.last_action[player], action):
+            continue
+        row, column = neighbor(head, action, s.occupied.shape)
+        i, j = (row + down) % rows, (column + right) % columns
+        for near, plane in ((0, still), (NEAR, met)):
+            far = corridor(
+                s, player, action, near, memory[STAY], memory[OWNER], memory[REACH], memory[QUEUE]
+            )
+            plane[i, j] = max(int(plane[i, j]), FULL * far // LIMIT)
+
+
+@kernel
+def safe_actions(s: Any, player: int, memory: Any, out: Any) -> int:
     """Write which actions do not kill for certain, int8 `[4]`, and return how many there are.
 
-    Turning back and entering a segment that stays do. `stay` is what `observe` wrote.
+    Turning back and entering a segment that stays do. `memory` is what `observe` wrote.
     """
+    stay, owner = memory[STAY], memory[OWNER]
     columns = s.occupied.shape[1]
     head = int(s.body[player, s.start[player]])
     last = int(s.last_action[player])
@@ -136,17 +183,7 @@ def safe_actions(s: Any, player: int, stay: Any, out: Any) -> int:
     for action in range(4):
         row, column = neighbor(head, action, s.occupied.shape)
         cell = row * columns + column
-        kills = stay[cell] > 1 + int(starving) or (stay[cell] > 1 and own_segment(s, player, cell))
+        kills = stay[cell] > 1 + int(starving) or (stay[cell] > 1 and owner[cell] == player)
         out[action] = int(not turns_back(last, action) and (not kills or cell == tail))
         found += out[action]
     return found
-
-
-@kernel
-def own_segment(s: Any, player: int, cell: int) -> bool:
-    """Tell whether a segment of `player` lies on a cell."""
-    room = s.body.shape[1]
-    for k in range(s.length[player]):
-        if s.body[player, (s.start[player] + k) % room] == cell:
-            return True
-    return False

@@ -23,12 +23,14 @@ class Rich(NamedTuple):
     Attributes:
         planes: how many.
         full: the largest value.
+        room: how many numbers per cell its kernels need to work in.
         observe: the kernel that writes them, see `ludoteca.agents.networks.goose_view`.
         safe_actions: the kernel that tells which actions do not lose for certain.
     """
 
     planes: int
     full: int
+    room: int
     observe: Callable[..., None]
     safe_actions: Callable[..., int]
 
@@ -36,7 +38,11 @@ class Rich(NamedTuple):
 # One line for each game that has a rich view. The mover is in the middle of the board.
 RICH = {
     "hungry_geese": Rich(
-        goose_view.PLANES, goose_view.FULL, goose_view.observe, goose_view.safe_actions
+        goose_view.PLANES,
+        goose_view.FULL,
+        goose_view.ROOM,
+        goose_view.observe,
+        goose_view.safe_actions,
     ),
 }
 
@@ -113,18 +119,16 @@ def make_rich_view(game: Game) -> Any:
     """Return `view(states, seats, planes, masks)`, which fills the last two."""
     rich = find_rich(game)
     observe, safe_actions, legal_actions = rich.observe, rich.safe_actions, game.legal_actions
-    num_actions = game.num_actions
+    num_actions, room = game.num_actions, rich.room
     cells = game.observation_shape[1] * game.observation_shape[2]
 
     @compiled
     def view(states: Any, seats: Any, planes: Any, masks: Any) -> None:
-        stay = np.zeros(cells, np.int16)
-        queue = np.zeros(cells, np.int16)
-        reach = np.zeros(cells, np.int16)
+        memory = np.zeros((room, cells), np.int32)
         legal = np.zeros(num_actions, np.int16)
         for i in range(len(states)):
-            observe(states[i], seats[i], stay, queue, reach, planes[i])
-            if safe_actions(states[i], seats[i], stay, masks[i]) == 0:
+            observe(states[i], seats[i], memory, planes[i])
+            if safe_actions(states[i], seats[i], memory, masks[i]) == 0:
                 masks[i] = 0
                 for k in range(legal_actions(states[i], seats[i], legal)):
                     masks[i, legal[k]] = 1

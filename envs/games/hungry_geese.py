@@ -242,8 +242,16 @@ def neighbor(cell: int, action: int, shape: tuple[int, int]) -> tuple[int, int]:
 @kernel
 def beside(row: int, column: int, action: int, shape: tuple[int, int]) -> tuple[int, int]:
     """Return the same for a cell that is known by row and column."""
-    rows, columns = shape
-    return (row + DIRECTIONS[action][0]) % rows, (column + DIRECTIONS[action][1]) % columns
+    return (
+        around(row + DIRECTIONS[action][0], shape[0]),
+        around(column + DIRECTIONS[action][1], shape[1]),
+    )
+
+
+@kernel
+def around(index: int, side: int) -> int:
+    """Return where on a closed line a cell is that is one step beyond its ends, or none."""
+    return index + side if index < 0 else index - side if index >= side else index
 
 
 @kernel

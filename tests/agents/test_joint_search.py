@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ludoteca.agents.guided.improvement import improved
+from ludoteca.agents.guided.improvement import gained, improved
 from ludoteca.agents.guided.joint_search import JointSearch
 from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
 from ludoteca.agents.networks.weights import save_weights
@@ -184,3 +184,6 @@ def test_policies_improved_by_hand():
     assert np.allclose(means, [0.25, 0.2, 0])
     sharp, _ = improved(given, visits, values, improvement=1e6)
     assert np.allclose(sharp[0], [1, 0, 0, 0])
+    # All on what is worth 0.75, instead of half of it, 0.3 on 0.25 and 0.2 on 0.625.
+    gains = gained(given, sharp, visits, values)
+    assert np.allclose(gains, [0.75 - (0.5 * 0.75 + 0.3 * 0.25 + 0.2 * 0.625), 0, 0])

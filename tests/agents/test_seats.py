@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from ludoteca.agents.networks import goose_corridors
 from ludoteca.agents.networks import goose_view as gv
 from ludoteca.agents.networks.ac_network import ACConfig, load_ac_network, make_ac_network
 from ludoteca.agents.networks.layers import Trunk
@@ -80,6 +81,64 @@ def steps_to(s, heads, stay):
             if stay.get(there, 0) <= n and there not in found and not found.update({there: n})
         ]
     return found
+
+
+def corridors(s, p, near, stay):
+    """Return how far a goose can go from each cell beside its head: all paths, recursively."""
+    rows, columns = s.occupied.shape
+    bodies = geese(s)
+    rivals = [b[0] for q, b in enumerate(bodies) if q != p and b]
+    reach = steps_to(s, rivals, stay) if near else {}
+
+    def longest(path, eaten):
+        """Return the longest path that goes on, and how many cells all of them look at."""
+        deepest, looks, n = len(path), 0, len(path) + 1
+        for i, j in DIRECTIONS:
+            looks += 1
+            row, column = (path[-1] // columns + i) % rows, (path[-1] % columns + j) % columns
+            cell = row * columns + column
+            blocked = cell in stay and stay[cell] + eaten * (cell in bodies[p]) > n
+            met = 0 < reach.get(cell, 0) <= min(near, n)
+            if cell not in path and not blocked and not met:
+                if n == goose_corridors.LIMIT:
+                    return n, looks
+                there, more = longest([*path, cell], eaten + (s.occupied[row, column] < 0))
+                deepest, looks = max(deepest, there), looks + more
+                if deepest == goose_corridors.LIMIT or looks > goose_corridors.PATIENCE:
+                    return goose_corridors.LIMIT, looks
+        return deepest, looks
+
+    found = {}
+    head = bodies[p][0]
+    for action, (i, j) in enumerate(DIRECTIONS):
+        if s.last_action[p] < 0 or action != (s.last_action[p] + 2) % 4:
+            row, column = (head // columns + i) % rows, (head % columns + j) % columns
+            cell = row * columns + column
+            far = 0
+            if stay.get(cell, 0) <= 1:
+                far, _ = longest([cell], int(s.occupied[row, column] < 0))
+            found[cell] = max(found.get(cell, 0), 100 * far // goose_corridors.LIMIT)
+    return found
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_corridors_are_the_longest_paths(spec):
+    game, found = positions(spec)
+    for s in found[:: max(1, len(found) // 40)]:
+        bodies = geese(s)
+        stay = {cell: len(b) - k for b in bodies for k, cell in enumerate(b)}
+        for p in (p for p in range(game.num_players) if bodies[p]):
+            planes, _ = looked(game, s, p)
+            for near, own, rival in (
+                (0, gv.OWN_CORRIDOR, gv.RIVAL_CORRIDOR),
+                (gv.NEAR, gv.OWN_ESCAPE, gv.RIVAL_ESCAPE),
+            ):
+                ours, theirs = corridors(s, p, near, stay), {}
+                for q in (q for q in range(game.num_players) if q != p and bodies[q]):
+                    for cell, far in corridors(s, q, near, stay).items():
+                        theirs[cell] = max(theirs.get(cell, 0), far)
+                assert np.array_equal(planes[own], in_the_middle(s, p, ours))
+                assert np.array_equal(planes[rival], in_the_middle(s, p, theirs))
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -45,6 +45,7 @@ TINY_SEARCH = replace(
     simulations=6,
     search_share=0.5,
     augment=True,
+    gain_share=0.5,
     window=150,
     replay_ratio=3.0,
     games=24,
@@ -145,6 +146,28 @@ def test_searched_decisions_are_those_of_the_search():
     # Crashes and results are seen, which the network does not know about.
     assert abs(played.policies - uniform)[played.searched].max() > 0.2
     assert abs(played.values[played.searched]).max() > 0.2
+    # A uniform policy is worth less than what a search makes of it.
+    assert (played.gains[~played.searched] == 0).all()
+    assert (played.gains >= 0).all()
+    assert played.gains.max() > 0.1
+
+
+def test_decisions_are_kept_by_what_a_search_gains(tmp_path):
+    config = replace(TINY_SEARCH, folder=tmp_path, gain_share=0.5)
+    training = make_training(config, tensorboard=False)
+    gains = np.zeros(100_000, np.float32)
+    gains[:1000] = 0.1  # expected: half, and half of what is 100 times the mean, if it were kept
+    gains[1000:2000] = 0.01
+    gains[2000:3000] = 0.001
+    assert np.isclose(gains.mean(), 0.00111)
+    times = np.bincount(training.copies(gains), minlength=len(gains))
+    assert np.allclose(times[:1000].mean(), 16)  # no more than that
+    assert abs(times[1000:2000].mean() - (0.5 + 0.5 * 0.01 / 0.00111)) < 0.1
+    assert abs(times[2000:3000].mean() - (0.5 + 0.5 * 0.001 / 0.00111)) < 0.1
+    assert abs(times[3000:].mean() - 0.5) < 0.01
+    assert (training.copies(np.zeros(10, np.float32)) < 10).all()  # no search gained anything
+    training.config = replace(config, gain_share=0)
+    assert np.array_equal(training.copies(gains), np.arange(len(gains)))
 
 
 def test_advantages_by_hand():
@@ -293,6 +316,7 @@ def test_the_command_writes_a_report(tmp_path, capsys):
         ({"evaluate_against": ()}, "at least one opponent"),
         ({"gamma": 1.5}, "gamma"),
         ({"method": "search", "simulations": 0}, "simulations"),
+        ({"method": "search", "gain_share": 1.5}, "gain_share"),
         ({"explore": 1.5}, "explore"),
         ({"league": ("nobody",)}, "unknown agent"),
     ],

@@ -92,6 +92,10 @@ class Config(RoundConfig):
     """Search: share of uniform policies at the root."""
     improvement: float = 60.0
     """Search: by how much the log-probability of an action grows if it is worth 1 instead of 0."""
+    gain_share: float = 0.0
+    """Search: share of what is kept to be learned from that is drawn by how much the search gains
+    over the network's policy, the rest uniformly: most decisions hardly matter. Wu's KataGo draws
+    so by the divergence of the two policies ("policy surprise weighting")."""
     window: int = 200_000
     """Search: decisions kept to be learned from."""
 
@@ -107,8 +111,8 @@ class Config(RoundConfig):
         for name in ("past_every", "gate_games", "sets", "simulations", "window"):
             integer(name, getattr(self, name), 1, 10**9)
         integer("past", self.past, 0, 1000)
-        shares = ("certain_share", "league_share", "gate_share", "search_share", "explore", "fpu")
-        for name in ("gamma", "trace", *shares):
+        shares = ("certain_share", "league_share", "gate_share", "search_share", "gain_share")
+        for name in ("gamma", "trace", "explore", "fpu", *shares):
             real(name, getattr(self, name), 0, 1)
         for name in ("clip_ratio", "entropy", "final_entropy", "value_weight", "c", "improvement"):
             real(name, getattr(self, name), 0, 1e9)

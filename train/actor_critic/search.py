@@ -13,6 +13,8 @@ from ludoteca.train.actor_critic.training import Training
 from ludoteca.train.replay import Records
 from ludoteca.train.run_folder import Arrays, below, under
 
+MOST = 16  # times that a decision is kept in a round
+
 
 class SearchTraining(Training):
     """A run that learns from the decisions after a search, again and again."""
@@ -47,12 +49,26 @@ class SearchTraining(Training):
         records["planes"], records["mask"] = played.planes[chosen], played.masks[chosen]
         records["policy"] = played.policies[chosen]
         records["target"] = np.clip(gains + played.values, -1, 1)[chosen]
+        records = records[self.copies(played.gains[chosen])]
         self.window.add(records)
         self._owed += len(records) * config.replay_ratio / config.batch_size
         while self._owed >= 1:
             self._owed -= 1
             self._update()
         self.sums.add_round(played)
+
+    def copies(self, gains: NDArray[np.float32]) -> NDArray[np.int64]:
+        """Return which decisions of a round are kept, some several times, some not at all.
+
+        A decision is expected to be kept `1 - gain_share` times, and by how much the search gained
+        there, measured by the mean, `gain_share` times that, at most `MOST` times in all.
+        """
+        share = self.config.gain_share
+        if share == 0:
+            return np.arange(len(gains))
+        expected = 1 - share + share * gains / max(float(gains.mean()), 1e-9)
+        drawn = self.learning.random(len(gains))
+        return np.repeat(np.arange(len(gains)), (np.minimum(expected, MOST) + drawn).astype(int))
 
     def _update(self) -> None:
         """Learn from a batch, under a random symmetry."""

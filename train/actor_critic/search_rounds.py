@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.actor_critic import Run, judge_by
-from ludoteca.agents.guided.improvement import improved
+from ludoteca.agents.guided.improvement import gained, improved
 from ludoteca.agents.guided.joint_search import JointFound, JointSearch
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.train.actor_critic.config import Config
@@ -22,10 +22,12 @@ class SearchRound(Round):
     Attributes:
         searched: whether the position was searched. Shape `[N]`.
         policies: the network's, improved by the search if there was one. Shape `[N, A]`.
+        gains: how much better the search thinks they are than the network's, of 1. Shape `[N]`.
     """
 
     searched: NDArray[np.bool_]
     policies: NDArray[np.float32]
+    gains: NDArray[np.float32]
 
 
 class SearchPlay(SelfPlay):
@@ -47,15 +49,18 @@ class SearchPlay(SelfPlay):
         games, first, which = np.unique(lanes, return_index=True, return_inverse=True)
         chosen = rng.random(len(games)) < self._config.search_share
         searched: NDArray[np.bool_] = chosen[which]
+        gains = np.zeros(len(rows), np.float32)
         if chosen.any():
             found = self._look(run, turn.states[rows[first[chosen]]], rng)
             place = (np.cumsum(chosen) - 1)[which[searched]]
             better, worth = improved(
                 found.policies, found.visits, found.values, self._config.improvement
             )
-            policies[searched] = better[place, movers[searched]]
-            values[searched] = worth[place, movers[searched]]
-        return policies, values, searched, policies
+            gain = gained(found.policies, better, found.visits, found.values)
+            one = (place, movers[searched])
+            policies[searched], values[searched] = better[one], worth[one]
+            gains[searched] = gain[one]
+        return policies, values, searched, policies, gains
 
     def _look(self, run: Run, states: NDArray[np.void], rng: np.random.Generator) -> JointFound:
         """Search some positions side by side."""
