@@ -214,7 +214,7 @@ class ActorCriticAgent(NetworkAgent):
             found = self.look(states[part], streams)
             rows = np.arange(len(found.visits))
             one = (rows, seats[part])
-            policies, _ = improved(
+            policies, *_ = improved(
                 found.policies[one], found.visits[one], found.values[one], self.improvement
             )
             if self.temperature == 0:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 def improved(
     policies: NDArray[Any], visits: NDArray[Any], values: NDArray[Any], improvement: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return policies that searches have improved, and what they expect of the positions.
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return policies that searches have improved, what they expect, and what they gained.
 
     The policy is that with the highest mean value, less its divergence from the network's divided
     by `improvement`: `softmax(log policy + improvement * value)`, values from 0 to 1 (Danihelka et
@@ -26,38 +26,15 @@ def improved(
 
     Returns:
         Policies, shape `[..., A]`, 0 for actions that are not tried and for players who cannot
-        act, and mean values in [-1, 1], shape `[...]`.
+        act; mean values in [-1, 1], shape `[...]`; and by how much the policies are worth more
+        than the network's, of 1 between losing and winning for certain, 0 or more, shape `[...]`.
     """
-    worth, means = _completed(visits, values)
+    known = np.where(visits > 0, values, 0).astype(np.float64)
+    means = (visits * known).sum(-1) / np.maximum(visits.sum(-1), 1)
+    worth = np.where(visits > 0, known, means[..., None])
     best = np.where(policies > 0, worth, -np.inf).max(-1, keepdims=True)
     weights = policies * np.exp(improvement / 2 * np.minimum(worth - best, 0))
     total = weights.sum(-1, keepdims=True)
-    return weights / np.where(total > 0, total, 1), means
-
-
-def gained(
-    policies: NDArray[Any], better: NDArray[Any], visits: NDArray[Any], values: NDArray[Any]
-) -> NDArray[np.float64]:
-    """Return how much more policies are worth, by what searches found, than the network's.
-
-    Args:
-        policies: the network's. Shape `[..., A]`.
-        better: those that searches have improved. Same shape.
-        visits: of each action. Same shape.
-        values: mean values of the actions in [-1, 1]; without visits, anything. Same shape.
-
-    Returns:
-        Differences, of 1 between losing and winning for certain, 0 or more. Shape `[...]`.
-    """
-    worth, _ = _completed(visits, values)
-    found: NDArray[np.float64] = np.maximum(((better - policies) * worth).sum(-1) / 2, 0)
-    return found
-
-
-def _completed(
-    visits: NDArray[Any], values: NDArray[Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what all actions are worth, those without visits the mean, and the mean."""
-    known = np.where(visits > 0, values, 0).astype(np.float64)
-    means = (visits * known).sum(-1) / np.maximum(visits.sum(-1), 1)
-    return np.where(visits > 0, known, means[..., None]), means
+    better = weights / np.where(total > 0, total, 1)
+    gains = np.maximum(((better - policies) * worth).sum(-1) / 2, 0)
+    return better, means, gains

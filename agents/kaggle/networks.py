@@ -43,7 +43,7 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
         priors = np.maximum(np.array(root.priors[player], np.float32), 0)
         visits = np.array(root.visits[player])
         values = 2 * np.array(root.totals[player]) / np.maximum(visits, 1) - 1
-        policies, _ = improved(priors, visits, values.astype(np.float32), improvement)
+        policies, *_ = improved(priors, visits, values.astype(np.float32), improvement)
         return int(np.argmax(policies))
 
     return choose_by_search

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ludoteca.agents.guided.improvement import gained, improved
+from ludoteca.agents.guided.improvement import improved
 from ludoteca.agents.guided.joint_search import JointSearch
 from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
 from ludoteca.agents.networks.weights import save_weights
@@ -175,15 +175,14 @@ def test_policies_improved_by_hand():
     visits = np.array([[3, 1, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0]])
     values = np.array([[0.5, -0.5, nan, nan], [0.2, nan, nan, nan], [nan] * 4], np.float32)
     given = np.array([[0.5, 0.3, 0.2, 0], [0.9, 0.1, 0, 0], [0] * 4], np.float32)
-    policies, means = improved(given, visits, values, improvement=2.0)
+    policies, means, _ = improved(given, visits, values, improvement=2.0)
     # Values from 0 to 1 are 0.75 and 0.25, and their mean, weighted with visits, is 0.625.
     weights = np.array([0.5 * np.exp(1.5), 0.3 * np.exp(0.5), 0.2 * np.exp(1.25), 0])
     assert np.allclose(policies[0], weights / weights.sum(), rtol=1e-5)
     assert np.allclose(policies[1], [0.9, 0.1, 0, 0])  # nothing was compared
     assert (policies[2] == 0).all()  # is out
     assert np.allclose(means, [0.25, 0.2, 0])
-    sharp, _ = improved(given, visits, values, improvement=1e6)
+    sharp, _, gains = improved(given, visits, values, improvement=1e6)
     assert np.allclose(sharp[0], [1, 0, 0, 0])
     # All on what is worth 0.75, instead of half of it, 0.3 on 0.25 and 0.2 on 0.625.
-    gains = gained(given, sharp, visits, values)
     assert np.allclose(gains, [0.75 - (0.5 * 0.75 + 0.3 * 0.25 + 0.2 * 0.625), 0, 0])

@@ -42,13 +42,13 @@ class SearchTraining(Training):
         """Keep the decisions of a round that were searched, and make the updates that are due."""
         assert isinstance(played, SearchRound)
         config = self.config
-        gains = advantages(played, config.gamma, config.trace)
+        advantage = advantages(played, config.gamma, config.trace)
         chosen = played.searched
         dtype: Any = self.window.records.dtype
         records: NDArray[np.void] = np.zeros(int(chosen.sum()), dtype)
         records["planes"], records["mask"] = played.planes[chosen], played.masks[chosen]
         records["policy"] = played.policies[chosen]
-        records["target"] = np.clip(gains + played.values, -1, 1)[chosen]
+        records["target"] = np.clip(advantage + played.values, -1, 1)[chosen]
         records = records[self.copies(played.gains[chosen])]
         self.window.add(records)
         self._owed += len(records) * config.replay_ratio / config.batch_size

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.actor_critic import Run, judge_by
-from ludoteca.agents.guided.improvement import gained, improved
+from ludoteca.agents.guided.improvement import improved
 from ludoteca.agents.guided.joint_search import JointFound, JointSearch
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.train.actor_critic.config import Config
@@ -53,10 +53,9 @@ class SearchPlay(SelfPlay):
         if chosen.any():
             found = self._look(run, turn.states[rows[first[chosen]]], rng)
             place = (np.cumsum(chosen) - 1)[which[searched]]
-            better, worth = improved(
+            better, worth, gain = improved(
                 found.policies, found.visits, found.values, self._config.improvement
             )
-            gain = gained(found.policies, better, found.visits, found.values)
             one = (place, movers[searched])
             policies[searched], values[searched] = better[one], worth[one]
             gains[searched] = gain[one]
