@@ -55,14 +55,13 @@ def network_judge(agent: NetworkAgent, value: bool) -> Judge:
     layers = network_layers(agent.network, weights, value)
     scale, planes = np.float32(agent.encoder.scale), agent.encoder.shape[0]
     actions = agent.game.num_actions
-    see = plain_view(agent.game) if agent.encoder.view == "plain" else rich_view(agent.game)
+    look = plain_view(agent.game) if agent.encoder.view == "plain" else rich_view(agent.game)
 
     def judge(positions, seats):
         board = positions[0].occupied.shape
         out = np.zeros((len(seats), planes, *board), np.int8)
         masks = np.ones((len(seats), actions), np.int8)
-        for i in range(len(seats)):
-            see(positions[i], seats[i], out[i], masks[i])
+        look(positions, seats, out, masks)
         outputs = run(layers, weights, scale * out)
         return policy_of(outputs[:, :actions], masks), np.tanh(outputs[:, -1])
 
@@ -70,27 +69,33 @@ def network_judge(agent: NetworkAgent, value: bool) -> Judge:
 
 
 def plain_view(game: Game) -> Callable[..., None]:
-    """Return what writes the planes of a plain view; every action is legal."""
+    """Return what writes the planes of plain views; every action is legal."""
     observe = game.observe
 
-    def see(s, player, out, mask):
-        observe(s, player, out)
+    def look(positions, seats, out, masks):
+        for i in range(len(seats)):
+            observe(positions[i], seats[i], out[i])
 
-    return see
+    return look
 
 
 def rich_view(game: Game) -> Callable[..., None]:
-    """Return what writes the planes of a rich view, and which actions are to be tried."""
+    """Return what writes the planes of rich views, and which actions are to be tried."""
     rich = find_rich(game)
-    room, observe, safe_actions = rich.room, rich.observe, rich.safe_actions
+    room, study, observe = rich.room(game.num_players), rich.study, rich.observe
+    safe_actions = rich.safe_actions
 
-    def see(s, player, out, mask):
-        memory = np.zeros((room, s.occupied.size), np.int32)
-        observe(s, player, memory, out)
-        if safe_actions(s, player, memory, mask) == 0:
-            mask[:] = 1
+    def look(positions, seats, out, masks):
+        for i in range(len(seats)):
+            s, player = positions[i], seats[i]
+            if i == 0 or s is not positions[i - 1]:
+                memory = np.zeros((room, s.occupied.size), np.int32)
+                study(s, memory)
+            observe(s, player, memory, out[i])
+            if safe_actions(s, player, memory, masks[i]) == 0:
+                masks[i] = 1
 
-    return see
+    return look
 
 
 def network_layers(network: ACNetwork, weights: Weights, value: bool) -> Layers:

@@ -30,10 +30,33 @@ from ludoteca.envs.jit import kernel
 PLANES = 23
 FULL = 100
 NEAR = 5  # for how many moves others are expected everywhere they can be
-# Rows of the working memory: for how many moves a segment will stay in each cell, whose it is, how
-# soon the cell can be reached, and what a search keeps.
-STAY, OWNER, REACH, QUEUE = range(4)
-ROOM = 4
+# Rows of the memory: for how many moves a segment will stay in each cell, whose it is, what a
+# search keeps, and how soon oneself can be in each cell. Then a row for each goose, how soon others
+# can be there, and another one for each, how far it can go, two numbers for each action.
+STAY, OWNER, QUEUE, REACH, OTHERS = range(5)
+
+
+def room(players: int) -> int:
+    """Return how many rows the memory has."""
+    return OTHERS + 2 * players
+
+
+@kernel
+def study(s: Any, memory: Any) -> None:
+    """Write to the memory, int32 `[room(players), rows * columns]`, what all seats look at."""
+    players, size = s.body.shape
+    stay, owner = memory[STAY], memory[OWNER]
+    stay[:] = 0
+    owner[:] = NONE
+    for p in range(players):
+        length = int(s.length[p])
+        for k in range(length):
+            cell = int(s.body[p, (s.start[p] + k) % size])
+            stay[cell], owner[cell] = length - k, p
+    for p in range(players):
+        if s.length[p] > 0:
+            spread(s, p, False, memory, memory[OTHERS + p])
+            measure_corridors(s, p, memory, memory[OTHERS + players + p])
 
 
 @kernel
@@ -43,18 +66,15 @@ def observe(s: Any, player: int, memory: Any, out: Any) -> None:
     Args:
         s: the position.
         player: whose view it is.
-        memory: to work in, int32 `[ROOM, rows * columns]`.
+        memory: what `study` wrote.
         out: the planes, int8 `[PLANES, rows, columns]`.
     """
     rows, columns = s.occupied.shape
-    players, room = s.body.shape
+    players, size = s.body.shape
     head = int(s.body[player, s.start[player]])
     down = rows + rows // 2 - head // columns
     right = columns + columns // 2 - head % columns
-    stay, owner, reach, queue = memory[STAY], memory[OWNER], memory[REACH], memory[QUEUE]
     out[:] = 0
-    stay[:] = 0
-    owner[:] = NONE
     longest, rivals = 0, 0
     for p in range(players):
         length = int(s.length[p])
@@ -65,9 +85,8 @@ def observe(s: Any, player: int, memory: Any, out: Any) -> None:
             longest = max(longest, length)
             rivals += 1
         for k in range(length):
-            cell = int(s.body[p, (s.start[p] + k) % room])
+            cell = int(s.body[p, (s.start[p] + k) % size])
             row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
-            stay[cell], owner[cell] = length - k, p
             out[OWN_BODY if own else RIVAL_BODY, row, column] = FULL
             out[OWN_STAY if own else RIVAL_STAY, row, column] = min(4 * (length - k), FULL)
             if k == length - 1:
@@ -88,8 +107,8 @@ def observe(s: Any, player: int, memory: Any, out: Any) -> None:
         cell = int(s.food[i])
         row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
         out[FOOD, row, column] = FULL
-    for plane in (OWN_REACH, RIVAL_REACH):
-        spread(s, player, plane == OWN_REACH, stay, queue, reach)
+    spread(s, player, True, memory, memory[REACH])
+    for plane, reach in ((OWN_REACH, memory[REACH]), (RIVAL_REACH, memory[OTHERS + player])):
         for cell in range(rows * columns):
             if reach[cell] >= 0:
                 row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
@@ -101,19 +120,24 @@ def observe(s: Any, player: int, memory: Any, out: Any) -> None:
     out[HUNGER] = FULL * int(s.steps % s.hunger_rate) // int(s.hunger_rate)
     for p in range(players):
         if s.length[p] > 0:
-            spread(s, p, False, stay, queue, reach)
-            first = OWN_CORRIDOR if p == player else RIVAL_CORRIDOR
-            show_corridors(s, p, memory, down, right, out[first], out[first + 1])
+            plane = OWN_CORRIDOR if p == player else RIVAL_CORRIDOR
+            far = memory[OTHERS + players + p]
+            for action in range(4):
+                i, j = neighbor(int(s.body[p, s.start[p]]), action, s.occupied.shape)
+                row, column = (i + down) % rows, (j + right) % columns
+                for k in range(2):
+                    shown = max(int(out[plane + k, row, column]), int(far[2 * action + k]))
+                    out[plane + k, row, column] = shown
 
 
 @kernel
-def spread(s: Any, player: int, own: bool, stay: Any, queue: Any, reach: Any) -> None:
+def spread(s: Any, player: int, own: bool, memory: Any, reach: Any) -> None:
     """Write to `reach` after how many moves a head can be in each cell, -1 if never.
 
     The head is that of `player` if `own`, else the nearest of all others. Segments are gone when
     they have stayed, as long as nobody eats.
     """
-    shape = s.occupied.shape
+    stay, queue, shape = memory[STAY], memory[QUEUE], s.occupied.shape
     columns = shape[1]
     reach[:] = -1
     first, end = 0, 0
@@ -137,39 +161,27 @@ def spread(s: Any, player: int, own: bool, stay: Any, queue: Any, reach: Any) ->
 
 
 @kernel
-def show_corridors(
-    s: Any, player: int, memory: Any, down: int, right: int, still: Any, met: Any
-) -> None:
-    """Write how far a goose can go from each cell beside its head, unless more is there already.
+def measure_corridors(s: Any, player: int, memory: Any, out: Any) -> None:
+    """Write how far a goose can go, of 100: with each action, if others stand still, and if not.
 
-    Args:
-        s: the position.
-        player: whose head it is.
-        memory: how soon others can be in each cell, and what `observe` wrote.
-        down: how far the board is moved.
-        right: likewise.
-        still: for others that stand still. Shape `[rows, columns]`.
-        met: for others that are where they can be for the first `NEAR` moves. Same shape.
+    If not, they are where they can be for the first `NEAR` moves, as `memory` tells.
     """
-    rows, columns = s.occupied.shape
-    head = int(s.body[player, s.start[player]])
+    stay, owner, queue, reach = (
+        memory[STAY], memory[OWNER], memory[QUEUE], memory[OTHERS + player],
+    )  # fmt: skip
     for action in range(4):
-        if turns_back(s.last_action[player], action):
-            continue
-        row, column = neighbor(head, action, s.occupied.shape)
-        i, j = (row + down) % rows, (column + right) % columns
-        for near, plane in ((0, still), (NEAR, met)):
-            far = corridor(
-                s, player, action, near, memory[STAY], memory[OWNER], memory[REACH], memory[QUEUE]
-            )
-            plane[i, j] = max(int(plane[i, j]), FULL * far // LIMIT)
+        for k in range(2):
+            far = 0
+            if not turns_back(s.last_action[player], action):
+                far = corridor(s, player, action, k * NEAR, stay, owner, reach, queue)
+            out[2 * action + k] = FULL * far // LIMIT
 
 
 @kernel
 def safe_actions(s: Any, player: int, memory: Any, out: Any) -> int:
     """Write which actions do not kill for certain, int8 `[4]`, and return how many there are.
 
-    Turning back and entering a segment that stays do. `memory` is what `observe` wrote.
+    Turning back and entering a segment that stays do. `memory` is what `study` wrote.
     """
     stay, owner = memory[STAY], memory[OWNER]
     columns = s.occupied.shape[1]

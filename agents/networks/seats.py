@@ -23,14 +23,16 @@ class Rich(NamedTuple):
     Attributes:
         planes: how many.
         full: the largest value.
-        room: how many numbers per cell its kernels need to work in.
-        observe: the kernel that writes them, see `ludoteca.agents.networks.goose_view`.
+        room: how many numbers per cell its kernels need to work in, by the number of players.
+        study: the kernel that writes there what all seats of a position look at.
+        observe: the kernel that writes the planes, see `ludoteca.agents.networks.goose_view`.
         safe_actions: the kernel that tells which actions do not lose for certain.
     """
 
     planes: int
     full: int
-    room: int
+    room: Callable[[int], int]
+    study: Callable[..., None]
     observe: Callable[..., None]
     safe_actions: Callable[..., int]
 
@@ -40,7 +42,8 @@ RICH = {
     "hungry_geese": Rich(
         goose_view.PLANES,
         goose_view.FULL,
-        goose_view.ROOM,
+        goose_view.room,
+        goose_view.study,
         goose_view.observe,
         goose_view.safe_actions,
     ),
@@ -99,7 +102,7 @@ class SeatEncoder:
     ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
         planes = np.empty((len(states), *self.shape), np.int8)
         masks = np.empty((len(states), self.game.num_actions), np.int8)
-        make_rich_view(self.game)(states, seats, planes, masks)
+        make_rich_view(self.game)(states, first_of_equals(states), seats, planes, masks)
         return planes, masks
 
 
@@ -114,19 +117,33 @@ def find_rich(game: Game) -> Rich:
     return RICH[game.name]
 
 
+def first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Tell which positions are not the same as the one before. Shape `[K]`."""
+    new = np.ones(len(states), np.bool_)
+    content = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), -1)
+    new[1:] = (content[1:] != content[:-1]).any(1)
+    return new
+
+
 @cache
 def make_rich_view(game: Game) -> Any:
-    """Return `view(states, seats, planes, masks)`, which fills the last two."""
+    """Return `view(states, new, seats, planes, masks)`, which fills the last two.
+
+    `new` tells which positions are not the same as the one before.
+    """
     rich = find_rich(game)
-    observe, safe_actions, legal_actions = rich.observe, rich.safe_actions, game.legal_actions
-    num_actions, room = game.num_actions, rich.room
+    study, observe, safe_actions = rich.study, rich.observe, rich.safe_actions
+    legal_actions, num_actions = game.legal_actions, game.num_actions
+    room = rich.room(game.num_players)
     cells = game.observation_shape[1] * game.observation_shape[2]
 
     @compiled
-    def view(states: Any, seats: Any, planes: Any, masks: Any) -> None:
+    def view(states: Any, new: Any, seats: Any, planes: Any, masks: Any) -> None:
         memory = np.zeros((room, cells), np.int32)
         legal = np.zeros(num_actions, np.int16)
         for i in range(len(states)):
+            if new[i]:
+                study(states[i], memory)
             observe(states[i], seats[i], memory, planes[i])
             if safe_actions(states[i], seats[i], memory, masks[i]) == 0:
                 masks[i] = 0

@@ -196,6 +196,23 @@ def test_actions_that_are_left_out_kill(spec):
 
 
 @pytest.mark.parametrize("spec", SPECS)
+def test_what_seats_of_a_position_share_is_not_that_of_another(spec):
+    game, found = positions(spec, games=1)
+    players = range(game.num_players)
+    wanted = [(s, p) for s in found[::5] for p in players if game.is_active(s, p)]
+    order = np.random.default_rng(0).permutation(len(wanted))
+    for one in (wanted, [wanted[k] for k in order]):
+        states = game.empty(len(one))
+        for i, (s, _) in enumerate(one):
+            states[i] = s
+        planes, masks = SeatEncoder(game, "rich").encode(states, np.array([p for _, p in one]))
+        for i, (s, p) in enumerate(one):
+            alone, mask = looked(game, s, p)
+            assert np.array_equal(planes[i], alone)
+            assert np.array_equal(masks[i], mask)
+
+
+@pytest.mark.parametrize("spec", SPECS)
 def test_symmetries_of_the_view_are_those_of_the_rules(spec):
     game, found = positions(spec, games=1)
     encoder = SeatEncoder(game, "rich")
