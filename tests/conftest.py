@@ -1,6 +1,9 @@
 """What all tests share."""
 
+import gc
 import os
 
 # Networks in tests are small, and tests run side by side: threads would wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Compiling makes many small objects that stay: looking for garbage among them is a twentieth of it.
+gc.set_threshold(100_000, 50, 50)

@@ -1,10 +1,14 @@
 """What is kept of the pieces of the study on Hungry Geese: enough to write the report."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
 
-from ludoteca.evaluate.reproduce.geese_runs import Games, Piece, Planned, Recorded
+from ludoteca.evaluate.reproduce.geese_pieces import Games, Piece, Planned, Recorded, SelfPlay
+from ludoteca.evaluate.reproduce.geese_runs import (
+    OPPONENT,
+)
 from ludoteca.evaluate.reproduce.study import as_json, earlier_with_settings
 
 PARTS = ("document", "real", "beyond")
@@ -22,9 +26,31 @@ def record(piece: Piece, folder: Path) -> dict[str, Any] | None:
     if not is_recorded(piece):
         return None
     found = json.loads(piece.product(folder).read_text())
-    if "training" in found:
+    if isinstance(piece, SelfPlay):
+        found = {key: found[key] for key in ("about", "training", "evaluation")}
+        found["curve"] = curve(piece.product(folder).with_name("metrics.csv"))
+    elif "training" in found:
         found = {key: found[key] for key in KEPT}
     return {"settings": as_json(piece), **found}
+
+
+def curve(path: Path) -> list[dict[str, Any]]:
+    """Return how self-play went: the wins in each evaluation, and what was kept until then.
+
+    Args:
+        path: the run's `metrics.csv`.
+    """
+    with path.open() as file:
+        rows = [row for row in csv.DictReader(file) if row[f"{OPPONENT}__any"]]
+    return [
+        {
+            "games": int(row["step"]),
+            "win_rate": float(row[f"{OPPONENT}__any"]),
+            # Only the thesis' loop puts its networks to a test.
+            **{key: int(row[key]) for key in ("gate_tried", "gate_passed") if key in row},
+        }
+        for row in rows
+    ]
 
 
 def earlier(out: Path, planned: dict[str, Planned]) -> dict[str, dict[str, Any]]:

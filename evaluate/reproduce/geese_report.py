@@ -4,22 +4,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ludoteca.evaluate.markdown import percent, table
+from ludoteca.evaluate.markdown import table
 from ludoteca.evaluate.reproduce.geese_conclusions import conclusions
+from ludoteca.evaluate.reproduce.geese_pieces import Network, Planned
 from ludoteca.evaluate.reproduce.geese_records import is_recorded
 from ludoteca.evaluate.reproduce.geese_runs import (
     BANDS,
     BEST_FLAT,
     FLAT,
+    LOOPS,
     SHIPPED,
     SIMULATIONS,
-    TARGET,
-    Network,
-    Planned,
     called,
     flat,
     is_shipped,
 )
+from ludoteca.evaluate.reproduce.geese_self_play import loops_section, ours_section
 from ludoteca.evaluate.reproduce.geese_tables import (
     MATCH_HEADINGS,
     Names,
@@ -28,14 +28,11 @@ from ludoteca.evaluate.reproduce.geese_tables import (
     deaths_table,
     match_rows,
     ratings_table,
-    share,
 )
 from ludoteca.evaluate.reproduce.study import Records, made_lines, write_study
 from ludoteca.evaluate.reproduce.thesis_geese import REAL_ACCURACY, SECONDS, SIMULATED_ACCURACY
 
 REAL_NETS = tuple(f"net-real-{k}" for k in range(len(BANDS)))
-OURS = ("ours", "ours-real", "ours-search", "ours-timed")
-GAINS = ("ours-search-or-not", "ours-timed-or-not")
 
 
 def write(
@@ -255,55 +252,6 @@ points in its competition. The slowest of them takes {1000 * slowest:.1f} ms a m
 {beside_thesis(found, ("final",), names)}"""
 
 
-def ours_section(found: Records, names: Names) -> str:
-    """Return what the network of self-play reaches."""
-    rows, tables = [], []
-    for name in OURS:
-        if name in found:
-            match = found[name]
-            ours = match["agents"][0]
-            lives, others = ours["lives"], match["agents"][1:]
-            lived = lives["geese"] - lives["deaths"]
-            good = min(lives["wins"], lived) >= TARGET * lives["geese"]
-            rows.append(
-                (
-                    called(ours["agent"], names),
-                    "; ".join(called(one["agent"], names) for one in others),
-                    f"{lives['geese']:,}",
-                    share(lives["wins"], lives["geese"]),
-                    share(lived, lives["geese"]),
-                    f"{1000 * ours['seconds_per_move']:.1f}",
-                    "yes" if good else "**no**",
-                )
-            )
-            tables.append(competition_table(match, names))
-    headings = (
-        "agent", "rivals", "games", "wins, %", "survives, %", "ms a move", "both targets",
-    )  # fmt: skip
-    gains = list(match_rows(found, GAINS, names))
-    searched = (
-        f"""
-
-Does a search help? Both kinds have two geese in a game, and have won if the better one comes first,
-alone; equal ones are draws, worth half a point.
-
-{table(MATCH_HEADINGS, gains, texts=2)}"""
-        if gains
-        else ""
-    )
-    return f"""## Beyond the thesis: self-play
-
-The network `ac:{SHIPPED}` has learned from games that it played itself, and comes with the package.
-Its targets: to win {percent(TARGET, 0)} of the games, and to survive {percent(TARGET, 0)} of them.
-Four equal agents would each win about a quarter.
-
-{table(headings, rows, texts=2)}
-
-With a search it looks at several plies before it moves. Its rivals in these games, table by table:
-
-{(chr(10) + chr(10)).join(tables)}{searched}"""
-
-
 def deaths_section(found: Records, names: Names) -> str:
     """Return how geese die."""
     return f"""## How geese die
@@ -371,4 +319,5 @@ SECTIONS: tuple[tuple[tuple[str, ...], Callable[[Records, Names], str]], ...] = 
     ((*TAUGHT, "agreement", "simulated", "teachers", "without-real"), simulated_section),
     ((*REAL_NETS, "net-real-all", "real", "all-or-best"), real_section),
     (("final",), final_section),
+    (tuple(LOOPS), loops_section),
 )

@@ -1,14 +1,21 @@
-"""The pieces of the study on Hungry Geese: games to learn from, networks, and competitions."""
+"""The plan of the study on Hungry Geese: what is made, of which size, in which order."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ludoteca.agents.networks.weights import shipped_weights
+from ludoteca.evaluate.reproduce.geese_pieces import (
+    Agreement,
+    Games,
+    Network,
+    Piece,
+    Planned,
+    Recorded,
+    SelfPlay,
+)
 from ludoteca.evaluate.reproduce.matches import Match
-from ludoteca.evaluate.reproduce.study import Filed, command_line
 
 SIMULATIONS = (125, 250, 500, 1000)
 GAMES = 2_000  # of a competition
@@ -28,6 +35,10 @@ SEARCH = "simulations=32"  # of the network of self-play
 SECONDS = 0.05
 TIMED_SEARCH = f"simulations=100000,seconds={SECONDS}"
 TARGET = 0.6  # share of games that the network of self-play is to win, and to survive
+# Networks that learn by self-play from nothing -> preset of the training, and games. The thesis
+# does not tell how many its loop had.
+LOOPS = {"loop-document": ("document", 50_000), "loop-modern": ("modern", 20_480)}
+OPPONENT = "deterministic"  # in their evaluations
 # Whose moves of recorded games a network learns, the weakest first, as in the thesis: names of
 # agents of the public episodes that come closest to its ratings.
 BANDS = (
@@ -37,127 +48,6 @@ BANDS = (
     "league-net",
 )
 RATINGS = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?|inf)")  # of a band that is told by ratings
-
-
-@dataclass(frozen=True)
-class Games:
-    """Games to learn from, of an agent against itself.
-
-    Attributes:
-        name: of its folder.
-        agent: its spec string.
-        games: how many there are.
-    """
-
-    name: str
-    agent: str
-    games: int
-    after: tuple[str, ...] = ()
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What it depends on."""
-        return {"agents": self.agent, "games": self.games, "seed": 0}
-
-    def arguments(self, folder: Path) -> list[str]:
-        """Return the command line after `python`."""
-        options = {**self.settings, "processes": 1, "out": self.product(folder)}
-        return command_line("ludoteca.train.episodes", ("generate",), options)
-
-    def product(self, folder: Path) -> Path:
-        """Return the file that is there as soon as it is finished."""
-        return folder / self.name / "games.npz"
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """Games to learn from that others recorded, from files of the user.
-
-    Attributes:
-        name: of its folder.
-        sources: episode files, archives and folders.
-    """
-
-    name: str
-    sources: tuple[Path, ...]
-    after: tuple[str, ...] = ()
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What it depends on, but for where that is."""
-        return {}
-
-    def arguments(self, folder: Path) -> list[str]:
-        """Return the command line after `python`."""
-        sources = tuple(map(str, self.sources))
-        options = {"out": self.product(folder), "processes": 1}
-        return command_line("ludoteca.train.episodes", ("convert", *sources), options)
-
-    def product(self, folder: Path) -> Path:
-        """Return the file that is there as soon as it is finished."""
-        return folder / self.name / "games.npz"
-
-
-@dataclass(frozen=True)
-class Network(Filed):
-    """The thesis' convolutional network, taught the moves of others.
-
-    Attributes:
-        name: of its folder.
-        data: the games.
-        label: what it is called in the report.
-        options: whose moves it learns, and for how long.
-    """
-
-    name: str
-    data: Games | Recorded
-    label: str
-    options: Mapping[str, Any]
-
-    @property
-    def after(self) -> tuple[str, ...]:
-        """Names of the pieces that it needs."""
-        return (self.data.name,)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What it depends on."""
-        return {"data": self.data.settings, "seed": 0, **self.options}
-
-    def arguments(self, folder: Path) -> list[str]:
-        """Return the command line after `python`."""
-        places = {"data": self.data.product(folder), "folder": folder / self.name}
-        return command_line("ludoteca.train.supervised", ("document",), self.settings | places)
-
-
-@dataclass(frozen=True)
-class Agreement(Filed):
-    """How agents agree with themselves, see `ludoteca.evaluate.reproduce.agreement`.
-
-    Attributes:
-        name: of its folder.
-        agents: their spec strings.
-        options: of the command.
-    """
-
-    name: str
-    agents: tuple[str, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    after: tuple[str, ...] = ()
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What it depends on."""
-        return {"agents": self.agents, "seed": 0, **self.options}
-
-    def arguments(self, folder: Path) -> list[str]:
-        """Return the command line after `python`."""
-        options = {**self.settings, "out": self.product(folder)}
-        return command_line("ludoteca.evaluate.reproduce.agreement", (), options)
-
-
-Piece = Games | Recorded | Network | Agreement | Match
-Planned = dict[str, Piece]
 
 
 def document_pieces(fast: bool = False, precision: str = "auto") -> Planned:
@@ -241,10 +131,10 @@ def real_pieces(
 
 
 def beyond_pieces(fast: bool = False, precision: str = "auto") -> Planned:
-    """Return the competitions of the network that learned by self-play, by name.
+    """Return the loops of self-play, and the competitions of the network of the package, by name.
 
     Args:
-        fast: play few games.
+        fast: learn little and play few games.
         precision: of the networks' numbers.
     """
     ours = f"ac:{SHIPPED}"
@@ -255,7 +145,19 @@ def beyond_pieces(fast: bool = False, precision: str = "auto") -> Planned:
     }
     simulated = ("simulated", *nets_of(map(str, SIMULATIONS)))
     real = ("real", *(f"net-real-{k}" for k in range(len(BANDS))))
-    pieces = []
+    pieces: list[Piece] = []
+    for name, (preset, games) in LOOPS.items():
+        games = games // 40 if fast else games
+        options = {
+            "games": games,
+            "evaluate_every": games // 10,
+            "evaluate_games": 4 if fast else 50,
+            "final_games": 8 if fast else 250,
+            "evaluate_against": (OPPONENT,),
+            "threads": 1,
+            "precision": precision,
+        }
+        pieces.append(SelfPlay(name, preset, options))
     for name, spec in players.items():
         games = GAMES if name == "ours" else GAMES // 2 if name == "ours-search" else GAMES // 10
         others = ("deterministic", flat(*BEST_FLAT))

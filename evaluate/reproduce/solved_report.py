@@ -1,6 +1,7 @@
 """The report on AlphaZero in games whose results are known."""
 
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ from ludoteca.evaluate.reproduce.solved_runs import (
     LINES,
     NETWORKS,
     OPPONENTS,
-    POSITIONS,
+    PLIES,
+    SEARCHES,
     Planned,
+    positions_name,
 )
 from ludoteca.evaluate.reproduce.study import Records, made_lines, write_study
 
@@ -80,15 +83,15 @@ With 32 simulations a move, as first player of `{game}`.
 def positions_section(found: Records) -> str:
     """Return the share of perfect moves in Connect Four."""
     rows = []
-    for count, (least, most) in POSITIONS:
-        one = found[f"positions-{least}-{most}-{count}"]["found"]
+    for (count, endgame), (least, most) in product(SEARCHES, PLIES):
+        one = found[positions_name(count, endgame, least, most)]["found"]
         share, low, high = (
             100 * x for x in (one["perfect"] / one["positions"], one["low"], one["high"])
         )
         rows.append(
             (
                 f"{least} to {most}",
-                count,
+                f"{count:,}{f', endgame={endgame}' if endgame else ''}",
                 one["positions"],
                 f"{share:.1f} ({low:.1f} to {high:.1f})",
                 "{1} of {0}".format(*one["won"]),
@@ -102,7 +105,8 @@ def positions_section(found: Records) -> str:
     return f"""## Connect Four in solved positions
 
 Random positions in which some moves give the result of perfect play away, and how often the
-network's keeps it; solved by `ludoteca.agents.endgame`.
+network's keeps it; solved by `ludoteca.agents.endgame`. With `endgame=30` the agent itself solves
+positions with at most 30 empty squares, as all of these are, and searches only before.
 
 {table(headings, rows, texts=0)}"""
 

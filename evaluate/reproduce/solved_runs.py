@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ class Perfection(Filed):
         game: the game.
         simulations: of each search.
         options: of the command.
+        endgame: number of empty squares up to which positions are solved instead of searched.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Perfection(Filed):
     game: str
     simulations: int
     options: Mapping[str, Any]
+    endgame: int = 0
 
     @property
     def after(self) -> tuple[str, ...]:
@@ -56,11 +59,13 @@ class Perfection(Filed):
     @property
     def settings(self) -> dict[str, Any]:
         """What it depends on."""
-        return {"game": self.game, "simulations": self.simulations, **self.options}
+        solved = {"endgame": self.endgame} if self.endgame else {}
+        return {"game": self.game, "simulations": self.simulations, **solved, **self.options}
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
         agent = f"az:path={folder / self.network},simulations={self.simulations},precision=auto"
+        agent += f",endgame={self.endgame}" if self.endgame else ""
         options = {"agent": agent, **self.options, "out": self.product(folder)}
         return command_line("ludoteca.evaluate.perfect", (self.what, self.game), options)
 
@@ -105,8 +110,9 @@ LINES = [
     *(("tictactoe", seat, count) for seat in ("first", "second") for count in (0, 16)),
     *(("hex", "first", count) for count in (0, 4, 32)),
 ]
-# Simulations, and random plies before a position, of Connect Four.
-POSITIONS = [(count, plies) for count in (0, 32, 200, 800, 3200) for plies in ((12, 18), (19, 30))]
+# Simulations in Connect Four, and empty squares up to which positions are solved instead.
+SEARCHES = ((0, 0), (32, 0), (200, 0), (800, 0), (3_200, 0), (12_800, 0), (800, 30))
+PLIES = ((12, 18), (19, 30))  # random ones before a position
 POSITION_COUNT = 500
 # Everybody plays Hex 5x5 against the network that moves first.
 OPPONENTS = (
@@ -150,13 +156,20 @@ def planned(scale: float) -> Planned:
         options: dict[str, Any] = {"seat": seat}
         pieces.append(Perfection(name, network, "lines", games_of[network], count, options))
     count = max(round(POSITION_COUNT * scale), 20)
-    for simulations, (least, most) in POSITIONS:
+    for (simulations, endgame), (least, most) in product(SEARCHES, PLIES):
         options = {"count": count, "least": least, "most": most, "seed": 1}
-        name = f"positions-{least}-{most}-{simulations}"
-        pieces.append(Perfection(name, "connect4", "positions", "connect4", simulations, options))
+        name = positions_name(simulations, endgame, least, most)
+        pieces.append(
+            Perfection(name, "connect4", "positions", "connect4", simulations, options, endgame)
+        )
     games = max(2 * round(MATCH_GAMES / 2 * scale), 10)
     for number, opponent in enumerate(OPPONENTS):
         agents = ("az:path={folder}/hex,simulations=32,precision=auto", opponent)
         options = {"game": games_of["hex"]}
         pieces.append(Match(f"match-{number}", agents, games, ("hex",), options))
     return {piece.name: piece for piece in pieces}
+
+
+def positions_name(simulations: int, endgame: int, least: int, most: int) -> str:
+    """Return what the piece is called that asks a network for its moves in solved positions."""
+    return f"positions-{least}-{most}-{simulations}{f'-endgame-{endgame}' if endgame else ''}"

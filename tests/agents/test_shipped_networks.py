@@ -10,7 +10,7 @@ from ludoteca.agents.networks.weights import load_weights, shipped_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.perfect import all_lines
+from ludoteca.evaluate.perfect import all_lines, solved_positions
 
 SHIPPED = shipped_weights("dqn")
 SEARCHED = shipped_weights("az")
@@ -19,7 +19,7 @@ SEATED = shipped_weights("ac")
 
 def test_they_are_there():
     assert {"hex5", "hex7", "hex11"} <= SHIPPED.keys()
-    assert {"hex5", "othello"} <= SEARCHED.keys()
+    assert {"hex5", "connect4", "othello"} <= SEARCHED.keys()
     assert {"geese"} <= SEATED.keys()
 
 
@@ -96,3 +96,11 @@ def test_the_first_player_of_hex_wins_against_everything():
     found = all_lines(game, make_agent("az:hex5,simulations=4", game), 0)
     assert found.draws == found.losses == 0
     assert found.decisions > 100_000
+
+
+@pytest.mark.slow
+def test_solved_positions_of_connect_four_are_played_perfectly():
+    game = make_game("connect4")
+    agent = make_agent("az:connect4,simulations=3200,precision=auto", game)
+    # Of 500 such positions it plays all perfectly here; elsewhere numbers are rounded otherwise.
+    assert solved_positions(game, agent, 200, 19, 30, seed=1).perfect >= 199

@@ -39,15 +39,12 @@ from ludoteca.evaluate.reproduce.geese_outcomes import (
     rate_all,
     read_outcomes,
 )
+from ludoteca.evaluate.reproduce.geese_pieces import Agreement, Games, Network, Recorded, SelfPlay
 from ludoteca.evaluate.reproduce.geese_records import earlier, is_recorded, record
 from ludoteca.evaluate.reproduce.geese_runs import (
     BANDS,
     FLAT,
     SECONDS,
-    Agreement,
-    Games,
-    Network,
-    Recorded,
     beyond_pieces,
     called,
     document_pieces,
@@ -55,6 +52,9 @@ from ludoteca.evaluate.reproduce.geese_runs import (
     real_pieces,
 )
 from ludoteca.evaluate.reproduce.matches import Match
+from ludoteca.train.actor_critic.__main__ import parse as parse_training
+from ludoteca.train.actor_critic.config import DOCUMENT as DOCUMENT_LOOP
+from ludoteca.train.actor_critic.config import MODERN as MODERN_LOOP
 from ludoteca.train.episodes.__main__ import Command
 from ludoteca.train.supervised.__main__ import parse
 
@@ -333,6 +333,18 @@ def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
         assert (config.ratings, config.agents) == (ends, ())
 
 
+def test_self_play_from_nothing_is_the_presets():
+    loops = {name: piece for name, piece in EVERY.items() if isinstance(piece, SelfPlay)}
+    assert [piece.preset for piece in loops.values()] == ["document", "modern"]
+    for (name, piece), preset in zip(loops.items(), (DOCUMENT_LOOP, MODERN_LOOP), strict=True):
+        config = parse_training(piece.arguments(Path("there"))[3:])
+        assert config.folder == Path("there") / name
+        assert config.games == piece.options["games"] > 10_000
+        assert (config.start_from, config.seed) == (None, 0)
+        same = ("method", "network", "games_per_round", "learning_rate", "league", "gate_share")
+        assert all(getattr(config, key) == getattr(preset, key) for key in same)
+
+
 def test_games_to_learn_from():
     def read(piece):
         return tyro.cli(Command, args=piece.arguments(Path("there"))[3:])
@@ -382,6 +394,18 @@ def test_pieces_come_after_what_they_need():
 
 
 ABOUT = {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
+METRICS = {
+    "document": """step,deterministic__any,gate_tried,gate_passed
+0,0.0,0,0
+300,,1,1
+500,0.25,40,7
+""",
+    "modern": """step,deterministic__any
+0,0.5
+500,0.75
+900,0.875
+""",
+}
 # 1,000 games: the first agent is ahead in 600, the last in 400; both live to the end then.
 COUNTS = {"1* 2 3 4": 600, "4 3 2 1*": 400}
 
@@ -410,6 +434,14 @@ def made_up(piece):
             "training": {"epochs": 9, "seconds": 90.0, "best": best},
             "metrics": [],
         }
+    if isinstance(piece, SelfPlay):
+        seats = {"games": 1_000, "wins": 250}
+        evaluation = [
+            {"opponent": "deterministic", "seats": [seats | {"wins": 125}]},
+            {"opponent": "random", "seats": [seats]},
+        ]
+        training = {"games": 50_000, "seconds": 120.0}
+        return {"about": ABOUT, "training": training, "evaluation": evaluation, "config": {}}
     if isinstance(piece, Agreement):
         told = {"moves": 2_000, "agreement": 0.75, "foretold": 0.875}
         return {"about": ABOUT, "agents": [{"agent": spec, **told} for spec in piece.agents]}
@@ -438,6 +470,8 @@ def folder(tmp_path):
         if is_recorded(piece):
             (tmp_path / "runs" / name).mkdir(parents=True)
             piece.product(tmp_path / "runs").write_text(json.dumps(made_up(piece)))
+        if isinstance(piece, SelfPlay):
+            (tmp_path / "runs" / name / "metrics.csv").write_text(METRICS[piece.preset])
     return tmp_path / "runs"
 
 
@@ -481,6 +515,10 @@ def test_the_report_says_what_the_pieces_found(folder, tmp_path, monkeypatch):
     assert f"| self-play, {SECONDS} s a move | self-play | 1,000 | 550, 50, 400 |" in text
     # Of all deaths all are head on, and a share of those of one agent are forced.
     assert f"| {best} | 1,000 | 60.0 | 100.0 | {share(100, 600)} |" in text
+    tenth, quarter = share(125, 1000), share(250, 1000)
+    assert f"| `document` | 50,000 | 2.0 | 7 of 40 | {quarter} | {tenth} |" in text
+    assert f"| `modern` | 50,000 | 2.0 | - | {quarter} | {tenth} |" in text
+    assert "| 0 | 0 | 0 | 50 |\n| 500 | 25 | 500 | 75 |\n|  |  | 900 | 88 |" in text
     assert "What is not here" not in text
     assert json.loads((tmp_path / "report/results.json").read_text()).keys() == {
         "about", "versions", *PLANNED,
