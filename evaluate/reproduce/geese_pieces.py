@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.evaluate.reproduce.matches import Match
-from ludoteca.evaluate.reproduce.study import Filed, command_line
+from ludoteca.evaluate.reproduce.study import Filed, FiledGames, command_line
 
 
 @dataclass(frozen=True)
-class Games:
+class Games(FiledGames):
     """Games to learn from, of an agent against itself.
 
     Attributes:
@@ -34,13 +34,9 @@ class Games:
         options = {**self.settings, "processes": 1, "out": self.product(folder)}
         return command_line("ludoteca.train.episodes", ("generate",), options)
 
-    def product(self, folder: Path) -> Path:
-        """Return the file that is there as soon as it is finished."""
-        return folder / self.name / "games.npz"
-
 
 @dataclass(frozen=True)
-class Recorded:
+class Recorded(FiledGames):
     """Games to learn from that others recorded, from files of the user.
 
     Attributes:
@@ -62,10 +58,6 @@ class Recorded:
         sources = tuple(map(str, self.sources))
         options = {"out": self.product(folder), "processes": 1}
         return command_line("ludoteca.train.episodes", ("convert", *sources), options)
-
-    def product(self, folder: Path) -> Path:
-        """Return the file that is there as soon as it is finished."""
-        return folder / self.name / "games.npz"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ludoteca.agents.networks.weights import shipped_weights
 from ludoteca.evaluate.reproduce.matches import Match
-from ludoteca.evaluate.reproduce.study import Filed, command_line
+from ludoteca.evaluate.reproduce.study import Filed, FiledGames, command_line
 
 ITERATIONS = (50, 200, 800)
 # Games of a match with so many iterations, and of one at equal time.
@@ -26,7 +26,7 @@ TIMES = 10  # how much more time than a competitor our own UCT gets
 
 
 @dataclass(frozen=True)
-class Data:
+class Data(FiledGames):
     """Games to learn from: UCT with 50 iterations against somebody.
 
     Attributes:
@@ -55,10 +55,6 @@ class Data:
         """Return the command line after `python`."""
         options = {**self.settings, "workers": 1, "out": self.product(folder)}
         return command_line("ludoteca.train.positions", ("generate",), options)
-
-    def product(self, folder: Path) -> Path:
-        """Return the file that is there as soon as it is finished."""
-        return folder / self.name / "games.npz"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from ludoteca.envs.files import write_whole
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
@@ -40,10 +40,17 @@ class Filed:
     """A piece that is finished as soon as there are results in its folder."""
 
     name: str
+    made: ClassVar[str] = RESULTS  # the file that is there then
 
     def product(self, folder: Path) -> Path:
         """Return the file that is there as soon as it is finished."""
-        return folder / self.name / RESULTS
+        return folder / self.name / self.made
+
+
+class FiledGames(Filed):
+    """A piece that is finished as soon as there are games to learn from in its folder."""
+
+    made = "games.npz"
 
 
 class PieceWithSettings(Piece, Protocol):
