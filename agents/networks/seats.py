@@ -120,7 +120,7 @@ def find_rich(game: Game) -> Rich:
 def first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
     """Tell which positions are not the same as the one before. Shape `[K]`."""
     new = np.ones(len(states), np.bool_)
-    content = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), -1)
+    content = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.itemsize)
     new[1:] = (content[1:] != content[:-1]).any(1)
     return new
 

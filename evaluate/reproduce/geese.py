@@ -48,8 +48,9 @@ def reproduce(
         fast: learn from few games and play few, in some minutes: it tells nothing, but all of it
             runs.
         part: "document", flat Monte Carlo and the networks that it teaches; "real", those that
-            recorded games teach, and the final; "beyond", the network that learned by self-play and
-            comes with the package; or "all". The report keeps what it has of the other parts.
+            recorded games teach, and the final; "beyond", self-play from nothing, and the network
+            that learned by self-play and comes with the package; or "all". The report keeps what it
+            has of the other parts.
         precision: numbers of the networks: "float32", "bfloat16", which is several times faster on
             processors made for it, or "auto", the faster one.
         processes: how many commands run side by side; one for each core by default.

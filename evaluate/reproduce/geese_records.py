@@ -1,15 +1,12 @@
 """What is kept of the pieces of the study on Hungry Geese: enough to write the report."""
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
 
 from ludoteca.evaluate.reproduce.geese_pieces import Games, Piece, Planned, Recorded, SelfPlay
-from ludoteca.evaluate.reproduce.geese_runs import (
-    OPPONENT,
-)
-from ludoteca.evaluate.reproduce.study import as_json, earlier_with_settings
+from ludoteca.evaluate.reproduce.geese_runs import OPPONENT
+from ludoteca.evaluate.reproduce.study import as_json, earlier_with_settings, measured
 
 PARTS = ("document", "real", "beyond")
 # What a network's training found, without the losses of each epoch.
@@ -28,28 +25,27 @@ def record(piece: Piece, folder: Path) -> dict[str, Any] | None:
     found = json.loads(piece.product(folder).read_text())
     if isinstance(piece, SelfPlay):
         found = {key: found[key] for key in ("about", "training", "evaluation")}
-        found["curve"] = curve(piece.product(folder).with_name("metrics.csv"))
+        found["curve"] = curve(folder / piece.name)
     elif "training" in found:
         found = {key: found[key] for key in KEPT}
     return {"settings": as_json(piece), **found}
 
 
-def curve(path: Path) -> list[dict[str, Any]]:
+def curve(folder: Path) -> list[dict[str, Any]]:
     """Return how self-play went: the wins in each evaluation, and what was kept until then.
 
     Args:
-        path: the run's `metrics.csv`.
+        folder: of the run.
     """
-    with path.open() as file:
-        rows = [row for row in csv.DictReader(file) if row[f"{OPPONENT}__any"]]
+    name = f"{OPPONENT}__any"
     return [
         {
             "games": int(row["step"]),
-            "win_rate": float(row[f"{OPPONENT}__any"]),
+            "win_rate": float(row[name]),
             # Only the thesis' loop puts its networks to a test.
             **{key: int(row[key]) for key in ("gate_tried", "gate_passed") if key in row},
         }
-        for row in rows
+        for row in measured(folder, name)
     ]
 
 

@@ -3,13 +3,7 @@
 from itertools import zip_longest
 
 from ludoteca.evaluate.markdown import percent, table
-from ludoteca.evaluate.reproduce.geese_runs import (
-    LOOPS,
-    OPPONENT,
-    SHIPPED,
-    TARGET,
-    called,
-)
+from ludoteca.evaluate.reproduce.geese_runs import LOOPS, OPPONENT, SHIPPED, TARGET, called
 from ludoteca.evaluate.reproduce.geese_tables import (
     MATCH_HEADINGS,
     Names,

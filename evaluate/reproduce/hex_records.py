@@ -1,6 +1,5 @@
 """What is kept of the training runs on Hex: enough to write the report without their folders."""
 
-import csv
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,8 +16,7 @@ class Curve:
     """Wins and losses of a training run, from its `metrics.csv`."""
 
     def __init__(self, folder: Path):
-        with (folder / "metrics.csv").open() as file:
-            self.rows = [row for row in csv.DictReader(file) if row["loss"]]
+        self.rows = study.measured(folder, "loss")
         self.seat = "first" if self.rows and self.rows[0]["training__first"] else "second"
 
     def points(self, name: str) -> tuple[list[int], list[float]]:

@@ -1,5 +1,6 @@
 """Studies whose pieces are made by commands of their own: side by side, and recorded one by one."""
 
+import csv
 import json
 import os
 import subprocess
@@ -209,6 +210,17 @@ def earlier_with_settings(
         part: {name: found for name, found in content.items() if name in kept}
         for part, content in records.items()
     }
+
+
+def measured(folder: Path, name: str) -> list[dict[str, str]]:
+    """Return the rows of a training's `metrics.csv` in which something was measured.
+
+    Args:
+        folder: of the training.
+        name: what; its column.
+    """
+    with (folder / "metrics.csv").open() as file:
+        return [row for row in csv.DictReader(file) if row[name]]
 
 
 def as_json(piece: PieceWithSettings) -> Any:

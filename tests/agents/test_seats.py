@@ -201,11 +201,13 @@ def test_what_seats_of_a_position_share_is_not_that_of_another(spec):
     players = range(game.num_players)
     wanted = [(s, p) for s in found[::5] for p in players if game.is_active(s, p)]
     order = np.random.default_rng(0).permutation(len(wanted))
-    for one in (wanted, [wanted[k] for k in order]):
+    for one in (wanted, [wanted[k] for k in order], []):
         states = game.empty(len(one))
         for i, (s, _) in enumerate(one):
             states[i] = s
-        planes, masks = SeatEncoder(game, "rich").encode(states, np.array([p for _, p in one]))
+        seats = np.array([p for _, p in one], np.int64)
+        planes, masks = SeatEncoder(game, "rich").encode(states, seats)
+        assert (len(planes), len(masks)) == (len(one), len(one))
         for i, (s, p) in enumerate(one):
             alone, mask = looked(game, s, p)
             assert np.array_equal(planes[i], alone)
