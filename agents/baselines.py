@@ -9,7 +9,8 @@ from ludoteca.agents.agent import Agent, CompiledAgent, Policy, PolicyAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.games import othello
 from ludoteca.envs.games.bitboards import U1, count
-from ludoteca.envs.games.hungry_geese import neighbor, turns_back
+from ludoteca.envs.games.hungry_geese import turns_back
+from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import compiled, kernel
 from ludoteca.envs.rng import below, next_u64
 from ludoteca.envs.symmetry import DIRECTIONS

@@ -11,7 +11,8 @@ import numpy as np
 from ludoteca.agents.agent import Policy, PolicyAgent
 from ludoteca.agents.baselines import beside_rival
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import FOOD, NONE, beside, neighbor, turns_back
+from ludoteca.envs.games.hungry_geese import FOOD, NONE, turns_back
+from ludoteca.envs.games.torus import beside, neighbor
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.symmetry import DIRECTIONS

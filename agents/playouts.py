@@ -8,7 +8,8 @@ from typing import Any
 from ludoteca.agents.agent import Policy, PolicyAgent
 from ludoteca.agents.baselines import GREEDY, uniform
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import NONE, neighbor, turns_back
+from ludoteca.envs.games.hungry_geese import NONE, turns_back
+from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import below
 from ludoteca.envs.symmetry import DIRECTIONS

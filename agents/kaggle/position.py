@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.games.hungry_geese import FOOD, NONE, neighbor
+from ludoteca.envs.games.hungry_geese import FOOD, NONE
+from ludoteca.envs.games.torus import neighbor
 
 
 def new_position(players: int, configuration: Any) -> Any:

@@ -7,7 +7,8 @@ of a position, and a goose is shown the same as its reflection.
 
 from typing import Any
 
-from ludoteca.envs.games.hungry_geese import FOOD, neighbor
+from ludoteca.envs.games.hungry_geese import FOOD
+from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import kernel
 
 LIMIT = 16  # cells of a path

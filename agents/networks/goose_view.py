@@ -9,7 +9,8 @@ cell beside its head. All values are percentages.
 from typing import Any
 
 from ludoteca.agents.networks.goose_corridors import LIMIT, corridor
-from ludoteca.envs.games.hungry_geese import NONE, beside, neighbor, turns_back
+from ludoteca.envs.games.hungry_geese import NONE, turns_back
+from ludoteca.envs.games.torus import beside, neighbor
 from ludoteca.envs.jit import kernel
 
 (

@@ -1,5 +1,6 @@
 """Networks in files: weights and what they are, in one safetensors file, read without pickles."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from importlib import resources
@@ -108,3 +109,8 @@ def shipped_weights(kind: str) -> dict[str, Path]:
     """Return the networks that come with the package, by name."""
     folder = Path(str(resources.files("ludoteca.agents"))) / "weights" / kind
     return {path.name.removesuffix(SUFFIX): path for path in sorted(folder.glob(f"*{SUFFIX}"))}
+
+
+def fingerprint(file: Path) -> str:
+    """Return a text that tells a file from any other content: 12 digits of its SHA-256."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:12]

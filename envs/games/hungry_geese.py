@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from ludoteca.envs.game import FORFEIT, Game, unique
+from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.rng import below
-from ludoteca.envs.symmetry import DIRECTIONS, Symmetry, directions_are_actions, grid_symmetries
+from ludoteca.envs.symmetry import Symmetry, directions_are_actions, grid_symmetries
 
 NONE = -1
 FOOD = -1
@@ -231,27 +232,6 @@ def move(s: Any, p: int, action: int) -> None:
 def turns_back(last_action: int, action: int) -> bool:
     """Tell whether an action is the reverse of the last one, which kills."""
     return bool(last_action != NONE and (last_action + 2) % 4 == action)
-
-
-@kernel
-def neighbor(cell: int, action: int, shape: tuple[int, int]) -> tuple[int, int]:
-    """Return row and column of the cell where an action leads on a torus of a shape."""
-    return beside(cell // shape[1], cell % shape[1], action, shape)
-
-
-@kernel
-def beside(row: int, column: int, action: int, shape: tuple[int, int]) -> tuple[int, int]:
-    """Return the same for a cell that is known by row and column."""
-    return (
-        around(row + DIRECTIONS[action][0], shape[0]),
-        around(column + DIRECTIONS[action][1], shape[1]),
-    )
-
-
-@kernel
-def around(index: int, side: int) -> int:
-    """Return where on a closed line a cell is that is one step beyond its ends, or none."""
-    return index + side if index < 0 else index - side if index >= side else index
 
 
 @kernel

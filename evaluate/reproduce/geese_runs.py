@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ludoteca.agents.networks.weights import shipped_weights
+from ludoteca.agents.networks.weights import fingerprint, shipped_weights
 from ludoteca.evaluate.reproduce.geese_pieces import (
     Agreement,
     Games,
@@ -34,6 +34,8 @@ SEARCH = "simulations=32"  # of the network of self-play
 # A move may take 1 s in the competition; games of agents that take all of it would take days.
 SECONDS = 0.05
 TIMED_SEARCH = f"simulations=100000,seconds={SECONDS}"
+# Competitions of the network of self-play -> how many times fewer games than of others.
+FEWER = {"ours": 1, "ours-search": 2, "ours-timed": 20}
 TARGET = 0.6  # share of games that the network of self-play is to win, and to survive
 # Networks that learn by self-play from nothing -> preset of the training, and games. The thesis
 # does not tell how many its loop had.
@@ -158,21 +160,27 @@ def beyond_pieces(fast: bool = False, precision: str = "auto") -> Planned:
             "precision": precision,
         }
         pieces.append(SelfPlay(name, preset, options))
+    file = shipped_weights("ac").get(SHIPPED)
+    shipped = {ours: fingerprint(file)} if file else {}
     for name, spec in players.items():
-        games = GAMES if name == "ours" else GAMES // 2 if name == "ours-search" else GAMES // 10
+        games = GAMES // FEWER[name]
         others = ("deterministic", flat(*BEST_FLAT))
         pieces.append(
             competition(
                 name, (spec, *others, "{simulated}"), fast, simulated,
-                {"simulated": "simulated"}, games,
+                {"simulated": "simulated"}, games, shipped,
             )
         )  # fmt: skip
         if name == "ours":
             agents = (spec, *others, "{real}")
-            pieces.append(competition("ours-real", agents, fast, real, {"real": "real"}))
+            pieces.append(
+                competition("ours-real", agents, fast, real, {"real": "real"}, networks=shipped)
+            )
         else:
             against = (spec, players["ours"])
-            pieces.append(competition(f"{name}-or-not", against, fast, games=games))
+            pieces.append(
+                competition(f"{name}-or-not", against, fast, games=games, networks=shipped)
+            )
     return {piece.name: piece for piece in pieces}
 
 
@@ -192,11 +200,12 @@ def competition(
     after: tuple[str, ...] = (),
     winners: Mapping[str, str] | None = None,
     games: int = GAMES,
+    networks: Mapping[str, str] | None = None,
 ) -> Match:
     """Return a match of Hungry Geese that tells what becomes of each goose."""
     return Match(
-        name, agents, min(20, games // 50) if fast else games, after, winners=winners or {},
-        command="ludoteca.evaluate.reproduce.geese_match",
+        name, agents, min(20, max(4, games // 50)) if fast else games, after, winners=winners or {},
+        networks=networks or {}, command="ludoteca.evaluate.reproduce.geese_match",
     )  # fmt: skip
 
 

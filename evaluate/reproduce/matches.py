@@ -24,6 +24,8 @@ class Match(Filed):
         pace: name of another match, or none.
         times: see `agents`.
         winners: see `agents`.
+        networks: fingerprints of networks of the package that play, by their spec strings: with
+            another network it is another match.
         command: the module that plays it.
     """
 
@@ -35,6 +37,7 @@ class Match(Filed):
     pace: str = ""
     times: float = 1.0
     winners: Mapping[str, str] = field(default_factory=dict)
+    networks: Mapping[str, str] = field(default_factory=dict)
     command: str = "ludoteca.evaluate.reproduce.timed_match"
 
     @property
@@ -42,8 +45,9 @@ class Match(Filed):
         """What it depends on."""
         paced = {"pace": self.pace, "times": self.times} if self.pace else {}
         won = {"winners": dict(self.winners)} if self.winners else {}
+        shipped = {"networks": dict(self.networks)} if self.networks else {}
         settings = {"agents": self.agents, "games": self.games, "seed": 1, **self.options}
-        return settings | paced | won
+        return settings | paced | won | shipped
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`; what it needs has been made."""

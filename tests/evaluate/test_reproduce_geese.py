@@ -19,7 +19,7 @@ from ludoteca.envs.spec import parse_name
 from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.reproduce import geese as study
-from ludoteca.evaluate.reproduce import geese_report, thesis_geese
+from ludoteca.evaluate.reproduce import geese_report, geese_runs, thesis_geese
 from ludoteca.evaluate.reproduce.__main__ import main
 from ludoteca.evaluate.reproduce.agreement import agreement, shares
 from ludoteca.evaluate.reproduce.geese_conclusions import (
@@ -44,6 +44,7 @@ from ludoteca.evaluate.reproduce.geese_records import earlier, is_recorded, reco
 from ludoteca.evaluate.reproduce.geese_runs import (
     BANDS,
     FLAT,
+    LOOPS,
     SECONDS,
     beyond_pieces,
     called,
@@ -588,6 +589,17 @@ def test_sections_wait_for_their_pieces_and_earlier_ones_are_kept(folder, tmp_pa
     document = earlier(out, PLANNED | {"document": PLANNED["document"] | {"net-500": changed}})
     gone = {"net-500", "simulated", "without-real"}
     assert records["document"].keys() - document["document"].keys() == gone
+
+
+def test_matches_of_another_network_of_the_package_are_others(folder, tmp_path, monkeypatch):
+    records, other = all_records(folder), tmp_path / "geese.safetensors"
+    geese_report.write(records, PLANNED, tmp_path)
+    other.write_bytes(b"another")
+    monkeypatch.setattr(geese_runs, "shipped_weights", lambda kind: {"geese": other})
+    again = earlier(tmp_path, PLANNED | {"beyond": beyond_pieces()})
+    assert again["beyond"].keys() == set(LOOPS) < records["beyond"].keys()
+    assert again | {"beyond": {}} == records | {"beyond": {}}
+    assert "ac:geese" in EVERY["ours-search-or-not"].settings["networks"]
 
 
 def test_what_the_report_has_is_not_made_again(folder, tmp_path, capsys):

@@ -1,0 +1,25 @@
+"""Cells of a torus, a board whose edges are joined, of a shape `(rows, columns)`."""
+
+from ludoteca.envs.jit import kernel
+from ludoteca.envs.symmetry import DIRECTIONS
+
+
+@kernel
+def neighbor(cell: int, action: int, shape: tuple[int, int]) -> tuple[int, int]:
+    """Return row and column of the cell where a step in a direction leads, see `DIRECTIONS`."""
+    return beside(cell // shape[1], cell % shape[1], action, shape)
+
+
+@kernel
+def beside(row: int, column: int, action: int, shape: tuple[int, int]) -> tuple[int, int]:
+    """Return the same for a cell that is known by row and column."""
+    return (
+        around(row + DIRECTIONS[action][0], shape[0]),
+        around(column + DIRECTIONS[action][1], shape[1]),
+    )
+
+
+@kernel
+def around(index: int, side: int) -> int:
+    """Return where on a closed line a cell is that is one step beyond its ends, or none."""
+    return index + side if index < 0 else index - side if index >= side else index
