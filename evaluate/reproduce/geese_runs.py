@@ -35,7 +35,13 @@ SEARCH = "simulations=32"  # of the network of self-play
 SECONDS = 0.05
 TIMED_SEARCH = f"simulations=100000,seconds={SECONDS}"
 # Competitions of the network of self-play -> how many times fewer games than of others.
-FEWER = {"ours": 1, "ours-search": 2, "ours-timed": 20}
+FEWER = {
+    "ours": 1,
+    "ours-search": 2,
+    "ours-timed": 20,
+    "ours-search-or-not": 8,
+    "ours-timed-or-not": 20,
+}
 TARGET = 0.6  # share of games that the network of self-play is to win, and to survive
 # Networks that learn by self-play from nothing -> preset of the training, and games. The thesis
 # does not tell how many its loop had.
@@ -163,12 +169,11 @@ def beyond_pieces(fast: bool = False, precision: str = "auto") -> Planned:
     file = shipped_weights("ac").get(SHIPPED)
     shipped = {ours: fingerprint(file)} if file else {}
     for name, spec in players.items():
-        games = GAMES // FEWER[name]
         others = ("deterministic", flat(*BEST_FLAT))
         pieces.append(
             competition(
                 name, (spec, *others, "{simulated}"), fast, simulated,
-                {"simulated": "simulated"}, games, shipped,
+                {"simulated": "simulated"}, GAMES // FEWER[name], shipped,
             )
         )  # fmt: skip
         if name == "ours":
@@ -177,10 +182,9 @@ def beyond_pieces(fast: bool = False, precision: str = "auto") -> Planned:
                 competition("ours-real", agents, fast, real, {"real": "real"}, networks=shipped)
             )
         else:
-            against = (spec, players["ours"])
-            pieces.append(
-                competition(f"{name}-or-not", against, fast, games=games, networks=shipped)
-            )
+            match, against = f"{name}-or-not", (spec, players["ours"])
+            games = GAMES // FEWER[match]
+            pieces.append(competition(match, against, fast, games=games, networks=shipped))
     return {piece.name: piece for piece in pieces}
 
 

@@ -15,12 +15,14 @@ from ludoteca.evaluate.perfect import all_lines, solved_positions
 SHIPPED = shipped_weights("dqn")
 SEARCHED = shipped_weights("az")
 SEATED = shipped_weights("ac")
+TAUGHT = shipped_weights("cnn")
 
 
 def test_they_are_there():
     assert {"hex5", "hex7", "hex11"} <= SHIPPED.keys()
     assert {"hex5", "connect4", "othello"} <= SEARCHED.keys()
     assert {"geese"} <= SEATED.keys()
+    assert {"geese"} <= TAUGHT.keys()
 
 
 def read_card(file, module):
@@ -83,6 +85,16 @@ def test_a_network_for_one_seat_plays_as_well_as_its_card_says(name):
     match = play_match(make_game(about["game"]), agents, 60, seed=5)
     rate = rates["deterministic"]
     assert match.totals[0].wins >= 60 * rate - 4 * np.sqrt(60 * rate * (1 - rate))
+
+
+@pytest.mark.parametrize("name", TAUGHT)
+def test_a_taught_network_plays_what_it_was_taught(name):
+    about, card = read_card(TAUGHT[name], "ludoteca.train.supervised")
+    assert card["training"]["best"]["accuracy"] > 0.75
+    agents = [f"cnn:{name},precision=auto", *["greedy"] * 3]
+    match = play_match(make_game(about["game"]), agents, 100, seed=5)
+    # It wins 53 % of 1,000 games; four standard deviations below.
+    assert match.totals[0].wins >= 53 - 4 * np.sqrt(100 * 0.53 * 0.47)
 
 
 def test_the_first_player_of_hex_wins():
