@@ -76,11 +76,12 @@ def beside_thesis(found: Records, competitions: Sequence[str], names: Names) -> 
                 tests.append((text, float(p)))
     corrected = holm([p for _, p in tests])
     apart = [text for (text, _), p in zip(tests, corrected, strict=True) if p < LEVEL]
+    brackets = "; in brackets the thesis' and ours in %" if apart else ""
     listed = f": {', '.join(apart)}" if apart else ""
     return (
-        f"Of the thesis' {len(tests)} counts of wins and deaths, {len(apart)} differ from ours by "
-        f"more than chance (Fisher's exact test, Holm's correction, p < {LEVEL:g}; in brackets the "
-        f"thesis' and ours in %){listed}."
+        f"Of the thesis' {len(tests)} counts of wins and deaths, {len(apart) or 'none'} "
+        f"{'differs' if len(apart) < 2 else 'differ'} from ours by more than chance (Fisher's "
+        f"exact test, Holm's correction, p < {LEVEL:g}{brackets}){listed}."
     )
 
 

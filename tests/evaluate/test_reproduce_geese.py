@@ -537,7 +537,7 @@ def test_counts_that_differ_from_the_thesis_are_told(folder, tmp_path):
     told["lives"] = lives_told(1_000, 800, 570)  # wins of the last one, 30 in the thesis
     geese_report.write(found, PLANNED, tmp_path)
     text = (tmp_path / "report.md").read_text()
-    assert "Of the thesis' 24 counts of wins and deaths, 1 differ from ours" in text
+    assert "Of the thesis' 24 counts of wins and deaths, 1 differs from ours" in text
     assert "wins of flat 1000, depth 6 (30, 80.0)." in text
 
 
