@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from ludoteca.envs.game import FORFEIT, Game, unique
-from ludoteca.envs.games.torus import neighbor
+from ludoteca.envs.games.torus import neighbor, torus_symmetries
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.rng import below
-from ludoteca.envs.symmetry import Symmetry, directions_are_actions, grid_symmetries
 
 NONE = -1
 FOOD = -1
@@ -139,7 +138,7 @@ def hungry_geese(
             coordinates="none",
         ),
         action_names=("north", "east", "south", "west"),
-        symmetries=lambda: symmetries(rows, columns),
+        symmetries=lambda: torus_symmetries(rows, columns),
         check=check,
     )
 
@@ -381,21 +380,6 @@ def cells(s: Any) -> Any:
         shown[goose] = 3 + 2 * p
         shown[goose[:1]] = 2 + 2 * p
     return shown.reshape(s.occupied.shape)
-
-
-def symmetries(rows: int, columns: int) -> tuple[Symmetry, ...]:
-    """Return the reflections and rotations of the board, each after every shift of the torus."""
-    found = []
-    base = grid_symmetries(rows, columns, directions_are_actions)
-    for down in range(rows):
-        for right in range(columns):
-            shift = np.roll(
-                np.arange(rows * columns).reshape(rows, columns), (-down, -right), (0, 1)
-            )
-            for symmetry in base:
-                name = f"{symmetry.name}, shift {down} {right}" if down or right else symmetry.name
-                found.append(Symmetry(name, shift.ravel()[symmetry.cells], symmetry.actions))
-    return tuple(found)
 
 
 def check(s: Any) -> str:

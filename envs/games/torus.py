@@ -1,7 +1,9 @@
 """Cells of a torus, a board whose edges are joined, of a shape `(rows, columns)`."""
 
+import numpy as np
+
 from ludoteca.envs.jit import kernel
-from ludoteca.envs.symmetry import DIRECTIONS
+from ludoteca.envs.symmetry import DIRECTIONS, Symmetry, directions_are_actions, grid_symmetries
 
 
 @kernel
@@ -23,3 +25,21 @@ def beside(row: int, column: int, action: int, shape: tuple[int, int]) -> tuple[
 def around(index: int, side: int) -> int:
     """Return where on a closed line a cell is that is one step beyond its ends, or none."""
     return index + side if index < 0 else index - side if index >= side else index
+
+
+def torus_symmetries(rows: int, columns: int) -> tuple[Symmetry, ...]:
+    """Return the reflections and rotations of the board, each after every shift.
+
+    Actions are the four directions.
+    """
+    found = []
+    base = grid_symmetries(rows, columns, directions_are_actions)
+    for down in range(rows):
+        for right in range(columns):
+            shift = np.roll(
+                np.arange(rows * columns).reshape(rows, columns), (-down, -right), (0, 1)
+            )
+            for symmetry in base:
+                name = f"{symmetry.name}, shift {down} {right}" if down or right else symmetry.name
+                found.append(Symmetry(name, shift.ravel()[symmetry.cells], symmetry.actions))
+    return tuple(found)

@@ -49,6 +49,10 @@ class Match(Filed):
         settings = {"agents": self.agents, "games": self.games, "seed": 1, **self.options}
         return settings | paced | won | shipped
 
+    def product(self, folder: Path) -> Path:
+        """Return the file that is there as soon as it is finished; another for other `networks`."""
+        return folder / "-".join((self.name, *self.networks.values())) / self.made
+
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`; what it needs has been made."""
         known = {"folder": str(folder)}

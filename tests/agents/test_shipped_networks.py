@@ -88,11 +88,13 @@ def test_a_network_for_one_seat_plays_as_well_as_its_card_says(name):
 
 
 @pytest.mark.parametrize("name", TAUGHT)
-def test_a_taught_network_plays_what_it_was_taught(name):
-    about, card = read_card(TAUGHT[name], "ludoteca.train.supervised")
+def test_the_card_of_a_taught_one_says_how_it_was_made(name):
+    _, card = read_card(TAUGHT[name], "ludoteca.train.supervised")
     assert card["training"]["best"]["accuracy"] > 0.75
-    agents = [f"cnn:{name},precision=auto", *["greedy"] * 3]
-    match = play_match(make_game(about["game"]), agents, 100, seed=5)
+
+
+def test_the_taught_goose_plays_as_well_as_the_documents_say():
+    match = play_match("hungry_geese", ["cnn:geese,precision=auto", *["greedy"] * 3], 100, seed=5)
     # It wins 53 % of 1,000 games; four standard deviations below.
     assert match.totals[0].wins >= 53 - 4 * np.sqrt(100 * 0.53 * 0.47)
 

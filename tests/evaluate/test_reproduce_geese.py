@@ -469,8 +469,9 @@ def made_up(piece):
 def folder(tmp_path):
     for name, piece in EVERY.items():
         if is_recorded(piece):
-            (tmp_path / "runs" / name).mkdir(parents=True)
-            piece.product(tmp_path / "runs").write_text(json.dumps(made_up(piece)))
+            product = piece.product(tmp_path / "runs")
+            product.parent.mkdir(parents=True)
+            product.write_text(json.dumps(made_up(piece)))
         if isinstance(piece, SelfPlay):
             (tmp_path / "runs" / name / "metrics.csv").write_text(METRICS[piece.preset])
     return tmp_path / "runs"
@@ -600,6 +601,9 @@ def test_matches_of_another_network_of_the_package_are_others(folder, tmp_path, 
     assert again["beyond"].keys() == set(LOOPS) < records["beyond"].keys()
     assert again | {"beyond": {}} == records | {"beyond": {}}
     assert "ac:geese" in EVERY["ours-search-or-not"].settings["networks"]
+    # Nor are results of the one that lie there taken for those of the other.
+    places = {plan["ours"].product(tmp_path) for plan in (EVERY, beyond_pieces())}
+    assert len(places) == 2
 
 
 def test_what_the_report_has_is_not_made_again(folder, tmp_path, capsys):
