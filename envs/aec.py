@@ -9,12 +9,12 @@ from pettingzoo import AECEnv
 
 from ludoteca.envs.converted import OneByOne, no_game
 from ludoteca.envs.game import Game
+from ludoteca.envs.lane import EVERY_SEAT
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.params import integer
 from ludoteca.envs.picture import Picture
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.single import as_action
-from ludoteca.envs.stepper import EVERY_SEAT
 from ludoteca.envs.storage import Storable
 from ludoteca.envs.vector import as_game, check_ready, check_seed
 

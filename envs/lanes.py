@@ -8,11 +8,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
+from ludoteca.envs.answers import Answers, Tables
 from ludoteca.envs.buffers import Buffers
 from ludoteca.envs.game import Game
-from ludoteca.envs.opponents import Opponent, OpponentSpec, make_opponents
-from ludoteca.envs.params import choice, integer
-from ludoteca.envs.stepper import (
+from ludoteca.envs.lane import (
     DISABLED,
     EVERY_SEAT,
     ILLEGAL_RULES,
@@ -20,11 +19,13 @@ from ludoteca.envs.stepper import (
     RAISE,
     RANDOM_SEAT,
     SAME_STEP,
-    Outcome,
     lane_dtype,
-    make_stepper,
     scratch_dtype,
 )
+from ludoteca.envs.opponents import Opponent, OpponentSpec, make_opponents
+from ludoteca.envs.outcome import Outcome
+from ludoteca.envs.params import choice, integer
+from ludoteca.envs.stepper import make_stepper
 from ludoteca.envs.team import Team
 
 # A step's work is cut into that many parts per thread: a thread that wakes late takes fewer.
@@ -42,7 +43,7 @@ class Lanes:
 
     Attributes:
         states: the positions. Shape `[B]`, dtype `game.state`.
-        lanes: the records beside them, see `stepper.lane_dtype`. Shape `[B]`.
+        lanes: the records beside them, see `lane.lane_dtype`. Shape `[B]`.
         masks: legal actions of the W seats seen, int8, none once a game is over. Shape
             `[B, W, num_actions]`.
         observations: what the W seats see. Shape `[B, W, *observation_shape]`.
@@ -87,6 +88,7 @@ class Lanes:
         kernels = {getattr(opponent, "choose", None) for opponent in self.opponents}
         self.fused = len(kernels) <= 1 and None not in kernels
         self._stepper = make_stepper(game, kernels.pop() if kernels and self.fused else None)
+        self._answers = Answers(game, self.opponents, self._stepper)
         self.width = game.num_players if game.simultaneous and opponent is None else 1
 
         self.dtype = np.dtype(choice("dtype", np.dtype(dtype).name, DTYPES))
@@ -291,9 +293,10 @@ class Lanes:
         arrays = (self.states, self.lanes, actions, self.masks, self.history, self._scratch)
         self._stepper.take(*arrays, self.illegal_rule)
         if self.game.simultaneous:
-            self._answer_at_once(np.flatnonzero(actions[:, 0] != NO_SEAT), actions[:, 0])
+            playing = np.flatnonzero(actions[:, 0] != NO_SEAT)
+            self._answers.at_once(self._tables(), playing, actions[:, 0])
         else:
-            self._answer_in_turn(np.ones(self.count, np.bool_))
+            self._answers.in_turn(self._tables(), np.ones(self.count, np.bool_))
         if self.autoreset == SAME_STEP:
             restarting = self.lanes["over"].copy()
             if restarting.any():
@@ -317,66 +320,9 @@ class Lanes:
         if self.opponents:
             self.begin_memories(which)
             if not self.game.simultaneous:
-                self._answer_in_turn(which)
+                self._answers.in_turn(self._tables(), which)
                 # If that ended a game, the agent learns so in its first step.
                 self.lanes["over"][which] = False
-
-    def _answer_in_turn(self, which: NDArray[np.bool_]) -> None:
-        """Let opponents move in the lanes `which` until the agent is to move (sequential games)."""
-        while True:
-            lanes = self.lanes
-            waiting = np.flatnonzero(which & ~lanes["over"] & (lanes["mover"] != lanes["seat"]))
-            if len(waiting) == 0:
-                return
-            joint = np.zeros((len(waiting), self.game.num_players), np.int64)
-            movers = lanes["mover"][waiting].astype(np.int64)
-            for p in np.unique(movers):
-                self._ask(int(p), np.flatnonzero(movers == p), waiting, joint)
-            self._reply(waiting, joint)
-
-    def _answer_at_once(self, playing: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-        """Play the agent's actions and the opponents' in the lanes `playing` (simultaneous)."""
-        if len(playing) == 0:
-            return
-        joint = np.zeros((len(playing), self.game.num_players), np.int64)
-        seats = self.lanes["seat"][playing]
-        joint[np.arange(len(playing)), seats] = actions[playing]
-        for p in range(self.game.num_players):
-            active = np.zeros(len(playing), np.bool_)
-            self._stepper.active(self.states, playing, p, active)
-            self._ask(p, np.flatnonzero(active & (seats != p)), playing, joint)
-        self._reply(playing, joint)
-
-    def _ask(
-        self, p: int, at: NDArray[np.int64], chosen: NDArray[np.int64], joint: NDArray[np.int64]
-    ) -> None:
-        """Fill `joint[at, p]` with the actions of player `p` in the lanes `chosen[at]`."""
-        # Opponents are listed in the order of seats, the agent's left out.
-        order = p - (p > self.lanes["seat"][chosen[at]])
-        for k in np.unique(order):
-            mine = at[order == k]
-            lanes = chosen[mine]
-            rngs = self.lanes["rng"][lanes]
-            seats = np.full(len(mine), p, np.int64)
-            actions = np.asarray(self.opponents[k].act(self.states[lanes], seats, rngs, lanes))
-            if actions.shape != mine.shape or actions.dtype.kind not in "iu":
-                raise ValueError(
-                    f"the opponent in seat {p} must return integers of shape {mine.shape}, "
-                    f"got {actions.dtype} of shape {actions.shape}"
-                )
-            joint[mine, p] = actions
-            self.lanes["rng"][chosen[mine]] = rngs
-
-    def _reply(self, chosen: NDArray[np.int64], joint: NDArray[np.int64]) -> None:
-        wrong = self._stepper.reply(
-            self.states, self.lanes, chosen, joint, self.history, self._scratch
-        )
-        if wrong >= 0:
-            k, p = divmod(int(wrong), self.game.num_players)
-            raise ValueError(
-                f"the opponent in seat {p} of lane {chosen[k]} chose {joint[k, p]}, which is "
-                f"illegal; it must return legal actions of {self.game.spec}"
-            )
 
     def _raise_if_illegal(self, actions: NDArray[np.int64]) -> None:
         found = self._stepper.find_illegal(self.states, self.lanes, actions, self.masks)
@@ -387,6 +333,10 @@ class Lanes:
             raise ValueError(
                 f"action {actions[i, w]}{seat} is illegal in game {i}: legal are {legal}"
             )
+
+    def _tables(self) -> Tables:
+        """Return the arrays that opponents' answers read and change."""
+        return self.states, self.lanes, self.history, self._scratch
 
     def _batch(self, actions: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
         """Return the arrays that a compiled step reads and writes."""

@@ -10,12 +10,12 @@ from pettingzoo import ParallelEnv
 from ludoteca.envs.aec import RENDER_MODES, aec_env
 from ludoteca.envs.converted import InTurn, OneByOne, no_game
 from ludoteca.envs.game import Game
+from ludoteca.envs.lane import RAISE
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.params import integer
 from ludoteca.envs.picture import Picture
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.single import as_action
-from ludoteca.envs.stepper import RAISE
 from ludoteca.envs.storage import Storable
 from ludoteca.envs.vector import check_ready, check_seed
 

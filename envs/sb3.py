@@ -20,9 +20,9 @@ from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.envs.game import Game
+from ludoteca.envs.lane import SAME_STEP
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.opponents import OpponentSpec
-from ludoteca.envs.stepper import SAME_STEP
 from ludoteca.envs.vector import as_game, check_render_mode, check_seed
 
 try:

@@ -9,75 +9,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.lane import EVERY_SEAT, LOSE, NO_SEAT, RANDOM, RANDOM_SEAT, SAME_STEP
+from ludoteca.envs.outcome import make_tell
 from ludoteca.envs.rng import below, next_u64
 from ludoteca.envs.team import make_shared
-
-# What happens after an illegal action.
-LOSE, RAISE, PENALIZE, RANDOM = range(4)
-ILLEGAL_RULES = {"lose": LOSE, "raise": RAISE, "penalize": PENALIZE, "random": RANDOM}
-# When a finished game is restarted; the caller resets games itself under DISABLED.
-NEXT_STEP, SAME_STEP, DISABLED = range(3)
-# Whose view and actions the caller has: every mover's, or those of one seat (0, 1, ... or random).
-EVERY_SEAT, RANDOM_SEAT = -2, -1
-NO_SEAT = -1
-CACHE_LINE = 64  # bytes; two cores that write to one of them wait for each other
-
-
-def lane_dtype(game: Game) -> np.dtype[np.void]:
-    """Return the record kept beside each game of a batch."""
-    return np.dtype(
-        [
-            ("rng", np.uint64, (1,)),  # seeds the lane's games and feeds its opponents
-            ("game_seed", np.uint64),
-            ("rewards", np.float32, (game.num_players,)),  # of the last step, by player
-            ("reward", np.float32),  # of the last step: the agent's, or the mover's
-            ("seat", np.int8),  # the agent's, or NO_SEAT in self-play
-            ("mover", np.int8),  # who is to move (sequential games)
-            ("final_player", np.int8),  # whose view the last final observation shows, or NO_SEAT
-            ("over", np.bool_),  # waits to be restarted
-            ("terminated", np.bool_),  # the last step ended the game, for the agent at least
-            ("illegal", np.bool_),  # the last step was offered an illegal action
-        ],
-        align=True,
-    )
-
-
-def scratch_dtype(game: Game) -> np.dtype[np.void]:
-    """Return the record of working memory that each thread needs."""
-    return np.dtype(
-        [
-            ("joint", np.int64, (game.num_players,)),
-            ("before", np.float32, (game.num_players,)),
-            ("legal", np.int16, (game.num_actions,)),
-            ("apart", np.uint8, (CACHE_LINE,)),  # from the next thread's
-        ],
-        align=True,
-    )
-
-
-class Outcome(NamedTuple):
-    """What came of a step in B lanes, in arrays of the caller's own.
-
-    Attributes:
-        masks: legal actions of the W seats seen, int8. Shape `[B, W, num_actions]`.
-        rewards: of all players, float32. Shape `[B, P]`.
-        reward: the agent's, or the mover's, float32. Shape `[B]`.
-        terminated: whether the game is over, for the agent at least. bool, shape `[B]`.
-        illegal: whether an illegal action was offered. bool, shape `[B]`.
-        player: whose view is seen, or -1 for all, int8. Shape `[B]`.
-    """
-
-    masks: NDArray[np.int8]
-    rewards: NDArray[np.float32]
-    reward: NDArray[np.float32]
-    terminated: NDArray[np.bool_]
-    illegal: NDArray[np.bool_]
-    player: NDArray[np.int8]
 
 
 class Stepper(NamedTuple):
@@ -133,6 +70,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
     returns, observe = game.returns, game.observe
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
     has_opponents = choose is not None
+    tell_lanes, tell, tell_final = make_tell(game)
 
     @kernel
     def legal_of(s, p, legal):
@@ -364,41 +302,9 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         for i in range(len(states)):
             observe(states[i], p, observations[i])
 
-    @kernel
-    def tell_lanes(lanes, masks, outcome, lo, hi):
-        # One long copy is faster than many short ones.
-        told, known = outcome.masks[lo:hi].reshape(-1), masks[lo:hi].reshape(-1)
-        for k in range(len(known)):
-            told[k] = known[k]
-        for i in range(lo, hi):
-            lane = lanes[i]
-            for p in range(players):
-                outcome.rewards[i, p] = lane.rewards[p]
-            outcome.reward[i] = lane.reward
-            outcome.terminated[i] = lane.terminated
-            outcome.illegal[i] = lane.illegal
-            seen_by_seat = simultaneous or lane.seat != NO_SEAT
-            outcome.player[i] = lane.seat if seen_by_seat else lane.mover
-
     @compiled_without_allocation
     def step_alone(batch, rules):
         step_lanes(batch, rules, 0, 0, len(batch[0]))
-
-    @compiled_without_allocation
-    def tell(lanes, masks, outcome):
-        tell_lanes(lanes, masks, outcome, 0, len(lanes))
-
-    @compiled_without_allocation
-    def tell_final(lanes, outcome):
-        for i in range(len(lanes)):
-            lane = lanes[i]
-            ended = lane.terminated
-            for p in range(players):
-                outcome.rewards[i, p] = lane.rewards[p] if ended else 0
-            outcome.reward[i] = lane.reward if ended else 0
-            outcome.terminated[i] = ended
-            outcome.illegal[i] = lane.illegal and ended
-            outcome.player[i] = lane.final_player if ended else 0
 
     @kernel
     def step_chunk(arguments, thread, chunk, chunks):

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
+from ludoteca.envs.lane import NO_SEAT
 from ludoteca.envs.lanes import Lanes
-from ludoteca.envs.stepper import NO_SEAT
 
 MAGIC = b"LUDOTECA\x01"
 

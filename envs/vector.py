@@ -10,10 +10,11 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.envs.game import Game
+from ludoteca.envs.lane import DISABLED, EVERY_SEAT, NEXT_STEP, SAME_STEP
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.opponents import OpponentSpec
+from ludoteca.envs.outcome import Outcome
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.stepper import DISABLED, EVERY_SEAT, NEXT_STEP, SAME_STEP, Outcome
 from ludoteca.envs.storage import Storable
 
 AUTORESET = {

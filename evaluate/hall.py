@@ -12,9 +12,10 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
 from ludoteca.envs.batch import make_scores
 from ludoteca.envs.game import FORFEIT, Game
+from ludoteca.envs.lane import EVERY_SEAT, scratch_dtype
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.replay import Replay
-from ludoteca.envs.stepper import EVERY_SEAT, make_stepper, scratch_dtype
+from ludoteca.envs.stepper import make_stepper
 from ludoteca.evaluate.book import Book
 from ludoteca.evaluate.forfeits import Forfeit
 

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.envs.batch import make_scores
+from ludoteca.envs.lane import EVERY_SEAT, scratch_dtype
 from ludoteca.envs.lanes import Lanes
-from ludoteca.envs.stepper import EVERY_SEAT, make_stepper, scratch_dtype
+from ludoteca.envs.stepper import make_stepper
 from ludoteca.train.replay import Packing
 
 

@@ -45,7 +45,7 @@ FEWER = {
 TARGET = 0.6  # share of games that the network of self-play is to win, and to survive
 # Networks that learn by self-play from nothing -> preset of the training, and games. The thesis
 # does not tell how many its loop had.
-LOOPS = {"loop-document": ("document", 50_000), "loop-modern": ("modern", 20_480)}
+LOOPS = {"loop-document": ("document", 20_000), "loop-modern": ("modern", 20_480)}
 OPPONENT = "deterministic"  # in their evaluations
 # Whose moves of recorded games a network learns, the weakest first, as in the thesis: names of
 # agents of the public episodes that come closest to its ratings.
