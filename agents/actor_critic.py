@@ -97,8 +97,7 @@ class NetworkAgent(Agent):
         if self.temperature == 0:
             best: NDArray[np.int64] = policies.argmax(1)
             return best
-        weights = policies.astype(np.float64) ** (1 / self.temperature)
-        return by_weight(weights, uniform(rngs.T))
+        return by_weight(policies, uniform(rngs.T), self.temperature)
 
     def policies(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the network's policies, float32 `[K, num_actions]`, 0 where it may not go.
@@ -220,7 +219,7 @@ class ActorCriticAgent(NetworkAgent):
             if self.temperature == 0:
                 actions[part] = policies.argmax(1)
             else:
-                actions[part] = by_weight(policies ** (1 / self.temperature), uniform(streams.T))
+                actions[part] = by_weight(policies, uniform(streams.T), self.temperature)
         return actions
 
     def look(self, states: NDArray[np.void], streams: NDArray[np.uint64]) -> JointFound:

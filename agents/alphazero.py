@@ -150,9 +150,8 @@ class AlphaZeroAgent(GuidedAgent):
             found = self.look(states[part])
             actions[part] = found.best
             if self._temperature > 0:
-                weights = found.policy.astype(np.float64) ** (1 / self._temperature)
                 streams = rngs[part]
-                actions[part] = by_weight(weights, uniform(streams.T))
+                actions[part] = by_weight(found.policy, uniform(streams.T), self._temperature)
                 rngs[part] = streams
         return actions
 

@@ -1,5 +1,7 @@
 """Drawing an action for each of many positions, given a number in [0, 1) for each."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,14 +14,19 @@ def nth_legal(masks: NDArray[np.int8], drawn: NDArray[np.float64]) -> NDArray[np
     return chosen
 
 
-def by_weight(weights: NDArray[np.float64], drawn: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return an action for each number in [0, 1), in proportion to its weight. Shape `[K]`.
+def by_weight(
+    weights: NDArray[Any], drawn: NDArray[np.float64], temperature: float = 1.0
+) -> NDArray[np.int64]:
+    """Return an action for each number in [0, 1), by `weights ** (1 / temperature)`. Shape `[K]`.
 
     Args:
         weights: not negative, and not all zero. Shape `[K, num_actions]`.
         drawn: the numbers. Shape `[K]`.
+        temperature: above 0.
     """
-    reached = weights.cumsum(1)
+    # Powers of all would vanish or overflow at low temperatures, if the largest were not 1.
+    relative = weights.astype(np.float64) / weights.max(1, keepdims=True)
+    reached = (relative ** (1 / temperature)).cumsum(1)
     # An action of weight zero reaches no further than the one before it, so it is never first.
     # A number below 1 times the sum of all stays below that sum, however it is rounded.
     chosen: NDArray[np.int64] = (reached <= (drawn * reached[:, -1])[:, None]).sum(1)

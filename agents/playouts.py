@@ -98,3 +98,11 @@ PLAYOUTS: dict[str, dict[str, Policy]] = {
     "safe": {"hungry_geese": safe_goose, "tron": safe_rider},
     "greedy": GREEDY,
 }
+# What playouts are if nothing is said, where that is not uniform to the end: their kind, and plies.
+# Uniformly random geese are dead within some plies, whatever the position.
+DEFAULTS = {"hungry_geese": ("safe", 6)}
+
+
+def default_playout(game: Game) -> tuple[str, int]:
+    """Return the kind of playouts of a game if nothing is said, and their plies."""
+    return DEFAULTS.get(game.name, ("uniform", game.max_plies))

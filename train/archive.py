@@ -56,6 +56,10 @@ def load_arrays(
 
     Call it inside `reading`.
     """
+    with Path(path).open("rb") as file:
+        begins = file.read(4)
+    if not begins.startswith(b"PK"):
+        raise ValueError(f"expected an .npz archive, got a file that begins with {begins!r}")
     with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as content:
         header = json.loads(content[HEADER].tobytes())
         if header["format"] != kind:

@@ -90,6 +90,7 @@ class EpochTraining(ABC):
             self.epoch, self.seconds = numbers["epoch"], numbers["seconds"]
             self.best, rows = numbers["best"], numbers["rows"]
             learner.restore(below("learner", arrays))
+        self._folder.claim()
         self.metrics = Metrics(self.config.folder, rows, keep_writing=tensorboard)
 
     @abstractmethod

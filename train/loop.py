@@ -13,6 +13,7 @@ import torch
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.runner import Precision, Runner, faster_precision
 from ludoteca.agents.networks.weights import save_weights
+from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
 from ludoteca.evaluate.match import MatchResult
 from ludoteca.train.allocator import keep_memory
@@ -83,7 +84,13 @@ class RoundTraining(ABC):
         self._waiting: Any = None  # the round that was played, but not learned from yet
 
     def begin(self, tensorboard: bool) -> None:
-        """Restore the state of a run that goes on, and open the metrics."""
+        """Restore the state of a run that goes on, and open the metrics.
+
+        Raises:
+            ValueError: if there is no such opponent to be evaluated against, or it does not fit.
+        """
+        for spec in dict.fromkeys(self.opponents()):
+            make_agent(spec, self.game)
         rows = []
         if self._state is not None:
             numbers, arrays = self._state
@@ -98,6 +105,7 @@ class RoundTraining(ABC):
             if waiting:
                 self._waiting = self.round(**{f.name: waiting[f.name] for f in fields(self.round)})
             self.restore(numbers["own"], arrays)
+        self.folder.claim()
         self.metrics = Metrics(self.config.folder, rows, keep_writing=tensorboard)
 
     @abstractmethod

@@ -76,6 +76,7 @@ def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
     assert replay is not None
     results = circumstances(game, config) | {
         "training": {
+            **_decisions(training),
             "games": training.games,
             "updates": training.updates,
             "plies": training.plies,
@@ -263,10 +264,18 @@ def how_it_was_done(results: dict[str, Any]) -> str:
 """
 
 
+def _decisions(training: RoundTraining) -> dict[str, int]:
+    """Return how many decisions the network made, if its training counts them."""
+    counts = [int(row["decisions"] or 0) for row in training.metrics.rows if "decisions" in row]
+    return {"decisions": sum(counts)} if counts else {}
+
+
 def _speed(game: Game, training: dict[str, Any]) -> str:
     """Tell how fast a run played and learned."""
     seconds = training["learning_seconds"] or 1e-9
     steps = "steps of all players" if game.simultaneous else "moves"
+    if "decisions" in training:
+        steps += f" ({training['decisions'] / seconds:,.0f} decisions of the network)"
     return (
         f"{training['plies'] / seconds:,.0f} {steps}\nand {training['updates'] / seconds:,.1f} "
         "updates were made per second"

@@ -23,7 +23,7 @@ class RunFolder:
     """
 
     def __init__(self, path: Path, settings: dict[str, Any], free: tuple[str, ...] = ()):
-        """Open the folder of a run, or begin one.
+        """Open the folder of a run, or one for a run that is to begin; nothing is written yet.
 
         Args:
             path: the folder.
@@ -33,7 +33,7 @@ class RunFolder:
         Raises:
             ValueError: if a run with other settings is in there.
         """
-        self.path = path
+        self.path, self._settings = path, settings
         file = path / "config.json"
         if file.exists():
             begun = json.loads(file.read_text())
@@ -48,7 +48,14 @@ class RunFolder:
                     f"{path} holds a run with other settings; use another folder, or remove it. "
                     + "; ".join(differing)
                 )
-        write_whole(file, json.dumps(settings, indent=2) + "\n")
+
+    def claim(self) -> None:
+        """Write the settings: from now on the folder belongs to this run.
+
+        To be called when it is sure that the run can begin: settings that are wrong must not stand
+        in the way of those that are right.
+        """
+        write_whole(self.path / "config.json", json.dumps(self._settings, indent=2) + "\n")
 
     def save_state(self, numbers: dict[str, Any], arrays: Arrays) -> None:
         """Write where the run is, instead of what was written before.

@@ -19,6 +19,7 @@ from ludoteca.agents.mcts.reuse import keep_subtree
 from ludoteca.agents.mcts.search import make_search
 from ludoteca.agents.mcts.simulation import make_simulation
 from ludoteca.agents.mcts.tree import ROOT, UNKNOWN
+from ludoteca.agents.playouts import default_playout
 from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
@@ -50,7 +51,7 @@ class MCTSAgent(Agent):
         mast_parameter: float | None = None,
         decisive: str = "",
         depth: int | None = None,
-        playout: str = "uniform",
+        playout: str = "",
         evaluation: str = "",
         reuse: bool = False,
         endgame: int = 0,
@@ -86,8 +87,8 @@ class MCTSAgent(Agent):
             mast_parameter: temperature (0.3 by default) or epsilon (0.4 by default).
             decisive: `"win"`, `"both"` or `""`.
             depth: plies after which a playout stops and is evaluated.
-            playout: what playouts play: `"uniform"`, or another of the game's policies, see
-                `ludoteca.agents.playouts`.
+            playout: what playouts play: `"uniform"`, the default, or another of the game's
+                policies, see `ludoteca.agents.playouts`.
             evaluation: of playouts that were stopped: `"returns"`, or one of the game's own, which
                 is the default, see `ludoteca.agents.evaluations`.
             reuse: whether the subtree of the moves played is kept for the next search.
@@ -117,6 +118,7 @@ class MCTSAgent(Agent):
             raise ValueError(f"transpositions need a game without chance, unlike {game.name}")
         integer("threads", threads, 1, 1024)
         parallel = choice("parallel", parallel, PARALLEL)
+        usual, usual_plies = default_playout(game)
         self.features = Features(
             policy=policy,
             draw_is_loss=choice("draw", draw, ("half", "loss")) == "loss",
@@ -126,7 +128,7 @@ class MCTSAgent(Agent):
             decisive=decisive,
             transpositions=choice("transpositions", transpositions, (False, True)),
             shared_tree=threads > 1 and parallel == "tree",
-            playout=playout,
+            playout=playout or usual,
             evaluation=evaluation,
         )
         make_simulation(game, self.features)  # refuses a playout or an evaluation of other games
@@ -142,7 +144,7 @@ class MCTSAgent(Agent):
         parameter = 0.3 if mast == "gibbs" else 0.4
         self._settings["mast_parameter"] = parameter if mast_parameter is None else mast_parameter
         self._settings["grave_reference"] = integer("grave_reference", grave_reference, 0, 10**9)
-        plies = game.max_plies if depth is None else integer("depth", depth, 0, 10**6)
+        plies = usual_plies if depth is None else integer("depth", depth, 0, 10**6)
         self._settings["max_plies"] = plies
         self._settings["levels"] = integer("levels", levels, 0, 10**6)
         nodes = integer("max_nodes", max_nodes, 2, 10**9)

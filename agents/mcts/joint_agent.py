@@ -18,6 +18,7 @@ from ludoteca.agents.mcts.joint_report import make_joint_report
 from ludoteca.agents.mcts.joint_tree import check_joint_actions
 from ludoteca.agents.mcts.report import SearchReport
 from ludoteca.agents.mcts.simultaneous import make_search
+from ludoteca.agents.playouts import default_playout
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
@@ -38,7 +39,7 @@ class JointMCTSAgent(Agent):
         draw: str = "half",
         fpu: float = math.inf,
         depth: int | None = None,
-        playout: str = "uniform",
+        playout: str = "",
         evaluation: str = "",
         threads: int = 1,
         max_nodes: int = 200_000,
@@ -59,9 +60,11 @@ class JointMCTSAgent(Agent):
             final: how the move is chosen in the end, see `MCTSAgent`.
             draw: what a drawn game is worth: `"half"` a win, or as a `"loss"` for everyone.
             fpu: score of moves without visits (first-play urgency); by default all come first.
-            depth: plies after which a playout stops and is evaluated.
+            depth: plies after which a playout stops and is evaluated: 6 by default in Hungry Geese,
+                otherwise none, as games end by themselves.
             playout: what playouts play: `"uniform"`, `"valid"` or `"safe"` random moves, see
-                `ludoteca.agents.playouts`.
+                `ludoteca.agents.playouts`. The default is `"safe"` in Hungry Geese, otherwise
+                `"uniform"`.
             evaluation: of playouts that were stopped: `"returns"`, or one of the game's own, which
                 is the default, see `ludoteca.agents.evaluations`.
             threads: threads that search a position in a tree each, and add up their results.
@@ -80,10 +83,11 @@ class JointMCTSAgent(Agent):
         if not game.simultaneous:
             raise ValueError(f"{game.name} is turn-based, and JointMCTSAgent is not for such games")
         check_joint_actions(game)
+        usual, usual_plies = default_playout(game)
         self.features = JointFeatures(
             policy=policy,
             draw_is_loss=choice("draw", draw, ("half", "loss")) == "loss",
-            playout=playout,
+            playout=playout or usual,
             evaluation=evaluation,
         )
         self.simulations = integer("simulations", simulations, 1, 10**9)
@@ -93,7 +97,7 @@ class JointMCTSAgent(Agent):
         self._settings = np.zeros(1, SETTINGS)
         self._settings["c"][0] = policy_parameters(policy, given)
         self._settings["fpu"] = fpu
-        plies = game.max_plies if depth is None else integer("depth", depth, 0, 10**6)
+        plies = usual_plies if depth is None else integer("depth", depth, 0, 10**6)
         self._settings["max_plies"] = plies
         nodes = integer("max_nodes", max_nodes, 2, 10**9)
         integer("threads", threads, 1, 1024)

@@ -102,6 +102,9 @@ interval says so.
 
 def flat_section(found: Records, names: Names) -> str:
     """Return the competitions of flat Monte Carlo."""
+    intro = """The thesis plays random "valid" moves, and does not say what makes them valid. Here
+they are moves onto cells that are free now, with which games become about as long as its own; only
+not to turn back, the other reading, makes them much shorter."""
     parts = [
         f"### {title}\n\n{competition_table(found[name], names, name)}"
         for name, title in FLAT_TITLES.items()
@@ -113,7 +116,7 @@ Not in the thesis: its mixed competition changes both at once.
 {competition_table(found["factors"], names)}"""
     return "\n\n".join(
         (
-            "## Flat Monte Carlo (figures 7 and 8)",
+            f"## Flat Monte Carlo (figures 7 and 8)\n\n{intro}",
             *parts,
             factors,
             beside_thesis(found, tuple(FLAT_TITLES), names),
@@ -163,16 +166,21 @@ def simulated_section(found: Records, names: Names) -> str:
         )
     headings = (*NETWORK_HEADINGS, "thesis, %", "could be foretold, %", "agrees with itself, %")
     asked = found["agreement"]["agents"][0]["moves"]
+    settings = found[f"net-{SIMULATIONS[0]}"]["settings"]
+    epochs, precision = settings["epochs"], found[f"net-{SIMULATIONS[0]}"]["training"]["precision"]
     return f"""## Networks that flat Monte Carlo teaches (figure 9)
 
 The thesis' network: six convolutions with 24 filters, means over the board, layers of 1024 and 512.
-It learns the moves of agents in games against themselves. `foretold`: how many moves of games that
-it did not learn from it tells right; the thesis' best beside it.
+It learns the moves of agents in games against themselves, with the thesis' optimizer, but for
+{epochs} epochs at most and in {precision}; a best epoch near the last one means that more would
+have helped a little. `foretold`: how many moves of games that it did not learn from it tells right;
+the thesis' best beside it.
 
 A teacher that chooses by chance does not always answer the same. {asked:,} positions of such games
 were put to each teacher again and again: `agrees with itself` is the share of pairs of answers that
-are equal, and `could be foretold` how often an answer is the most frequent one of all others, which
-no pupil can surpass. The deterministic agent is a teacher without chance, for comparison.
+are equal, and `could be foretold` how often an answer is the most frequent one of all others, about
+the most that a pupil can reach. The deterministic agent is a teacher without chance, for
+comparison.
 
 {table(headings, rows)}
 
@@ -221,14 +229,14 @@ def real_section(found: Records, names: Names) -> str:
 
 The thesis' network again, with the moves of four groups of agents, the weakest first. The thesis
 takes agents of Kaggle's competition by their ratings; groups that are told by names here stand for
-these only in their order.
+these only in their order. An article of its author has 75 % after 10 epochs and 81.0 % after 13.
 
 {table((*NETWORK_HEADINGS, "thesis, % (ratings)"), rows)}
 
 {competition_table(found["real"], names, "real")}
 
 All moves, or only the best players'? Each network has two geese in a game, and has won if the
-better one comes first, alone.
+better one comes first, alone. Both had as many epochs; those of all moves are longer.
 
 {table(MATCH_HEADINGS, match_rows(found, ("all-or-best",), names), texts=2)}"""
 
@@ -245,7 +253,9 @@ def final_section(found: Records, names: Names) -> str:
     return f"""## The final (figure 11)
 
 The deterministic agent, flat Monte Carlo, and of both kinds of networks the one with the most
-points in its competition. The slowest of them takes {1000 * slowest:.1f} ms a move.
+points in its competition. Where the thesis leaves the deterministic agent open, ours looks three
+steps ahead for rivals, and takes any food while it is short. The slowest of them takes
+{1000 * slowest:.1f} ms a move.
 
 {competition_table(found["final"], names, "final")}
 

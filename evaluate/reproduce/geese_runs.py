@@ -41,11 +41,16 @@ FEWER = {
     "ours-timed": 20,
     "ours-search-or-not": 8,
     "ours-timed-or-not": 20,
+    "tree": 2,
 }
+TREE = "mcts:simulations=1000"  # the tree search without a network, in the same competition
 TARGET = 0.6  # share of games that the network of self-play is to win, and to survive
-# Networks that learn by self-play from nothing -> preset of the training, and games. The thesis
-# does not tell how many its loop had.
-LOOPS = {"loop-document": ("document", 20_000), "loop-modern": ("modern", 20_480)}
+# Networks that learn by self-play from nothing -> preset of the training, games, and games between
+# evaluations. The thesis does not tell how many games its loop had.
+LOOPS = {
+    "loop-document": ("document", 20_000, 2_000),
+    "loop-modern": ("modern", 16_384, 2_048),
+}
 OPPONENT = "deterministic"  # in their evaluations
 # Whose moves of recorded games a network learns, the weakest first, as in the thesis: names of
 # agents of the public episodes that come closest to its ratings.
@@ -82,7 +87,10 @@ def document_pieces(fast: bool = False, precision: str = "auto") -> Planned:
         Network(f"net-{name}", data[name], f"network of {called(spec)}", learning(fast, precision))
         for name, spec in teachers.items()
     ]
-    options = {"games": 4, "moves": 100} if fast else {"games": 40, "moves": 2_000}
+    # With more answers to each question, which one is the most frequent is told better.
+    options = {"games": 40, "moves": 2_000, "repeats": 64}
+    if fast:
+        options = {"games": 4, "moves": 100, "repeats": 8}
     pieces.append(Agreement("agreement", tuple(teachers.values()), options))
     nets = {name: cnn(f"net-{name}", precision) for name in teachers}
     pieces += [
@@ -154,11 +162,10 @@ def beyond_pieces(fast: bool = False, precision: str = "auto") -> Planned:
     simulated = ("simulated", *nets_of(map(str, SIMULATIONS)))
     real = ("real", *(f"net-real-{k}" for k in range(len(BANDS))))
     pieces: list[Piece] = []
-    for name, (preset, games) in LOOPS.items():
-        games = games // 40 if fast else games
+    for name, (preset, games, every) in LOOPS.items():
         options = {
-            "games": games,
-            "evaluate_every": games // 10,
+            "games": games // 40 if fast else games,
+            "evaluate_every": every // 40 if fast else every,
             "evaluate_games": 4 if fast else 50,
             "final_games": 8 if fast else 250,
             "evaluate_against": (OPPONENT,),
@@ -185,6 +192,9 @@ def beyond_pieces(fast: bool = False, precision: str = "auto") -> Planned:
             match, against = f"{name}-or-not", (spec, players["ours"])
             games = GAMES // FEWER[match]
             pieces.append(competition(match, against, fast, games=games, networks=shipped))
+    agents = (TREE, "deterministic", flat(*BEST_FLAT), "{simulated}")
+    winners = {"simulated": "simulated"}
+    pieces.append(competition("tree", agents, fast, simulated, winners, GAMES // FEWER["tree"]))
     return {piece.name: piece for piece in pieces}
 
 
@@ -249,6 +259,8 @@ def called(spec: str, networks: Mapping[str, str] | None = None) -> str:
     """
     name, _, rest = spec.partition(":")
     options = dict(pair.split("=", 1) for pair in rest.split(",") if "=" in pair)
+    if name == "mcts":
+        return f"decoupled UCT {options['simulations']}"
     if name == "flat":
         return f"flat {options['simulations']}, depth {options['depth']}"
     if name == "cnn":

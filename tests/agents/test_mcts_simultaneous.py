@@ -31,7 +31,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
 NORTH, EAST, SOUTH, WEST = range(4)
-GOOSE = "mcts:simulations=300,playout=safe,depth=6"
+GOOSE = "mcts:simulations=300"
 GEESE = ("0123456789", "abcdefghij", "ABCDEFGHIJ", "klmnopqrst")
 
 
@@ -431,6 +431,14 @@ def test_it_beats_random():
     assert result.totals[0].score > 0.9
     result = play_match("tron", ("mcts:simulations=300", "random_safe"), 100, seed=1)
     assert result.totals[0].score > 0.7
+
+
+def test_geese_do_not_play_uniformly_to_the_end_unless_asked_to():
+    goose, rider = (make_agent("mcts", make_game(name)) for name in ("hungry_geese", "tron"))
+    assert (goose.features.playout, goose._settings["max_plies"][0]) == ("safe", 6)
+    assert (rider.features.playout, rider._settings["max_plies"][0]) == ("uniform", 50)
+    asked = make_agent("mcts:playout=uniform,depth=200", goose.game)
+    assert (asked.features.playout, asked._settings["max_plies"][0]) == ("uniform", 200)
 
 
 def test_it_beats_three_geese():

@@ -52,6 +52,7 @@ from ludoteca.evaluate.reproduce.geese_runs import (
     needing_episodes,
     real_pieces,
 )
+from ludoteca.evaluate.reproduce.geese_self_play import both_targets
 from ludoteca.evaluate.reproduce.matches import Match
 from ludoteca.train.actor_critic.__main__ import parse as parse_training
 from ludoteca.train.actor_critic.config import DOCUMENT as DOCUMENT_LOOP
@@ -432,7 +433,7 @@ def made_up(piece):
         return {
             "about": ABOUT,
             "data": {"games": 800, "training_positions": 12_345},
-            "training": {"epochs": 9, "seconds": 90.0, "best": best},
+            "training": {"epochs": 9, "seconds": 90.0, "best": best, "precision": "bfloat16"},
             "metrics": [],
         }
     if isinstance(piece, SelfPlay):
@@ -510,10 +511,12 @@ def test_the_report_says_what_the_pieces_found(folder, tmp_path, monkeypatch):
     best = "network of group 4: league-net"
     assert f"| network of all | {best} | 1,000 | 550, 50, 400 | 57.5 (" in text
     assert "| network of flat 125, depth 6 | 2 | 0 |" in text  # in the final
-    ours = f"| 1,000 | {share(600, 1000)} | {share(600, 1000)} | 2.0 | yes |"
+    ours = f"| 1,000 | {share(600, 1000)} | {share(600, 1000)} | 2.0 | cannot be told |"
     rivals = "deterministic; flat 1000, depth 6; network of flat 125, depth 6"
     assert f"| self-play | {rivals} {ours}" in text
     assert f"| self-play, 32 simulations | {rivals} {ours}" in text
+    assert f"| decoupled UCT 1000 | {rivals} {ours}" in text
+    assert "for\n15 epochs at most and in bfloat16;" in text
     assert f"| self-play, {SECONDS} s a move | self-play | 1,000 | 550, 50, 400 |" in text
     # Of all deaths all are head on, and a share of those of one agent are forced.
     assert f"| {best} | 1,000 | 60.0 | 100.0 | {share(100, 600)} |" in text
@@ -598,7 +601,7 @@ def test_matches_of_another_network_of_the_package_are_others(folder, tmp_path, 
     other.write_bytes(b"another")
     monkeypatch.setattr(geese_runs, "shipped_weights", lambda kind: {"geese": other})
     again = earlier(tmp_path, PLANNED | {"beyond": beyond_pieces()})
-    assert again["beyond"].keys() == set(LOOPS) < records["beyond"].keys()
+    assert again["beyond"].keys() == {*LOOPS, "tree"} < records["beyond"].keys()
     assert again | {"beyond": {}} == records | {"beyond": {}}
     assert "ac:geese" in EVERY["ours-search-or-not"].settings["networks"]
     # Nor are results of the one that lie there taken for those of the other.
@@ -661,6 +664,13 @@ def test_what_is_left_out_without_episodes(monkeypatch, tmp_path, capsys):
     capsys.readouterr()
 
 
+def test_targets_are_reached_if_intervals_say_so():
+    assert both_targets((700, 650), 1_000) == "yes"
+    assert both_targets((700, 610), 1_000) == "cannot be told"  # from 58.0 to 64.0 %
+    assert both_targets((590, 700), 1_000) == "cannot be told"
+    assert both_targets((700, 500), 1_000) == both_targets((500, 610), 1_000) == "**no**"
+
+
 def test_names_of_agents():
     names = {"net-125": "network of flat 125, depth 6"}
     assert called("flat:simulations=125,depth=4") == "flat 125, depth 4"
@@ -668,6 +678,7 @@ def test_names_of_agents():
     assert called("cnn:other") == "other"
     assert called("ac:geese,precision=auto") == "self-play"
     assert called("ac:geese,simulations=32,precision=auto") == "self-play, 32 simulations"
+    assert called("mcts:simulations=1000") == "decoupled UCT 1000"
     assert called("deterministic") == "deterministic"
     assert isinstance(EVERY["games-125"], Games)
     assert isinstance(EVERY["games-real"], Recorded)

@@ -1,5 +1,6 @@
 """Actor-critic learns Tron, goes on exactly where it was, and keeps the document's loop."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -204,6 +205,23 @@ def test_losses_by_hand():
     assert torch.isclose(loss, torch.tensor(-(np.log(0.5) - 0.5 * np.log(0.25)) / 2).float())
 
 
+def test_the_documents_loss_has_a_least_value():
+    chosen = torch.tensor([-10.0, -50.0, -1000.0], requires_grad=True)
+    loss = document_loss(chosen, chosen, torch.tensor([-1.0, -1.0, -1.0]), 0.2)
+    loss.backward()
+    assert torch.isclose(loss, torch.tensor((-10 + 2 * np.log(1e-7)) / 3).float())
+    assert torch.isclose(chosen.grad, torch.tensor([1 / 3, 0, 0])).all()
+
+
+@pytest.mark.parametrize("config", [TINY, TINY_SEARCH, TINY_DOCUMENT], ids=lambda c: c.method)
+def test_a_run_ends_when_losses_are_no_numbers(config, tmp_path):
+    training = make_training(replace(config, folder=tmp_path), tensorboard=False)
+    with torch.no_grad():
+        next(training.network.parameters()).fill_(torch.nan)
+    with pytest.raises(ValueError, match=r"losses of update 1 are nan and nan: learning_rate="):
+        training.learn(training.play(0))
+
+
 def test_rounds_are_games_of_the_seats_that_learn():
     game = make_game(TINY.game)
     encoder = SeatEncoder(game, "rich")
@@ -275,22 +293,42 @@ def test_an_interrupted_run_ends_as_one_that_was_not(config, tmp_path):
     assert 0 < training.learning_seconds < training.seconds
 
 
+@pytest.mark.parametrize("name", ["league", "evaluate_against"])
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [("nonsense", "unknown agent 'nonsense'"), ("ac:nowhere", "nowhere")],
+)
+def test_wrong_opponents_leave_no_folder(name, spec, message, tmp_path):
+    folder = tmp_path / "run"
+    with pytest.raises((ValueError, OSError), match=message):
+        make_training(replace(TINY, folder=folder, **{name: (spec,)}), tensorboard=False)
+    assert not folder.exists()
+
+
 def test_the_documents_loop_keeps_only_what_wins(tmp_path, monkeypatch):
     training = make_training(replace(TINY_DOCUMENT, folder=tmp_path), tensorboard=False)
     assert isinstance(training, DocumentTraining)
     shares, kept = iter([0.4, 0.4, 0.6]), []
     monkeypatch.setattr(training, "_share", lambda: next(shares))
     seen = [
-        len(training.learn_from) for _ in training.run() if kept.append(_weights(training)) is None
+        len(training.learn_from) for _ in training.run() if kept.append(_trained(training)) is None
     ]
     assert seen == [1, 2, 0]
-    assert torch.equal(kept[0], kept[1])
-    assert not torch.equal(kept[1], kept[2])
+    assert kept[0].keys() == kept[1].keys() < kept[2].keys()  # no moments before one is kept
+    assert all(np.array_equal(kept[0][name], kept[1][name]) for name in kept[0])
+    assert not any(np.array_equal(kept[1][name], kept[2][name]) for name in kept[1])
+    assert training.updates > 2
     assert (training.tried, training.passed) == (3, 1)
 
 
-def _weights(training):
-    return torch.cat([one.flatten() for one in training.network.state_dict().values()])
+def _trained(training):
+    """Return the weights that learn, and the optimizer's moments."""
+    learns = {f"network/{name}" for name, _ in training.network.named_parameters()}
+    return {
+        name: array.copy()
+        for name, array in training.learner.state().items()
+        if name in learns or name.startswith("optimizer/")
+    }
 
 
 def test_the_command_writes_a_report(tmp_path, capsys):
@@ -302,6 +340,10 @@ def test_the_command_writes_a_report(tmp_path, capsys):
     text = (tmp_path / "run" / "report.md").read_text()
     assert "Actor-critic in Hungry Geese" in text
     assert "| random | any | 12 |" in text
+    # Every goose decides once a ply while it lives.
+    made = json.loads((tmp_path / "run" / "results.json").read_text())["training"]
+    assert made["plies"] < made["decisions"] < 4 * made["plies"]
+    assert f"({made['decisions'] / made['learning_seconds']:,.0f} decisions of the network)" in text
     for name in ("best.safetensors", "learning_curve.png", "game.svg", "game.png", "replay.json"):
         assert (tmp_path / "run" / name).stat().st_size > 0
     assert "random" in capsys.readouterr().out

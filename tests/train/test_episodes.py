@@ -325,6 +325,7 @@ def test_good_files_are_used_and_bad_ones_are_listed(tmp_path, capsys):
     assert "cannot be read" in reasons["torn.zip"]
     assert "id and agents" in reasons["1_info.json"]
     assert (report["used"], report["unwanted"]) == (2, 0)
+    assert report["found"] == 2 + len(report["skipped"])
     assert report["agents"]["league-net"] == {"seats": 4, "moves": 2 * 9 + 2 * 39}
     for path, reason in report["skipped"]:
         assert f"{path}: {reason}" in told
@@ -544,6 +545,9 @@ def test_damaged_files_are_refused(tmp_path):
             Episodes.load(path)
     np.savez(path, a=np.zeros(1))
     with pytest.raises(ValueError, match="holds no games"):
+        Episodes.load(path)
+    path.write_bytes(golden("700326"))
+    with pytest.raises(ValueError, match=r"out\.npz holds no games.*expected an \.npz archive"):
         Episodes.load(path)
     with pytest.raises(FileNotFoundError):
         Episodes.load(tmp_path / "nowhere.npz")

@@ -37,7 +37,7 @@ class DocumentTraining(Training):
         """Learn one epoch from the rounds since the network was kept, and keep or drop it."""
         config = self.config
         self.learn_from = [*self.learn_from, played][-config.sets :]
-        before = {name: tensor.clone() for name, tensor in self.network.state_dict().items()}
+        before = {name: array.copy() for name, array in self.learner.state().items()}
         self._former.load(self.network)
         gains = [advantages(one, config.gamma, config.trace) for one in self.learn_from]
         self.pass_over(self.learn_from, gains, config.replay_ratio)
@@ -47,7 +47,9 @@ class DocumentTraining(Training):
             self.passed += 1
             self.learn_from = []
         else:
-            self.network.load_state_dict(before)
+            made = self.learner.updates
+            self.learner.restore(before)  # the weights, and the optimizer's moments
+            self.learner.updates = made
 
     def _share(self) -> float:
         """Return the share of games that the network wins against what it was; draws are halves."""

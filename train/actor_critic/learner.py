@@ -1,5 +1,6 @@
 """One update of an actor-critic network from a batch of decisions."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ from ludoteca.train import learner
 from ludoteca.train.actor_critic.config import Config
 
 MOMENTUM = 0.9  # of SGD
+# Probabilities in the document's loss, from this one to 1 minus it, as in Keras' cross-entropy.
+LEAST = 1e-7
 
 
 class Batch(NamedTuple):
@@ -60,7 +63,11 @@ class Learner(learner.Learner[ACNetwork]):
         self._config = config
 
     def update(self, batch: Batch, progress: float) -> Losses:
-        """Learn from a batch; `progress` is the share of the training that is over."""
+        """Learn from a batch; `progress` is the share of the training that is over.
+
+        Raises:
+            ValueError: if the losses are not finite: nothing more can be learned then.
+        """
         config = self._config
         logs, values = self._look(batch.planes, batch.masks)
         actions, chances, gains, targets = (
@@ -76,7 +83,7 @@ class Learner(learner.Learner[ACNetwork]):
             weight = 0.0
         self.step(policy_loss + config.value_weight * value_loss - weight * entropy, progress)
         divergence = (moved.exp() - 1 - moved).mean()  # Schulman, "Approximating KL divergence"
-        return told(policy_loss, value_loss, entropy, divergence)
+        return self._told(policy_loss, value_loss, entropy, divergence)
 
     def imitate(
         self,
@@ -101,7 +108,7 @@ class Learner(learner.Learner[ACNetwork]):
         value_loss = functional.mse_loss(values, worth)
         self.step(policy_loss + self._config.value_weight * value_loss, progress)
         divergence = policy_loss + torch.xlogy(wanted, wanted).sum(1).mean()
-        return told(policy_loss, value_loss, entropy_of(logs), divergence)
+        return self._told(policy_loss, value_loss, entropy_of(logs), divergence)
 
     def _look(self, planes: NDArray[np.int8], masks: NDArray[np.int8]) -> tuple[Tensor, Tensor]:
         """Return the network's log-probabilities of what can be chosen, and its values."""
@@ -111,15 +118,21 @@ class Learner(learner.Learner[ACNetwork]):
         logs = functional.log_softmax(outputs[:, :-1].masked_fill(closed, -1e9), 1)
         return logs, outputs[:, -1]
 
+    def _told(self, *parts: Tensor) -> Losses:
+        """Return losses as numbers."""
+        losses = Losses(*(float(part.detach()) for part in parts))
+        if not (math.isfinite(losses.policy) and math.isfinite(losses.value)):
+            raise ValueError(
+                f"the losses of update {self.updates} are {losses.policy} and {losses.value}: "
+                f"learning_rate={self._config.learning_rate:g} is too high for "
+                f"optimizer={self._config.optimizer!r} and clip={self._config.clip:g}"
+            )
+        return losses
+
 
 def entropy_of(logs: Tensor) -> Tensor:
     """Return the mean entropy of policies, whose log-probabilities are given, in nats."""
     return -(logs.exp() * logs).sum(1).mean()
-
-
-def told(*parts: Tensor) -> Losses:
-    """Return losses as numbers."""
-    return Losses(*(float(part.detach()) for part in parts))
 
 
 def clipped_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_ratio: float) -> Tensor:
@@ -139,9 +152,10 @@ def clipped_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_ratio: float
 def document_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_ratio: float) -> Tensor:
     """Return the cross-entropy with labels that are the advantage at the action, 0 elsewhere.
 
-    Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.2.
+    Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.2. With a negative advantage this has no
+    least value, and weights grow until they are no numbers, unless probabilities are clipped.
     """
-    return -(gains * chosen).mean()
+    return -(gains * chosen.clamp(math.log(LEAST), math.log1p(-LEAST))).mean()
 
 
 POLICY_LOSSES = {"ppo": clipped_loss, "document": document_loss}

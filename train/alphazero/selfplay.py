@@ -159,8 +159,7 @@ class SelfPlay:
         )
         chosen = found.best
         if config.rule == "puct" and ply < config.temperature_plies and config.temperature > 0:
-            weights = found.policy.astype(np.float64) ** (1 / config.temperature)
-            chosen = by_weight(weights, rng.random(len(rows)))
+            chosen = by_weight(found.policy, rng.random(len(rows)), config.temperature)
         if opening.any():
             priors = np.maximum(self._search.trees.priors[:, 0], 0).astype(np.float64)
             legal = (self._search.trees.priors[:, 0] >= 0).astype(np.int8)

@@ -57,7 +57,7 @@ class Report:
     """What came of a conversion.
 
     Attributes:
-        found: games in all files; a file that cannot be read counts as one.
+        found: games in all files; a file that cannot be read counts as one, also one of ratings.
         used: games that were written.
         unwanted: games that are good, but have no seat to learn from.
         skipped: files, or games of `.npz` files, that cannot be used, each with the reason.
@@ -101,6 +101,7 @@ def convert(conversion: Conversion, progress: bool = False) -> tuple[Episodes, R
         games, copies = without_copies(games, names)
         games, unrated = _rate(games, sidecars, conversion)
         skipped += copies + unrated
+        found += len(unrated)
         if conversion.agents or conversion.ratings is not None:
             games = games.want(conversion.agents, conversion.ratings)
     except ValueError:
