@@ -17,6 +17,7 @@ from ludoteca.evaluate.tournament.workers import ONE_THREAD
 
 Records = Mapping[str, dict[str, Any]]
 RESULTS = "results.json"  # what a finished run has in its folder, and a report in its own
+SETTINGS = "settings.json"  # beside it: those of the piece
 
 
 class Piece(Protocol):
@@ -92,7 +93,7 @@ def make_part(
     needed = {name for name in wanted if name not in known}
     print(f"{part}: {len(needed)} of {len(wanted)} runs", file=sys.stderr)
     for name in reversed(list(available)):
-        if name in needed and not available[name].product(folder).exists():
+        if name in needed and not is_made(available[name], folder):
             needed |= available.keys() & set(available[name].after)
     ordered = {name: piece for name, piece in available.items() if name in needed}
     make_all(ordered, folder, processes, sys.stderr.isatty(), tell, one_thread)
@@ -119,8 +120,9 @@ def make_all(
 
     Raises:
         RuntimeError: if a command fails, with the end of what it printed.
+        ValueError: if a piece lies there that was made with other settings.
     """
-    waiting = {n: piece for n, piece in pieces.items() if not piece.product(folder).exists()}
+    waiting = {name: piece for name, piece in pieces.items() if not is_made(piece, folder)}
     for name in pieces.keys() - waiting.keys():
         tell(name)
     environment = os.environ | (dict.fromkeys(ONE_THREAD, "1") if one_thread else {})
@@ -143,6 +145,24 @@ def make_all(
                     advance(name)
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def is_made(piece: Piece, folder: Path) -> bool:
+    """Tell whether a piece is finished.
+
+    Raises:
+        ValueError: if it was made with other settings.
+    """
+    product = piece.product(folder)
+    if not product.exists():
+        return False
+    file = product.parent / SETTINGS
+    if file.exists() and json.loads(file.read_text()) != as_json(piece):
+        raise ValueError(
+            f"{product.parent} holds {piece.name} made with other settings: {file.read_text()}, "
+            f"not {json.dumps(as_json(piece))}; remove it, or give another folder with --runs"
+        )
+    return True
 
 
 def command_line(module: str, words: tuple[str, ...], options: Mapping[str, Any]) -> list[str]:
@@ -223,9 +243,12 @@ def measured(folder: Path, name: str) -> list[dict[str, str]]:
         return [row for row in csv.DictReader(file) if row[name]]
 
 
-def as_json(piece: PieceWithSettings) -> Any:
-    """Return the settings of a piece as they are when they have been written and read."""
-    return json.loads(json.dumps(piece.settings))
+def as_json(piece: Any) -> Any:
+    """Return the settings of a piece as they are when they have been written and read.
+
+    Those that tell none depend on their name only.
+    """
+    return json.loads(json.dumps(getattr(piece, "settings", {})))
 
 
 def made_lines(records: Mapping[str, Records]) -> str:
@@ -256,6 +279,7 @@ def _make(piece: Piece, folder: Path, environment: Mapping[str, str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
         raise RuntimeError(f"{piece.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
+    write_whole(piece.product(folder).parent / SETTINGS, json.dumps(as_json(piece)) + "\n")
 
 
 @contextmanager

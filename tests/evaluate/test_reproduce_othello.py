@@ -259,8 +259,8 @@ def test_options_are_checked(capsys, monkeypatch):
 class Made:
     """A piece that writes the names of those that were there before it."""
 
-    def __init__(self, name, after=()):
-        self.name, self.after = name, after
+    def __init__(self, name, after=(), **settings):
+        self.name, self.after, self.settings = name, after, settings
 
     def arguments(self, folder):
         program = "import os, sys; open(sys.argv[2], 'w').write(str(os.listdir(sys.argv[1])))"
@@ -280,6 +280,20 @@ def test_pieces_wait_for_those_they_need(tmp_path):
     assert sorted(told[3:]) == ["a", "b", "c"]
     with pytest.raises(RuntimeError, match="these wait for each other: x"):
         make_all({"x": Made("x", ("x",))}, tmp_path, 1, False)
+
+
+def test_pieces_with_other_settings_are_not_taken_for_each_other(tmp_path):
+    def make(games, folder=tmp_path):
+        make_all({"a": Made("a", games=games, agents=("x", "y"))}, folder, 1, False)
+
+    make(5)
+    make(5)
+    with pytest.raises(ValueError, match=r'a made with other settings: .*"games": 5'):
+        make(6)
+    (tmp_path / "a").unlink()
+    make(6)
+    (tmp_path / "settings.json").unlink()  # as earlier versions left it
+    make(5)
 
 
 def test_a_timed_match(tmp_path):
