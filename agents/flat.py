@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import CompiledAgent
-from ludoteca.agents.playouts import default_playout, playout_policy
+from ludoteca.agents.playouts import choose_playout, playout_policy
 from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
@@ -50,10 +50,8 @@ class FlatAgent(CompiledAgent):
         Raises:
             ValueError: if a parameter is out of range.
         """
-        usual, plies = default_playout(game)
         self.simulations = integer("simulations", simulations, 1, 10**9)
-        self.depth = integer("depth", plies if depth is None else depth, 1, 10**6)
-        self.playout = playout or usual
+        self.playout, self.depth = choose_playout(game, playout, depth, least=1)
         self._work = np.zeros(1, work_dtype(game))
         act = make_act(game, self.playout)
         super().__init__(game, act, game.empty(STATES), self._work, self.simulations, self.depth)

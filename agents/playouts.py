@@ -11,6 +11,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import NONE, turns_back
 from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import kernel
+from ludoteca.envs.params import integer
 from ludoteca.envs.rng import below
 from ludoteca.envs.symmetry import DIRECTIONS
 
@@ -103,6 +104,17 @@ PLAYOUTS: dict[str, dict[str, Policy]] = {
 DEFAULTS = {"hungry_geese": ("safe", 6)}
 
 
-def default_playout(game: Game) -> tuple[str, int]:
-    """Return the kind of playouts of a game if nothing is said, and their plies."""
-    return DEFAULTS.get(game.name, ("uniform", game.max_plies))
+def choose_playout(game: Game, playout: str, depth: int | None, least: int) -> tuple[str, int]:
+    """Return the kind of a game's playouts and their plies, those of `DEFAULTS` where not said.
+
+    Args:
+        game: the game.
+        playout: their kind, or `""`.
+        depth: their plies, or None.
+        least: how many plies there must be.
+
+    Raises:
+        ValueError: if `depth` is out of range.
+    """
+    usual, plies = DEFAULTS.get(game.name, ("uniform", game.max_plies))
+    return playout or usual, plies if depth is None else integer("depth", depth, least, 10**6)

@@ -58,13 +58,14 @@ def load_arrays(
     """
     with Path(path).open("rb") as file:
         begins = file.read(4)
-    if not begins.startswith(b"PK"):
-        raise ValueError(f"expected an .npz archive, got a file that begins with {begins!r}")
-    with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as content:
-        header = json.loads(content[HEADER].tobytes())
-        if header["format"] != kind:
-            raise ValueError(f"expected the format {kind!r}, got {header['format']!r}")
-        arrays = {name: content[name].astype(type_) for name, type_ in types.items()}
+        if not begins.startswith(b"PK"):
+            raise ValueError(f"expected an .npz archive, got a file that begins with {begins!r}")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as content:
+            header = json.loads(content[HEADER].tobytes())
+            if header["format"] != kind:
+                raise ValueError(f"expected the format {kind!r}, got {header['format']!r}")
+            arrays = {name: content[name].astype(type_) for name, type_ in types.items()}
     return make_game(header["game"]), header, arrays
 
 

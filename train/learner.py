@@ -1,5 +1,6 @@
 """What learners of trainings in rounds have in common, and the networks that they begin with."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -50,6 +51,22 @@ class Learner(Descent[Network]):
         self.descend(
             loss, learning_rate(config.learning_rate, config.final_learning_rate, progress)
         )
+
+    def told(self, policy_loss: Tensor, value_loss: Tensor) -> tuple[float, float]:
+        """Return the losses of the last update, of a policy and a value, as numbers.
+
+        Raises:
+            ValueError: if they are not finite: nothing more can be learned then.
+        """
+        policy, value = policy_loss.item(), value_loss.item()
+        if not (math.isfinite(policy) and math.isfinite(value)):
+            config = self._settings
+            raise ValueError(
+                f"the losses of update {self.updates} are {policy} and {value}: "
+                f"learning_rate={config.learning_rate:g} is too high for "
+                f"optimizer={config.optimizer!r} and clip={config.clip:g}"
+            )
+        return policy, value
 
 
 def first_network(

@@ -88,6 +88,7 @@ class RoundTraining(ABC):
 
         Raises:
             ValueError: if there is no such opponent to be evaluated against, or it does not fit.
+            FileNotFoundError: if it is a network that is not there.
         """
         for spec in dict.fromkeys(self.opponents()):
             make_agent(spec, self.game)

@@ -19,7 +19,7 @@ from ludoteca.agents.mcts.reuse import keep_subtree
 from ludoteca.agents.mcts.search import make_search
 from ludoteca.agents.mcts.simulation import make_simulation
 from ludoteca.agents.mcts.tree import ROOT, UNKNOWN
-from ludoteca.agents.playouts import default_playout
+from ludoteca.agents.playouts import choose_playout
 from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
@@ -118,7 +118,7 @@ class MCTSAgent(Agent):
             raise ValueError(f"transpositions need a game without chance, unlike {game.name}")
         integer("threads", threads, 1, 1024)
         parallel = choice("parallel", parallel, PARALLEL)
-        usual, usual_plies = default_playout(game)
+        playout, plies = choose_playout(game, playout, depth, least=0)
         self.features = Features(
             policy=policy,
             draw_is_loss=choice("draw", draw, ("half", "loss")) == "loss",
@@ -128,7 +128,7 @@ class MCTSAgent(Agent):
             decisive=decisive,
             transpositions=choice("transpositions", transpositions, (False, True)),
             shared_tree=threads > 1 and parallel == "tree",
-            playout=playout or usual,
+            playout=playout,
             evaluation=evaluation,
         )
         make_simulation(game, self.features)  # refuses a playout or an evaluation of other games
@@ -144,7 +144,6 @@ class MCTSAgent(Agent):
         parameter = 0.3 if mast == "gibbs" else 0.4
         self._settings["mast_parameter"] = parameter if mast_parameter is None else mast_parameter
         self._settings["grave_reference"] = integer("grave_reference", grave_reference, 0, 10**9)
-        plies = usual_plies if depth is None else integer("depth", depth, 0, 10**6)
         self._settings["max_plies"] = plies
         self._settings["levels"] = integer("levels", levels, 0, 10**6)
         nodes = integer("max_nodes", max_nodes, 2, 10**9)

@@ -18,7 +18,7 @@ from ludoteca.agents.mcts.joint_report import make_joint_report
 from ludoteca.agents.mcts.joint_tree import check_joint_actions
 from ludoteca.agents.mcts.report import SearchReport
 from ludoteca.agents.mcts.simultaneous import make_search
-from ludoteca.agents.playouts import default_playout
+from ludoteca.agents.playouts import choose_playout
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
@@ -83,11 +83,11 @@ class JointMCTSAgent(Agent):
         if not game.simultaneous:
             raise ValueError(f"{game.name} is turn-based, and JointMCTSAgent is not for such games")
         check_joint_actions(game)
-        usual, usual_plies = default_playout(game)
+        playout, plies = choose_playout(game, playout, depth, least=0)
         self.features = JointFeatures(
             policy=policy,
             draw_is_loss=choice("draw", draw, ("half", "loss")) == "loss",
-            playout=playout or usual,
+            playout=playout,
             evaluation=evaluation,
         )
         self.simulations = integer("simulations", simulations, 1, 10**9)
@@ -97,7 +97,6 @@ class JointMCTSAgent(Agent):
         self._settings = np.zeros(1, SETTINGS)
         self._settings["c"][0] = policy_parameters(policy, given)
         self._settings["fpu"] = fpu
-        plies = usual_plies if depth is None else integer("depth", depth, 0, 10**6)
         self._settings["max_plies"] = plies
         nodes = integer("max_nodes", max_nodes, 2, 10**9)
         integer("threads", threads, 1, 1024)

@@ -166,8 +166,8 @@ def simulated_section(found: Records, names: Names) -> str:
         )
     headings = (*NETWORK_HEADINGS, "thesis, %", "could be foretold, %", "agrees with itself, %")
     asked = found["agreement"]["agents"][0]["moves"]
-    settings = found[f"net-{SIMULATIONS[0]}"]["settings"]
-    epochs, precision = settings["epochs"], found[f"net-{SIMULATIONS[0]}"]["training"]["precision"]
+    first = found[TAUGHT[0]]
+    epochs, precision = first["settings"]["epochs"], first["training"]["precision"]
     return f"""## Networks that flat Monte Carlo teaches (figure 9)
 
 The thesis' network: six convolutions with 24 filters, means over the board, layers of 1024 and 512.

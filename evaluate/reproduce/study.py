@@ -31,6 +31,10 @@ class Piece(Protocol):
     def after(self) -> tuple[str, ...]:
         """Names of the pieces that it needs."""
 
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What it depends on, as JSON can hold it."""
+
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`, when all it needs has been made in `folder`."""
 
@@ -55,16 +59,7 @@ class FiledGames(Filed):
     made = "games.npz"
 
 
-class PieceWithSettings(Piece, Protocol):
-    """What one command makes, and all that it depends on."""
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What it depends on, as JSON can hold it."""
-
-
 P = TypeVar("P", bound=Piece)
-S = TypeVar("S", bound=PieceWithSettings)
 
 
 def make_part(
@@ -208,8 +203,8 @@ def earlier(
 
 def earlier_with_settings(
     out: Path,
-    planned: Mapping[str, Mapping[str, S]],
-    is_recorded: Callable[[S], bool] = lambda piece: True,
+    planned: Mapping[str, Mapping[str, P]],
+    is_recorded: Callable[[P], bool] = lambda piece: True,
 ) -> dict[str, dict[str, Any]]:
     """Return the records of a report that was written before, by part and name.
 
@@ -243,12 +238,9 @@ def measured(folder: Path, name: str) -> list[dict[str, str]]:
         return [row for row in csv.DictReader(file) if row[name]]
 
 
-def as_json(piece: Any) -> Any:
-    """Return the settings of a piece as they are when they have been written and read.
-
-    Those that tell none depend on their name only.
-    """
-    return json.loads(json.dumps(getattr(piece, "settings", {})))
+def as_json(piece: Piece) -> Any:
+    """Return the settings of a piece as they are when they have been written and read."""
+    return json.loads(json.dumps(piece.settings))
 
 
 def made_lines(records: Mapping[str, Records]) -> str:

@@ -294,6 +294,16 @@ def test_every_game_in_turn_can_be_learned(id_, tmp_path):
     assert all(bool(torch.isfinite(weight).all()) for weight in weights)
 
 
+def test_a_run_ends_when_losses_are_no_numbers(tmp_path):
+    training = Training(replace(TINY, folder=tmp_path), tensorboard=False)
+    planes = np.zeros((2, *Encoder(training.game).shape), np.int8)
+    policies = np.full((2, training.game.num_actions), 1 / training.game.num_actions, np.float32)
+    with torch.no_grad():
+        next(training.network.parameters()).fill_(torch.nan)
+    with pytest.raises(ValueError, match="losses of update 1 are nan and nan: learning_rate="):
+        training.learner.update(planes, policies, np.zeros(2, np.float32), 0.0)
+
+
 def test_a_finished_run_leaves_a_report(tmp_path):
     results = main(replace(TINY, folder=tmp_path))
     assert results is not None

@@ -6,6 +6,7 @@ Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.1.
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.actor_critic import ActorCriticAgent
@@ -47,9 +48,8 @@ class DocumentTraining(Training):
             self.passed += 1
             self.learn_from = []
         else:
-            made = self.learner.updates
-            self.learner.restore(before)  # the weights, and the optimizer's moments
-            self.learner.updates = made
+            # The weights and the optimizer's moments; updates that were made count nevertheless.
+            self.learner.restore(before | {"updates": np.array(self.learner.updates)})
 
     def _share(self) -> float:
         """Return the share of games that the network wins against what it was; draws are halves."""

@@ -83,7 +83,7 @@ class Learner(learner.Learner[ACNetwork]):
             weight = 0.0
         self.step(policy_loss + config.value_weight * value_loss - weight * entropy, progress)
         divergence = (moved.exp() - 1 - moved).mean()  # Schulman, "Approximating KL divergence"
-        return self._told(policy_loss, value_loss, entropy, divergence)
+        return Losses(*self.told(policy_loss, value_loss), entropy.item(), divergence.item())
 
     def imitate(
         self,
@@ -108,7 +108,8 @@ class Learner(learner.Learner[ACNetwork]):
         value_loss = functional.mse_loss(values, worth)
         self.step(policy_loss + self._config.value_weight * value_loss, progress)
         divergence = policy_loss + torch.xlogy(wanted, wanted).sum(1).mean()
-        return self._told(policy_loss, value_loss, entropy_of(logs), divergence)
+        entropy = entropy_of(logs)
+        return Losses(*self.told(policy_loss, value_loss), entropy.item(), divergence.item())
 
     def _look(self, planes: NDArray[np.int8], masks: NDArray[np.int8]) -> tuple[Tensor, Tensor]:
         """Return the network's log-probabilities of what can be chosen, and its values."""
@@ -117,17 +118,6 @@ class Learner(learner.Learner[ACNetwork]):
         closed = torch.from_numpy(masks).to(self._device) == 0
         logs = functional.log_softmax(outputs[:, :-1].masked_fill(closed, -1e9), 1)
         return logs, outputs[:, -1]
-
-    def _told(self, *parts: Tensor) -> Losses:
-        """Return losses as numbers."""
-        losses = Losses(*(float(part.detach()) for part in parts))
-        if not (math.isfinite(losses.policy) and math.isfinite(losses.value)):
-            raise ValueError(
-                f"the losses of update {self.updates} are {losses.policy} and {losses.value}: "
-                f"learning_rate={self._config.learning_rate:g} is too high for "
-                f"optimizer={self._config.optimizer!r} and clip={self._config.clip:g}"
-            )
-        return losses
 
 
 def entropy_of(logs: Tensor) -> Tensor:

@@ -37,6 +37,9 @@ class Learner(learner.Learner[PVNetwork]):
 
         Returns:
             The mean losses: cross-entropy of the policy, squared error of the value.
+
+        Raises:
+            ValueError: if they are not finite: nothing more can be learned then.
         """
         with self.cast():
             outputs = self.network(self.tensor(planes)).float()
@@ -44,4 +47,4 @@ class Learner(learner.Learner[PVNetwork]):
         policy_loss = -(wanted * functional.log_softmax(outputs[:, :-1], 1)).sum(1).mean()
         value_loss = functional.mse_loss(outputs[:, -1], torch.from_numpy(values).to(self._device))
         self.step(policy_loss + self._value_weight * value_loss, progress)
-        return float(policy_loss.detach()), float(value_loss.detach())
+        return self.told(policy_loss, value_loss)
