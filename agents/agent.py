@@ -2,14 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled_without_allocation
+from ludoteca.envs.jit import compiled_without_allocation, factory
 
 Policy = Callable[..., int]
 
@@ -106,7 +105,7 @@ def compile_act(agent: Agent) -> None:
     agent.act(agent.game.empty(0), none, np.zeros((0, 1), np.uint64), none)
 
 
-@cache
+@factory()
 def make_act(game: Game, choose: Policy) -> Any:
     """Return `act(states, seats, rngs, legal, actions)`, which fills `actions`, int64 `[K]`."""
     legal_actions, simultaneous = game.legal_actions, game.simultaneous

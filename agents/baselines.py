@@ -1,6 +1,5 @@
 """Agents without search or learning: uniform random, and greedy."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from ludoteca.envs.games import othello
 from ludoteca.envs.games.bitboards import U1, count
 from ludoteca.envs.games.hungry_geese import turns_back
 from ludoteca.envs.games.torus import neighbor
-from ludoteca.envs.jit import compiled, kernel
+from ludoteca.envs.jit import compiled, factory, kernel
 from ludoteca.envs.rng import below, next_u64
 from ludoteca.envs.symmetry import DIRECTIONS
 
@@ -47,7 +46,7 @@ class OnePlyAgent(CompiledAgent):
         super().__init__(game, make_one_ply(game))
 
 
-@cache
+@factory()
 def make_one_ply(game: Game) -> Any:
     """Return `act(states, seats, rngs, actions)`, which fills `actions`, int64 `[K]`."""
     legal_actions, step, returns = game.legal_actions, game.step, game.returns

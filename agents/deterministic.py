@@ -3,7 +3,6 @@
 Source: Martín Miralles, "Hungry Geese" (master's thesis, UIB, 2021), section 2.2.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ludoteca.agents.baselines import beside_rival
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import FOOD, NONE, turns_back
 from ludoteca.envs.games.torus import beside, neighbor
-from ludoteca.envs.jit import kernel
+from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.symmetry import DIRECTIONS
 
@@ -63,7 +62,7 @@ def deterministic(
     return PolicyAgent(game, make_choose(corridor, reach, hungry))
 
 
-@cache
+@factory()
 def make_choose(corridor: float, reach: int, hungry: int) -> Policy:
     """Return the policy kernel `choose(s, player, legal, n, rng) -> action`; it draws nothing."""
 

@@ -1,7 +1,6 @@
 """Flat Monte Carlo: many random games after each move, and no tree."""
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -11,7 +10,7 @@ from ludoteca.agents.agent import CompiledAgent
 from ludoteca.agents.playouts import choose_playout, playout_policy
 from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.params import integer
 from ludoteca.envs.rng import below, next_u64
 
@@ -85,7 +84,7 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
     )
 
 
-@cache
+@factory()
 def make_act(game: Game, playout: str) -> Callable[..., None]:
     """Return `act(positions, seats, rngs, states, work, simulations, depth, actions)`.
 
@@ -111,7 +110,7 @@ def make_act(game: Game, playout: str) -> Callable[..., None]:
     return act  # type: ignore[no-any-return]
 
 
-@cache
+@factory()
 def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
     """Return `simulate(states, seat, rng, work, simulations, depth) -> action`.
 

@@ -5,7 +5,6 @@ is written in C++. This agent plays our games with it, following each of them mo
 """
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.batch import words_of
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.rng import next_u64
 
@@ -254,7 +253,7 @@ COUNTERPARTS: Mapping[str, Callable[[Game], Counterpart]] = {
 }
 
 
-@cache
+@factory()
 def make_find_moves(game: Game) -> Callable[..., int]:
     """Return `find_moves(states, words, legal, moves) -> n`.
 

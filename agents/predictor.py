@@ -1,6 +1,5 @@
 """Agents that need only what a player sees: one adapter for anything that predicts."""
 
-from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled, kernel
+from ludoteca.envs.jit import compiled, factory, kernel
 
 
 class Predictor(Protocol):
@@ -101,7 +100,7 @@ class Observer:
         return observations, masks
 
 
-@cache
+@factory()
 def make_view(game: Game) -> Any:
     """Return `view(states, seats, legal, masks, observations)`, which fills the last two."""
     legal_actions, observe, simultaneous = game.legal_actions, game.observe, game.simultaneous

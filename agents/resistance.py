@@ -4,7 +4,6 @@ These are the opponents of Tanaka, "Inteligencia artificial para o jogo de Hex" 
 Paulo, 2018), sections 3.5 and 3.6; `ludoteca.agents.circuit` has the circuits.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from ludoteca.agents.circuit import solve, work_dtype
 from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hex import legal_actions
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.params import real
 from ludoteca.envs.rng import below, uniform
 
@@ -113,7 +112,7 @@ class MixedAgent(HeuristicAgent):
         super().__init__(game)
 
 
-@cache
+@factory()
 def make_act() -> Any:
     """Return `act(positions, seats, rngs, work, x, actions)`.
 

@@ -1,13 +1,12 @@
 """Compiled drivers over a game's kernels: counting lines of play (perft), and random games."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled, kernel
+from ludoteca.envs.jit import compiled, factory, kernel
 from ludoteca.envs.rng import below, next_u64
 
 
@@ -109,7 +108,7 @@ def seat_count(game: Game) -> int:
     return game.num_players if game.simultaneous else 1
 
 
-@cache
+@factory()
 def make_turn(game: Game) -> tuple[Any, Any, Any]:
     """Return three kernels that treat both dynamics alike, S being `seat_count(game)`.
 
@@ -154,7 +153,7 @@ def make_turn(game: Game) -> tuple[Any, Any, Any]:
     return list_actions, choose, play
 
 
-@cache
+@factory()
 def make_perft(game: Game) -> Any:
     """Return `perft(stack, depth, count_finished) -> int`, as explained at `perft`.
 
@@ -197,7 +196,7 @@ def make_perft(game: Game) -> Any:
     return perft
 
 
-@cache
+@factory()
 def make_playouts(game: Game) -> Any:
     """Return `playouts(roots, games, rng, totals) -> plies`: random play to the end.
 
@@ -244,7 +243,7 @@ def make_playouts(game: Game) -> Any:
     return playouts
 
 
-@cache
+@factory()
 def make_scores(game: Game) -> Any:
     """Return `scores(states, chosen, out)`, which writes the returns in some lanes to `out`.
 

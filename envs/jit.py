@@ -1,38 +1,144 @@
-"""Compilation: the only module that knows how Numba compiles and caches.
+"""Compiled functions: how they are made, cached, pickled and announced.
 
 A *kernel* is a plain Python function that compiled code may call. A *factory* closes over the
-kernels of one game (and one policy, ...) and returns one compiled function, cached on disk.
+kernels of one game (and one policy, ...) and returns compiled functions, cached on disk. Everything
+that compiles does so under one lock, so factories and compiled functions may be called by any
+thread, and pickled; see `compilation`, `factories` and `code_cache`.
 """
 
 import hashlib
 import inspect
 import os
 import secrets
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import config, njit
+from numba import config
 from numba.core.bytecode import FunctionIdentity
+from numba.core.registry import CPUDispatcher
 from numba.extending import register_jitable
+
+from ludoteca.envs import compilation
+from ludoteca.envs.code_cache import CodeCache
+from ludoteca.envs.compilation import (
+    LOCK,
+    announce_compilation,
+    compilation_listener,
+    compile_seconds,
+)
+from ludoteca.envs.factories import ORIGIN, Origin, factory, find_made, running_build
+
+__all__ = [
+    "announce_compilation",
+    "compilation_listener",
+    "compile_seconds",
+    "compiled",
+    "compiled_without_allocation",
+    "factory",
+    "kernel",
+    "source_digest",
+]
 
 # Kernels never divide by zero, and must not carry the code to raise about it.
 OPTIONS = {"nogil": True, "error_model": "numpy"}
+# LLVM can turn alike operations on several numbers (Othello's eight directions, say) into vector
+# instructions, which Numba leaves off unless asked to by a setting of the whole process.
+SLP_VECTORIZE = int(os.environ.get("NUMBA_SLP_VECTORIZE", 1))
 # Numba tells compiled functions apart by counters that start anew in every process. So two cached
 # functions that were compiled by two processes may bring different code for a kernel under one
 # name (for `hex(5)` and `hex(7)`, say), and a process that loads both silently runs one of the two
 # for both (numba issue 10486). Random numbers in place of the counter keep the names apart.
 _random_ids: Any = iter(lambda: secrets.randbits(64), None)
-FunctionIdentity._unique_ids = _random_ids
-# LLVM can turn alike operations on several numbers (Othello's eight directions, say) into vector
-# instructions, which Numba leaves off unless asked to. It is asked for the whole process, as there
-# is no narrower way, unless the user has said otherwise.
-if "NUMBA_SLP_VECTORIZE" not in os.environ:
-    config.SLP_VECTORIZE = 1  # type: ignore[attr-defined]
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class CompiledFunction(CPUDispatcher):  # type: ignore[misc]
+    """A function that is compiled once per combination of argument types, by the first call.
+
+    It is pickled as its factory and the factory's arguments.
+    """
+
+    origin: Origin | None = None
+
+    def compile(self, sig: Any) -> Any:
+        """Compile or load the code of a signature; one thread at a time."""
+        with compilation.compiling(), _settings():
+            return super().compile(sig)
+
+    def __reduce__(self) -> Any:
+        if self.origin is None:
+            return super().__reduce__()
+        return find_made, self.origin.reference()
+
+    def __deepcopy__(self, memo: Any) -> "CompiledFunction":
+        return self
+
+
+class _AnnouncedCache(CodeCache):
+    """A cache that announces what it does not have, as that will now be compiled."""
+
+    def __init__(self, function: Any, digest: str, name: str):
+        super().__init__(function, digest)
+        self._build, self._name, self._since = running_build(), name, 0.0
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = super().load_overload(sig, target_context)
+        if found is None:
+            build = self._build
+            if build is None:
+                compilation.begin("", "", None)
+            else:
+                total = sum(build.seconds.values()) if build.seconds else None
+                compilation.begin(_subject(build.args), build.purpose, total)
+            self._since = time.perf_counter()
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        typical = self._build.seconds.get(self._name) if self._build else None
+        compilation.end(time.perf_counter() - self._since, typical)
+        super().save_overload(sig, data)
+
+
+def _subject(args: tuple[Any, ...]) -> str:
+    """Return the game among a factory's arguments, with its board: `"hex 11x11"`."""
+    for game in args:
+        shape = getattr(game, "observation_shape", None)
+        if shape is not None:
+            return f"{game.name} {shape[1]}x{shape[2]}"
+    return ""
+
+
+@contextmanager
+def _settings() -> Iterator[None]:
+    """Set what Numba has no option for, only while our code compiles; under the lock."""
+    before = config.SLP_VECTORIZE, FunctionIdentity._unique_ids  # type: ignore[attr-defined]
+    config.SLP_VECTORIZE = SLP_VECTORIZE  # type: ignore[attr-defined]
+    FunctionIdentity._unique_ids = _random_ids
+    try:
+        yield
+    finally:
+        config.SLP_VECTORIZE, FunctionIdentity._unique_ids = before  # type: ignore[attr-defined]
+
+
+class _Registration:
+    """A mark of kernels, which makes a copy that was pickled by value a kernel, too."""
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function = function
+
+    def __reduce__(self) -> Any:
+        return _register, (self.function,)
+
+
+def _register(function: Any) -> _Registration:
+    register_jitable(no_cfunc_wrapper=True)(function)
+    return _Registration(function)
 
 
 def kernel(function: F) -> F:
@@ -40,7 +146,11 @@ def kernel(function: F) -> F:
 
     Nothing calls it by way of C, and making that possible is a tenth of the time of compilation.
     """
-    register_jitable(no_cfunc_wrapper=True)(function)
+    with LOCK:
+        function.__dict__["__kernel__"] = _register(function)
+        build = running_build()
+        if build is not None:
+            function.__dict__[ORIGIN] = build.add(function.__name__, function)
     return function
 
 
@@ -64,11 +174,18 @@ def compiled_without_allocation(function: Callable[..., Any]) -> Any:
 
 
 def _compile(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    # Numba's cache does not tell options apart, so they belong to the name, too.
-    told = repr((options, config.SLP_VECTORIZE))  # type: ignore[attr-defined]
-    name = f"{function.__name__}-{source_digest(function, told)}"
-    function.__name__ = function.__qualname__ = name
-    return njit(cache=True, **options)(function)
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+    with LOCK:
+        name, build = function.__name__, running_build()
+        # Options change the code, too.
+        digest = source_digest(function, repr((options, SLP_VECTORIZE)))
+        function.__name__ = function.__qualname__ = f"{name}-{digest}"
+        made = CompiledFunction(function, targetoptions={"nopython": True, **options})
+        made._cache = _AnnouncedCache(function, digest, name)
+        if build is not None:
+            made.origin = build.add(name, made)
+        return made
 
 
 def source_digest(function: Callable[..., Any], *more: str) -> str:
@@ -87,7 +204,8 @@ def source_digest(function: Callable[..., Any], *more: str) -> str:
                 parts.add(_constant(thing))
         elif id(thing) not in seen and not thing.__module__.startswith(("numpy", "numba")):
             seen.add(id(thing))
-            parts.add(_source(thing.__code__.co_filename) or thing.__code__.co_code)
+            parts.add(_source(thing.__code__.co_filename) or _code_digest(thing.__code__))
+            todo += [*(thing.__defaults__ or ()), *(thing.__kwdefaults__ or {}).values()]
             todo += [cell.cell_contents for cell in thing.__closure__ or ()]
             names = set(_global_names(thing.__code__))
             todo += [thing.__globals__[name] for name in names if name in thing.__globals__]
@@ -99,6 +217,15 @@ def _global_names(code: CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _global_names(constant)
+
+
+def _code_digest(code: CodeType) -> bytes:
+    """Digest code that is in no file, such as that of a notebook's cell."""
+    constants = [
+        _code_digest(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts
+    ]
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    return hashlib.sha256(repr((code.co_code, constants, names)).encode()).digest()
 
 
 def _constant(value: Any) -> bytes:

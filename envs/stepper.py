@@ -6,11 +6,10 @@ against opponents (the agent), all P players in simultaneous self-play.
 """
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 from ludoteca.envs.game import FORFEIT, Game
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.lane import EVERY_SEAT, LOSE, NO_SEAT, RANDOM, RANDOM_SEAT, SAME_STEP
 from ludoteca.envs.outcome import make_tell
 from ludoteca.envs.rng import below, next_u64
@@ -59,7 +58,7 @@ class Stepper(NamedTuple):
     find_illegal: Any
 
 
-@cache
+@factory()
 def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Stepper:
     """Return the compiled stepping of `game`, with opponents that play the policy `choose`.
 

@@ -1,7 +1,6 @@
 """Whole games as arrays, played by compiled code: for tests, replays and comparisons of rules."""
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.batch import make_turn, seat_count
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled
+from ludoteca.envs.jit import compiled, factory
 from ludoteca.envs.rng import below
 
 RANDOM = -1
@@ -91,7 +90,7 @@ def record(
     return trace
 
 
-@cache
+@factory()
 def make_trace(game: Game) -> Any:
     """Return `trace(seed, rng, plies, positions, legal, mover, over, actions, returns)`.
 

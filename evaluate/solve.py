@@ -1,7 +1,6 @@
 """Perfect play of small games: who wins, and with which first moves, by searching every line."""
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled, kernel
+from ludoteca.envs.jit import compiled, factory, kernel
 
 FULL = 10.0  # what a search returns when the table is full
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -85,7 +84,7 @@ def meaningful_bytes(dtype: np.dtype[np.void]) -> NDArray[np.int64]:
     return np.concatenate(ranges)
 
 
-@cache
+@factory()
 def make_solver(game: Game) -> Any:
     """Return the compiled search below one action.
 

@@ -1,13 +1,12 @@
 """Showing each of many positions under a random symmetry of its own."""
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.jit import compiled_without_allocation
+from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.envs.symmetry import Symmetry
 
 
@@ -50,7 +49,7 @@ class Augmentation:
         return moved.reshape(observations.shape)
 
 
-@cache
+@factory()
 def make_mapping() -> Any:
     """Return `mapping(given, planes, cells, which, out)`, which fills the last one."""
 

@@ -4,13 +4,12 @@ Schaul, Quan, Antonoglou and Silver, "Prioritized experience replay" (2016), sec
 proportional variant with importance-sampling weights.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.jit import compiled, kernel
+from ludoteca.envs.jit import compiled, factory, kernel
 from ludoteca.envs.params import integer, real
 
 
@@ -100,7 +99,7 @@ class Priorities:
         self.largest = float(state["largest"])
 
 
-@cache
+@factory()
 def make_set() -> Any:
     """Return `set_all(tree, places, priorities)`."""
 
@@ -118,7 +117,7 @@ def make_set() -> Any:
     return set_all
 
 
-@cache
+@factory()
 def make_find() -> Any:
     """Return `find_all(tree, wanted, places)`."""
 

@@ -6,7 +6,6 @@ look at moves that let the opponent win at once. Discs stand as the game keeps t
 `column * (rows + 1) + height`, the bit above each column never set.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.endgame.limits import STOPPED, UNKNOWN
 from ludoteca.envs.games.bitboards import U0, U1, count
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
 MOST_COLUMNS = 32
 MOST_PLIES = 64
@@ -66,7 +65,7 @@ def winning(own: Any, free: Any, rows: int, connect: int) -> Any:
     return found
 
 
-@cache
+@factory()
 def make_search(rows: int, columns: int, connect: int) -> Any:
     """Return the compiled function `search(frames, table, works, limit) -> score`.
 

@@ -5,14 +5,12 @@ in quarters of the board with an odd number of empty squares first, where the mo
 last word.
 """
 
-from functools import cache
-
 import numpy as np
 
 from ludoteca.agents.endgame.boards import final_score, neighbors, odd_quarters
 from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.games.othello import turned
-from ludoteca.envs.jit import kernel
+from ludoteca.envs.jit import factory, kernel
 
 NONE = -100  # worse than every score
 NEAR = np.array([neighbors(np.uint64(1 << k)) for k in range(64)], np.uint64)
@@ -32,7 +30,7 @@ def last_one(own, other, empty, alpha, beta, board, work):
     return difference + 2 if difference >= 0 else difference
 
 
-@cache
+@factory()
 def make_last(squares):
     """Return the kernel `last(own, other, empty, alpha, beta, board, work) -> score`.
 

@@ -7,7 +7,6 @@ and may lie outside of the window (fail-soft): they are then bounds. Whatever is
 stands in `frames`, one for each ply, so that the search can be left and gone on with at any node.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from ludoteca.agents.endgame.limits import STOPPED, UNKNOWN
 from ludoteca.agents.endgame.table import NO_SQUARE, NOT_FOUND, find, store
 from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.games.othello import turned
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
 MOST_MOVES = 64  # no board has more squares
 MOST_PLIES = 128  # every square filled, and a pass before each
@@ -65,7 +64,7 @@ def make_frames() -> NDArray[np.void]:
     return np.zeros(MOST_PLIES, FRAME)
 
 
-@cache
+@factory()
 def make_search() -> Any:
     """Return the compiled function `search(frames, table, boards, works, limit) -> score`.
 

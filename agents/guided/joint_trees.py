@@ -7,7 +7,6 @@ knowledge", 2017). Chance is open-loop: a node stands for the actions that led t
 """
 
 import math
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from ludoteca.agents.mcts.joint_tree import (
 )
 from ludoteca.agents.mcts.tree import ROOT
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import next_u64
 
 HIDDEN = -1.0  # prior of an action that is not tried
@@ -133,7 +132,7 @@ class JointSimulation(NamedTuple):
     back_up_all: Any
 
 
-@cache
+@factory()
 def make_joint_simulation(game: Game) -> JointSimulation:
     """Return the compiled functions for a game."""
     step, is_terminal, returns = game.step, game.is_terminal, game.returns

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +19,7 @@ from ludoteca.agents.guided.trees import (
     make_trees,
 )
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled_without_allocation
+from ludoteca.envs.jit import compiled_without_allocation, factory
 
 # Planes [K, ...] -> logits of all actions, float32 [K, A], and values in [-1, 1], float32 [K].
 Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.float32]]]
@@ -230,7 +229,7 @@ class GuidedSearch:
         return Found(visits, policy, values.astype(np.float32), value.astype(np.float32), best)
 
 
-@cache
+@factory()
 def make_write_policies() -> Any:
     """Return `write_policies(trees, rule, policy)`, which fills `policy`, float32 `[B, A]`."""
 

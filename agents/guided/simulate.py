@@ -1,7 +1,6 @@
 """The compiled halves of a simulation: down to a leaf, and back with what the network said."""
 
 import math
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from ludoteca.agents.guided.selection import gumbel_interior, puct, uct
 from ludoteca.agents.guided.trees import BY_RULE, ILLEGAL, NO_NODE, ROOT
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
 
 class Simulation(NamedTuple):
@@ -33,7 +32,7 @@ class Simulation(NamedTuple):
     expand: Any
 
 
-@cache
+@factory()
 def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> Simulation:
     """Return the compiled functions for a game and the rule below the root; by default PUCT.
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from ludoteca.agents.mcts.features import Features
@@ -10,7 +9,7 @@ from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading
 from ludoteca.agents.mcts.search import search_kernel
 from ludoteca.agents.mcts.tree import DRAW, LOSS, ROOT, SIZE, START, WIN
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
 # How the move to play is chosen when the search is over (Chaslot et al., "Progressive strategies
 # for Monte-Carlo tree search", 2008, section 2.4): the child with the most wins, with the most
@@ -20,7 +19,7 @@ FINALS = ("max", "robust", "max_robust", "mean", "policy")
 MAX, ROBUST, MAX_ROBUST, MEAN, BY_POLICY = range(len(FINALS))
 
 
-@cache
+@factory()
 def make_act(game: Game, features: Features) -> Any:
     """Return `act(trees, positions, rngs, settings, simulations, final, actions)`.
 
@@ -53,7 +52,7 @@ def make_act(game: Game, features: Features) -> Any:
     return act
 
 
-@cache
+@factory()
 def make_best_child(features: Features) -> Any:
     """Return the compiled form of `best_child_kernel(features)`."""
     run = best_child_kernel(features)
@@ -65,7 +64,7 @@ def make_best_child(features: Features) -> Any:
     return best_child
 
 
-@cache
+@factory()
 def best_child_kernel(features: Features) -> Callable[..., int]:
     """Return `best_child(nodes, final, settings, work) -> node`, the move to play from the root.
 

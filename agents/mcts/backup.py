@@ -1,16 +1,15 @@
 """What a simulation leaves behind: scores, AMAF and MAST statistics, and proofs."""
 
 from collections.abc import Callable
-from functools import cache
 
 from ludoteca.agents.mcts.features import Features
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import DRAW, LOSS, ROOT, UNEXPANDED, UNKNOWN, WIN
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import kernel
+from ludoteca.envs.jit import factory, kernel
 
 
-@cache
+@factory()
 def make_backup(game: Game, features: Features) -> tuple[Callable[..., None], ...]:
     """Return three kernels.
 

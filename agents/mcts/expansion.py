@@ -1,21 +1,20 @@
 """How the tree grows: the children of a new node, and positions met on other ways."""
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 
 from ludoteca.agents.mcts.features import Features
 from ludoteca.agents.mcts.tree import NO_PLAYER, ROOT, SIZE, SPARE, UNEXPANDED, UNKNOWN
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import kernel
+from ludoteca.envs.jit import factory, kernel
 
 PROBES = 8  # places where an entry of the transposition table may lie
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 U32 = np.uint64(32)
 
 
-@cache
+@factory()
 def make_expansion(game: Game, features: Features) -> tuple[Callable[..., None], ...]:
     """Return three kernels.
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from ludoteca.agents.mcts.act import BY_POLICY, MAX, MEAN
@@ -10,11 +9,11 @@ from ludoteca.agents.mcts.joint_features import JointFeatures
 from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading
 from ludoteca.agents.mcts.tree import ROOT
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import below
 
 
-@cache
+@factory()
 def make_best_action(game: Game, features: JointFeatures) -> Callable[..., int]:
     """Return the compiled form of `best_action_kernel(game, features)`."""
     run = best_action_kernel(game, features)
@@ -26,7 +25,7 @@ def make_best_action(game: Game, features: JointFeatures) -> Callable[..., int]:
     return best_action  # type: ignore[no-any-return]
 
 
-@cache
+@factory()
 def make_settled(game: Game) -> Callable[..., bool]:
     """Return the compiled form of `settled_kernel(game)`."""
     run = settled_kernel(game)
@@ -38,7 +37,7 @@ def make_settled(game: Game) -> Callable[..., bool]:
     return settled  # type: ignore[no-any-return]
 
 
-@cache
+@factory()
 def best_action_kernel(game: Game, features: JointFeatures) -> Callable[..., int]:
     """Return `best_action(arms, seat, final, settings, work) -> action`, the move to play.
 
@@ -83,7 +82,7 @@ def best_action_kernel(game: Game, features: JointFeatures) -> Callable[..., int
     return best_action
 
 
-@cache
+@factory()
 def settled_kernel(game: Game) -> Callable[..., bool]:
     """Return `settled(arms, seat) -> bool`: has one move both the most wins and the most visits."""
     num_actions = game.num_actions

@@ -1,6 +1,5 @@
 """Keeping the part of a tree that is still of use after moves have been played."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.mcts.memory import Trees
 from ludoteca.agents.mcts.tree import NO_PLAYER, PLAYED, ROOT, SIZE, SPARE, START, UNEXPANDED
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
 NOT_FOUND = -1
 
@@ -41,7 +40,7 @@ def keep_subtree(game: Game, trees: Trees, s: Any) -> bool:
     return True
 
 
-@cache
+@factory()
 def field_bits(game: Game) -> NDArray[np.uint8]:
     """Return ones where a record has fields and zeros where it is padded: there copies differ."""
     bits = np.zeros(game.state.itemsize, np.uint8)
@@ -50,7 +49,7 @@ def field_bits(game: Game) -> NDArray[np.uint8]:
     return bits
 
 
-@cache
+@factory()
 def make_find(game: Game) -> Any:
     """Return `find(nodes, states, words, target, used) -> node`, where the words of both agree."""
     step = game.step
@@ -88,7 +87,7 @@ def make_find(game: Game) -> Any:
     return find
 
 
-@cache
+@factory()
 def make_copy_subtree() -> Any:
     """Return `copy_subtree(nodes, root, out) -> size`, which keeps the children together."""
 

@@ -6,7 +6,6 @@ that of the player who moved into it.
 """
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from ludoteca.agents.mcts.backup import make_backup
@@ -17,11 +16,11 @@ from ludoteca.agents.mcts.selection import make_selection
 from ludoteca.agents.mcts.simulation import make_simulation
 from ludoteca.agents.mcts.tree import PLAYED, ROOT, SIZE, START, UNEXPANDED, UNKNOWN
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import next_u64
 
 
-@cache
+@factory()
 def make_search(game: Game, features: Features) -> Any:
     """Return the compiled form of `search_kernel(game, features)`."""
     run = search_kernel(game, features)
@@ -33,7 +32,7 @@ def make_search(game: Game, features: Features) -> Any:
     return search
 
 
-@cache
+@factory()
 def search_kernel(game: Game, features: Features) -> Callable[..., None]:
     """Return `search(nodes, shared, table, states, words, work, settings, simulations)`.
 

@@ -2,17 +2,16 @@
 
 import math
 from collections.abc import Callable
-from functools import cache
 
 from ludoteca.agents.mcts.features import Features
 from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading, unit
 from ludoteca.agents.mcts.tree import UNEXPANDED, UNKNOWN
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import kernel
+from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
 
 
-@cache
+@factory()
 def make_selection(
     game: Game, features: Features
 ) -> tuple[Callable[..., int], Callable[..., None]]:

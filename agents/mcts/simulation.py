@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from functools import cache
 
 from ludoteca.agents.evaluations import find_evaluation
 from ludoteca.agents.mcts.expansion import make_expansion
@@ -10,11 +9,11 @@ from ludoteca.agents.mcts.features import Features
 from ludoteca.agents.mcts.policies import unit
 from ludoteca.agents.playouts import playout_policy
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import kernel
+from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
 
 
-@cache
+@factory()
 def make_simulation(game: Game, features: Features) -> tuple[Callable[..., int], ...]:
     """Return two kernels.
 

@@ -10,7 +10,6 @@ section III.A; its use for Tron is due to Samothrakis, Robles and Lucas, 2010.
 
 import math
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from ludoteca.agents.evaluations import find_evaluation
@@ -20,7 +19,7 @@ from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading, unit
 from ludoteca.agents.mcts.tree import ROOT
 from ludoteca.agents.playouts import playout_policy
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import below, next_u64
 
 NOBODY = -1  # in place of an action: the player is not active
@@ -28,7 +27,7 @@ START, PLAYED = range(2)  # the positions a search works on: the root's, and the
 STATES = 2
 
 
-@cache
+@factory()
 def make_search(game: Game, features: JointFeatures) -> Callable[..., int]:
     """Return the compiled form of `search_kernel(game, features)`."""
     run = search_kernel(game, features)
@@ -49,7 +48,7 @@ def make_search(game: Game, features: JointFeatures) -> Callable[..., int]:
     return search  # type: ignore[no-any-return]
 
 
-@cache
+@factory()
 def search_kernel(game: Game, features: JointFeatures) -> Callable[..., int]:
     """Return `search(nodes, arms, table, size, states, work, settings, simulations) -> size`.
 
@@ -126,7 +125,7 @@ def search_kernel(game: Game, features: JointFeatures) -> Callable[..., int]:
     return search
 
 
-@cache
+@factory()
 def make_selection(game: Game, features: JointFeatures) -> Callable[..., int]:
     """Return the kernel `choose_all(arms, node, s, depth, work, settings) -> joint`.
 
@@ -227,7 +226,7 @@ def make_selection(game: Game, features: JointFeatures) -> Callable[..., int]:
     return choose_all
 
 
-@cache
+@factory()
 def make_playout(game: Game, features: JointFeatures) -> Callable[..., None]:
     """Return the kernel `play_out(s, work, settings)`.
 

@@ -1,13 +1,12 @@
 """What a network has said of positions lately: searches come back to them, and games share them."""
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.jit import compiled_without_allocation
+from ludoteca.envs.jit import compiled_without_allocation, factory
 
 Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
 NOWHERE = -1
@@ -67,7 +66,7 @@ class Memory:
         return outputs
 
 
-@cache
+@factory()
 def make_find() -> Any:
     """Return the compiled function `find(planes, known, used, call, places, new)`.
 

@@ -1,7 +1,6 @@
 """What a network sees of games in which all move at once: each seat looks for itself."""
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.networks import goose_view
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled
+from ludoteca.envs.jit import compiled, factory
 from ludoteca.envs.params import choice
 from ludoteca.envs.symmetry import Symmetry
 
@@ -125,7 +124,7 @@ def first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
     return new
 
 
-@cache
+@factory()
 def make_rich_view(game: Game) -> Any:
     """Return `view(states, new, seats, planes, masks)`, which fills the last two.
 

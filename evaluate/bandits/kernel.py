@@ -1,13 +1,12 @@
 """The compiled loop of the bandits, one for each selection policy."""
 
 import math
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading, unit
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import GAMMA, next_u64
 
 # Policies whose score of an arm, while that arm is not pulled, never falls as t grows, and draws no
@@ -20,7 +19,7 @@ MONOTONE = frozenset(
 SLACK = 1e-12  # more than rounding may let a monotone score fall
 
 
-@cache
+@factory()
 def make_play(policy_name: str, lazy: bool) -> Any:
     """Return the compiled loop of a policy.
 

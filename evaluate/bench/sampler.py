@@ -4,14 +4,13 @@ Masks are read eight actions at a time, as bytes of one number, after Knuth, "Th
 Programming", volume 4A, section 7.1.3.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.games.bitboards import count
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import below
 
 EIGHT = 8
@@ -35,7 +34,7 @@ class MaskSampler:
         return actions
 
 
-@cache
+@factory()
 def make_mask_sampler() -> Any:
     """Return `sample(masks, rng, actions)`, `masks` uint8 `[N, A]` and `actions` int64 `[N]`."""
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled
+from ludoteca.envs.jit import compiled, factory
 from ludoteca.envs.params import integer
 from ludoteca.evaluate.solve import meaningful_bytes
 
@@ -118,7 +117,7 @@ def _next_level(
     return len(own), _Level(after[distinct], moves[distinct], parents[distinct], results[distinct])
 
 
-@cache
+@factory()
 def make_replies(game: Game) -> tuple[Any, Any]:
     """Return two compiled functions over positions in which the game goes on.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import move, step, turns_back
-from ludoteca.envs.jit import compiled_without_allocation, kernel
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 
@@ -84,7 +83,7 @@ def lives_of(replays: Sequence[Replay]) -> Lives:
     return lives
 
 
-@cache
+@factory()
 def make_follow() -> Any:
     """Return `follow(states, actions, causes, why, forced, steps)`.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from ludoteca.agents.actor_critic import Run, policy_of
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.draws import by_weight
 from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.envs.jit import compiled_without_allocation
+from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.arena import Arena, Turn
 
@@ -159,7 +158,7 @@ def advantages(played: Round, gamma: float, trace: float) -> NDArray[np.float32]
     return found
 
 
-@cache
+@factory()
 def trace_back() -> Any:
     """Return `trace_back(lanes, seats, values, returns, gamma, trace, ahead, seen, found)`.
 

@@ -1,12 +1,11 @@
 """From finished games to transitions: what each move led to, some steps later."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.jit import compiled
+from ludoteca.envs.jit import compiled, factory
 from ludoteca.envs.wrappers import loss_weight
 from ludoteca.train.dqn.config import Config
 from ludoteca.train.dqn.rounds import Round
@@ -59,7 +58,7 @@ def rewards(round_: Round, config: Config, plies: int) -> NDArray[np.float32]:
     return paid.astype(np.float32)
 
 
-@cache
+@factory()
 def make_link() -> Any:
     """Return `link(lengths, movers, explored, rewards, learned, rule, found, numbers)`.
 

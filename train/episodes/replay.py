@@ -1,12 +1,11 @@
 """Playing games again in which all move at once."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ludoteca.envs.game import FORFEIT, Game
-from ludoteca.envs.jit import compiled_without_allocation
+from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.train.episodes.chance import CHANCE, NOT_SO
 
 NO_LABEL = -1  # instead of an action: the seat is out, or has forfeited
@@ -22,7 +21,7 @@ COMPLAINTS = {
 }
 
 
-@cache
+@factory()
 def play_again(game: Game) -> Any:
     """Return a function that plays games again, position by position.
 

@@ -1,13 +1,12 @@
 """Comparing recorded games of Hungry Geese with the rules, step by step."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import geese, init, is_terminal, step
-from ludoteca.envs.jit import compiled_without_allocation
+from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.train.episodes.chance import NOT_SO, begin, count_drawn, redraw
 from ludoteca.train.episodes.episodes import Episodes
 from ludoteca.train.episodes.kaggle import Record
@@ -84,7 +83,7 @@ def _complaint(record: Record, s: Any, what: int, t: int, p: int, count: int) ->
     return f"state {t}: goose {p} lies on {there}, by the rules on {geese(s)[p]}"
 
 
-@cache
+@factory()
 def make_follow() -> Any:
     """Return `follow(states, actions, geese, lengths, food, food_counts, cells, found)`.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.batch import words_of
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled_without_allocation
+from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.train.archive import load_arrays, reading, save_arrays
 
 FORMAT = "ludoteca-games"
@@ -175,7 +174,7 @@ def join(parts: list[Games]) -> Games:
     return Games(first.game, **arrays, about=first.about)
 
 
-@cache
+@factory()
 def play_again(game: Game) -> Any:
     """Return `play(states, words, actions, lengths, results, seats, legal, scores, wrong, ply)`.
 

@@ -7,7 +7,6 @@ headings.
 """
 
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -18,7 +17,7 @@ from ludoteca.envs.files import writing
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.games.othello import othello
-from ludoteca.envs.jit import compiled_without_allocation
+from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.train.positions.games import UNKNOWN, Games, Positions
 
 SIDES = {4 * 4: 4, 6 * 6: 6, 8 * 8: 8}  # board size by number of cells
@@ -238,7 +237,7 @@ def _lines(positions: Positions, labels: NDArray[np.int8]) -> bytes:
     return text[kept].tobytes()
 
 
-@cache
+@factory()
 def follow(game: Game) -> Any:
     """Return `follow(white, black, labels, states, stage, label, scores, actions, results)`.
 

@@ -1,0 +1,175 @@
+"""Machine code on disk: one checked file per function and signature, or none where none can be.
+
+Numba's own cache keeps an index per function beside its files, which two processes can overwrite,
+and trusts what it reads. Here a file's name is a digest of all that its contents depend on, and it
+begins with a digest of the contents: nothing needs an index, and a broken file is known for one.
+"""
+
+import contextlib
+import hashlib
+import os
+import pickle
+import stat
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+from numba.core.caching import Cache, CompileResultCacheImpl, UserProvidedCacheLocator
+from numba.core.serialize import dumps
+
+from ludoteca.envs.files import write_whole
+
+DIGEST = 32  # bytes of SHA-256
+ADVICE = "set NUMBA_CACHE_DIR to a folder that can be written to"
+_warned: set[str] = set()
+
+
+class PrivateFolderLocator(UserProvidedCacheLocator):
+    """Locates code in a folder in the system's temporary one that only its owner can enter.
+
+    The last resort of an installation that cannot be written to, without a home directory.
+    """
+
+    def __init__(self, py_func: Any, py_file: str):
+        super().__init__(py_func, py_file)
+        self._cache_path = str(private_folder() / self.get_suitable_cache_subpath(py_file))
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        """Return the locator, or None if there is no such folder or no source file."""
+        if not os.path.exists(py_file):
+            return None
+        try:
+            locator = cls(py_func, py_file)
+            locator.ensure_cache_path()
+        except OSError:
+            return None
+        warn_once(
+            "private",
+            "neither the installed package nor the home directory can be written to: compiled code "
+            f"is kept in {private_folder()} until the system clears it; to keep it, {ADVICE}",
+        )
+        return locator
+
+
+class _Implementation(CompileResultCacheImpl):
+    _locator_classes = (*CompileResultCacheImpl._locator_classes, PrivateFolderLocator)
+
+
+class CodeCache(Cache):
+    """The machine code of one function on disk, by signature.
+
+    Whatever goes wrong with the disk, the function is compiled: a warning then says so once. What
+    is not fit to be loaded is deleted, and written anew.
+    """
+
+    _impl_class = _Implementation
+
+    def __init__(self, function: Any, digest: str):
+        """Find a folder.
+
+        Args:
+            function: the Python function.
+            digest: of everything that its machine code depends on, but for Numba and the processor.
+        """
+        self._digest = digest
+        self._folder: Path | None = None
+        self.enable()
+        try:
+            self._impl = _Implementation(function)
+            self._folder = Path(self._impl.locator.get_cache_path())
+        except (RuntimeError, OSError) as error:  # no locator is available; no current directory
+            if os.path.exists(function.__code__.co_filename):
+                warn_once("none", f"compiled code cannot be kept: {error}; {ADVICE}")
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder, or None if there is none."""
+        return None if self._folder is None else str(self._folder)
+
+    def flush(self) -> None:
+        """Delete the function's files."""
+        for path in self._folder.glob(f"{self._stem}.*.nbc") if self._folder else ():
+            path.unlink(missing_ok=True)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled code of a signature, or None."""
+        target_context.refresh()
+        if self._folder is None or not self._enabled:
+            return None
+        path = self._path(sig, target_context.codegen())
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        try:
+            if hashlib.sha256(content[DIGEST:]).digest() != content[:DIGEST]:
+                raise ValueError("its checksum does not match")
+            return self._impl.rebuild(target_context, pickle.loads(content[DIGEST:]))
+        except Exception as error:
+            warn_once(
+                "broken", f"{path} is broken ({error}): it is deleted, and its code compiled anew"
+            )
+            _delete(path)
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write the compiled code of a signature, if that is possible."""
+        if self._folder is None or not self._enabled or not self._impl.check_cachable(data):
+            return
+        content = dumps(self._impl.reduce(data))
+        path = self._path(sig, data.codegen)
+        try:
+            write_whole(path, hashlib.sha256(content).digest() + content)
+        except OSError as error:
+            self.disable()
+            warn_once(
+                "unwritten",
+                f"compiled code cannot be kept in {self._folder}: {error}. It will be compiled "
+                f"again by the next process; free some space, or {ADVICE}",
+            )
+
+    @property
+    def _stem(self) -> str:
+        return str(self._impl.filename_base)
+
+    def _path(self, sig: Any, codegen: Any) -> Path:
+        """Return the file of a signature; what it depends on is in the name."""
+        versions = (numba.__version__, llvmlite.__version__)
+        depends_on = repr((versions, self._digest, str(sig), codegen.magic_tuple()))
+        key = hashlib.sha256(depends_on.encode()).hexdigest()[:24]
+        assert self._folder is not None
+        return self._folder / f"{self._stem}.{key}.nbc"
+
+
+def private_folder() -> Path:
+    """Return the user's own folder in the system's temporary one, which is made if need be.
+
+    Raises:
+        OSError: if it cannot be made, or others could write to it: loading code runs it.
+    """
+    user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    folder = Path(tempfile.gettempdir()) / f"ludoteca-code-{user}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    if hasattr(os, "getuid") and (
+        not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077
+    ):
+        raise PermissionError(f"{folder} is not a folder that only its owner can use")
+    return folder
+
+
+def warn_once(topic: str, message: str) -> None:
+    """Warn, but of every topic only once in a process."""
+    if topic not in _warned:
+        _warned.add(topic)
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def _delete(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)

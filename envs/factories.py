@@ -1,0 +1,163 @@
+"""Factories: functions that close over the kernels of a game and return compiled functions.
+
+What a factory makes is found again by its arguments. So compiled functions and kernels are never
+pickled themselves, but as the factory, its arguments and their name in what it made; another
+process builds them anew, or loads them from the disk cache.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, wraps
+from types import FunctionType
+from typing import Any, ParamSpec, TypeVar
+
+from ludoteca.envs.compilation import LOCK
+
+P = ParamSpec("P")
+R = TypeVar("R")
+ORIGIN = "__made_in__"  # the attribute of a kernel that holds its `Origin`
+
+
+@dataclass(eq=False)
+class Build:
+    """One call of a factory.
+
+    Attributes:
+        factory: the factory.
+        args: its arguments.
+        kwargs: its keyword arguments.
+        purpose: what its code is for, such as `"search"`.
+        seconds: typical durations of compilation, by the names of compiled functions.
+        made: the compiled functions and kernels it made, by name.
+        result: what it returned.
+    """
+
+    factory: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    purpose: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    made: dict[str, Any] = field(default_factory=dict)
+    result: Any = None
+
+    def add(self, name: str, thing: Any) -> "Origin":
+        """Remember what was made; a name that is taken gets a number."""
+        number, free = 1, name
+        while free in self.made:
+            number += 1
+            free = f"{name}#{number}"
+        self.made[free] = thing
+        return Origin(self, free)
+
+
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """The factory call that something was made in, and its name there."""
+
+    build: Build
+    name: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _find_origin, self.reference()
+
+    def reference(self) -> tuple[Any, ...]:
+        """Return the arguments of `find_made`."""
+        build = self.build
+        args = tuple(by_reference(one) for one in build.args)
+        kwargs = {key: by_reference(one) for key, one in build.kwargs.items()}
+        return build.factory, args, kwargs, self.name
+
+
+class ByReference:
+    """A kernel on its way into a pickle, out of which it comes as itself."""
+
+    def __init__(self, kernel: Any):
+        self.kernel = kernel
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return find_made, getattr(self.kernel, ORIGIN).reference()
+
+
+_running: list[Build] = []  # factory calls, from the outermost to the innermost; under `LOCK`
+
+
+def factory(
+    purpose: str = "", seconds: Mapping[str, float] | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make a function that returns compiled functions or kernels a factory.
+
+    It is called once for each combination of (hashable) arguments, whatever threads ask for it.
+
+    Args:
+        purpose: what its code is for, in messages about compilation, such as `"search"`.
+        seconds: how long its functions take to compile, by name: median over the package's games on
+            one core of a server of 2023. Only those that are always needed.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def make(*args: P.args, **kwargs: P.kwargs) -> R:
+            found: R = _build(make, *args, **kwargs).result
+            return found
+
+        _about[make] = purpose, seconds or {}
+        return make
+
+    return decorate
+
+
+_about: dict[Callable[..., Any], tuple[str, Mapping[str, float]]] = {}
+_builds: dict[Any, Build] = {}
+
+
+@cache  # which finds things faster than a dictionary, but lets two threads build the same
+def _build(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Build:
+    with LOCK:
+        key = (make, args, tuple(kwargs.items()))
+        if key not in _builds:
+            build = Build(make, args, kwargs, *_about.get(make, ("", {})))
+            _running.append(build)
+            try:
+                build.result = make.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]
+            finally:
+                _running.pop()
+            _builds[key] = build
+        return _builds[key]
+
+
+def running_build() -> Build | None:
+    """Return the innermost factory call that is running in this thread, if any."""
+    with LOCK:
+        return _running[-1] if _running else None
+
+
+def find_made(
+    make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
+) -> Any:
+    """Return what a factory, called with these arguments, made under a name."""
+    make(*args, **kwargs)
+    return _origin_build(make, args, kwargs).made[name]
+
+
+def _find_origin(
+    make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
+) -> Origin:
+    make(*args, **kwargs)
+    return Origin(_origin_build(make, args, kwargs), name)
+
+
+def _origin_build(make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Build:
+    with LOCK:
+        return _builds[make, args, tuple(kwargs.items())]
+
+
+def by_reference(thing: Any) -> Any:
+    """Return a kernel of a factory in a form that can be pickled, anything else as it is."""
+    if isinstance(thing, FunctionType) and hasattr(thing, ORIGIN):
+        return ByReference(thing)
+    return thing
+
+
+def resolved(thing: Any) -> Any:
+    """Return the kernel in what `by_reference` returned, anything else as it is."""
+    return thing.kernel if isinstance(thing, ByReference) else thing
