@@ -118,6 +118,7 @@ class ActorCriticAgent(NetworkAgent):
     """
 
     kind = "ac"
+    made_when_needed = ("_search",)
 
     def __init__(
         self,

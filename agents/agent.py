@@ -2,11 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.factories import by_reference, resolved
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
 
@@ -21,7 +22,12 @@ class Agent(ABC):
         choose: its policy kernel `choose(s, player, legal, n, rng) -> action`, if it is one.
         most_games: how many games it can play side by side, in the lanes before that number; None
             if there is no limit.
+
+    Agents can be copied and pickled, and play on as the original would.
     """
+
+    made_when_needed: ClassVar[tuple[str, ...]] = ()
+    """Attributes of a subclass that are None in a copy, as it can make them anew."""
 
     choose: Policy | None = None
     most_games: int | None = None
@@ -32,6 +38,13 @@ class Agent(ABC):
     def start(self, lanes: NDArray[np.int64]) -> None:
         """Forget the games of `lanes`: new ones begin there. Agents without memory do nothing."""
         return
+
+    def __getstate__(self) -> dict[str, Any]:
+        anew = dict.fromkeys(self.made_when_needed)
+        return {key: by_reference(value) for key, value in (vars(self) | anew).items()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update({key: resolved(value) for key, value in state.items()})
 
     def prepare(self) -> None:
         """Compile or load what acting needs, so that the first move takes no longer than others."""

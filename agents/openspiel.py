@@ -72,6 +72,16 @@ class OpenSpielAgent(Agent):
         self._words = words_of(self._states)
         self._legal = np.zeros((FOLLOWED, game.num_actions), np.int16)
 
+    def __getstate__(self) -> dict[str, Any]:
+        made = {"_pyspiel", "_to_theirs", "_to_ours", "_words"}
+        return {key: value for key, value in vars(self).items() if key not in made}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        _, self._to_theirs, self._to_ours = counterpart(self.game)
+        self._pyspiel = import_pyspiel()
+        self._words = words_of(self._states)
+
     def prepare(self) -> None:
         """Compile what finds the moves of others."""
         self._find_moves(self.game.empty(1)[0], self.game.empty(1)[0])

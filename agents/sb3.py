@@ -112,8 +112,21 @@ class SB3Agent(Agent):
         scores = np.where(masks == 1, scores, -np.inf)
         return scores.argmax(1) if self._deterministic else draw(scores, rngs)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "game": self.game,
+            "policy": self._policy,
+            "deterministic": self._deterministic,
+            "channels_last": self._channels_last,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Agent.__init__(self, state["game"])
+        self._adopt(state["policy"], state["deterministic"], state["channels_last"])
+
     def _adopt(self, policy: BasePolicy, deterministic: bool, channels_last: bool | None) -> None:
         self._policy, self._deterministic = policy, deterministic
+        self._channels_last = channels_last
         self._scores, is_distribution = find_scores(policy)
         if not (deterministic or is_distribution):
             raise ValueError(

@@ -57,5 +57,5 @@ class Buffers:
             if kept is array:
                 self._marked[i] = rows
 
-    def __deepcopy__(self, memo: Any) -> "Buffers":
-        return Buffers(self._shape, self._dtype, self._cleared)
+    def __reduce__(self) -> tuple[type["Buffers"], tuple[Any, ...]]:
+        return Buffers, (self._shape, self._dtype, self._cleared)

@@ -1,13 +1,15 @@
 """What a game is: a record dtype and a handful of kernels over one record of it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import wraps
+from types import FunctionType
 from typing import Any, Literal, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.compilation import LOCK
 from ludoteca.envs.layout import Layout
 from ludoteca.envs.symmetry import Symmetry
 
@@ -112,8 +114,17 @@ class Game:
     def __deepcopy__(self, memo: Any) -> "Game":
         return self  # a game is a value, and compiled code is found by its identity
 
-    def __reduce__(self) -> tuple[Callable[[str], "Game"], tuple[str]]:
-        return _load, (self.spec,)
+    def __reduce__(self) -> tuple[Callable[..., "Game"], tuple[Any, ...]]:
+        """Return what makes the game anew: its spec, its factory, or all its fields.
+
+        A registered game is its spec. Factories, and kernels in fields, are pickled by reference;
+        those of a script or notebook (`__main__`) need `cloudpickle` to reach another process.
+        """
+        if _is_registered(self):
+            return _load, (self.spec,)
+        if "_factory" in vars(self):
+            return _call, (vars(self)["_factory"], dict(self.params))
+        return _from_fields, ({one.name: getattr(self, one.name) for one in fields(self)},)
 
     @property
     def simultaneous(self) -> bool:
@@ -148,7 +159,9 @@ class Game:
         return s
 
 
-_made: dict[str, Game] = {}
+# Games by their factory, spec and kernels: a cell of a notebook that is run again after an edit
+# makes another game.
+_made: dict[Any, Game] = {}
 
 
 def unique(factory: Callable[P, Game]) -> Callable[P, Game]:
@@ -159,11 +172,21 @@ def unique(factory: Callable[P, Game]) -> Callable[P, Game]:
 
     @wraps(factory)
     def make(*args: P.args, **kwargs: P.kwargs) -> Game:
-        plain: Any = {key: _plain(value) for key, value in kwargs.items()}
-        game = factory(*map(_plain, args), **plain)
-        return _made.setdefault(game.spec, game)
+        return _make_once(make, args, kwargs)
 
     return make
+
+
+def _make_once(make: Any, args: Any, kwargs: Any) -> Game:
+    plain = {key: _plain(value) for key, value in kwargs.items()}
+    with LOCK:
+        game: Game = make.__wrapped__(*map(_plain, args), **plain)
+        parts = [getattr(game, one.name) for one in fields(game)]
+        kernels = tuple(one.__code__ for one in parts if isinstance(one, FunctionType))
+        found = _made.setdefault((make.__module__, make.__qualname__, game.spec, kernels), game)
+        if found is game:
+            object.__setattr__(game, "_factory", make)  # the dataclass is frozen
+        return found
 
 
 def _plain(value: Any) -> Any:
@@ -175,3 +198,20 @@ def _load(spec: str) -> Game:
     from ludoteca.envs.registry import make_game
 
     return make_game(spec)
+
+
+def _is_registered(game: Game) -> bool:
+    from ludoteca.envs.registry import make_game
+
+    try:
+        return make_game(game.spec) is game
+    except (TypeError, ValueError):
+        return False
+
+
+def _call(factory: Callable[..., Game], params: dict[str, Any]) -> Game:
+    return factory(**params)
+
+
+def _from_fields(values: dict[str, Any]) -> Game:
+    return Game(**values)

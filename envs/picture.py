@@ -1,6 +1,5 @@
 """What `env.render()` does in every environment of one game."""
 
-import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,10 +36,8 @@ class Picture:
         self._window.show(render(self._game, s, "rgb_array", last_action=action))
         return None
 
-    def __deepcopy__(self, memo: Any) -> "Picture":
-        twin = copy.copy(self)
-        twin._window = None
-        return twin
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_window": None}  # every copy opens its own
 
     def close(self) -> None:
         """Close the window, if there is one."""

@@ -20,6 +20,7 @@ class GuidedAgent(Agent):
         simulations: of each search.
     """
 
+    made_when_needed = ("_search",)
     simulations: int
 
     def __init__(self, sight: Sight, rule: Rule, leaves: int, considered: int = 16):

@@ -84,6 +84,19 @@ class KaggleAgent(Agent):
         self._why: dict[Seat, tuple[str, str]] = {}
         self._spare: Process | None = self._checked()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the settings; a copy starts processes of its own.
+
+        Raises:
+            TypeError: during a game, as what the submission remembers of it is in its process.
+        """
+        if self._banks:
+            raise TypeError(
+                f"{self.path.name} is playing, and what it remembers is in its process: copy or "
+                "pickle the agent before its first game, or call start on all its lanes first"
+            )
+        return vars(self) | {"_processes": {}, "_spare": None}
+
     def start(self, lanes: NDArray[np.int64]) -> None:
         """Forget the games of `lanes`: new ones begin there."""
         begun = set(lanes.tolist())

@@ -46,9 +46,13 @@ class JointThreads:
     """
 
     def __init__(self, game: Game, max_nodes: int, threads: int):
+        self._made_of = game, max_nodes, threads
         self.trees = [JointTree.make(game, max_nodes) for _ in range(threads)]
         self.sizes = [0] * threads
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    def __reduce__(self) -> tuple[type["JointThreads"], tuple[Any, ...]]:
+        return JointThreads, self._made_of  # every search begins anew
 
     def begin(self, s: Any, rng: NDArray[np.uint64]) -> None:
         """Begin the search of position `s`; every thread has a random stream of its own."""

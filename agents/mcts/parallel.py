@@ -26,6 +26,7 @@ class Threads:
     """
 
     def __init__(self, game: Game, features: Features, max_nodes: int, threads: int, parallel: str):
+        self._made_of = game, features, max_nodes, threads, parallel
         first = Trees.make(game, features, max_nodes)
         self.shared_tree = parallel == "tree"
         self.trees = [first] + [
@@ -35,6 +36,25 @@ class Threads:
             for _ in range(threads - 1)
         ]
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return how the memory is made, and what the next search can find of the last one.
+
+        That is all but the transposition table, which every search clears.
+        """
+        used = [
+            (tree.nodes[: tree.size].copy(), tree.shared)
+            for tree in (self.trees[:1] if self.shared_tree else self.trees)
+        ]
+        own = [(tree.states, tree.work) for tree in self.trees]
+        return {"made_of": self._made_of, "used": used, "own": own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Threads.__init__(self, *state["made_of"])
+        for tree, (nodes, shared) in zip(self.trees, state["used"], strict=False):
+            tree.nodes[: len(nodes)], tree.shared[:] = nodes, shared
+        for tree, (states, work) in zip(self.trees, state["own"], strict=True):
+            tree.states[:], tree.work[:] = states, work
 
     def begin(self, s: Any, rng: int) -> None:
         """Begin the search of position `s`; every thread has a random stream of its own."""

@@ -39,6 +39,21 @@ class Memory:
         self._calls = 0
         self.asked = self.evaluated = 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the settings and the places in use: mostly few of them are."""
+        used = np.flatnonzero(self._used)
+        kept = {key: getattr(self, key)[used] for key in ("_planes", "_outputs", "_used")}
+        return vars(self) | kept | {"_places": (used, len(self._used))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        used, places = state.pop("_places")
+        vars(self).update(state)
+        for key in ("_planes", "_outputs", "_used"):
+            kept = state[key]
+            whole = np.zeros((places, *kept.shape[1:]), kept.dtype)
+            whole[used] = kept
+            setattr(self, key, whole)
+
     def clear(self) -> None:
         """Forget everything: the network has changed."""
         self._used[:] = 0

@@ -50,6 +50,13 @@ class Runner:
         self.precision = faster_precision(device) if precision == "auto" else precision
         self._running = self._converted()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_running": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._running = self._converted()  # what is fast depends on the machine
+
     def load(self, network: nn.Module) -> None:
         """Take over the weights of a network of the same form."""
         with torch.no_grad():
