@@ -47,81 +47,174 @@ def begun(env: Any, steps: int = 3) -> Any:
     return env
 
 
-def every_face(small: Small) -> list[tuple[str, Any]]:
-    """Make environments: every game in a vector, and every face with all kinds of opponents."""
+def environments(small: Small) -> list[tuple[str, Any]]:
+    """Make every face of two games, with all kinds of opponents and with threads."""
     made: list[tuple[str, Any]] = []
-    for id_ in GAMES:
-        params = dict(small(id_).params)
-        made.append((f"vector {id_}", gym.make_vec(f"ludoteca/{id_}", num_envs=3, **params)))
     for id_ in ("TicTacToe-v0", "Tron-v0"):
         name, params = f"ludoteca/{id_}", dict(small(id_).params)
+        searching = {"num_envs": 3, "opponent": "mcts:simulations=20"}
+        threads = {"num_envs": 3, "num_threads": 2, "opponent": "random"}
         made += [
             (f"single {id_}", gym.make(name, agent_seat="random", **params)),
+            (f"vector {id_}", gym.make_vec(name, num_envs=3, **params)),
             (f"aec {id_}", pettingzoo.make("aec", name, **params)),
             (f"parallel {id_}", pettingzoo.make("parallel", name, **params)),
-            (
-                f"vector mcts {id_}",
-                gym.make_vec(name, num_envs=3, opponent="mcts:simulations=20", **params),
-            ),
-            (
-                f"threads {id_}",
-                gym.make_vec(name, num_envs=3, num_threads=2, opponent="random", **params),
-            ),
+            (f"searching {id_}", gym.make_vec(name, **searching, **params)),
+            (f"threads {id_}", gym.make_vec(name, **threads, **params)),
             (f"sb3 {id_}", SB3VecEnv(small(id_), 3, opponent="random", num_threads=2)),
         ]
-    made += [
+    search = "mcts:simulations=20,threads=2,parallel=root"
+    return [
+        *made,
         ("python", GameVectorEnv("tictactoe", 3, opponent=FirstLegal())),
-        ("human", gym.make("ludoteca/TicTacToe-v0", render_mode="ansi")),
-        ("tree of threads", gym.make("ludoteca/TicTacToe-v0", opponent="mcts:reuse=True")),
+        ("rendered", gym.make("ludoteca/TicTacToe-v0", render_mode="ansi")),
+        ("threads of a search", gym.make("ludoteca/TicTacToe-v0", opponent=search)),
     ]
-    return made
 
 
-@pytest.mark.filterwarnings("ignore:.*same player.*")
-def test_environments_play_on_in_another_process(small: Small, tmp_path: Path) -> None:
-    things = [(name, begun(env)) for name, env in every_face(small)]
-    for name, env in things:
-        stored = pickle.dumps(env)  # not only by cloudpickle
-        assert pickle.loads(stored) is not env, name
-    played = in_another_process(things, tmp_path / "environments")
-    for name, env in things:
-        twin = copy.deepcopy(env)
-        expected = play_on(env)
-        assert played[name] == expected, name
-        if "mcts" not in name and name not in ("python", "tree of threads"):
-            assert play_on(twin) == expected, name  # copies share opponents, and so their memory
+# A script, or a notebook, with a game of its own.
+SCRIPT = """
+import numpy as np
+from ludoteca.envs.game import Game, unique
+from ludoteca.envs.jit import kernel
+from ludoteca.envs.layout import Layout, Piece
+
+MOST = 2
+
+@kernel
+def init(s, seed):
+    s.left, s.to_move = s.heap, 0
+
+@kernel
+def player(s):
+    return int(s.to_move)
+
+@kernel
+def least(a, b):
+    return a if a < b else b
+
+@kernel
+def legal_actions(s, out):
+    for action in range(least(s.left, MOST)):
+        out[action] = action
+    return least(s.left, MOST)
+
+@kernel
+def step(s, action):
+    s.left -= action + 1
+    s.to_move = 1 - s.to_move
+
+@kernel
+def is_terminal(s):
+    return s.left == 0
+
+@kernel
+def returns(s, out):
+    out[:] = 0
+    if s.left == 0:
+        out[s.to_move], out[1 - s.to_move] = -1, 1
+
+@kernel
+def observe(s, player, out):
+    out[0, 0, 0] = s.left
+
+def take_away(heap=9):
+    return Game(
+        name="take_away", title="Take away", params={"heap": heap}, num_players=2,
+        num_actions=MOST, max_plies=heap, observation_shape=(1, 1, 1), observation_high=heap,
+        state=np.dtype([("left", np.int8), ("heap", np.int8), ("to_move", np.int8)], align=True),
+        settings={"heap": heap}, init=init, player=player, legal_actions=legal_actions, step=step,
+        is_terminal=is_terminal, returns=returns, observe=observe,
+        layout=Layout("squares", 1, 1, (Piece("X", "X", "cross", "#c0392b", 0),), lambda s: [0]),
+        action_names=("one", "two"), symmetries=lambda: (), check=lambda s: "",
+    )
+
+unique_take_away = unique(take_away)
+"""
 
 
+def games_of_a_script() -> list[tuple[str, Any]]:
+    script: dict[str, Any] = {"__name__": "__main__"}
+    exec(SCRIPT, script)
+    game = script["unique_take_away"](heap=9)
+    assert script["unique_take_away"](heap=9) is game
+    with pytest.raises((pickle.PicklingError, AttributeError), match="take_away"):
+        pickle.dumps(game)  # the other process could not import it
+    assert cloudpickle.loads(cloudpickle.dumps(game)) is game
+    return [
+        ("game of a script", GameVectorEnv(game, 3)),
+        ("game without a name", GameVectorEnv(script["take_away"](heap=9), 3)),
+    ]
+
+
+# Every kind of agent whose games go on: those with a memory, with threads, and with networks.
 AGENTS = (
-    ("hex:board_size=5", "random"),
-    ("hex:board_size=5", "mcts:simulations=30,reuse=True,mast=gibbs"),
+    ("tictactoe", "mcts:simulations=20,reuse=True"),
+    ("tictactoe", "mcts:simulations=20"),
+    ("hex:board_size=5", "dqn:hex5,epsilon=0.3"),
+    ("hex:board_size=5", "az:hex5,simulations=8,temperature=1"),
+    ("hungry_geese", "deterministic"),
+    ("hungry_geese", "cnn:geese,temperature=1"),
+)
+MORE_AGENTS = (
+    ("hex:board_size=5", "mcts:simulations=30,reuse=True,mast=gibbs,transpositions=True"),
     ("hex:board_size=5", "flat:simulations=30"),
     ("hex:board_size=5", "mixed:0.3"),
-    ("hex:board_size=5", "dqn:hex5,epsilon=0.3"),
-    ("hex:board_size=5", "az:hex5,simulations=16,temperature=1"),
-    ("hungry_geese", "deterministic"),
-    ("hungry_geese", "mcts:simulations=20"),
+    ("hungry_geese", "mcts:simulations=20,threads=2"),
     ("hungry_geese", "ac:geese,simulations=8"),
-    ("hungry_geese", "cnn:geese,temperature=1"),
+    ("connect4", "az:connect4,simulations=8,endgame=4"),
+    ("connect4", "mcts:simulations=20,endgame=8"),
+    ("othello:board_size=6", "greedy"),
+    ("tron", "random_safe"),
 )
 
 
-def test_agents_play_on_in_another_process(tmp_path: Path) -> None:
-    things = []
-    for game, spec in AGENTS:
-        agent = make_agent(spec, make_game(game))
-        play_on(agent)  # so that there is something to remember
-        things.append((f"{game} {spec}", agent))
-    played = in_another_process(things, tmp_path / "agents")
-    for name, agent in things:
-        assert pickle.loads(pickle.dumps(agent)).game is agent.game
-        twin = copy.deepcopy(agent)
-        expected = play_on(agent)
+def played_on(thing: Any) -> Any:
+    """Play an agent on, so that it has something to remember; return it."""
+    play_on(thing)
+    return thing
+
+
+def agents(specs: tuple[tuple[str, str], ...]) -> list[tuple[str, Any]]:
+    return [
+        (f"{game} {spec}", played_on(make_agent(spec, make_game(game)))) for game, spec in specs
+    ]
+
+
+def check_that_copies_play_on(things: list[tuple[str, Any]], file: Path) -> None:
+    played = in_another_process(things, file)
+    for name, thing in things:
+        twin = copy.deepcopy(thing)
+        by_pickle = thing if "script" in name or "without" in name else roundtrip(thing)
+        expected = play_on(by_pickle)
         assert played[name] == expected, name
-        assert play_on(twin) == expected, name
+        if by_pickle is not thing:
+            assert play_on(thing) == expected, name
+        if name != "python":  # copies share opponents
+            assert play_on(twin) == expected, name
+
+
+def roundtrip(thing: Any) -> Any:
+    return pickle.loads(pickle.dumps(thing))
+
+
+def test_environments_and_agents_play_on_in_another_process(small: Small, tmp_path: Path) -> None:
+    made = environments(small) + games_of_a_script()
+    things = [(name, begun(env)) for name, env in made] + agents(AGENTS)
+    check_that_copies_play_on(things, tmp_path / "things")
+
+
+@pytest.mark.slow
+def test_all_games_and_more_agents_play_on_in_another_process(small: Small, tmp_path: Path) -> None:
+    things = agents(MORE_AGENTS)
+    for id_ in GAMES:
+        params = dict(small(id_).params)
+        env = gym.make_vec(f"ludoteca/{id_}", num_envs=3, opponent="random", **params)
+        things.append((id_, begun(env)))
+    check_that_copies_play_on(things, tmp_path / "things")
 
 
 def test_a_pickled_stepper_is_the_same_here() -> None:
     stepper = make_stepper(make_game("tictactoe"))
-    assert pickle.loads(pickle.dumps(stepper)) == stepper
+    assert roundtrip(stepper) == stepper
     assert copy.deepcopy(stepper) == stepper
