@@ -1,82 +1,20 @@
 """Compiled code is cached on disk, and never stale: tried on a temporary copy of the sources."""
 
-import json
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from source_copy import PLAY, Tree, copy_sources, finish
 
 from ludoteca.envs import jit
 from ludoteca.envs.jit import compiled, source_digest
 
-SOURCES = Path(jit.__file__).parent
-
-# Plays random games, and tells the result and whether the machine code came from the cache.
-PLAY = """
-import json
-import numpy as np
-from ludoteca.envs.batch import make_playouts, root
-from ludoteca.envs.registry import make_game
-
-game = make_game({spec!r})
-playouts, totals = make_playouts(game), np.zeros((1, 2))
-plies = playouts(root(game), 1000, np.array([1], np.uint64), totals)
-hit = sum(playouts.stats.cache_hits.values()) == 1
-print(json.dumps({{"plies": plies, "wins": abs(totals[0]).max(), "hit": hit}}))
-"""
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A copy of the rules as the package `ludoteca.envs`, with a cache of its own."""
-
-    folder: Path
-
-    def start(self, code: str) -> "subprocess.Popen[str]":
-        environment = os.environ | {
-            "PYTHONPATH": str(self.folder),
-            "PYTHONDONTWRITEBYTECODE": "1",  # two edits within a second would look the same
-            "NUMBA_CACHE_DIR": str(self.folder / "cache"),
-        }
-        command = [sys.executable, "-c", code]
-        return subprocess.Popen(
-            command, env=environment, cwd=self.folder, stdout=subprocess.PIPE, text=True
-        )
-
-    def run(self, code: str) -> Any:
-        return finish(self.start(code))
-
-    def edit(self, file: str, old: str, new: str) -> None:
-        path = self.folder / "ludoteca" / "envs" / file
-        text = path.read_text()
-        assert text.count(old) == 1, f"{file} should hold {old!r} once"
-        path.write_text(text.replace(old, new))
-
-
-def finish(process: "subprocess.Popen[str]") -> Any:
-    try:
-        output, _ = process.communicate(timeout=100)
-    finally:
-        process.kill()  # if it hangs; otherwise it is over already
-    assert process.returncode == 0
-    return json.loads(output)
-
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    package = tmp_path / "ludoteca"
-    ignored = shutil.ignore_patterns("__pycache__", "render")
-    shutil.copytree(SOURCES, package / "envs", ignore=ignored)
-    for folder in (package, package / "envs"):
-        (folder / "__init__.py").write_text("")  # the environments are not needed, and slow to load
-    return Tree(tmp_path)
+    return copy_sources(tmp_path)
 
 
 def test_edits_recompile_and_undoing_them_hits_the_cache_again(tree: Tree) -> None:

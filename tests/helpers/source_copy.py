@@ -1,0 +1,83 @@
+"""A copy of the rules with a cache of its own, run in processes of its own."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ludoteca.envs import jit
+
+SOURCES = Path(jit.__file__).parent
+
+# Plays random games, and tells the result and whether the machine code came from the cache.
+PLAY = """
+import json
+import numpy as np
+from ludoteca.envs.batch import make_playouts, root
+from ludoteca.envs.registry import make_game
+
+game = make_game({spec!r})
+playouts, totals = make_playouts(game), np.zeros((1, 2))
+plies = playouts(root(game), 1000, np.array([1], np.uint64), totals)
+hit = sum(playouts.stats.cache_hits.values()) == 1
+print(json.dumps({{"plies": plies, "wins": abs(totals[0]).max(), "hit": hit}}))
+"""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A copy of the rules as the package `ludoteca.envs`, with a cache of its own."""
+
+    folder: Path
+
+    def start(self, code: str, **changes: str | None) -> "subprocess.Popen[str]":
+        """Run code in a fresh process, with changes to its environment variables."""
+        environment: dict[str, Any] = os.environ | {
+            "PYTHONPATH": str(self.folder),
+            "PYTHONDONTWRITEBYTECODE": "1",  # two edits within a second would look the same
+            "NUMBA_CACHE_DIR": str(self.folder / "cache"),
+        }
+        environment = {k: v for k, v in (environment | changes).items() if v is not None}
+        command = [sys.executable, "-c", code]
+        return subprocess.Popen(
+            command,
+            env=environment,
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, code: str, **changes: str | None) -> Any:
+        return finish(self.start(code, **changes))
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        path = self.folder / "ludoteca" / "envs" / file
+        text = path.read_text()
+        assert text.count(old) == 1, f"{file} should hold {old!r} once"
+        path.write_text(text.replace(old, new))
+
+
+def finish(process: "subprocess.Popen[str]") -> Any:
+    """Return what a process printed, read as JSON; what it warned of goes to standard error."""
+    try:
+        output, errors = process.communicate(timeout=100)
+        print(errors, file=sys.stderr, end="")
+    finally:
+        process.kill()  # if it hangs; otherwise it is over already
+    assert process.returncode == 0
+    return json.loads(output)
+
+
+def copy_sources(folder: Path) -> Tree:
+    """Copy the sources; nothing is compiled yet."""
+    package = folder / "ludoteca"
+    ignored = shutil.ignore_patterns("__pycache__", "render")
+    shutil.copytree(SOURCES, package / "envs", ignore=ignored)
+    for place in (package, package / "envs"):
+        (place / "__init__.py").write_text("")  # the environments are not needed, and slow to load
+    return Tree(folder)
