@@ -39,12 +39,16 @@ class Hall:
         self._stepper = make_stepper(book.game)
         self._scratch = np.zeros(1, scratch_dtype(book.game))
 
-    def play_all(self, show: Callable[[int], None], stop: Event) -> None:
-        """Play all games, or until `stop` is set; tell `show` how many have ended."""
+    def play_all(self, show: Callable[[int], None], stop: Event, every_ply: bool = False) -> None:
+        """Play all games, or until `stop` is set.
+
+        `show` is called with the number of games that have just ended, after every ply or only if
+        there are any; an exception that it raises ends all.
+        """
         try:
             while not stop.is_set():
                 ended = self._refill()
-                if ended > 0:
+                if ended > 0 or every_ply:
                     show(ended)
                 lanes = np.flatnonzero(self._number != NO_GAME)
                 if len(lanes) == 0:
@@ -166,14 +170,17 @@ class Hall:
         )
 
 
-def play_all(halls: Sequence[Hall], show: Callable[[int], None]) -> None:
-    """Play all games, a thread for each hall; a failure anywhere stops all."""
+def play_all(halls: Sequence[Hall], show: Callable[[int], None], every_ply: bool = False) -> None:
+    """Play all games, a thread for each hall; a failure anywhere stops all.
+
+    `show`, `every_ply`: see `Hall.play_all`.
+    """
     stop = Event()
     if len(halls) == 1:
-        halls[0].play_all(show, stop)
+        halls[0].play_all(show, stop, every_ply)
         return
     with ThreadPoolExecutor(len(halls)) as pool:
-        futures = [pool.submit(hall.play_all, show, stop) for hall in halls]
+        futures = [pool.submit(hall.play_all, show, stop, every_ply) for hall in halls]
         try:
             wait(futures)
         finally:

@@ -71,6 +71,7 @@ def play_match(
     record: int = 0,
     progress: bool = False,
     random_plies: int = 0,
+    on_step: Callable[[int], None] | None = None,
 ) -> MatchResult:
     """Play a match of `games` games.
 
@@ -95,6 +96,9 @@ def play_match(
         random_plies: how many plies at the beginning of each game are random. The n agents get the
             same ones in n games, once in every seat: so that agents that always answer the same
             play different games, and none is helped by luck.
+        on_step: called after every ply of the games that are played side by side, with the number
+            of games that have ended so far; an exception that it raises ends the match. With
+            several threads, each of them calls it.
 
     Raises:
         ValueError: if an argument is out of range, a spec string names nothing, or an agent chooses
@@ -124,7 +128,7 @@ def play_match(
             Hall(book, team, games * t // threads, games * (t + 1) // threads, batch // threads)
             for t, team in enumerate(teams)
         ]
-        play_all(halls, show)
+        play_all(halls, show if on_step is None else _both(show, on_step), on_step is not None)
     seconds = time.perf_counter() - start
     returns, who, seats = book.returns, book.who, range(game.num_players)
     return MatchResult(
@@ -165,6 +169,19 @@ def seat_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent, ...]:
         if agent.game is not game:
             raise ValueError(f"{agent!r} was made for {agent.game.spec}, not for {game.spec}")
     return made
+
+
+def _both(show: Callable[[int], None], on_step: Callable[[int], None]) -> Callable[[int], None]:
+    """Return a function that passes the games that have just ended on, and their sum so far."""
+    total = 0
+
+    def show_both(ended: int) -> None:
+        nonlocal total
+        total += ended
+        show(ended)
+        on_step(total)
+
+    return show_both
 
 
 @contextmanager

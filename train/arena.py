@@ -12,6 +12,7 @@ from ludoteca.envs.batch import make_scores
 from ludoteca.envs.lane import EVERY_SEAT, scratch_dtype
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.stepper import make_stepper
+from ludoteca.train.monitor import Monitor
 from ludoteca.train.replay import Packing
 
 
@@ -43,11 +44,14 @@ class Arena:
         count: B, games of a round.
         plies: T, of the longest possible game.
         packing: in which form a round keeps what was seen.
+        monitor: is shown every ply, and may end a round.
     """
 
-    def __init__(self, encoder: Encoder | SeatEncoder, count: int):
+    def __init__(self, encoder: Encoder | SeatEncoder, count: int, monitor: Monitor | None = None):
         """Make room for `count` games."""
         game = encoder.game
+        self.monitor = monitor or Monitor()
+        self._longest = game.max_plies  # of the last round
         self.encoder, self.count, self.plies = encoder, count, game.max_plies
         self.packing = Packing(encoder.shape, encoder.scale == 1)
         self._lanes = Lanes(game, count)
@@ -62,11 +66,19 @@ class Arena:
         self._stepper.restart(lanes.states, lanes.lanes, everyone, lanes.history, EVERY_SEAT)
 
     def turns(self) -> Iterator[Turn]:
-        """Return the turns of the round, one by one; each is to be answered with `play`."""
+        """Return the turns of the round, one by one; each is to be answered with `play`.
+
+        Raises:
+            Stopped: if the run is to stop.
+        """
+        self.monitor.begin("playing", self._longest, "move")
         for ply in range(self.plies):
             going = np.flatnonzero(~self._lanes.lanes["over"])
             if len(going) == 0:
+                self._longest = ply
                 return
+            if ply > 0:
+                self.monitor.step("playing", ply)
             lanes, movers = self._movers(going)
             states = self._lanes.states[lanes]
             yield Turn(ply, lanes, states, movers, *self.encoder.encode(states, movers))

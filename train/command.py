@@ -1,87 +1,195 @@
-"""What the commands that train have in common: a progress bar, a time limit, and the end."""
+"""What the commands that train have in common: a progress display, a time limit, and the end."""
 
+import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, TypeVar
 
 import tyro
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from ludoteca.train import STARTED
 from ludoteca.train.epoch_report import Findings, findings_table, finish_epochs
 from ludoteca.train.epochs import EpochTraining
+from ludoteca.train.interruption import Interrupted, stopping_on_signals
 from ludoteca.train.loop import RoundTraining
+from ludoteca.train.monitor import Stopped
+from ludoteca.train.next_command import next_command
+from ludoteca.train.progress import shown
 from ludoteca.train.report import Subject, finish, results_table
 from ludoteca.train.settings import EpochConfig, RoundConfig
+from ludoteca.train.status import epoch_status, round_status
+from ludoteca.train.time_limit import TimeLimit
 
 Training = TypeVar("Training", bound=RoundTraining)
 InEpochs = TypeVar("InEpochs", bound=EpochTraining)
 Config = TypeVar("Config", bound=RoundConfig | EpochConfig)
 
+# Seconds for an evaluation after a signal: a user waits for it, a system shuts down.
+AFTER_SIGNAL = {signal.SIGINT: 10.0, signal.SIGTERM: 3.0}
+_begun: float | None = None  # when the command of this process began, by `time.monotonic()`
+
 
 def train(training: Training, subject: Callable[[Training], Subject]) -> dict[str, Any] | None:
-    """Train to the end or until time is up, and show how it goes; then write the report.
+    """Train to the end or until the run is stopped, and show how it goes; then write the report.
+
+    The limit of time, if there is one, includes evaluations, compiling and the report. Ctrl-C and
+    SIGTERM stop the run as the limit does: it is saved, and evaluated briefly.
 
     Args:
         training: a run.
-        subject: tells of a finished run what its report is about.
+        subject: tells of a run what its report is about.
 
     Returns:
-        What is in `results.json`, or None if time was up before.
+        What is in `results.json`, or None if the run was stopped before its end.
+
+    Raises:
+        Interrupted: if a signal has stopped the run, after everything was saved.
+        KeyboardInterrupt: if a second signal came before that was done.
     """
-    config, start = training.config, time.monotonic()
-    with _bar() as progress:
-        task = progress.add_task("", total=config.games, completed=training.games)
-        for games in training.run():
-            progress.update(task, completed=games, description=describe(training))
-            if config.minutes and time.monotonic() - start > 60 * config.minutes:
-                break
+    config, monitor = training.config, training.monitor
+    limit = TimeLimit(config.minutes, min(training.begun, _begun or inf))
+    results, received = None, list[int]()
+    try:
+        with stopping_on_signals(monitor) as received, shown(lambda: round_status(training)):
+            monitor.deadline = limit.deadline(None)
+            for _ in training.run():
+                monitor.deadline = limit.deadline(_final_seconds(training))
+            if not training.finished:
+                training.save()
+            if training.games > 0:
+                monitor.grant(_evaluation_end(limit, received))
+                results = _evaluated(training, subject)
+    except KeyboardInterrupt:
+        _say_where_it_resumes(training.saved, config.games, "games")
+        raise
+    finally:
+        training.metrics.close()
+    if results is not None:
+        Console().print(results_table(results), highlight=False)
+        print(f"report: {config.folder / 'report.md'}")
     if not training.finished:
-        training.save()
-    training.metrics.close()
-    if not training.finished:
-        print(f"{training.games:,} of {config.games:,} games; the same command goes on")
+        print(_stopped(training.games, config.games, "games", received))
+    elif results is None:
+        print("the training is finished; the same command evaluates it and writes the report")
+    if training.games > 0:
+        print(f"next: {next_command(training.game, training.kind, config.folder)}")
+    if received:
+        raise Interrupted(received[0])
+    return results if training.finished else None
+
+
+def _evaluated(training: Training, subject: Callable[[Training], Subject]) -> dict[str, Any] | None:
+    """Evaluate what a run has learned and write the report; return None if there is no time."""
+    monitor = training.monitor
+    try:
+        if training.kept["games"] < training.games and not training.finished:
+            monitor.task_deadline = time.monotonic() + monitor.seconds_left / 2
+            try:
+                training.evaluate_out_of_turn()
+            except Stopped:
+                monitor.task_deadline = inf
+                monitor.check()
+            finally:
+                monitor.task_deadline = inf
+        return finish(training, subject(training))
+    except Stopped:
         return None
-    results = finish(training, subject(training))
-    Console().print(results_table(results), highlight=False)
-    print(f"report: {config.folder / 'report.md'}")
-    return results
+
+
+def _final_seconds(training: RoundTraining) -> float | None:
+    """Return how long the evaluation at the end will take, by that of others, if there were any."""
+    config, opponents = training.config, len(training.opponents())
+    if training.evaluation_seconds == 0:
+        return None
+    ratio = config.final_games / config.evaluate_games * (opponents + 1) / opponents
+    return training.evaluation_seconds * (1 + ratio)
+
+
+def _evaluation_end(limit: TimeLimit, received: Sequence[int]) -> float:
+    """Return until when a network may be evaluated, by `time.monotonic()`."""
+    if not received:
+        return limit.end
+    return min(limit.end, time.monotonic() + AFTER_SIGNAL[received[0]])
+
+
+def _stopped(done: int, total: int, unit: str, received: Sequence[int]) -> str:
+    """Return that a run was stopped before its end, why, and how it is resumed."""
+    why = f"stopped by {signal.Signals(received[0]).name}" if received else "time is up"
+    if done == 0:
+        return f"{why} before anything was learned; the same command resumes the run"
+    return f"{why} after {done:,} of {total:,} {unit}; the same command resumes from there"
+
+
+def _say_where_it_resumes(saved: int | None, total: int, unit: str) -> None:
+    """Print what is left of a run that was quit at once."""
+    if saved is None:
+        where = "there is no checkpoint: the same command begins anew"
+    else:
+        where = f"the same command resumes from the checkpoint of {saved:,} of {total:,} {unit}"
+    print(f"quit at once; {where}", file=sys.stderr, flush=True)
 
 
 def train_epochs(
     training: InEpochs, find: Callable[[InEpochs], Findings], progress: bool = True
 ) -> dict[str, Any] | None:
-    """Train in epochs to the end or until time is up; then write the report.
+    """Train in epochs to the end or until the run is stopped; then write the report.
+
+    See `train` about limits of time and signals.
 
     Args:
         training: a run.
-        find: measures the best network of a finished run.
+        find: measures the best network of a run.
         progress: show how it goes on standard error, and the results on standard output.
 
     Returns:
-        What is in `results.json`, or None if time was up before.
+        What is in `results.json`, or None if the run was stopped before its end.
+
+    Raises:
+        Interrupted: if a signal has stopped the run, after everything was saved.
+        KeyboardInterrupt: if a second signal came before that was done.
     """
-    config, start = training.config, time.monotonic()
-    size, before = training.positions_per_epoch, training.epoch
-    with _epochs_bar(disable=not progress) as bar:
-        task = bar.add_task("", total=config.epochs * size, completed=before * size)
-        for seen in training.run():
-            bar.update(task, completed=before * size + seen, description=_last_epoch(training))
-            if training.epoch > before:
-                before = training.epoch
-                if config.minutes and time.monotonic() - start > 60 * config.minutes:
-                    break
-    training.metrics.close()
-    if not training.finished:
-        print(f"{training.epoch} of {config.epochs} epochs; the same command goes on")
-        return None
-    findings = find(training)
-    results = finish_epochs(training, findings)
-    if progress:
+    config, monitor = training.config, training.monitor
+    limit = TimeLimit(config.minutes, min(training.begun, _begun or inf))
+    findings, received = None, list[int]()
+    try:
+        with (
+            stopping_on_signals(monitor) as received,
+            shown(lambda: epoch_status(training), progress),
+        ):
+            monitor.deadline = limit.deadline(None)
+            for _ in training.run():
+                monitor.deadline = limit.deadline(2 * training.validation_seconds or None)
+            if not training.finished:
+                training.save()
+            if training.learned:
+                monitor.grant(_evaluation_end(limit, received))
+                try:
+                    training.ensure_best()
+                    findings = find(training)
+                    results = finish_epochs(training, findings)
+                except Stopped:
+                    findings = None
+    except KeyboardInterrupt:
+        _say_where_it_resumes(training.saved, config.epochs, "epochs")
+        raise
+    finally:
+        training.metrics.close()
+    if findings is not None and progress:
         Console().print(findings_table(findings), highlight=False)
         print(f"report: {config.folder / 'report.md'}")
-    return results
+    if not training.finished:
+        print(_stopped(training.epoch, config.epochs, "epochs", received))
+    elif findings is None:
+        print("the training is finished; the same command evaluates it and writes the report")
+    if training.learned and progress:
+        print(f"next: {next_command(training.game, training.kind, config.folder)}")
+    if received:
+        raise Interrupted(received[0])
+    return results if training.finished and findings is not None else None
 
 
 def parse_preset(
@@ -115,56 +223,17 @@ def parse_preset(
 
 
 def run_command(name: str, main: Callable[[], Any]) -> None:
-    """Run a command; bad settings end it with a message."""
+    """Run a command; bad settings end it with a message, and so do signals."""
+    global _begun
+    _begun = STARTED
     try:
         main()
     except (ValueError, OSError) as error:
         sys.exit(f"{name}: {error}")
+    except Interrupted as stop:
+        sys.exit(128 + stop.signal)
     except KeyboardInterrupt:
-        sys.exit("interrupted; the same command goes on from the last checkpoint")
-
-
-def describe(training: RoundTraining) -> str:
-    """Tell how the last evaluation went."""
-    for row in reversed(training.metrics.rows):
-        rates = {
-            name: rate
-            for name, rate in row.items()
-            if name.endswith(("__first", "__second", "__any")) and not name.startswith("training")
-        }
-        if rates:
-            return ", ".join(
-                f"{name.removesuffix('__any').replace('__', ' as ')} {100 * rate:.1f} %"
-                for name, rate in rates.items()
-                if rate is not None
-            )
-    return ""
-
-
-def _last_epoch(training: EpochTraining) -> str:
-    """Tell how the last epoch went."""
-    if not training.metrics.rows:
-        return ""
-    last = training.metrics.rows[-1]
-    return (
-        f"epoch {training.epoch}: loss {last['training_loss']:.3f}, in validation "
-        f"{last['validation_loss']:.3f}, accuracy {100 * (last['validation_accuracy'] or 0):.1f} %"
-    )
-
-
-def _epochs_bar(disable: bool) -> Progress:
-    """Return a progress bar on standard error, if one is wanted."""
-    columns = (BarColumn(), TextColumn("{task.percentage:.0f} %"), TimeRemainingColumn())
-    shown = TextColumn("{task.description}")
-    return Progress(*columns, shown, console=Console(stderr=True), disable=disable)
-
-
-def _bar() -> Progress:
-    """Return a progress bar on standard error."""
-    return Progress(
-        BarColumn(),
-        TextColumn("{task.completed:,} of {task.total:,} games"),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
-        console=Console(stderr=True),
-    )
+        print(f"{name}: interrupted", file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(128 + signal.SIGINT)  # at once: other threads may still play or compile

@@ -1,6 +1,5 @@
 """What a finished training in epochs leaves behind: numbers, a curve and a report."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ from ludoteca.envs.files import write_whole
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import table
 from ludoteca.train.epochs import EpochTraining
-from ludoteca.train.report import circumstances, how_it_was_done, points, write_card
+from ludoteca.train.report import circumstances, how_it_was_done, points, write_card, write_results
 
 COLORS = {"training": "#5b6770", "validation": "#1f77d0"}
 
@@ -45,25 +44,26 @@ class Findings:
 
 
 def finish_epochs(training: EpochTraining, findings: Findings) -> dict[str, Any]:
-    """Write all files of a finished training; return the results.
+    """Write all files of a training; return the results.
 
-    Writes `best.safetensors` again, with its card, and `results.json`, `learning_curve.png` and
-    `report.md`.
+    Writes `best.safetensors` again, with its card, `learning_curve.png` and `report.md`; and
+    `results.json` if the training is finished, or else `results_so_far.json`.
     """
     folder = training.config.folder
     results = circumstances(training.game, training.config) | {
         "data": findings.data,
         "training": {
             "epochs": training.epoch,
-            "best": training.best,
+            "best": training.kept,
             "seconds": round(training.seconds, 1),
             "precision": training.precision,
+            "finished": training.finished,
         },
         "validation": findings.validation,
         "metrics": training.metrics.rows,
     }
     write_card(folder / "best.safetensors", results, ("data", "training", "validation"))
-    write_whole(folder / "results.json", json.dumps(results, indent=2) + "\n")
+    write_results(folder, results, training.finished)
     write_whole(folder / "learning_curve.png", _draw(training, findings))
     write_whole(folder / "report.md", _describe(results, findings))
     return results
@@ -89,7 +89,7 @@ def _draw(training: EpochTraining, findings: Findings) -> bytes:
             shown = points(training.metrics.rows, f"{part}_{measure}")
             if shown[0]:
                 axes.plot(*shown, color=color, marker=".", label=part)
-        kept = training.best["epoch"]
+        kept = training.kept["epoch"]
         axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="kept")
         axes.set_ylabel(label)
         axes.legend(fontsize="small")
@@ -117,6 +117,17 @@ def _describe(results: dict[str, Any], findings: Findings) -> str:
 ![Learning curve](learning_curve.png)
 
 {training["epochs"]} epochs in {training["seconds"]:,.0f} seconds, validation included. The network
-of epoch {training["best"]["epoch"]} was kept, as its loss in validation is the lowest.
+of epoch {training["best"]["epoch"]} was kept, {_reason(training)}.
 
 {how_it_was_done(results)}"""
+
+
+def _reason(training: dict[str, Any]) -> str:
+    """Return why the network was kept."""
+    if "loss" not in training["best"]:
+        reason = "the last one, as no epoch was over"
+    else:
+        reason = "as its loss in validation is the lowest"
+    if training["finished"]:
+        return reason
+    return reason + "; the training was stopped before its end,\nand the same command resumes it"

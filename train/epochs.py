@@ -3,30 +3,34 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from ludoteca.agents.networks.runner import Precision, faster_precision
-from ludoteca.agents.networks.weights import save_weights
 from ludoteca.envs.game import Game
 from ludoteca.train.allocator import keep_memory
+from ludoteca.train.checkpoint import Weights, as_arrays, copied, write_if_other
 from ludoteca.train.descent import Descent
 from ludoteca.train.metrics import Metrics
-from ludoteca.train.run_folder import RunFolder, below, under
+from ludoteca.train.monitor import Monitor, Stopped
+from ludoteca.train.run_folder import Arrays, RunFolder, below, under
 from ludoteca.train.settings import EpochConfig
+from ludoteca.train.torch_random import TorchStream
 
 # Settings that do not change what is learned; and those that tell when it ends: a run can be made
 # longer, with learning rates from then on as if it had been so from the start.
 FREE = ("folder", "minutes", "epochs", "patience")
+SAVE_SECONDS = 120.0  # between checkpoints within an epoch
 
 
 class EpochTraining(ABC):
     """A training run in epochs, which can be interrupted at any time.
 
-    The state is saved after each epoch, and whoever goes on from there learns bit for bit the same.
+    The state is saved after each epoch, and now and then between two updates: a run that resumes
+    from there learns bit for bit the same.
 
     A subclass prepares itself in its constructor: PyTorch's generator is seeded for the network
     that it makes. Then it calls `begin`.
@@ -38,11 +42,19 @@ class EpochTraining(ABC):
         learner: the network that learns, and how.
         training: what it learns from, as indices.
         epoch: how many are over.
+        seen: how many positions of the present one were learned from.
+        positions: how many positions were learned from in this part of the run.
         seconds: how long that took, in all parts of the run.
         best: epoch of the best network so far, and what `validate` said about it.
         metrics: what was measured so far.
+        kind: name of the agent that plays the network, such as `"cnn"`.
+        monitor: is shown the progress, and can stop the run.
+        begun: when this part of the run began, by `time.monotonic()`.
+        saved: how many epochs were over at the last checkpoint, or None if there is none.
+        validation_seconds: how long the longest validation took in this part of the run.
     """
 
+    kind: ClassVar[str]
     config: EpochConfig
     learner: Descent[Any]
     training: NDArray[np.int64]
@@ -59,17 +71,30 @@ class EpochTraining(ABC):
         Raises:
             ValueError: if the folder holds a run with other settings.
         """
+        self.begun = time.monotonic()
         torch.set_num_threads(1)
         keep_memory()
         self.config, self.game = config, game
         self._folder = RunFolder(config.folder, config.as_dict() | {"digest": digest}, FREE)
         self._state = self._folder.load_state()
         # The precision that was faster when the run began is kept.
-        self.precision: Precision = self._state[0]["precision"] if self._state else config.precision
+        self.precision: Precision = config.precision
+        if self._state is not None:
+            with self._folder.restoring():
+                self.precision = self._state[0]["precision"]
         if self.precision == "auto":
             self.precision = faster_precision(config.device)
-        self.epoch, self.seconds = 0, 0.0
+        self.monitor = Monitor()
+        self.monitor.phase = "learning"
+        self.epoch = self.seen = self.positions = 0
+        self.seconds = self.validation_seconds = 0.0
+        self.saved: int | None = None
         self.best: dict[str, Any] = {}
+        self._best_weights: Weights = {}
+        self._best_updates = 0
+        self._losses: list[dict[str, float]] = []  # of the present epoch
+        self._drawn: Any = None  # the state of its generator; None: it has not begun
+        self._dropout = TorchStream(config.device)
         torch.manual_seed(config.seed)
 
     def begin(
@@ -85,13 +110,27 @@ class EpochTraining(ABC):
         self.learner, self.training = learner, training
         rows = []
         if self._state is not None:
-            numbers, arrays = self._state
+            with self._folder.restoring():
+                rows = self._restore(*self._state)
             self._state = None
-            self.epoch, self.seconds = numbers["epoch"], numbers["seconds"]
-            self.best, rows = numbers["best"], numbers["rows"]
-            learner.restore(below("learner", arrays))
         self._folder.claim()
         self.metrics = Metrics(self.config.folder, rows, keep_writing=tensorboard)
+        if self.saved is not None:
+            self._write_derived()
+
+    def _restore(self, numbers: dict[str, Any], arrays: Arrays) -> list[Any]:
+        """Resume from where a checkpoint was written; return the rows of metrics."""
+        self.epoch, self.seconds = numbers["epoch"], numbers["seconds"]
+        self.best, self._best_updates = numbers["best"], numbers.get("best_updates", 0)
+        self.seen, self._losses = numbers.get("seen", 0), numbers.get("losses", [])
+        self._drawn = numbers.get("drawn")
+        self._dropout.restore(below("dropout", arrays))
+        best = below("best", arrays)
+        self._best_weights = {name: torch.from_numpy(array) for name, array in best.items()}
+        self.learner.restore(below("learner", arrays))
+        self.saved = self.epoch
+        rows: list[Any] = numbers["rows"]
+        return rows
 
     @abstractmethod
     def update(
@@ -124,68 +163,153 @@ class EpochTraining(ABC):
         """How many positions an epoch has."""
         return min(self.config.positions_per_epoch or len(self.training), len(self.training))
 
+    @property
+    def progress(self) -> float:
+        """Epochs so far, the present one in proportion."""
+        return self.epoch + self.seen / max(self.positions_per_epoch, 1)
+
+    @property
+    def learned(self) -> bool:
+        """Whether any update was made."""
+        return self.learner.updates > 0
+
     def run(self) -> Iterator[int]:
         """Train to the end; yields, after each update, how many positions of the epoch were seen.
 
-        At the last one, the epoch is over and saved.
+        At the last one, the epoch is over and saved. The iteration ends before that if `monitor` is
+        told to stop: then `save` keeps everything, the updates of the present epoch included.
 
         Raises:
             ValueError: if the network has lost its way: its loss is no number any more.
         """
-        size = self.config.batch_size
-        while not self.finished:
-            begun = time.monotonic()
-            # Each epoch draws from generators of its own: no state of theirs has to be kept.
-            rng = np.random.default_rng([self.config.seed, 1 + self.epoch])
-            torch.manual_seed(int(rng.integers(2**62)))
-            order = rng.permutation(self.training)[: self.positions_per_epoch]
-            losses = []
-            for k in range(0, len(order), size):
-                rate = self.rate(k / len(order))
-                losses.append(self.update(order[k : k + size], rng, rate))
-                if k + size < len(order):
-                    yield k + size
-            self.epoch += 1
-            found = self.validate()
-            if not np.isfinite(found["loss"]):
-                raise ValueError(
-                    f"the loss in validation is {found['loss']} after epoch {self.epoch}: "
-                    f"learning_rate={self.config.learning_rate:g} is too high for these data"
-                )
-            self.seconds += time.monotonic() - begun
-            means = {name: float(np.mean([one[name] for one in losses])) for name in losses[0]}
-            self.metrics.add(
-                self.epoch,
-                seconds=round(self.seconds, 1),
-                learning_rate=rate,
-                **{f"training_{name}": loss for name, loss in means.items()},
-                **{f"validation_{name}": value for name, value in found.items()},
+        try:
+            while not self.finished:
+                yield from self._run_epoch()
+        except Stopped:
+            return
+
+    def _run_epoch(self) -> Iterator[int]:
+        """Learn from all positions, from where the epoch was left, and validate.
+
+        Raises:
+            Stopped: if the run is to stop.
+        """
+        size, monitor = self.config.batch_size, self.monitor
+        before, begun, saved = self.seconds, time.monotonic(), time.monotonic()
+        # Each epoch draws from generators of its own.
+        rng = np.random.default_rng([self.config.seed, 1 + self.epoch])
+        seed = int(rng.integers(2**62))
+        order = rng.permutation(self.training)[: self.positions_per_epoch]
+        if self._drawn is None:
+            self._dropout.seed(seed)
+        else:
+            rng.bit_generator.state = self._drawn
+        monitor.phase = "learning"
+        monitor.begin("learning", -(-len(order) // size), "update")
+        try:
+            while self.seen < len(order):
+                monitor.check()
+                chosen = order[self.seen : self.seen + size]
+                with self._dropout.drawing():
+                    losses = self.update(chosen, rng, self.rate(self.seen / len(order)))
+                self._losses.append(losses)
+                self._drawn = rng.bit_generator.state
+                self.seen += len(chosen)
+                self.positions += len(chosen)
+                monitor.work["learning"].steps += 1
+                monitor.work["learning"].done = -(-self.seen // size)
+                self.seconds = before + time.monotonic() - begun
+                if self.seen < len(order):
+                    if time.monotonic() - saved > SAVE_SECONDS:
+                        self.save()
+                        saved = time.monotonic()
+                    yield self.seen
+            found = self._validate()
+        finally:
+            self.seconds = before + time.monotonic() - begun
+        self._close_epoch(found, self.rate(max(len(order) - 1, 0) // size * size / len(order)))
+        yield len(order)
+
+    def _validate(self) -> dict[str, float]:
+        """Return how good the network is in validation.
+
+        Raises:
+            Stopped: if the run is to stop, or there is not enough time.
+            ValueError: if the network has lost its way.
+        """
+        monitor, start = self.monitor, time.monotonic()
+        if self.validation_seconds > monitor.seconds_left:
+            raise Stopped
+        monitor.phase = "evaluating"
+        found = self.validate()
+        self.validation_seconds = max(self.validation_seconds, time.monotonic() - start)
+        if not np.isfinite(found["loss"]):
+            raise ValueError(
+                f"the loss in validation is {found['loss']} after epoch {self.epoch + 1}: "
+                f"learning_rate={self.config.learning_rate:g} is too high for these data"
             )
-            if found["loss"] < self.best.get("loss", np.inf):
-                self.best = {"epoch": self.epoch, **found}
-                self.save_network("best")
-            self.save()
-            yield len(order)
+        return found
+
+    def _close_epoch(self, found: dict[str, float], rate: float) -> None:
+        """Note how an epoch went, and save it."""
+        losses = self._losses
+        means = {name: float(np.mean([one[name] for one in losses])) for name in losses[0]}
+        self.epoch += 1
+        self.seen, self._losses, self._drawn = 0, [], None
+        self.metrics.add(
+            self.epoch,
+            seconds=round(self.seconds, 1),
+            learning_rate=rate,
+            **{f"training_{name}": loss for name, loss in means.items()},
+            **{f"validation_{name}": value for name, value in found.items()},
+        )
+        if found["loss"] < self.best.get("loss", np.inf):
+            self.best = {"epoch": self.epoch, **found}
+            self._best_weights, self._best_updates = copied(self.network), self.learner.updates
+        self.save()
 
     def save(self) -> None:
-        """Write a checkpoint, from which the run goes on exactly."""
+        """Write a checkpoint, from which the run resumes exactly.
+
+        `state.npz` holds everything and is replaced as a whole, first of all. The other files
+        follow from it: those that are missing or out of date are written when the run resumes.
+        """
         numbers = {
             "epoch": self.epoch,
+            "seen": self.seen,
+            "losses": self._losses,
+            "drawn": self._drawn,
             "seconds": self.seconds,
             "best": self.best,
+            "best_updates": self._best_updates,
             "precision": self.precision,
             "rows": self.metrics.rows,
         }
-        self._folder.save_state(numbers, under("learner", self.learner.state()))
-        self.metrics.save()
-        self.save_network("network")
+        arrays = under("learner", self.learner.state())
+        arrays |= under("best", as_arrays(self._best_weights))
+        arrays |= under("dropout", self._dropout.state())
+        self._folder.save_state(numbers, arrays)
+        self.saved = self.epoch
+        self._write_derived()
 
-    def save_network(self, name: str) -> None:
-        """Write the network as it is now to `<name>.safetensors`."""
+    @property
+    def kept(self) -> dict[str, Any]:
+        """Which network `best.safetensors` holds: the best one or, without one, the last one."""
+        return self.best or {"epoch": round(self.progress, 3)}
+
+    def _write_derived(self) -> None:
+        """Write the files that follow from the state, if they are missing or out of date."""
+        folder, weights = self.config.folder, copied(self.network)
         about = {
             "game": self.game.spec,
             "network": self.config.network.as_dict(),
             "epochs": self.epoch,
+            "updates": self.learner.updates,
         }
-        path = self.config.folder / f"{name}.safetensors"
-        save_weights(path, self.network.state_dict(), about)
+        write_if_other(folder / "network.safetensors", weights, about)
+        if self._best_weights:
+            about |= {"epochs": self.best["epoch"], "updates": self._best_updates}
+            write_if_other(folder / "best.safetensors", self._best_weights, about)
+        elif not self.best:
+            write_if_other(folder / "best.safetensors", weights, about)
+        self.metrics.save()

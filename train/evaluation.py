@@ -1,5 +1,8 @@
 """Putting an agent to the test while it learns, and when it has learned."""
 
+import time
+from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from ludoteca.agents.agent import Agent
@@ -7,8 +10,11 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.match import MatchResult, play_match
+from ludoteca.train.monitor import Monitor, Stopped
 
 ANY = ("any",)
+FEW = 4  # games per seat by which the time of others is estimated
+MORE = 4  # how many times as many are tried next, if there is time
 
 
 def seat_names(game: Game) -> tuple[str, ...]:
@@ -21,9 +27,17 @@ def seat_names(game: Game) -> tuple[str, ...]:
 
 
 def evaluate(
-    game: Game, agent: Agent, opponent: str, games: int, seed: int, record: int = 0
+    game: Game,
+    agent: Agent,
+    opponent: str,
+    games: int,
+    seed: int,
+    record: int = 0,
+    on_step: Callable[[int], None] | None = None,
 ) -> tuple[list[dict[str, Any]], MatchResult]:
     """Let an agent play `games` games in each seat, against an opponent in all others.
+
+    `record` and `on_step` are those of `play_match`.
 
     Returns:
         For each of `seat_names(game)` the counts, the win rate, and its 95 % Wilson interval from
@@ -31,8 +45,68 @@ def evaluate(
     """
     players = game.num_players
     agents: list[str | Agent] = [agent, *[opponent] * (players - 1)]
-    match = play_match(game, agents, players * games, seed=seed, record=record)
+    match = play_match(game, agents, players * games, seed=seed, record=record, on_step=on_step)
     return rate_seats(match), match
+
+
+def evaluate_in_time(
+    game: Game,
+    agent: Agent,
+    opponent: str,
+    games: int,
+    seed: int,
+    monitor: Monitor,
+    seconds: float = inf,
+    record: int = 0,
+) -> tuple[list[dict[str, Any]], MatchResult]:
+    """Let an agent play as many of `games` games in each seat as there is time for.
+
+    These are the first games of those that `evaluate` plays.
+
+    Args:
+        game: the game.
+        agent: the agent.
+        opponent: the spec string of those in all other seats.
+        games: per seat, at most.
+        seed: of the match.
+        monitor: is shown the progress, and can stop it.
+        seconds: time for this opponent. A few games are played even if they take longer.
+        record: of how many games there are replays.
+
+    Returns:
+        See `evaluate`.
+
+    Raises:
+        Stopped: if `monitor` has a stop before the first few games are over.
+    """
+    began = time.monotonic()
+    count = games if seconds == inf else min(games, FEW)
+    found = None
+    while True:
+        start = time.monotonic()
+        monitor.begin("evaluating", count * game.num_players)
+        try:
+            found = evaluate(
+                game,
+                agent,
+                opponent,
+                count,
+                seed,
+                record,
+                on_step=lambda ended: monitor.step("evaluating", ended),
+            )
+        except Stopped:
+            if found is None:
+                raise
+            return found
+        if count == games:
+            return found
+        taken = (time.monotonic() - start) / count  # per game; side by side, more take less each
+        left = seconds - (time.monotonic() - began)
+        further = min(games, MORE * count, int(left / taken))
+        if further <= count:
+            return found
+        count = further
 
 
 def rate_seats(match: MatchResult) -> list[dict[str, Any]]:

@@ -1,10 +1,188 @@
-"""A progress bar that counts games, or files of them."""
+"""The progress of work on standard error: a display in a terminal, lines now and then in a file."""
 
+import sys
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from math import inf
+from threading import Event, Thread
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+REFRESH = 4  # times per second in a terminal
+WINDOW = 60.0  # seconds over which rates are measured
+FIRST_LINE, LAST_LINE = 5.0, 60.0  # seconds between lines in a file: they double from first to last
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a run is.
+
+    Attributes:
+        phase: what it does, such as `"playing"`.
+        detail: how far it is in that, such as `"move 12 of 40"`, or "".
+        done: how much of the run is done, those under way in proportion.
+        total: of how much.
+        unit: what is counted, such as `"games"`.
+        counts: what else was done since the process began, by name: rates are made of it.
+        seconds_left: the time until the run stops even if it is not over.
+        last: how the last evaluation went, or "".
+        notice: what the user is to know, such as that the run is about to stop, or "".
+    """
+
+    phase: str
+    detail: str
+    done: float
+    total: float
+    unit: str
+    counts: dict[str, float] = field(default_factory=dict)
+    seconds_left: float = inf
+    last: str = ""
+    notice: str = ""
+
+
+class Clock:
+    """Rates and remaining times, measured over the last minute."""
+
+    def __init__(self) -> None:
+        """Begin without any measurement."""
+        self._seen: deque[tuple[float, Status]] = deque()
+
+    def see(self, now: float, status: Status) -> None:
+        """Note what the status is at a time in seconds."""
+        self._seen.append((now, status))
+        while len(self._seen) > 2 and now - self._seen[1][0] > WINDOW:
+            self._seen.popleft()
+
+    def rates(self) -> dict[str, float]:
+        """Return by name how much is done per second, what the run counts first."""
+        (before, first), (now, last) = self._seen[0], self._seen[-1]
+        seconds = max(now - before, 1e-9)
+        found = {last.unit: (last.done - first.done) / seconds}
+        for name, count in last.counts.items():
+            found[name] = (count - first.counts.get(name, 0)) / seconds
+        return {name: rate for name, rate in found.items() if rate > 0}
+
+    def seconds_left(self) -> float:
+        """Return how long it will take to the end; infinite if that is not known yet."""
+        status = self._seen[-1][1]
+        rate = self.rates().get(status.unit, 0.0)
+        by_rate = (status.total - status.done) / rate if rate > 0 else inf
+        return min(by_rate, status.seconds_left)
+
+
+def bar_line(status: Status, left: float) -> Table:
+    """Return the first line: the phase, a bar, how much is done, and the remaining time."""
+    line = Table.grid(padding=(0, 1), expand=True)
+    for justify in ("left", "left", "right", "right"):
+        line.add_column(justify=justify, no_wrap=True, ratio=None)  # type: ignore[arg-type]
+    line.columns[1].ratio = 1
+    bar = ProgressBar(total=max(status.total, 1e-9), completed=status.done)
+    line.add_row(Text(status.phase), bar, Text(_count(status)), Text(f"{duration(left)} left"))
+    return line
+
+
+def display(status: Status, clock: Clock) -> Group:
+    """Return what a terminal shows: two lines, and more if there is more to know."""
+    texts = [" · ".join(filter(None, (status.detail, _rates(clock)))) or "…"]
+    texts += [text for text in (status.last, status.notice) if text]
+    lines = [Text(text, no_wrap=True, overflow="ellipsis", style="dim") for text in texts]
+    if status.notice:
+        lines[-1].style = "bold"
+    return Group(bar_line(status, clock.seconds_left()), *lines)
+
+
+def plain_line(status: Status, clock: Clock) -> str:
+    """Return how far a run is, as one line of a file."""
+    parts = [
+        f"{status.phase}: {_count(status)}, {duration(clock.seconds_left())} left",
+        status.detail,
+        _rates(clock),
+        status.last,
+    ]
+    return "; ".join(filter(None, parts))
+
+
+def duration(seconds: float) -> str:
+    """Return a time such as `"0:02:05"`, or `"-:--:--"` if it is not known."""
+    if seconds > 1e8:
+        return "-:--:--"
+    return str(timedelta(seconds=round(seconds)))
+
+
+def _count(status: Status) -> str:
+    return f"{int(status.done):,} of {status.total:,.0f} {status.unit}"
+
+
+def _rates(clock: Clock) -> str:
+    """Return rates as text, with two digits or more."""
+    return ", ".join(
+        f"{rate:,.0f} {name}/s" if rate >= 10 else f"{rate:.2g} {name}/s"
+        for name, rate in clock.rates().items()
+    )
+
+
+@contextmanager
+def shown(status: Callable[[], Status], wanted: bool = True) -> Iterator[None]:
+    """Show how far a run is for as long as the block runs.
+
+    A terminal shows a bar and what is known beside it, several times a second. A file gets a line
+    when there is a notice, a line for each evaluation, and others ever less often.
+
+    Args:
+        status: returns how far it is; called from another thread.
+        wanted: show it at all.
+    """
+    if not wanted:
+        yield
+        return
+    console, clock = Console(stderr=True), Clock()
+
+    def look() -> Status:
+        now = status()
+        clock.see(time.monotonic(), now)
+        return now
+
+    if console.is_terminal:
+
+        def draw() -> Group:
+            return display(look(), clock)
+
+        with Live(get_renderable=draw, console=console, refresh_per_second=REFRESH):
+            yield
+        return
+    over = Event()
+    thread = Thread(target=_write_lines, args=(look, clock, over), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _write_lines(look: Callable[[], Status], clock: Clock, over: Event) -> None:
+    """Write lines until `over` is set."""
+    pause, written = FIRST_LINE, time.monotonic()
+    before = look()
+    while not over.wait(1 / REFRESH):
+        now = look()
+        if now.notice and now.notice != before.notice:
+            print(now.notice, file=sys.stderr, flush=True)
+        late = time.monotonic() - written > pause
+        if late or now.last != before.last:
+            print(plain_line(now, clock), file=sys.stderr, flush=True)
+            written = time.monotonic()
+            pause = min(2 * pause, LAST_LINE) if late else pause
+        before = now
 
 
 @contextmanager

@@ -22,13 +22,15 @@ from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import percent, table
 from ludoteca.evaluate.show import pace, replay_scenes
-from ludoteca.train.evaluation import evaluate, seat_names
+from ludoteca.train.evaluation import evaluate_in_time, seat_names
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.metrics import Row
+from ludoteca.train.monitor import Stopped
 from ludoteca.train.settings import EpochConfig, RoundConfig
 
 HEADINGS = ("against", "seat", "games", "wins", "draws", "losses", "win rate", "95 % interval")
 SELECTED = {"best": "as the last of those that won most", "last": "the last one"}
+RESULTS = ("results.json", "results_so_far.json")  # of a finished run, and of one that is not
 SHEET = 48  # pictures of a game on one sheet, at most
 COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 
@@ -58,18 +60,37 @@ class Subject:
 
 
 def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
-    """Evaluate the network that a finished training kept; write all files; return the results.
+    """Evaluate the network that a training kept; write all files; return the results.
 
-    Writes `best.safetensors` again, with its card, and `results.json`, `learning_curve.png`,
-    `replay.json`, `game.svg`, `game.png` and `report.md`.
+    Writes `best.safetensors` again, with its card, and `learning_curve.png`, `replay.json`,
+    `game.svg`, `game.png` and `report.md`; and `results.json` if the training is finished, or else
+    `results_so_far.json`. Until the deadline of the training's monitor, if it has one, as many of
+    the games are played as there is time for.
+
+    Raises:
+        Stopped: if there is not enough time for any.
     """
     config, game, folder = training.config, training.game, training.config.folder
     evaluation, replay = [], None
     network_seat = 1 if subject.seat == "second" else 0
-    for opponent in dict.fromkeys((*subject.opponents, "random")):
-        rated, match = evaluate(
-            game, subject.agent, opponent, config.final_games, config.seed + 2, record=2
-        )
+    opponents, monitor = list(dict.fromkeys((*subject.opponents, "random"))), training.monitor
+    monitor.phase = "evaluating"
+    for k, opponent in enumerate(opponents):
+        try:
+            rated, match = evaluate_in_time(
+                game,
+                subject.agent,
+                opponent,
+                config.final_games,
+                config.seed + 2,
+                monitor,
+                monitor.seconds_left / (len(opponents) - k),
+                record=2,
+            )
+        except Stopped:
+            if not evaluation:
+                raise
+            break
         evaluation.append({"opponent": opponent, "seats": rated})
         # Game 0 has the network in the first seat, game 1 in the second.
         replay = replay or match.replays[network_seat]
@@ -82,14 +103,15 @@ def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
             "plies": training.plies,
             "seconds": round(training.seconds, 1),
             "learning_seconds": round(training.learning_seconds, 1),
-            "best": training.best,
+            "best": training.kept,
             "precision": training.precision,
+            "finished": training.finished,
         },
         "evaluation_seed": config.seed + 2,
         "evaluation": evaluation,
     }
     write_card(folder / "best.safetensors", results, ("training", "evaluation"))
-    write_whole(folder / "results.json", json.dumps(results, indent=2) + "\n")
+    write_results(folder, results, training.finished)
     write_whole(folder / "learning_curve.png", draw_curve(training, subject))
     replay.save(folder / "replay.json")
     scenes = annotated(subject.agent, replay, network_seat)
@@ -109,6 +131,16 @@ def circumstances(game: Game, config: RoundConfig | EpochConfig) -> dict[str, An
         "game": game.spec,
         "config": config.as_dict(),
     }
+
+
+def write_results(folder: Path, results: dict[str, Any], finished: bool) -> None:
+    """Write the results of a training; those of an unfinished one do not look like the last ones.
+
+    A file of the other kind belongs to another part of the run, and is removed.
+    """
+    name, other = RESULTS if finished else RESULTS[::-1]
+    write_whole(folder / name, json.dumps(results, indent=2) + "\n")
+    (folder / other).unlink(missing_ok=True)
 
 
 def write_card(path: Path, results: dict[str, Any], kept: Sequence[str]) -> None:
@@ -162,7 +194,7 @@ def draw_curve(training: RoundTraining, subject: Subject) -> bytes:
             shown = [100 * rate for rate in rates]
             label = f"{seat}, in training"
             axes.plot(steps, shown, color=color, alpha=0.35, linewidth=1, label=label)
-    kept = training.best["games"]
+    kept = training.kept["games"]
     axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="kept")
     axes.set_ylabel("games won, %")
     axes.set_ylim(-2, 102)
@@ -234,7 +266,7 @@ network was chosen.
 {training["games"]:,} games and {training["updates"]:,} updates in {training["seconds"]:,.0f}
 seconds, evaluations included. Without them {_speed(game, training)}.
 Each marked point: {config["evaluate_games"]:,} games per seat. The network of {best["games"]:,}
-games was kept, {SELECTED[config["select"]]}.
+games was kept, {_selected(results)}.{_unfinished(results)}
 
 ## A game
 
@@ -245,6 +277,23 @@ games was kept, {SELECTED[config["select"]]}.
 The same as an [animation](game.svg); [replay.json](replay.json) holds the moves.
 
 {how_it_was_done(results)}"""
+
+
+def _selected(results: dict[str, Any]) -> str:
+    """Return why the network was kept."""
+    training = results["training"]
+    is_last = training["best"]["games"] == training["games"] and not training["finished"]
+    return SELECTED["last" if is_last else results["config"]["select"]]
+
+
+def _unfinished(results: dict[str, Any]) -> str:
+    """Return a sentence about a training that was stopped before its end, or nothing."""
+    if results["training"]["finished"]:
+        return ""
+    return (
+        f" The training was\nstopped before its end, at {results['config']['games']:,} games; the "
+        "same command resumes it."
+    )
 
 
 def how_it_was_done(results: dict[str, Any]) -> str:

@@ -2,17 +2,23 @@
 
 import io
 import json
-import zipfile
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.files import write_whole
+from ludoteca.envs.files import write_whole, writing
+from ludoteca.train.archive import DAMAGE
 
 Arrays = dict[str, NDArray[Any]]
 NUMBERS = "numbers"  # the entry of a state that holds its JSON document
+STATE = "state.npz"
+LEFT_OVER = re.compile(r"\..+\.(\d+)\.tmp")  # by `envs.files.writing` in a process that was killed
 
 
 class RunFolder:
@@ -36,7 +42,7 @@ class RunFolder:
         self.path, self._settings = path, settings
         file = path / "config.json"
         if file.exists():
-            begun = json.loads(file.read_text())
+            begun = _read_settings(file)
             wanted = json.loads(json.dumps(settings))
             differing = [
                 f"{key}: {begun.get(key)!r} there, {wanted.get(key)!r} here"
@@ -53,12 +59,18 @@ class RunFolder:
         """Write the settings: from now on the folder belongs to this run.
 
         To be called when it is sure that the run can begin: settings that are wrong must not stand
-        in the way of those that are right.
+        in the way of those that are right. What a killed process left half written is removed.
         """
+        for file in self.path.glob(".*.tmp"):
+            match = LEFT_OVER.fullmatch(file.name)
+            if match and not _running(int(match[1])):
+                file.unlink(missing_ok=True)
         write_whole(self.path / "config.json", json.dumps(self._settings, indent=2) + "\n")
 
     def save_state(self, numbers: dict[str, Any], arrays: Arrays) -> None:
-        """Write where the run is, instead of what was written before.
+        """Write where the run is, instead of what was written before: all of it or nothing.
+
+        It is on the disk when this returns, so that no other file can be newer after a power cut.
 
         Args:
             numbers: anything that JSON can hold.
@@ -67,7 +79,10 @@ class RunFolder:
         content = io.BytesIO()
         text = np.frombuffer(json.dumps(numbers).encode(), np.uint8)
         np.savez(content, allow_pickle=False, **{NUMBERS: text}, **arrays)
-        write_whole(self.path / "state.npz", content.getvalue())
+        with writing(self.path / STATE) as file:
+            file.write(content.getvalue())
+            file.flush()
+            os.fsync(file.fileno())
 
     def load_state(self) -> tuple[dict[str, Any], Arrays] | None:
         """Return what `save_state` wrote last, or None if it never did.
@@ -75,15 +90,64 @@ class RunFolder:
         Raises:
             ValueError: if the file is damaged.
         """
-        file = self.path / "state.npz"
+        file = self.path / STATE
         if not file.exists():
             return None
         try:
             with np.load(file, allow_pickle=False) as content:
                 arrays = {name: content[name] for name in content.files}
-            return json.loads(arrays.pop(NUMBERS).tobytes()), arrays
-        except (zipfile.BadZipFile, KeyError, ValueError) as error:
-            raise ValueError(f"{file} is damaged ({error}): remove it to begin anew") from None
+            numbers = json.loads(arrays.pop(NUMBERS).tobytes())
+            if not isinstance(numbers, dict):
+                raise ValueError(f"its numbers are {type(numbers).__name__}, not an object")
+            return numbers, arrays
+        except (*DAMAGE, RuntimeError, MemoryError, OverflowError, AttributeError) as error:
+            raise ValueError(
+                f"{file} is damaged ({error or type(error).__name__}): remove it to begin anew, or "
+                "use another folder; the networks in this one can be used nevertheless"
+            ) from None
+
+    @contextmanager
+    def restoring(self) -> Iterator[None]:
+        """Take a state apart in the block: an error there is about the file.
+
+        Raises:
+            ValueError: if the state is not one of this training.
+        """
+        try:
+            yield
+        except (KeyError, TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
+            raise ValueError(
+                f"{self.path / STATE} is not a state that this training can resume from "
+                f"({type(error).__name__}: {error}): remove it to begin anew, or use another folder"
+            ) from error
+
+
+def _read_settings(file: Path) -> dict[str, Any]:
+    """Return the settings in a `config.json`.
+
+    Raises:
+        ValueError: if it is damaged.
+    """
+    try:
+        begun = json.loads(file.read_text())
+        if not isinstance(begun, dict):
+            raise ValueError(f"expected an object, got {begun!r:.40}")
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"{file} is damaged ({error}): restore it, or use another folder"
+        ) from None
+    return begun
+
+
+def _running(pid: int) -> bool:
+    """Return whether there is a process with this number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def under(prefix: str, arrays: Arrays) -> Arrays:

@@ -51,11 +51,14 @@ class Workers:
         for process in self._processes.values():
             process.join()
 
-    def run(self, tasks: Iterator[Callable[[], T]]) -> Iterator[T]:
+    def run(
+        self, tasks: Iterator[Callable[[], T]], poll: Callable[[], None] | None = None
+    ) -> Iterator[T]:
         """Yield the results of tasks as they are done, in any order.
 
         Tasks must be such that pickle can send them to another process. A task is taken from
-        `tasks` only when somebody is free to do it.
+        `tasks` only when somebody is free to do it. While processes work, `poll` is called ten
+        times a second; an exception that it raises ends the iteration, not the tasks.
 
         Raises:
             RuntimeError: if a process dies.
@@ -72,7 +75,10 @@ class Workers:
                 busy.add(connection)
             if not busy:
                 return
-            for ready in wait(list(busy)):
+            while not (finished := wait(list(busy), None if poll is None else 0.1)):
+                assert poll is not None
+                poll()
+            for ready in finished:
                 assert isinstance(ready, Connection)
                 yield self._receive(ready)
                 busy.remove(ready)

@@ -3,17 +3,20 @@
 Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.1.
 """
 
+import copy
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from ludoteca.agents.actor_critic import ActorCriticAgent
+from ludoteca.agents.networks.ac_network import ACNetwork
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.actor_critic.config import Config
-from ludoteca.train.actor_critic.rounds import Round, advantages
+from ludoteca.train.actor_critic.rounds import Round
 from ludoteca.train.actor_critic.training import Training
 from ludoteca.train.run_folder import Arrays, below, under
 
@@ -31,35 +34,62 @@ class DocumentTraining(Training):
         """Begin a run, or go on with the one in the folder; see `Training`."""
         self.tried = self.passed = 0
         self.learn_from: list[Round] = []
+        self._before: Arrays = {}  # the learner before the pass that is under way
         super().__init__(config, tensorboard)
-        self._former = Runner(self.network, self.encoder.scale, config.device, self.precision)
 
-    def learn(self, played: Round) -> None:
-        """Learn one epoch from the rounds since the network was kept, and keep or drop it."""
-        config = self.config
-        self.learn_from = [*self.learn_from, played][-config.sets :]
-        before = {name: array.copy() for name, array in self.learner.state().items()}
-        self._former.load(self.network)
-        gains = [advantages(one, config.gamma, config.trace) for one in self.learn_from]
-        self.pass_over(self.learn_from, gains, config.replay_ratio)
+    def keep(self, played: Round) -> None:
+        """Begin an epoch over the rounds since the network was kept."""
+        self.learn_from = [*self.learn_from, played][-self.config.sets :]
+        self._before = {name: array.copy() for name, array in self.learner.state().items()}
+        self.begin_pass(self.learn_from)
         self.sums.add_round(played)
+
+    def conclude(self, played: Round) -> None:
+        """Keep what was learned, or drop it.
+
+        Raises:
+            Stopped: if the run is to stop; then the network has yet to be tested.
+        """
+        share = self._share()
+        super().conclude(played)
         self.tried += 1
-        if self._share() > config.gate_share:
+        if share > self.config.gate_share:
             self.passed += 1
             self.learn_from = []
         else:
             # The weights and the optimizer's moments; updates that were made count nevertheless.
-            self.learner.restore(before | {"updates": np.array(self.learner.updates)})
+            self.learner.restore(self._before | {"updates": np.array(self.learner.updates)})
+        self._before = {}
 
     def _share(self) -> float:
         """Return the share of games that the network wins against what it was; draws are halves."""
+        config, monitor = self.config, self.monitor
         self.tester.load(self.network)
+        former = Runner(self._former(), self.encoder.scale, config.device, self.precision)
         agents = [
             ActorCriticAgent.from_runner(self.encoder, runner, temperature=1.0)
-            for runner in (self.tester, self._former)
+            for runner in (self.tester, former)
         ]
-        games, seed = self.config.gate_games, self.config.seed + self.tried
-        return play_match(self.game, agents, games, seed=seed).totals[0].score
+        monitor.phase = "evaluating"
+        monitor.begin("evaluating", config.gate_games)
+        return (
+            play_match(
+                self.game,
+                agents,
+                config.gate_games,
+                seed=config.seed + self.tried + 1,
+                on_step=lambda ended: monitor.step("evaluating", ended),
+            )
+            .totals[0]
+            .score
+        )
+
+    def _former(self) -> ACNetwork:
+        """Return the network as it was before the pass."""
+        network = copy.deepcopy(self.network)
+        weights = below("network", self._before)
+        network.load_state_dict({name: torch.from_numpy(one) for name, one in weights.items()})
+        return network  # type: ignore[no-any-return]
 
     def summary(self) -> dict[str, float | int | None]:
         """Return what was seen since the last summary, and how often the network was kept."""
@@ -71,11 +101,17 @@ class DocumentTraining(Training):
         for k, one in enumerate(self.learn_from):
             kept: dict[str, NDArray[Any]] = {f.name: getattr(one, f.name) for f in fields(one)}
             arrays |= under(f"sets/{k}", kept)
+        arrays |= under("before", self._before)
         counts = {"tried": self.tried, "passed": self.passed, "sets": len(self.learn_from)}
         return numbers | counts, arrays
 
     def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
         """Go on from where `state` was taken."""
+        self.learn_from = [Round(**below(f"sets/{k}", arrays)) for k in range(numbers["sets"])]
         super().restore(numbers, arrays)
         self.tried, self.passed = numbers["tried"], numbers["passed"]
-        self.learn_from = [Round(**below(f"sets/{k}", arrays)) for k in range(numbers["sets"])]
+        self._before = below("before", arrays)
+
+    def resume_pass(self, rounds: list[Round], arrays: Arrays) -> None:
+        """Resume the pass over all rounds since the network was kept."""
+        super().resume_pass(self.learn_from, arrays)

@@ -14,6 +14,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.actor_critic.rounds import Round, SelfPlay
 from ludoteca.train.actor_critic.search_rounds import SearchPlay
+from ludoteca.train.monitor import Monitor
 from ludoteca.train.run_folder import Arrays
 
 
@@ -23,10 +24,17 @@ class League:
     Every `config.past_every` games, that network joins those of the past; the oldest leaves.
     """
 
-    def __init__(self, network: ACNetwork, encoder: SeatEncoder, config: Config):
+    def __init__(
+        self,
+        network: ACNetwork,
+        encoder: SeatEncoder,
+        config: Config,
+        monitor: Monitor | None = None,
+    ):
         """Make room; `config.precision` is no auto."""
         self._config = config
-        self._table = (SearchPlay if config.method == "search" else SelfPlay)(encoder, config)
+        table = SearchPlay if config.method == "search" else SelfPlay
+        self._table = table(encoder, config, monitor)
         self._runner = Runner(network, encoder.scale, config.device, config.precision)
         self._fixed: list[Agent] = [make_agent(spec, encoder.game) for spec in config.league]
         self._runners = [
@@ -53,6 +61,10 @@ class League:
                 }
             ]
             self._runners[place].load(network)
+
+    def reload(self, network: ACNetwork) -> None:
+        """Take over the weights of a network again, for a round that was dropped."""
+        self._runner.load(network)
 
     def play(self, rng: np.random.Generator) -> Round:
         """Play a round."""

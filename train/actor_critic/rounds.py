@@ -14,6 +14,7 @@ from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.arena import Arena, Turn
+from ludoteca.train.monitor import Monitor
 
 LEARNER = 0  # who sits in a seat; k + 1 is member k of the league
 
@@ -54,10 +55,10 @@ class SelfPlay:
 
     round: ClassVar[type[Round]] = Round
 
-    def __init__(self, encoder: SeatEncoder, config: Config):
-        """Make room for a round of games."""
+    def __init__(self, encoder: SeatEncoder, config: Config, monitor: Monitor | None = None):
+        """Make room for a round of games; `monitor` is shown the progress, and may end a round."""
         self._encoder, self._config = encoder, config
-        self._arena = Arena(encoder, config.games_per_round)
+        self._arena = Arena(encoder, config.games_per_round, monitor)
 
     def play(self, run: Run, league: Sequence[Agent], rng: np.random.Generator) -> Round:
         """Play a round.
@@ -66,6 +67,9 @@ class SelfPlay:
             run: the network: planes to logits and, in the last column, values.
             league: who else may play.
             rng: decides about everything.
+
+        Raises:
+            Stopped: if the run is to stop.
         """
         arena = self._arena
         who = self._seat(len(league), rng)

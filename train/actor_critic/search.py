@@ -38,8 +38,8 @@ class SearchTraining(Training):
         ]
         return Records(self.config.window, np.dtype(decision))
 
-    def learn(self, played: Round) -> None:
-        """Keep the decisions of a round that were searched, and make the updates that are due."""
+    def keep(self, played: Round) -> None:
+        """Keep the decisions of a round that were searched; updates are due by their number."""
         assert isinstance(played, SearchRound)
         config = self.config
         advantage = advantages(played, config.gamma, config.trace)
@@ -52,10 +52,12 @@ class SearchTraining(Training):
         records = records[self.copies(played.gains[chosen])]
         self.window.add(records)
         self._owed += len(records) * config.replay_ratio / config.batch_size
-        while self._owed >= 1:
-            self._owed -= 1
-            self._update()
         self.sums.add_round(played)
+
+    @property
+    def due(self) -> int:
+        """The number of updates that are due."""
+        return int(self._owed)
 
     def copies(self, gains: NDArray[np.float32]) -> NDArray[np.int64]:
         """Return which decisions of a round are kept, some several times, some not at all.
@@ -70,9 +72,10 @@ class SearchTraining(Training):
         drawn = self.learning.random(len(gains))
         return np.repeat(np.arange(len(gains)), (np.minimum(expected, MOST) + drawn).astype(int))
 
-    def _update(self) -> None:
+    def update(self) -> None:
         """Learn from a batch, under a random symmetry."""
         config, rng = self.config, self.learning
+        self._owed -= 1
         drawn = self.window.records[self.window.draw(config.batch_size, rng)]
         planes, masks = self._packing.unpack(drawn["planes"]), drawn["mask"]
         policies = drawn["policy"].astype(np.float32)

@@ -13,6 +13,7 @@ from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.actor_critic.rounds import Round, SelfPlay
 from ludoteca.train.arena import Turn
+from ludoteca.train.monitor import Monitor
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ class SearchPlay(SelfPlay):
 
     round = SearchRound
 
-    def __init__(self, encoder: SeatEncoder, config: Config):
+    def __init__(self, encoder: SeatEncoder, config: Config, monitor: Monitor | None = None):
         """Make room for a round of games, and as many searches."""
-        super().__init__(encoder, config)
+        super().__init__(encoder, config, monitor)
         self._search = JointSearch(encoder.game, config.games_per_round, config.simulations)
 
     def _think(
@@ -63,11 +64,16 @@ class SearchPlay(SelfPlay):
 
     def _look(self, run: Run, states: NDArray[np.void], rng: np.random.Generator) -> JointFound:
         """Search some positions side by side."""
-        config = self._config
+        config, monitor = self._config, self._arena.monitor
+
+        def checked(planes: NDArray[np.int8]) -> NDArray[np.float32]:
+            monitor.check()
+            return run(planes)
+
         streams = rng.integers(2**63, size=(len(states), 1)).astype(np.uint64)
         return self._search.run(
             states,
-            judge_by(self._encoder, run),
+            judge_by(self._encoder, checked),
             config.simulations,
             streams,
             config.c,

@@ -4,16 +4,16 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from ludoteca.agents.actor_critic import ActorCriticAgent
-from ludoteca.agents.networks.ac_network import load_ac_network, make_ac_network
+from ludoteca.agents.networks.ac_network import ACNetwork, load_ac_network, make_ac_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import MatchResult
 from ludoteca.train.actor_critic.config import Config
+from ludoteca.train.actor_critic.decisions import Decisions
 from ludoteca.train.actor_critic.league import League
 from ludoteca.train.actor_critic.learner import Batch, Learner
 from ludoteca.train.actor_critic.rounds import Round, advantages
@@ -22,6 +22,7 @@ from ludoteca.train.learner import first_network
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.replay import Packing
 from ludoteca.train.run_folder import Arrays, below, under
+from ludoteca.train.torch_random import TorchStream
 
 CERTAIN = 0.95  # probability
 
@@ -37,6 +38,7 @@ class Training(RoundTraining):
     """
 
     round: ClassVar[type[Round]] = Round
+    kind = "ac"
     config: Config
     learner: Learner
 
@@ -58,50 +60,69 @@ class Training(RoundTraining):
         sure = replace(config, precision=self.precision)
         self._packing = Packing(self.encoder.shape, self.encoder.scale == 1)
         self.learner = Learner(network, sure, self.encoder.scale)
-        self.league = League(network, self.encoder, sure)
+        self.league = League(network, self.encoder, sure, self.monitor)
         self.player: Any = self.league
         self.tester = Runner(network, self.encoder.scale, config.device, self.precision)
         self.sums = Sums()
+        self._decisions: Decisions | None = None  # those that are learned from
+        self._dropout = TorchStream(config.device)
         self.begin(tensorboard)
 
     def play(self, games: int) -> Round:
         """Play a round."""
         return self.league.play(self.playing)
 
-    def learn(self, played: Round) -> None:
-        """Learn from the decisions of a round."""
-        gains = advantages(played, self.config.gamma, self.config.trace)
-        self.pass_over([played], [gains], self.config.replay_ratio)
+    def reload(self, network: ACNetwork) -> None:
+        """Give the league the weights that it has had before."""
+        self.league.reload(network)
+
+    def keep(self, played: Round) -> None:
+        """Draw the order in which the decisions of a round are learned from."""
+        self.begin_pass([played])
         self.sums.add_round(played)
 
-    def pass_over(
-        self, rounds: list[Round], gains: list[NDArray[np.float32]], ratio: float
-    ) -> None:
-        """Learn from each decision of some rounds `ratio` times, in random order."""
-        config, rng = self.config, self.learning
-        torch.manual_seed(int(rng.integers(2**62)))  # for dropout
-        sizes = [len(one) for one in gains]
-        starts = np.cumsum([0, *sizes])
-        total = int(starts[-1])
-        every = np.concatenate(gains)
-        mean, spread = (float(every.mean()), float(every.std()) + 1e-8)
+    def begin_pass(self, rounds: list[Round]) -> None:
+        """Let each decision of some rounds be learned from `replay_ratio` times, on average."""
+        config, rng, ratio = self.config, self.learning, self.config.replay_ratio
+        self._dropout.seed(int(rng.integers(2**62)))
+        gains = self._advantages(rounds)
+        total = sum(len(one) for one in gains)
         passes = [rng.permutation(total) for _ in range(int(np.ceil(ratio)))]
         order = np.concatenate(passes)[: round(total * ratio)]
         if config.certain_share < 1:
             # By the position alone: by the action drawn, unlikely ones would count too much.
             certain = np.concatenate([one.peaks for one in rounds])[order] >= CERTAIN
             order = order[~certain | (rng.random(len(order)) < config.certain_share)]
-        for chosen in np.array_split(order, max(1, round(len(order) / config.batch_size))):
-            which = np.searchsorted(starts, chosen, side="right") - 1
-            batches = [
-                self._batch(rounds[k], gains[k], chosen[which == k] - starts[k])
-                for k in np.unique(which)
-            ]
-            batch = Batch(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))
-            if config.method == "ppo":
-                batch = batch._replace(advantages=(batch.advantages - mean) / spread)
-            progress = self.games / config.games
-            self.sums.add_losses(self.learner.update(batch, progress))
+        count = max(1, round(len(order) / config.batch_size))
+        self._decisions = Decisions(rounds, gains, order, count)
+
+    def _advantages(self, rounds: list[Round]) -> list[NDArray[np.float32]]:
+        return [advantages(one, self.config.gamma, self.config.trace) for one in rounds]
+
+    @property
+    def due(self) -> int:
+        """The number of updates that are due."""
+        return self._decisions.left if self._decisions is not None else 0
+
+    def update(self) -> None:
+        """Learn from the next batch of decisions."""
+        config, decisions = self.config, self._decisions
+        assert decisions is not None
+        batches = [
+            self._batch(decisions.rounds[k], decisions.advantages[k], chosen)
+            for k, chosen in decisions.draw()
+        ]
+        batch = Batch(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))
+        if config.method == "ppo":
+            gains = (batch.advantages - decisions.mean) / decisions.spread
+            batch = batch._replace(advantages=gains)
+        with self._dropout.drawing():
+            losses = self.learner.update(batch, self.games / config.games)
+        self.sums.add_losses(losses)
+
+    def conclude(self, played: Round) -> None:
+        """Forget the decisions of a round that was learned from."""
+        self._decisions = None
 
     def _batch(self, played: Round, gains: NDArray[np.float32], chosen: NDArray[np.int64]) -> Batch:
         """Return some decisions of a round, under a random symmetry of the game."""
@@ -143,10 +164,24 @@ class Training(RoundTraining):
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what `restore` needs."""
         arrays = under("learner", self.learner.state()) | under("league", self.league.state())
+        if self._decisions is not None:
+            arrays |= under("decisions", self._decisions.state())
+            arrays |= under("dropout", self._dropout.state())
         return {"sums": vars(self.sums)}, arrays
 
     def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
-        """Go on from where `state` was taken."""
+        """Resume from where `state` was taken."""
         vars(self.sums).update(numbers["sums"])
         self.learner.restore(below("learner", arrays))
         self.league.restore(below("league", arrays), self.network)
+        if self.in_learning is not None:
+            self.resume_pass([self.in_learning], arrays)
+
+    def resume_pass(self, rounds: list[Round], arrays: Arrays) -> None:
+        """Resume the pass over some rounds that was under way when the state was taken."""
+        decisions = below("decisions", arrays)
+        if decisions:
+            count, left = (int(number) for number in decisions["place"])
+            gains = self._advantages(rounds)
+            self._decisions = Decisions(rounds, gains, decisions["order"], count, left)
+            self._dropout.restore(below("dropout", arrays))

@@ -1,5 +1,6 @@
 """Only a network that beats the one that plays may play: the gate of AlphaGo Zero."""
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ludoteca.envs.game import Game
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.alphazero.players import Player
+from ludoteca.train.monitor import Monitor
 from ludoteca.train.run_folder import Arrays
 
 
@@ -26,25 +28,35 @@ class Gate:
         tried: how many there were.
     """
 
-    def __init__(self, player: Player, game: Game, network: PVNetwork, config: Config):
+    def __init__(
+        self,
+        player: Player,
+        game: Game,
+        network: PVNetwork,
+        config: Config,
+        monitor: Monitor | None = None,
+    ):
         """Put a gate before a player who has `network`; `config.precision` is no auto."""
         self._player, self._game, self._config = player, game, config
+        self._monitor = monitor or Monitor()
         scale = 1 / game.observation_high
         self._new, self._held = (
             Runner(network, scale, config.device, config.precision) for _ in range(2)
         )
-        self._weights = _copied(network)
+        self._form, self._weights = network, _copied(network)
         self._rounds = 0  # since the last trial
         self.passed = self.tried = 0
 
     def load(self, network: PVNetwork) -> None:
-        """Try a network, if it is time to."""
-        config = self._config
-        self._rounds += 1
-        if self._rounds * config.games_per_round < config.gate_every:
+        """Try a network, if it is time to.
+
+        Raises:
+            Stopped: if the run is to stop; then the trial has yet to be made.
+        """
+        config, monitor = self._config, self._monitor
+        if (self._rounds + 1) * config.games_per_round < config.gate_every:
+            self._rounds += 1
             return
-        self._rounds = 0
-        self.tried += 1
         self._new.load(network)
         agents = [
             AlphaZeroAgent.from_runner(
@@ -52,12 +64,27 @@ class Gate:
             )
             for runner in (self._new, self._held)
         ]
-        match = play_match(self._game, agents, config.gate_games, seed=config.seed + self.tried)
+        monitor.begin("evaluating", config.gate_games, "game")
+        match = play_match(
+            self._game,
+            agents,
+            config.gate_games,
+            seed=config.seed + self.tried + 1,
+            on_step=lambda ended: monitor.step("evaluating", ended),
+        )
+        self._rounds = 0
+        self.tried += 1
         if match.totals[0].score >= config.gate_share:
             self.passed += 1
             self._held.load(network)
             self._weights = _copied(network)
             self._player.load(network)
+
+    def reload(self) -> None:
+        """Let the player begin anew with the network that holds, after a round was dropped."""
+        network = copy.deepcopy(self._form)
+        network.load_state_dict(self._weights)
+        self._player.load(network)
 
     def play(self, rng: np.random.Generator) -> Any:
         """Play a round with the network that holds."""

@@ -16,6 +16,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.tournament.workers import Workers
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.alphazero.selfplay import Round, SelfPlay
+from ludoteca.train.monitor import Monitor, Stopped
 
 Weights = dict[str, NDArray[Any]]
 
@@ -27,19 +28,29 @@ class Player(Protocol):
         """Take over the weights of a network."""
 
     def play(self, rng: np.random.Generator) -> Round:
-        """Play a round; `rng` decides about everything in it."""
+        """Play a round; `rng` decides about everything in it.
+
+        Raises:
+            Stopped: if the run is to stop.
+        """
 
 
 class HerePlayer:
     """Plays in this process."""
 
-    def __init__(self, network: PVNetwork, encoder: Encoder, config: Config):
+    def __init__(
+        self,
+        network: PVNetwork,
+        encoder: Encoder,
+        config: Config,
+        monitor: Monitor | None = None,
+    ):
         """Make room for rounds of `config.games_per_round` games; `config.precision` is no auto."""
         game = encoder.game
         scale = 1 / game.observation_high
         self._runner = Runner(network, scale, config.device, config.precision)
         self._memory = Memory(self._runner, encoder.shape, game.num_actions + 1)
-        self._table = SelfPlay(encoder, config)
+        self._table = SelfPlay(encoder, config, monitor)
 
     def load(self, network: PVNetwork) -> None:
         """Take over the weights of a network."""
@@ -57,9 +68,10 @@ class WorkersPlayer:
     What is played depends on the number of processes, but not on which of them is faster.
     """
 
-    def __init__(self, network: PVNetwork, config: Config):
+    def __init__(self, network: PVNetwork, config: Config, monitor: Monitor | None = None):
         """Start `config.workers` processes."""
         self._config = replace(config, games_per_round=config.games_per_round // config.workers)
+        self._monitor = monitor or Monitor()
         self._workers = Workers(config.workers)
         self.load(network)
 
@@ -76,7 +88,18 @@ class WorkersPlayer:
             partial(_play_part, number, self._config, self._weights, int(seed))
             for number, seed in enumerate(seeds)
         )
-        parts = [played for _, played in sorted(self._workers.run(tasks), key=lambda one: one[0])]
+        monitor, found = self._monitor, []
+        monitor.begin("playing", self._config.workers, "part")
+        try:
+            for part in self._workers.run(tasks, monitor.check):
+                found.append(part)
+                monitor.step("playing", len(found))
+        except Stopped:
+            # What the processes are playing would be taken for parts of the next round.
+            self._workers.__exit__(None, None, None)
+            self._workers = Workers(self._config.workers)
+            raise
+        parts = [played for _, played in sorted(found, key=lambda one: one[0])]
         return Round(
             **{
                 field.name: np.concatenate([getattr(part, field.name) for part in parts])
@@ -85,11 +108,13 @@ class WorkersPlayer:
         )
 
 
-def make_player(network: PVNetwork, encoder: Encoder, config: Config) -> HerePlayer | WorkersPlayer:
+def make_player(
+    network: PVNetwork, encoder: Encoder, config: Config, monitor: Monitor | None = None
+) -> HerePlayer | WorkersPlayer:
     """Return who plays, as `config.workers` says."""
     if config.workers > 1:
-        return WorkersPlayer(network, config)
-    return HerePlayer(network, encoder, config)
+        return WorkersPlayer(network, config, monitor)
+    return HerePlayer(network, encoder, config, monitor)
 
 
 def _play_part(number: int, config: Config, weights: Weights, seed: int) -> tuple[int, Round]:

@@ -12,6 +12,7 @@ from ludoteca.agents.guided.search import Evaluate, GuidedSearch
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.arena import Arena, Turn
+from ludoteca.train.monitor import Monitor
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,10 @@ class Round:
 class SelfPlay:
     """Where a network plays rounds against itself."""
 
-    def __init__(self, encoder: Encoder, config: Config):
-        """Make room for a round of games."""
+    def __init__(self, encoder: Encoder, config: Config, monitor: Monitor | None = None):
+        """Make room for a round of games; `monitor` is shown the progress, and may end a round."""
         self._encoder, self._config = encoder, config
-        self._arena = Arena(encoder, config.games_per_round)
+        self._arena = Arena(encoder, config.games_per_round, monitor)
         self._search = GuidedSearch(
             encoder,
             config.games_per_round,
@@ -64,6 +65,9 @@ class SelfPlay:
         Args:
             evaluate: the network.
             rng: decides about everything in the round.
+
+        Raises:
+            Stopped: if the run is to stop; noticed between two evaluations of positions.
         """
         arena, num_actions = self._arena, self._encoder.game.num_actions
         count, plies = arena.count, arena.plies
@@ -147,11 +151,16 @@ class SelfPlay:
         actions: NDArray[np.int64],
     ) -> None:
         """Search the positions of some rows of a turn, and choose their moves."""
-        config, ply = self._config, turn.ply
+        config, ply, monitor = self._config, turn.ply, self._arena.monitor
+
+        def checked(*positions: Any) -> Any:
+            monitor.check()
+            return evaluate(*positions)
+
         full = rng.random(len(rows)) < config.full_share
         found = self._search.run(
             turn.states[rows],
-            evaluate,
+            checked,
             np.where(full, config.simulations, config.fast_simulations),
             rng,
             noise=1.0 if config.rule == "gumbel" else config.noise,

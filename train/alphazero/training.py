@@ -7,7 +7,7 @@ import numpy as np
 
 from ludoteca.agents.alphazero import AlphaZeroAgent, load_pv_network
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.pv_network import make_pv_network
+from ludoteca.agents.networks.pv_network import PVNetwork, make_pv_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import MatchResult
@@ -26,6 +26,7 @@ class Training(RoundTraining):
     """A run of AlphaZero, which can be interrupted at any time."""
 
     round = Round
+    kind = "az"
     config: Config
     learner: Learner
 
@@ -55,8 +56,9 @@ class Training(RoundTraining):
         scale = 1 / game.observation_high
         sure = replace(config, precision=self.precision)
         self.learner = Learner(network, sure, scale)
-        player = make_player(network, encoder, sure)
-        self._gate = Gate(player, game, network, sure) if config.gate_every else None
+        player = make_player(network, encoder, sure, self.monitor)
+        gated = config.gate_every > 0
+        self._gate = Gate(player, game, network, sure, self.monitor) if gated else None
         self.player: Any = self._gate or player
         self._tester = Runner(network, scale, config.device, self.precision)
         self._owed = 0.0  # updates that are due
@@ -68,17 +70,31 @@ class Training(RoundTraining):
         played: Round = self.player.play(self.playing)
         return played
 
-    def learn(self, played: Round) -> None:
-        """Keep a round, and make the updates that are due."""
+    def reload(self, network: PVNetwork) -> None:
+        """Give the player weights that it has had before; a gate holds them itself."""
+        if self._gate is not None:
+            self._gate.reload()
+        else:
+            self.player.load(network)
+
+    def keep(self, played: Round) -> None:
+        """Keep a round; updates are due by the number of its positions."""
         config, window = self.config, self._window
         records = examples(played, config.outcome_weight, window.records.dtype)
         window.add(records)
         if window.added >= config.warm_up:
             self._owed += len(records) * config.replay_ratio / config.batch_size
-        while self._owed >= 1:
-            self._owed -= 1
-            self._sums.add_losses(*self._update())
         self._sums.add_round(played)
+
+    @property
+    def due(self) -> int:
+        """The number of updates that are due."""
+        return int(self._owed)
+
+    def update(self) -> None:
+        """Make one of the updates that are due."""
+        self._owed -= 1
+        self._sums.add_losses(*self._update())
 
     def _update(self) -> tuple[float, float]:
         config, rng = self.config, self.learning

@@ -11,6 +11,7 @@ from ludoteca.agents.dqn import ILLEGAL
 from ludoteca.agents.draws import nth_legal
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.train.arena import Arena, Turn
+from ludoteca.train.monitor import Monitor
 from ludoteca.train.replay import Packing
 
 Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
@@ -50,7 +51,14 @@ class Round:
 class Table:
     """Where a learner plays rounds against an opponent, or itself."""
 
-    def __init__(self, encoder: Encoder, games: int, opponent: Agent | None, seat: str):
+    def __init__(
+        self,
+        encoder: Encoder,
+        games: int,
+        opponent: Agent | None,
+        seat: str,
+        monitor: Monitor | None = None,
+    ):
         """Make the table.
 
         Args:
@@ -58,9 +66,10 @@ class Table:
             games: B, games of a round.
             opponent: an agent, or None for self-play.
             seat: `"first"`, `"second"` or `"both"`: where the learner sits, if there is one.
+            monitor: is shown the progress, and may end a round.
         """
         self._encoder, self._opponent = encoder, opponent
-        self._arena = Arena(encoder, games)
+        self._arena = Arena(encoder, games, monitor)
         self._mask_packing = Packing((encoder.game.num_actions,), True)
         seats = {"first": [0], "second": [1], "both": [0, 1]}[seat]
         self._seats = np.resize(np.array(seats, np.int8), games)
@@ -74,6 +83,9 @@ class Table:
             run: the learner's network: one number per action, for planes.
             epsilon: probability that it moves at random.
             rng: decides about everything in the round.
+
+        Raises:
+            Stopped: if the run is to stop.
         """
         arena = self._arena
         count, plies = arena.count, arena.plies

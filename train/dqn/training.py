@@ -26,6 +26,7 @@ class Training(RoundTraining):
     """A run of deep Q-learning, which can be interrupted at any time."""
 
     round = Round
+    kind = "dqn"
     config: Config
     learner: Learner
 
@@ -47,7 +48,7 @@ class Training(RoundTraining):
         # Settings that make no sense leave no folder behind.
         super().__init__(config, game)
         self._encoder = encoder
-        self._table = Table(encoder, config.games_per_round, opponent, config.seat)
+        self._table = Table(encoder, config.games_per_round, opponent, config.seat, self.monitor)
         binary = game.observation_high == 1
         self._buffer = ReplayBuffer(config.memory, encoder.shape, game.num_actions, binary)
         self._priorities = Priorities(config.memory, config.alpha) if config.prioritized else None
@@ -63,8 +64,8 @@ class Training(RoundTraining):
         """Play a round, which begins after `games` games."""
         return self._table.play(self.player, epsilon_at(self.config, games), self.playing)
 
-    def learn(self, played: Round) -> None:
-        """Keep a round, and make the updates that are due."""
+    def keep(self, played: Round) -> None:
+        """Keep a round; updates are due by the number of its games or positions."""
         config, buffer = self.config, self._buffer
         records = transitions(played, config, buffer.records.dtype, self.game.max_plies)
         places = buffer.add(records)
@@ -74,10 +75,17 @@ class Training(RoundTraining):
             self._owed += len(played.lengths) / config.games_per_update
         elif buffer.added >= config.warm_up:
             self._owed += len(records) * config.replay_ratio / config.batch_size
-        while self._owed >= 1 and buffer.added >= config.warm_up:
-            self._owed -= 1
-            self._window.add_loss(self._update())
         self._window.add_round(played)
+
+    @property
+    def due(self) -> int:
+        """The number of updates that are due."""
+        return int(self._owed) if self._buffer.added >= self.config.warm_up else 0
+
+    def update(self) -> None:
+        """Make one of the updates that are due."""
+        self._owed -= 1
+        self._window.add_loss(self._update())
 
     def _update(self) -> float:
         config, buffer, rng = self.config, self._buffer, self.learning

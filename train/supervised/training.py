@@ -24,6 +24,7 @@ class Training(EpochTraining):
         data: the moves.
     """
 
+    kind = "cnn"
     config: Config
     learner: Descent[ACNetwork]
 
@@ -99,13 +100,18 @@ class Training(EpochTraining):
         Returns:
             `accuracy`: 1 where the network would play the move, 0 elsewhere; `loss`: cross-entropy;
             and if the network has a value, `value_loss`, its squared error.
+
+        Raises:
+            Stopped: if the run is to stop.
         """
         data, num_actions = self.data, self.game.num_actions
         runner = Runner(network, data.encoder.scale, self.config.device, self.precision)
         said, played = [], []
+        self.monitor.begin("evaluating", len(chosen), "position")
         for k in range(0, len(chosen), TOGETHER):
             planes, masks = data.views.look(chosen[k : k + TOGETHER])
             said.append(runner(planes).astype(np.float64))
+            self.monitor.step("evaluating", min(k + TOGETHER, len(chosen)))
             allowed = np.where(masks > 0, said[-1][:, :num_actions], -np.inf)
             played.append(allowed.argmax(1))
         outputs, actions = np.concatenate(said), data.actions[chosen].astype(np.int64)

@@ -22,6 +22,7 @@ class Training(EpochTraining):
         data: the positions.
     """
 
+    kind = "uctnet"
     config: Config
     learner: Descent[ValueNetwork]
 
@@ -59,11 +60,17 @@ class Training(EpochTraining):
         }
 
     def predict(self, network: ValueNetwork, chosen: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return what a network says about some positions. Shape `[K]`."""
+        """Return what a network says about some positions. Shape `[K]`.
+
+        Raises:
+            Stopped: if the run is to stop.
+        """
         runner = Runner(network, self._scale, self.config.device, self.precision)
-        parts = [
-            runner(self.data.planes(chosen[k : k + 4096])) for k in range(0, len(chosen), 4096)
-        ]
+        parts = []
+        self.monitor.begin("evaluating", len(chosen), "position")
+        for k in range(0, len(chosen), 4096):
+            parts.append(runner(self.data.planes(chosen[k : k + 4096])))
+            self.monitor.step("evaluating", min(k + 4096, len(chosen)))
         return np.concatenate(parts)
 
     def update(

@@ -1,0 +1,45 @@
+"""Networks of a run as arrays of its state, and as files that follow from it."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ludoteca.agents.networks.weights import load_weights, save_weights
+from ludoteca.train.run_folder import Arrays
+
+Weights = dict[str, Tensor]
+
+
+def copied(network: nn.Module) -> Weights:
+    """Return copies of the weights of a network, in the memory of the processor."""
+    state = network.state_dict()
+    return {name: tensor.detach().to("cpu", copy=True) for name, tensor in state.items()}
+
+
+def as_arrays(weights: Weights) -> Arrays:
+    """Return weights as arrays that `RunFolder.save_state` takes."""
+    return {name: tensor.numpy() for name, tensor in weights.items()}
+
+
+def write_network(path: Path, weights: Weights, about: dict[str, Any]) -> None:
+    """Write a network to a file, whole or not at all."""
+    save_weights(path, weights, about)
+
+
+def write_if_other(path: Path, weights: Weights, about: dict[str, Any]) -> None:
+    """Write a network to a file, unless it is there: the same weights, and the same about them.
+
+    What the file tells beyond `about`, such as its card, does not matter.
+    """
+    try:
+        there, told = load_weights(path)
+    except (OSError, ValueError):
+        there, told = {}, {}
+    same = there.keys() == weights.keys() and all(
+        one.dtype == there[name].dtype and torch.equal(one, there[name])
+        for name, one in weights.items()
+    )
+    if not same or any(told.get(name) != value for name, value in about.items()):
+        write_network(path, weights, about)

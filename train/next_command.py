@@ -1,0 +1,36 @@
+"""The command that a user may want next, when a training is over."""
+
+import shlex
+from pathlib import Path
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+
+
+def next_command(game: Game, kind: str, folder: Path) -> str:
+    """Return the command that plays a game with the network in a folder.
+
+    Where moves are in turn, the user plays against it. Where all move at once, it plays a match
+    against random moves.
+
+    Args:
+        game: the game.
+        kind: name of the agent that plays the network, such as `"dqn"`.
+        folder: of the run.
+    """
+    agent = f"{kind}:{folder}"
+    if game.simultaneous:
+        words = ["match", *_words(game), "--agents", agent, "random", "--games", "100"]
+    else:
+        words = ["play", *_words(game), "--agent", agent]
+    return shlex.join(["ludoteca", *words])
+
+
+def _words(game: Game) -> list[str]:
+    """Return the game and those of its parameters that are not the defaults, as arguments."""
+    usual = make_game(game.name).params
+    changed = {key: value for key, value in game.params.items() if value != usual[key]}
+    if any(isinstance(value, bool) or value is None for value in changed.values()):
+        return [f"{game.name}:{','.join(f'{key}={value}' for key, value in changed.items())}"]
+    options = [(f"--{key.replace('_', '-')}", str(value)) for key, value in changed.items()]
+    return [game.name, *(word for option in options for word in option)]

@@ -1,0 +1,52 @@
+"""A stream of PyTorch's random numbers that can be saved: dropout draws from it in training."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class TorchStream:
+    """The state of PyTorch's global generators between two updates of a network.
+
+    Everything else that draws from these generators in between leaves the updates as they are.
+    """
+
+    def __init__(self, device: str):
+        """Begin without a seed; `device` is where the network learns."""
+        self._cuda = torch.device(device) if torch.device(device).type == "cuda" else None
+        self._states: list[torch.Tensor] = []
+
+    def seed(self, number: int) -> None:
+        """Begin anew with a seed."""
+        torch.manual_seed(number)
+        self._take()
+
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """Let the block draw the next numbers of the stream."""
+        if self._states:
+            torch.set_rng_state(self._states[0])
+            if self._cuda is not None:
+                torch.cuda.set_rng_state(self._states[1], self._cuda)
+        yield
+        self._take()
+
+    def _take(self) -> None:
+        self._states = [torch.get_rng_state()]
+        if self._cuda is not None:
+            self._states.append(torch.cuda.get_rng_state(self._cuda))
+
+    def state(self) -> Arrays:
+        """Return what `restore` needs, as arrays."""
+        return {str(k): state.numpy().copy() for k, state in enumerate(self._states)}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Resume from where `state` was taken."""
+        states = [arrays[str(k)] for k in range(len(arrays))]
+        self._states = [torch.from_numpy(np.array(state)) for state in states]
