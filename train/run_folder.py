@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.files import write_whole
+from ludoteca.envs.lock import lock_folder
 
 Arrays = dict[str, NDArray[Any]]
 NUMBERS = "numbers"  # the entry of a state that holds its JSON document
@@ -31,9 +32,10 @@ class RunFolder:
             free: settings that may differ when a run goes on.
 
         Raises:
-            ValueError: if a run with other settings is in there.
+            ValueError: if a run with other settings is in there, or another process trains there.
         """
         self.path, self._settings = path, settings
+        self._lock = lock_folder(path) if path.exists() else None
         file = path / "config.json"
         if file.exists():
             begun = json.loads(file.read_text())
@@ -54,7 +56,12 @@ class RunFolder:
 
         To be called when it is sure that the run can begin: settings that are wrong must not stand
         in the way of those that are right.
+
+        Raises:
+            ValueError: if another process trains there.
         """
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock = lock_folder(self.path)
         write_whole(self.path / "config.json", json.dumps(self._settings, indent=2) + "\n")
 
     def save_state(self, numbers: dict[str, Any], arrays: Arrays) -> None:
