@@ -13,7 +13,7 @@ from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import MatchResult
-from ludoteca.train.actor_critic.config import Config
+from ludoteca.train.actor_critic.config import LIMITS, Config
 from ludoteca.train.actor_critic.league import League
 from ludoteca.train.actor_critic.learner import Batch, Learner
 from ludoteca.train.actor_critic.rounds import Round, advantages
@@ -22,6 +22,7 @@ from ludoteca.train.learner import first_network
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.replay import Packing
 from ludoteca.train.run_folder import Arrays, below, under
+from ludoteca.train.scale import fit_to_run
 
 CERTAIN = 0.95  # probability
 
@@ -47,6 +48,7 @@ class Training(RoundTraining):
             ValueError: if the folder holds a run with other settings, or a setting makes no sense.
         """
         game = make_game(config.game)
+        config = fit_to_run(config, game, LIMITS)
         self.encoder = SeatEncoder(game, config.network.view)
         network = first_network(
             config,
