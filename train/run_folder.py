@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.files import write_whole, writing
+from ludoteca.envs.lock import lock_folder
 from ludoteca.train.archive import DAMAGE
 
 Arrays = dict[str, NDArray[Any]]
@@ -37,9 +38,10 @@ class RunFolder:
             free: settings that may differ when a run goes on.
 
         Raises:
-            ValueError: if a run with other settings is in there.
+            ValueError: if a run with other settings is in there, or another process trains there.
         """
         self.path, self._settings = path, settings
+        self._lock = lock_folder(path) if path.exists() else None
         file = path / "config.json"
         if file.exists():
             begun = _read_settings(file)
@@ -60,7 +62,12 @@ class RunFolder:
 
         To be called when it is sure that the run can begin: settings that are wrong must not stand
         in the way of those that are right. What a killed process left half written is removed.
+
+        Raises:
+            ValueError: if another process trains there.
         """
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock = lock_folder(self.path)
         for file in self.path.glob(".*.tmp"):
             match = LEFT_OVER.fullmatch(file.name)
             if match and not _running(int(match[1])):

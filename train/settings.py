@@ -10,6 +10,8 @@ from ludoteca.agents.networks.q_network import QConfig
 from ludoteca.agents.networks.value_network import ValueConfig
 from ludoteca.envs.params import choice, integer, real
 
+AUTO = -1  # of a setting that follows the size of the run; see `ludoteca.train.scale`
+
 
 @dataclass(frozen=True)
 class RoundConfig:
@@ -24,8 +26,9 @@ class RoundConfig:
     """The game as a spec string."""
     games: int = 20_000
     """How many games are played. A run can be made longer: its learning rate falls over all."""
-    games_per_round: int = 256
-    """Games played side by side; the network learns after each round of them."""
+    games_per_round: int = AUTO
+    """Games played side by side; the network learns after each round of them. -1: a 64th of the
+    run, from 16 to 256 (actor-critic: 128)."""
     seed: int = 0
     """Determines weights, games and batches."""
 
@@ -51,10 +54,12 @@ class RoundConfig:
     augment: bool = True
     """Show batches under random symmetries of the game."""
 
-    log_every: int = 512
-    """Games between rows of `metrics.csv`."""
-    evaluate_every: int = 2_560
-    """Games between evaluations."""
+    log_every: int = AUTO
+    """Games between rows of `metrics.csv`. -1: a 32nd of the run, at most 512 (deep Q-learning:
+    2,000; actor-critic: 1,024)."""
+    evaluate_every: int = AUTO
+    """Games between evaluations. -1: a seventh of the run, at most 2,560 (deep Q-learning: 10,000;
+    actor-critic: 10,240)."""
     evaluate_games: int = 50
     """Games per seat and opponent in each."""
     evaluate_against: tuple[str, ...] = ()
@@ -86,10 +91,9 @@ class RoundConfig:
     """Stop after this time; the same command goes on."""
 
     def __post_init__(self) -> None:
-        for name in ("games", "games_per_round", "batch_size", "final_games"):
+        for name in ("games", "batch_size", "evaluate_games", "final_games"):
             integer(name, getattr(self, name), 1, 10**9)
-        for name in ("log_every", "evaluate_every", "evaluate_games"):
-            integer(name, getattr(self, name), 1, 10**9)
+        self.check_auto("games_per_round", "log_every", "evaluate_every")
         for name in ("seed", "keep_every"):
             integer(name, getattr(self, name), 0, 2**62)
         integer("threads", self.threads, 1, 1024)
@@ -99,6 +103,19 @@ class RoundConfig:
         choice("optimizer", self.optimizer, ("adam", "sgd"))
         choice("select", self.select, ("best", "last"))
         choice("precision", self.precision, ("auto", "float32", "bfloat16"))
+
+    def check_auto(self, *names: str, least: int = 1) -> None:
+        """Check settings that are `AUTO` or an integer, `least` or more.
+
+        Raises:
+            ValueError: if one of them is neither.
+        """
+        for name in names:
+            if (value := getattr(self, name)) != AUTO:
+                try:
+                    integer(name, value, least, 10**9)
+                except ValueError as error:
+                    raise ValueError(f"{error}; {AUTO} chooses by the size of the run") from None
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""

@@ -7,7 +7,6 @@ import json
 import os
 import select
 import shutil
-import signal
 import subprocess
 import time
 import weakref
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.agents.kaggle import worker
+from ludoteca.envs.children import Child
 
 CRASH, TIMEOUT, INVALID = "crash", "timeout", "invalid"
 START = 60.0  # seconds that an interpreter may take to start
@@ -57,13 +57,12 @@ class Process:
             FailureError: if it does not start.
         """
         try:
-            self._process = subprocess.Popen(
+            self._process = Child(
                 [python, worker.__file__, str(path), str(memory)],
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=None if output else subprocess.DEVNULL,
-                start_new_session=True,  # so that its own children can be ended with it
                 env=UNLESS_SET | dict(os.environ) | SET,
             )
         except OSError as error:
@@ -152,14 +151,11 @@ def find_python(python: str | Path | None, default: str) -> str:
     return str(Path(found).absolute())
 
 
-def _end(process: "subprocess.Popen[bytes]", owner: int) -> None:
+def _end(process: Child, owner: int) -> None:
     """End a process and all that it has started, if this is the process that started it."""
     if os.getpid() != owner:  # a fork
         return
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        process.kill()
+    process.kill()
     for pipe in (process.stdin, process.stdout):
         assert pipe is not None
         pipe.close()

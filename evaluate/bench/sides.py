@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
+from ludoteca.envs.children import Child
 from ludoteca.evaluate.bench.install_peers import interpreter
 
 SERVE = Path(__file__).parent / "peers" / "serve.py"
@@ -60,7 +61,7 @@ class PeerSide:
             raise PeerMissingError(f"{peer} is not installed: make peers")
         self.peer = peer
         self._errors: IO[str] = tempfile.TemporaryFile("w+")  # noqa: SIM115  closed in close()
-        self._process = subprocess.Popen(
+        self._process = Child(
             [python, SERVE, module, json.dumps(options)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from time import perf_counter
 
+from ludoteca.envs.children import run_child
 from ludoteca.envs.registry import game_id
 
 # The two usual ways in. `python -c` with an empty sys.path entry removed, so that no folder of the
@@ -50,8 +51,9 @@ def run_fresh(program: str, numba_cache: str) -> float:
     """Return how many seconds a new Python takes to run `program`."""
     environment = os.environ | {"NUMBA_CACHE_DIR": numba_cache, "PYTHONSAFEPATH": "1"}
     start = perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+    pipe = subprocess.PIPE
+    done = run_child(
+        [sys.executable, "-c", program], env=environment, stdout=pipe, stderr=pipe, text=True
     )
     passed = perf_counter() - start
     if done.returncode != 0:

@@ -15,6 +15,8 @@ UNTOLD_GAMES = 50_000  # of the points of its grid whose results it does not tel
 MIXED, HEURISTIC = "mixed:x=0.2", "heuristic"
 # The document's settings, read such that they can learn; `literally` has the ablation.
 READING: dict[str, Any] = {"network.init": "zero_head", "win": 1.0, "loss": -1.0}
+# Of every run, however long; by default they would follow the number of games.
+MODERN_SIZES = {"games_per_round": 256, "memory": 200_000}
 FILTERS = {1: "48", 2: "48 384"}
 
 
@@ -38,7 +40,8 @@ class Run(Filed):
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
-        options = {"folder": folder / self.name, "games": self.games, **self.settings}
+        sizes = MODERN_SIZES if self.preset == "modern" else {}
+        options = {"folder": folder / self.name, "games": self.games, **sizes, **self.settings}
         if self.start_from is not None:
             options["start_from"] = folder / self.start_from
         return command_line("ludoteca.train.dqn", (self.preset,), options)

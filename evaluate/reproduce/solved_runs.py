@@ -9,6 +9,9 @@ from typing import Any
 from ludoteca.evaluate.reproduce.matches import Match
 from ludoteca.evaluate.reproduce.study import Filed, command_line
 
+# Of every training, however long; by default they would follow the number of games.
+SIZES = {"games_per_round": 256, "warm_up": 10_000, "window": 500_000}
+
 
 @dataclass(frozen=True)
 class Network(Filed):
@@ -25,7 +28,7 @@ class Network(Filed):
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
-        options = {"folder": folder / self.name, **self.settings}
+        options = {"folder": folder / self.name, **SIZES, **self.settings}
         return command_line("ludoteca.train.alphazero", (), options)
 
 

@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -11,7 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from ludoteca.envs.children import Children
 from ludoteca.envs.files import write_whole
+from ludoteca.envs.lock import lock_folder
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.tournament.workers import ONE_THREAD
 
@@ -104,6 +105,8 @@ def make_all(
 ) -> None:
     """Make those that have not been made, `processes` at a time.
 
+    Their processes end with this one, however that ends; after Ctrl-C they first save their work.
+
     Args:
         pieces: by name; each begins when those it needs are finished, as far as they are among
             these.
@@ -115,31 +118,35 @@ def make_all(
 
     Raises:
         RuntimeError: if a command fails, with the end of what it printed.
-        ValueError: if a piece lies there that was made with other settings.
+        ValueError: if a piece lies there that was made with other settings, or another process
+            makes pieces in this folder.
     """
+    folder.mkdir(parents=True, exist_ok=True)
+    _lock = lock_folder(folder)  # until this function returns
     waiting = {name: piece for name, piece in pieces.items() if not is_made(piece, folder)}
     for name in pieces.keys() - waiting.keys():
         tell(name)
     environment = os.environ | (dict.fromkeys(ONE_THREAD, "1") if one_thread else {})
-    with _progress(len(pieces), len(pieces) - len(waiting), show) as advance:
-        pool = ThreadPoolExecutor(processes)
+    begun = len(pieces) - len(waiting)
+    with (
+        _progress(len(pieces), begun, show) as advance,
+        ThreadPoolExecutor(processes) as pool,
+        Children() as children,
+    ):
         running: dict[Future[None], str] = {}
-        try:
-            while waiting or running:
-                unfinished = waiting.keys() | set(running.values())
-                ready = [n for n, piece in waiting.items() if unfinished.isdisjoint(piece.after)]
-                for name in ready[: processes - len(running)]:
-                    piece = waiting.pop(name)
-                    running[pool.submit(_make, piece, folder, environment)] = name
-                if not running:
-                    raise RuntimeError(f"these wait for each other: {', '.join(waiting)}")
-                for done in wait(running, return_when=FIRST_COMPLETED).done:
-                    done.result()
-                    name = running.pop(done)
-                    tell(name)
-                    advance(name)
-        finally:
-            pool.shutdown(cancel_futures=True)
+        while waiting or running:
+            unfinished = waiting.keys() | set(running.values())
+            ready = [n for n, piece in waiting.items() if unfinished.isdisjoint(piece.after)]
+            for name in ready[: processes - len(running)]:
+                piece = waiting.pop(name)
+                running[pool.submit(_make, piece, folder, environment, children)] = name
+            if not running:
+                raise RuntimeError(f"these wait for each other: {', '.join(waiting)}")
+            for done in wait(running, return_when=FIRST_COMPLETED).done:
+                done.result()
+                name = running.pop(done)
+                tell(name)
+                advance(name)
 
 
 def is_made(piece: Piece, folder: Path) -> bool:
@@ -266,9 +273,9 @@ def write_study(out: Path, text: str, records: Mapping[str, Records]) -> None:
     write_whole(out / "report.md", text)
 
 
-def _make(piece: Piece, folder: Path, environment: Mapping[str, str]) -> None:
+def _make(piece: Piece, folder: Path, environment: Mapping[str, str], children: Children) -> None:
     command = [sys.executable, *piece.arguments(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    done = children.run(command, environment)
     if done.returncode != 0:
         raise RuntimeError(f"{piece.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
     write_whole(piece.product(folder).parent / SETTINGS, json.dumps(as_json(piece)) + "\n")

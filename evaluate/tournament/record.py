@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.files import write_whole
+from ludoteca.envs.lock import lock_file
 from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 
@@ -78,7 +79,8 @@ class Record:
         self._check_folder()
         self._file = (folder / GAMES).open("a+b")
         try:
-            _lock(self._file.fileno(), folder)
+            if not lock_file(self._file.fileno()):
+                raise ValueError(f"another run is playing the tournament in {folder}")
             self._read()
         except BaseException:
             self._file.close()
@@ -209,18 +211,6 @@ class Record:
             (played.match, replace(one, agent=played.match.pair[one.agent]))
             for one in played.forfeits
         ]
-
-
-def _lock(file: int, folder: Path) -> None:
-    """Keep other runs out of the folder until the file is closed, where the system can do that."""
-    try:
-        import fcntl
-    except ImportError:  # not a Unix system
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise ValueError(f"another run is playing the tournament in {folder}") from None
 
 
 def _text(value: Any) -> str:

@@ -2,14 +2,14 @@
 
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from threading import Thread
 from types import TracebackType
 from typing import Any, Self, TypeVar
+
+from ludoteca.envs.children import end_with_parent, started_by_main_thread
 
 T = TypeVar("T")
 # Libraries that would otherwise use all cores in each of the processes.
@@ -27,11 +27,12 @@ class Workers:
         self._processes: dict[Connection, Any] = {}
         if count == 1:
             return
+        lasting = started_by_main_thread()
         context = get_context("spawn")  # a fork would copy locks that other threads hold
         with _environment(dict.fromkeys(ONE_THREAD, "1")):
             for _ in range(count):
                 ours, theirs = context.Pipe()
-                process = context.Process(target=_work, args=(theirs,), daemon=True)
+                process = context.Process(target=_work, args=(theirs, lasting), daemon=True)
                 process.start()
                 theirs.close()
                 self._processes[ours] = process
@@ -99,10 +100,10 @@ class Workers:
         return result
 
 
-def _work(connection: Connection) -> None:
+def _work(connection: Connection, by_main_thread: bool) -> None:
     """Do tasks until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to deal with
-    Thread(target=_die_with_parent, daemon=True).start()
+    end_with_parent(by_main_thread)
     while True:
         try:
             task = connection.recv()
@@ -116,14 +117,6 @@ def _work(connection: Connection) -> None:
             connection.send(answer)
         except (TypeError, AttributeError, ValueError):  # an error that cannot be pickled
             connection.send((False, RuntimeError(repr(answer[1]))))
-
-
-def _die_with_parent() -> None:
-    parent = parent_process()
-    assert parent is not None
-    wait([parent.sentinel])
-    sys.stderr.flush()
-    os._exit(1)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ends import are_gone, start
 from submissions import ask, positions_of
 
 from ludoteca.agents.kaggle import KaggleAgent
@@ -149,6 +150,29 @@ def test_processes_end_with_the_one_who_plays_even_if_killed(write, tmp_path):
     run.kill()
     run.wait()
     assert gone(file.read_text())
+
+
+def test_children_of_a_submission_end_with_the_one_who_plays(write, tmp_path):
+    """Even if that is killed, and the submission never gives up the interpreter's lock."""
+    file = tmp_path / "pids.txt"
+    path = write(f"""
+        import os, re, subprocess, sys
+        def agent(obs):
+            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+            open({str(file)!r}, "w").write(f"{{os.getpid()}} {{child.pid}} .")
+            re.match("(a+)+$", "a" * 60 + "b")
+    """)  # fmt: skip
+    code = (
+        "import sys; from pathlib import Path; from ludoteca.agents.kaggle.process import Process;"
+        f"process = Process(Path({str(path)!r}), sys.executable);"
+        "process.ask({'observation': {}, 'configuration': {}}, 600)"
+    )
+    with start(code) as run:
+        until = time.monotonic() + 60
+        while not (file.exists() and file.read_text().endswith(".")) and time.monotonic() < until:
+            time.sleep(0.05)
+        run.kill()
+        assert are_gone(file.read_text().split()[:2])
 
 
 def test_children_of_a_submission_are_ended_with_it(write, tmp_path):

@@ -10,7 +10,6 @@ import sys
 import time
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -330,42 +329,6 @@ def test_workers_return_all_results():
             list(workers.run(iter([partial(divmod, 1, 0)])))
     with Workers(2) as workers, pytest.raises(RuntimeError, match="died with exit code 3"):
         list(workers.run(iter([partial(os._exit, 3)])))
-
-
-def test_workers_end_with_whoever_started_them(tmp_path):
-    child = tmp_path / "child.py"
-    child.write_text(
-        "import os, time\n"
-        "from functools import partial\n"
-        "from ludoteca.evaluate.tournament.workers import Workers\n"
-        "if __name__ == '__main__':\n"
-        "    with Workers(2) as workers:\n"
-        "        for pid in workers.run(partial(os.getpid) for _ in range(1)):\n"
-        "            print(pid, flush=True)\n"
-        "        for _ in workers.run(partial(time.sleep, 60) for _ in range(2)):\n"
-        "            pass\n"
-    )
-    with subprocess.Popen(
-        [sys.executable, str(child)], stdout=subprocess.PIPE, text=True, cwd=tmp_path
-    ) as process:
-        pid = int(process.stdout.readline())
-        os.kill(process.pid, signal.SIGKILL)
-    deadline = time.monotonic() + 20
-    while _alive(pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def _alive(pid):
-    """Tell whether a process runs; one that has ended and waits to be noticed does not."""
-    stat = Path(f"/proc/{pid}/stat")
-    if stat.parents[1].exists():
-        return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 # Reports.

@@ -7,6 +7,7 @@ from typing import Literal
 from ludoteca.agents.networks.ac_network import DOCUMENT as DOCUMENT_NETWORK
 from ludoteca.agents.networks.ac_network import ACConfig
 from ludoteca.envs.params import choice, integer, real
+from ludoteca.train.scale import Limits
 from ludoteca.train.settings import RoundConfig
 
 
@@ -18,7 +19,6 @@ class Config(RoundConfig):
     game: str = "hungry_geese"
     """The game, in which all move at once, as a spec string."""
     games: int = 100_000
-    games_per_round: int = 128
     network: ACConfig = field(default_factory=ACConfig)
 
     learning_rate: float = 1e-3
@@ -34,8 +34,6 @@ class Config(RoundConfig):
     """Show batches under random symmetries of the game. What is learned is compared with the
     probability in the view that was played, so that this is noise to `ppo`."""
 
-    log_every: int = 1_024
-    evaluate_every: int = 10_240
     evaluate_against: tuple[str, ...] = ("greedy", "deterministic")
     """Opponents there, each in all other seats; the mean score tells which network is the best."""
     select: Literal["best", "last"] = "last"
@@ -125,6 +123,7 @@ class Config(RoundConfig):
             raise ValueError("the method document cannot play and learn at once: needs no pipeline")
 
 
+LIMITS = Limits(games_per_round=128, log_every=1_024, evaluate_every=10_240)
 MODERN = Config()
 # Martín Miralles, "Hungry Geese" (UIB, 2021), sections 2.4 and 5. The thesis tells neither the
 # number of games nor the optimizer of this part; the latter is that of its supervised network.
@@ -133,6 +132,8 @@ DOCUMENT = Config(
     method="document",
     network=DOCUMENT_NETWORK,
     games_per_round=500,
+    log_every=1_024,
+    evaluate_every=10_240,
     optimizer="sgd",
     learning_rate=0.01,
     final_learning_rate=0.01,

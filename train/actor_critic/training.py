@@ -12,7 +12,7 @@ from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import MatchResult
-from ludoteca.train.actor_critic.config import Config
+from ludoteca.train.actor_critic.config import LIMITS, Config
 from ludoteca.train.actor_critic.decisions import Decisions
 from ludoteca.train.actor_critic.league import League
 from ludoteca.train.actor_critic.learner import Batch, Learner
@@ -22,6 +22,7 @@ from ludoteca.train.learner import first_network
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.replay import Packing
 from ludoteca.train.run_folder import Arrays, below, under
+from ludoteca.train.scale import fit_to_run
 from ludoteca.train.torch_random import TorchStream
 
 CERTAIN = 0.95  # probability
@@ -49,6 +50,7 @@ class Training(RoundTraining):
             ValueError: if the folder holds a run with other settings, or a setting makes no sense.
         """
         game = make_game(config.game)
+        config = fit_to_run(config, game, LIMITS)
         self.encoder = SeatEncoder(game, config.network.view)
         network = first_network(
             config,

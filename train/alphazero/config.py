@@ -7,7 +7,16 @@ from typing import Literal
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.pv_network import PVConfig
 from ludoteca.envs.params import choice, integer, real
-from ludoteca.train.settings import RoundConfig
+from ludoteca.train.scale import Limits
+from ludoteca.train.settings import AUTO, RoundConfig
+
+LIMITS = Limits(
+    games_per_round=256,
+    log_every=512,
+    evaluate_every=2_560,
+    start=("warm_up", 10_000),
+    buffer=("window", 500_000),
+)
 
 
 @dataclass(frozen=True)
@@ -27,8 +36,8 @@ class Config(RoundConfig):
     weight_decay: float = 1e-4
     """Of either optimizer."""
     replay_ratio: float = 3.0
-    warm_up: int = 10_000
-    """Positions before the first update."""
+    warm_up: int = AUTO
+    """Positions before the first update. -1: a hundredth of the run, at most 10,000."""
 
     evaluate_against: tuple[str, ...] = ("random", "mcts:simulations=200")
     """Opponents there; the last one tells which network is the best."""
@@ -71,8 +80,8 @@ class Config(RoundConfig):
     """Values are learned from so much of the game's result, and the search's value for the rest."""
     value_weight: float = 1.0
     """Of the value's loss, mean squared error, beside the policy's, cross-entropy."""
-    window: int = 500_000
-    """Positions kept."""
+    window: int = AUTO
+    """Positions kept. -1: half of the run, at most 500,000."""
 
     workers: int = 1
     """Processes that play a part of each round each; 1: this process plays, in a thread. What is
@@ -92,10 +101,11 @@ class Config(RoundConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("simulations", "considered", "window"):
+        for name in ("simulations", "considered"):
             integer(name, getattr(self, name), 1, 10**9)
+        self.check_auto("window")
+        self.check_auto("warm_up", least=0)
         for name in (
-            "warm_up",
             "fast_simulations",
             "temperature_plies",
             "random_plies",
@@ -106,7 +116,7 @@ class Config(RoundConfig):
         integer("evaluate_simulations", self.evaluate_simulations, 0, 10**6)
         integer("workers", self.workers, 1, 1024)
         integer("gate_games", self.gate_games, 2, 10**6)
-        if self.games_per_round % self.workers:
+        if self.games_per_round != AUTO and self.games_per_round % self.workers:
             raise ValueError(
                 f"games_per_round={self.games_per_round} must be a multiple of "
                 f"workers={self.workers}"

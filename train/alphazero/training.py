@@ -11,7 +11,7 @@ from ludoteca.agents.networks.pv_network import PVNetwork, make_pv_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import MatchResult
-from ludoteca.train.alphazero.config import Config
+from ludoteca.train.alphazero.config import LIMITS, Config
 from ludoteca.train.alphazero.gate import Gate
 from ludoteca.train.alphazero.learner import Learner
 from ludoteca.train.alphazero.players import make_player
@@ -20,6 +20,7 @@ from ludoteca.train.learner import first_network
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.replay import Packing, Records
 from ludoteca.train.run_folder import Arrays, below, under
+from ludoteca.train.scale import fit_to_run
 
 
 class Training(RoundTraining):
@@ -38,6 +39,7 @@ class Training(RoundTraining):
         """
         game = make_game(config.game)
         encoder = Encoder(game)
+        config = fit_to_run(config, game, LIMITS)
         network = first_network(
             config,
             "az",

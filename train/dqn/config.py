@@ -6,7 +6,8 @@ from typing import Literal
 
 from ludoteca.agents.networks.q_network import QConfig
 from ludoteca.envs.params import choice, integer, real
-from ludoteca.train.settings import RoundConfig
+from ludoteca.train.scale import Limits
+from ludoteca.train.settings import AUTO, RoundConfig
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,9 @@ class Config(RoundConfig):
     """How often a transition is learned from, on average."""
     games_per_update: int | None = None
     """Instead: one update after so many games."""
-    warm_up: int = 5_000
-    """Transitions before the first update."""
+    warm_up: int = AUTO
+    """Transitions before the first update. -1: a hundredth of the run, at most 5,000."""
 
-    log_every: int = 2_000
-    evaluate_every: int = 10_000
     evaluate_games: int = 200
     evaluate_against: tuple[str, ...] = ()
     """Opponents there; by default the one it trains with, or `random` after self-play. The network
@@ -81,8 +80,8 @@ class Config(RoundConfig):
     loss_function: Literal["mse", "huber", "bce"] = "bce"
     """`mse`: 0.5 (y - Q)^2. `bce`: cross-entropy of the chance to win, for bounded networks."""
 
-    memory: int = 200_000
-    """Transitions kept."""
+    memory: int = AUTO
+    """Transitions kept. -1: half of the run, at most 200,000."""
     prioritized: bool = True
     """Replay surprising transitions more often."""
     alpha: float = 0.5
@@ -92,8 +91,9 @@ class Config(RoundConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("n_step", "memory"):
-            integer(name, getattr(self, name), 1, 10**9)
+        integer("n_step", self.n_step, 1, 10**9)
+        self.check_auto("memory")
+        self.check_auto("warm_up", least=0)
         integer("target_every", self.target_every, 0, 2**62)
         for name in ("epsilon", "final_epsilon", "epsilon_games", "gamma", "momentum", "beta"):
             real(name, getattr(self, name), 0, 1)
@@ -121,6 +121,13 @@ CHOICES = {
     "loss_function": ("mse", "huber", "bce"),
 }
 
+LIMITS = Limits(
+    games_per_round=256,
+    log_every=2_000,
+    evaluate_every=10_000,
+    start=("warm_up", 5_000),
+    buffer=("memory", 200_000),
+)
 MODERN = Config()
 # Tanaka, "Inteligencia artificial para o jogo de Hex" (2018), sections 3.7 and 4.1. The document
 # does not say how losses are weighted, and whether illegal moves count in targets.
@@ -159,5 +166,6 @@ DOCUMENT = Config(
     epsilon=0.1,
     final_epsilon=0.1,
     log_every=100,
+    evaluate_every=10_000,
     pipeline=False,
 )

@@ -10,7 +10,7 @@ from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import MatchResult
-from ludoteca.train.dqn.config import Config
+from ludoteca.train.dqn.config import LIMITS, Config
 from ludoteca.train.dqn.learner import Learner
 from ludoteca.train.dqn.rounds import Round, Table
 from ludoteca.train.dqn.transitions import transitions
@@ -20,6 +20,7 @@ from ludoteca.train.loop import RoundTraining
 from ludoteca.train.priorities import Priorities
 from ludoteca.train.replay import ReplayBuffer
 from ludoteca.train.run_folder import Arrays, below, under
+from ludoteca.train.scale import fit_to_run
 
 
 class Training(RoundTraining):
@@ -38,6 +39,7 @@ class Training(RoundTraining):
         """
         game = make_game(config.game)
         encoder = Encoder(game)
+        config = fit_to_run(config, game, LIMITS)
         opponent = None if config.opponent == "self" else make_agent(config.opponent, game)
         network = first_network(
             config,

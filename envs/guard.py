@@ -1,0 +1,103 @@
+"""Runs a command that ends with the process that asked for it; `children.py` starts it.
+
+A plain script: `python -I -S guard.py PIPE PARENT COMMAND [ARGUMENT ...]`. The command runs in a
+process group of its own. All of that group is killed as soon as the other end of `PIPE`, which only
+the parent holds, is closed: the kernel closes it however the parent ends, `kill -9` included. The
+guard waits in a process without other work, so that nothing that the command does can delay it.
+
+Interrupts and requests to terminate are forwarded to the group. The guard ends as the command ends,
+with the same exit status or by the same signal.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import threading
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+POLL = 1.0  # seconds between looks at the parent, should others have inherited its end of the pipe
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+NOT_FOUND = 127  # the exit status of shells for commands that cannot be run
+
+
+def main() -> None:
+    """Run the command to its end, or to that of the parent."""
+    pipe, parent, *command = sys.argv[1:]
+    # Until the handlers are there, these wait; the child begins with the usual ones.
+    signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
+    guard = os.getpid()
+    child = os.fork()
+    if child == 0:
+        _become(command, guard)
+    with contextlib.suppress(OSError):  # the child does the same: whoever comes first
+        os.setpgid(child, child)
+    for number in FORWARDED:
+        signal.signal(number, lambda number, frame: kill_group(child, number))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
+    watch = threading.Thread(target=_watch, args=(int(pipe), int(parent), child), daemon=True)
+    watch.start()
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    kill_group(child, signal.SIGKILL)  # its own children; the number is in use until it is reaped
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status < 0:
+        _end_by(-status)
+    os._exit(status)
+
+
+def die_with_parent(parent: int) -> None:
+    """Let the kernel kill this process when the thread that started it ends, where it can: Linux.
+
+    Args:
+        parent: the process that started this one; if it is gone already, this process ends at once.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(ImportError, OSError, AttributeError):
+            import ctypes
+
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def kill_group(group: int, number: int) -> None:
+    """Send a signal to all processes of a group, if there are any."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def _become(command: list[str], guard: int) -> None:
+    """Run the command in this process, in a group of its own."""
+    os.setpgid(0, 0)
+    die_with_parent(guard)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
+        os._exit(NOT_FOUND)
+
+
+def _watch(pipe: int, parent: int, child: int) -> None:
+    """Kill the child's group when the parent is gone."""
+    while os.getppid() == parent and not select.select([pipe], [], [], POLL)[0]:
+        pass
+    kill_group(child, signal.SIGKILL)
+
+
+def _end_by(number: int) -> None:
+    """End this process by a signal, as the command did, but without another core dump."""
+    import resource
+
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError):  # that of SIGKILL cannot be set, nor need it be
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    os._exit(128 + number)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""Processes end with the one that started them, however that ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from ends import are_gone, is_running, start
+
+from ludoteca.envs.children import Child, Children, run_child
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
+# A command that ignores polite requests, with a child of its own in the background.
+FAMILY = "trap '' TERM INT HUP; sleep 600 & echo $$ $!; wait; sleep 600"
+PARENT = """
+import sys, threading, time
+from ludoteca.envs.children import Child
+children = []
+def work():
+    children.append(Child(["sh", "-c", sys.argv[1]]))
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()  # a child does not end with the thread that started it
+time.sleep(600)
+"""
+
+
+def pids_of(process):
+    """Return the numbers that a process writes in its next line."""
+    return [int(word) for word in process.stdout.readline().split()]
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_command_and_its_children_end_with_the_parent(number):
+    with start(PARENT, FAMILY) as parent:
+        pids = pids_of(parent)
+        assert len(pids) == 2
+        time.sleep(0.1)
+        assert all(map(is_running, pids))
+        parent.send_signal(number)
+        assert are_gone(pids)
+
+
+def test_they_end_with_the_parent_although_a_fork_of_it_goes_on():
+    forking = "import os\nprint(os.fork() or os.getpid(), flush=True)\ntime.sleep(600)"
+    with start(PARENT.replace("time.sleep(600)", forking), FAMILY) as parent:
+        pids = pids_of(parent)
+        forks = {*pids_of(parent), *pids_of(parent)} - {parent.pid}
+        parent.kill()
+        assert are_gone(pids)
+        for fork in forks:
+            assert is_running(fork)
+            os.kill(fork, signal.SIGKILL)
+
+
+def test_a_command_ends_when_its_guard_is_killed():
+    child = Child(["sh", "-c", "echo $$; exec sleep 600"], stdout=subprocess.PIPE, text=True)
+    with child:
+        pids = pids_of(child)
+        os.kill(child.pid, signal.SIGKILL)
+        if sys.platform == "linux":  # where the kernel is asked to do it
+            assert are_gone(pids)
+
+
+def test_a_child_is_a_popen(tmp_path):
+    done = run_child(
+        [sys.executable, "-c", "import sys; print(input()); sys.exit(3)"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "EOFError" in done.stderr
+    assert run_child(["sh", "-c", "exit 3"], cwd=tmp_path).returncode == 3
+    assert run_child(["sh", "-c", "kill -SEGV $$"]).returncode == -signal.SIGSEGV
+    with pytest.raises(FileNotFoundError, match="no-such-program"):
+        run_child(["no-such-program"])
+    for end, code in ((Child.terminate, -signal.SIGTERM), (Child.kill, -signal.SIGKILL)):
+        with Child(["sh", "-c", "sleep 600 & echo $$ $!; wait"], stdout=subprocess.PIPE) as child:
+            pids = pids_of(child)
+            end(child)
+            assert child.wait(20) == code
+            assert are_gone(pids)
+
+
+def test_a_child_ends_when_it_is_dropped():
+    child = Child(["sh", "-c", "echo $$; exec sleep 600"], stdout=subprocess.PIPE)
+    pids = pids_of(child)
+    child.stdout.close()
+    with pytest.warns(ResourceWarning, match="still running"):
+        del child
+    assert are_gone(pids)
+
+
+def test_what_a_finished_command_left_running_is_ended():
+    done = run_child(["sh", "-c", "sleep 600 >&- & echo $!"], stdout=subprocess.PIPE, text=True)
+    assert are_gone([done.stdout])
+
+
+def test_an_interrupt_reaches_all_commands_and_waits_for_their_last_work(tmp_path):
+    saving = """
+        trap 'sleep 0.2; echo saved > "$0"; exit 5' INT; echo > "$0.ready"
+        while true; do sleep 0.05; done
+    """
+    files = [tmp_path / name for name in "ab"]
+    code = """
+import sys, threading, time
+from concurrent.futures import ThreadPoolExecutor
+from ludoteca.envs.children import Children
+with ThreadPoolExecutor(2) as pool, Children() as children:
+    runs = [pool.submit(children.run, ["sh", "-c", sys.argv[1], file]) for file in sys.argv[2:]]
+    for run in runs:
+        run.result()
+"""
+    with start(code, saving, *files) as parent:
+        until = time.monotonic() + 20
+        while not all(file.with_suffix(".ready").exists() for file in files):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        parent.send_signal(signal.SIGINT)
+        parent.wait(20)
+    assert [file.read_text() for file in files] == ["saved\n", "saved\n"]
+
+
+def test_commands_that_do_not_heed_an_interrupt_are_killed():
+    children = Children()
+    child = Child(["sh", "-c", FAMILY], stdout=subprocess.PIPE)
+    children._running.add(child)
+    pids = pids_of(child)
+    with child:
+        children.interrupt(patience=0.1)
+    assert are_gone(pids)
+    with pytest.raises(RuntimeError, match="interrupted before 'sh' began"):
+        children.run(["sh", "-c", "true"])

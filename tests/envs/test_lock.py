@@ -1,0 +1,92 @@
+"""A folder is worked in by one process at a time."""
+
+import gc
+import os
+import shutil
+import signal
+import sys
+
+import pytest
+from ends import start
+
+from ludoteca.envs import lock
+from ludoteca.envs.lock import lock_folder
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
+HOLDER = """
+import sys, time
+from pathlib import Path
+from ludoteca.envs.lock import lock_folder
+lock = lock_folder(Path(sys.argv[1]))
+print("locked", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch):
+    monkeypatch.setattr(lock, "PATIENCE", 0.1)
+
+
+def test_other_processes_are_kept_out_until_the_holder_ends(tmp_path):
+    with start(HOLDER, tmp_path) as holder:
+        assert holder.stdout.readline() == "locked\n"
+        with pytest.raises(
+            ValueError, match=rf"in use by process {holder.pid} \(.* -c .*time.sleep.*\): wait"
+        ):
+            lock_folder(tmp_path)
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+        held = lock_folder(tmp_path)  # the file still is there, but it is stale
+    assert held.process == os.getpid()
+    with start(HOLDER, tmp_path) as other:
+        assert other.wait(60) == 1
+    del held
+    gc.collect()
+    with start(HOLDER, tmp_path) as other:
+        assert other.stdout.readline() == "locked\n"
+        other.kill()
+
+
+def test_a_process_may_lock_a_folder_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path.parent)
+    first = lock_folder(tmp_path)
+    assert lock_folder(tmp_path) is first
+    assert lock_folder(type(tmp_path)(tmp_path.name)) is first
+    shutil.rmtree(tmp_path)
+    tmp_path.mkdir()  # another folder of the same name
+    second = lock_folder(tmp_path)
+    assert second is not first
+    assert second.holds(tmp_path)
+    assert not first.holds(tmp_path)
+
+
+def test_a_fork_does_not_have_the_lock(tmp_path):
+    held = lock_folder(tmp_path)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            lock_folder(tmp_path)
+            os._exit(1)
+        except ValueError:
+            os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert held.holds(tmp_path)
+
+
+def test_where_there_are_no_locks_work_goes_on(tmp_path, monkeypatch):
+    import errno
+    import fcntl
+
+    def fail(number):
+        def flock(*arguments):
+            raise OSError(number, os.strerror(number))
+
+        return flock
+
+    monkeypatch.setattr(fcntl, "flock", fail(errno.ENOLCK))
+    assert lock_folder(tmp_path).holds(tmp_path)
+    monkeypatch.setattr(fcntl, "flock", fail(errno.EIO))
+    (tmp_path / "other").mkdir()
+    with pytest.raises(OSError, match="Input/output"):
+        lock_folder(tmp_path / "other")

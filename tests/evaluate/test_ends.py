@@ -1,0 +1,92 @@
+"""Workers and the processes of a study end with the process that started them."""
+
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from ends import are_gone, is_running, start
+
+from ludoteca.evaluate.reproduce.study import make_all
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
+
+
+# The second task keeps the interpreter's lock for longer than anyone waits.
+WORKERS = """
+import os, re, time
+from functools import partial
+from ludoteca.evaluate.tournament.workers import Workers
+if __name__ == "__main__":
+    with Workers(2) as workers:
+        tasks = [partial(os.getpid), partial(os.getpid)]
+        print(*set(workers.run(iter(tasks))), flush=True)
+        busy = [partial(time.sleep, 600), partial(re.match, "(a+)+$", "a" * 60 + "b")]
+        for _ in workers.run(iter(busy)):
+            pass
+"""
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_workers_end_with_the_process_that_started_them(tmp_path, number):
+    file = tmp_path / "workers.py"
+    file.write_text(WORKERS)
+    code = f"import subprocess, sys, os; os.execv(sys.executable, [sys.executable, {str(file)!r}])"
+    with start(code) as parent:
+        pids = [int(word) for word in parent.stdout.readline().split()]
+        assert pids
+        parent.send_signal(number)
+        assert are_gone(pids)
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A piece of a study that writes numbers of processes, its own and a child's, and waits."""
+
+    name: str
+    after: tuple[str, ...] = ()
+    settings = {"seed": 0}  # noqa: RUF012
+
+    def arguments(self, folder):
+        """Return what stands after `python`."""
+        code = (
+            "import os, subprocess, sys, time\n"
+            "child = subprocess.Popen(['sleep', '600'])\n"
+            "with open(sys.argv[1], 'w') as file: print(os.getpid(), child.pid, file=file)\n"
+            "time.sleep(600)"
+        )
+        return ["-c", code, str(folder / f"{self.name}.txt")]
+
+    def product(self, folder):
+        """Return the file that is never written."""
+        return folder / self.name / "results.json"
+
+
+def make_slowly(folder):
+    """Make two pieces that are never finished."""
+    make_all({name: Slow(name) for name in "ab"}, Path(folder), 2, show=False)
+
+
+STUDY = (
+    "import sys; sys.path.insert(0, sys.argv[1]); import test_ends as t; t.make_slowly(sys.argv[2])"
+)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_the_pieces_of_a_study_end_with_it(tmp_path, number):
+    folder = tmp_path / "study"
+    helpers = Path(__file__).parents[1] / "helpers"
+    code = f"import sys; sys.path.insert(0, {str(helpers)!r})\n{STUDY}"
+    with start(code, Path(__file__).parent, folder) as study:
+        files = [folder / f"{name}.txt" for name in "ab"]
+        while not all(file.exists() and file.read_text().endswith("\n") for file in files):
+            assert study.poll() is None
+        pids = [int(word) for file in files for word in file.read_text().split()]
+        assert len(pids) == 4
+        assert all(map(is_running, pids))
+        with pytest.raises(ValueError, match=f"study is in use by process {study.pid} "):
+            make_slowly(folder)
+        study.send_signal(number)
+        assert are_gone(pids)

@@ -1,0 +1,45 @@
+"""Processes that are started, ended in some way, and watched."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+
+class Started(subprocess.Popen):
+    """A process that is killed at the end of its block."""
+
+    def __exit__(self, *error):
+        self.kill()
+        super().__exit__(*error)
+
+
+def start(code, *arguments):
+    """Start Python code as a process of its own, with a pipe from its output."""
+    return Started(
+        [sys.executable, "-P", "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def is_running(pid):
+    """Return whether a process runs; one that has ended and waits to be reaped does not."""
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.parents[1].exists():
+        return True
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def are_gone(pids, seconds=20):
+    """Return whether all processes end within so many seconds."""
+    until = time.monotonic() + seconds
+    while any(map(is_running, pids)) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not any(map(is_running, pids))

@@ -1,0 +1,105 @@
+"""Settings that follow the size of a run: rollouts, learning start, buffer, and intervals.
+
+A run of 100,000 games of Hex can spare thousands of positions before its first update. With the
+same number, a run of 1,000 games of Tic-Tac-Toe would never begin to learn. Where a setting is
+`AUTO`, it is a share of the run, at most what suits long runs.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from ludoteca.envs.game import Game
+from ludoteca.train.settings import AUTO, RoundConfig
+
+Config = TypeVar("Config", bound=RoundConfig)
+
+MEASURED_GAMES = 64  # random games that tell how long a game is
+ROLLOUTS = 64  # at least so many in a run, if they have `LEAST_ROLLOUT` games
+LEAST_ROLLOUT = 16  # games side by side; fewer make poor use of the network
+START_SHARE = 0.01  # of all positions of a run, before the first update
+BUFFER_SHARE = 0.5  # of all positions of a run
+LOGS, EVALUATIONS = 32, 7  # in a run, at least
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The values in long runs: the largest that an algorithm's settings take.
+
+    Attributes:
+        games_per_round: games of a rollout.
+        log_every: games between rows of metrics.
+        evaluate_every: games between evaluations.
+        start: name of the setting for the learning start, or `""`, and its value.
+        buffer: name of the setting for the size of the replay buffer, or `""`, and its value.
+    """
+
+    games_per_round: int
+    log_every: int
+    evaluate_every: int
+    start: tuple[str, int] = ("", 0)
+    buffer: tuple[str, int] = ("", 0)
+
+
+def fit_to_run(config: Config, game: Game, limits: Limits) -> Config:
+    """Return the settings with a value for each that is `AUTO`.
+
+    In a run that was begun before these are the values it began with, so that it can be made
+    longer. Otherwise they follow from the number of games and the positions of a game, which are
+    counted in games of random moves; equal settings give equal values.
+
+    Args:
+        config: settings, of which any may be `AUTO`.
+        game: the game.
+        limits: of the algorithm.
+    """
+    names = [name for name, value in vars(config).items() if _is_auto(value)]
+    if not names:
+        return config
+    values = run_sizes(config.games, config.batch_size, limits, _mean_plies(game, names, limits))
+    file = config.folder / "config.json"
+    begun = json.loads(file.read_text()) if file.exists() else {}
+    chosen: dict[str, Any] = {name: begun.get(name, values[name]) for name in names}
+    if "games_per_round" in chosen and "games_per_round" not in begun:
+        workers = getattr(config, "workers", 1)  # each of them plays as many
+        chosen["games_per_round"] = -(-chosen["games_per_round"] // workers) * workers
+    return replace(config, **chosen)
+
+
+def run_sizes(games: int, batch_size: int, limits: Limits, plies: float) -> dict[str, int]:
+    """Return the values of all settings that may be `AUTO`, by name.
+
+    Args:
+        games: how many games the run has.
+        batch_size: of an update.
+        limits: of the algorithm.
+        plies: how many positions a game has, on average.
+    """
+    rollout = LEAST_ROLLOUT
+    while 2 * rollout * ROLLOUTS <= games:
+        rollout *= 2
+    positions = games * plies
+    start = max(round(START_SHARE * positions), min(batch_size, round(positions / 4)))
+    # No smaller than ten batches: so few positions would be learned by heart.
+    buffer = max(round(BUFFER_SHARE * positions), 10 * batch_size)
+    return {
+        "games_per_round": min(rollout, limits.games_per_round),
+        "log_every": min(max(games // LOGS, 1), limits.log_every),
+        "evaluate_every": min(max(games // EVALUATIONS, 1), limits.evaluate_every),
+        limits.start[0]: min(start, limits.start[1]),
+        limits.buffer[0]: min(buffer, limits.buffer[1]),
+    }
+
+
+def _mean_plies(game: Game, names: list[str], limits: Limits) -> float:
+    """Return how many positions a game of random moves has, if a setting depends on it."""
+    if not {limits.start[0], limits.buffer[0]} & set(names):
+        return 1.0
+    from ludoteca.evaluate.match import play_match  # settings alone need no compiler
+
+    match = play_match(game, ["random"] * game.num_players, MEASURED_GAMES, seed=0)
+    return match.mean_plies
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value == AUTO
