@@ -91,6 +91,26 @@ def agent_params(name: str) -> dict[str, inspect.Parameter]:
     return {parameter.name: parameter for parameter in parameters[1:]}  # the first is the game
 
 
+def why_not(name: str, game: Game) -> str:
+    """Return why agents called `name` cannot play a game, or `""` if they can.
+
+    Agents without required parameters are made; classes of the others declare what they can play,
+    see `Agent.check_game`.
+
+    Raises:
+        ImportError: if a package that the agent needs is missing.
+    """
+    maker, params = find_maker(name), agent_params(name).values()
+    try:
+        if isinstance(maker, type) and issubclass(maker, Agent):
+            maker.check_game(game)
+        if all(one.default is not one.empty for one in params):
+            maker(game)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
 def agent_alias(name: str) -> str:
     """Return the spec string of an agent's name or alias in any spelling, or the name unchanged."""
     plain = plain_name(name)

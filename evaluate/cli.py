@@ -4,8 +4,8 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -150,24 +150,48 @@ def _call(function: Callable[..., Any], arguments: list[str], prog: str, of_game
         arguments = [
             one for one in arguments if one != game
         ]  # shows only what is still to be given
-    with print_help() if wants_help else _nothing():
-        call, unknown = tyro.cli(
-            _later(function),
-            prog=prog,
-            args=arguments,
-            return_unknown_args=True,
-            config=(tyro.conf.HelptextFromCommentsOff, tyro.conf.FlagCreatePairsOff),
-        )
+    options = _options(function, game)
+    try:
+        with print_help() if wants_help else nullcontext():
+            call, unknown = tyro.cli(
+                _later(function),
+                prog=prog,
+                args=arguments,
+                return_unknown_args=True,
+                config=(tyro.conf.HelptextFromCommentsOff, tyro.conf.FlagCreatePairsOff),
+            )
+    except SystemExit as end:
+        if end.code:
+            _suggest(arguments, options)
+        raise
     if unknown:
         if of_game:
             make_game(call.keywords["game"])  # if the game is unknown, so are its options
-        raise ValueError(_unknown_arguments(function, unknown, prog, game))
+        raise ValueError(_unknown_arguments(options, unknown, prog, game))
     call()
 
 
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
+def _options(function: Callable[..., Any], game: str | None) -> list[str]:
+    """Return the options of a command, those of the game included."""
+    params = make_game(game).params if game is not None else {}
+    return [
+        f"--{key.replace('_', '-')}" for key in [*inspect.signature(function).parameters, *params]
+    ]
+
+
+def _near(argument: str, options: Sequence[str]) -> str:
+    """Return the suggestion for an unknown option, such as `" (did you mean --games?)"`."""
+    name = argument.partition("=")[0].replace("_", "-")
+    return did_you_mean(name, options).replace("'", "") if name.startswith("--") else ""
+
+
+def _suggest(arguments: Sequence[str], options: Sequence[str]) -> None:
+    """Print a suggestion for each option that is near a known one."""
+    for one in arguments:
+        name = one.partition("=")[0]
+        known = name.replace("_", "-").replace("--no-", "--") in options
+        if not known and _near(name, options):
+            print(f"{name}{_near(name, options)}", file=sys.stderr)
 
 
 def _later(command: Callable[..., Any]) -> Callable[..., partial[Any]]:
@@ -184,17 +208,13 @@ def _later(command: Callable[..., Any]) -> Callable[..., partial[Any]]:
 
 
 def _unknown_arguments(
-    function: Callable[..., Any], unknown: Sequence[str], prog: str, game: str | None
+    options: Sequence[str], unknown: Sequence[str], prog: str, game: str | None
 ) -> str:
-    made = None if game is None else make_game(game)
-    known = [*inspect.signature(function).parameters, *(made.params if made else ())]
-    options = [f"--{key.replace('_', '-')}" for key in known]
-    option = re.split(r"[=\s]", unknown[0])[0]
-    near = did_you_mean(option, options) if option.startswith("-") else ""
     command = re.split(r"[ .]", prog)[-1]
-    message = f"{command} does not know {' '.join(unknown)}{near.replace(chr(39), '')}"
-    if made is None:
+    message = f"{command} does not know {' '.join(unknown)}{_near(unknown[0], options)}"
+    if game is None:
         return f"{message}; see {prog} --help"
+    made = make_game(game)
     named = ", ".join(f"--{key.replace('_', '-')}" for key in made.params)
     return f"{message}; parameters of {made.name} are {named}; see {prog} {game} --help"
 
