@@ -137,12 +137,14 @@ class TerminalTable:
         size = max(map(len, self.headings[1:]), default=0)
         for row in self.rows:
             yield from ((line, row.style or "bold") for line in pieces(row.cells[0], width))
-            for heading, cell in zip(self.headings[1:], row.cells[1:], strict=True):
-                if cell:
-                    head = f"  {heading.ljust(size)}  "
-                    room = max(width - len(head), 1)
-                    for k, line in enumerate(wrap(cell, room, break_long_words=False)):
-                        yield (head if k == 0 else " " * len(head)) + line, ""
+            for k, (heading, cell) in enumerate(zip(self.headings, row.cells, strict=True)):
+                head = f"  {heading.ljust(size)}  "
+                if k > 0 and cell and len(head) + len(cell) <= width:
+                    yield head + cell, ""
+                elif k > 0 and cell:
+                    yield f"  {heading}", ""
+                    whole = wrap(cell, max(width - 4, 1)) if self._wraps(k) else [cell]
+                    yield from ((f"    {line}", "") for line in whole)
             yield from self._below(row, width)
 
     def _below(self, row: Row, width: int) -> Iterator[tuple[str, str]]:
