@@ -69,6 +69,11 @@ class NetworkAgent(Agent):
         self._adopt(encoder, Runner(self.network, encoder.scale, device, precision), temperature)
 
     @classmethod
+    def check_game(cls, game: Game) -> None:
+        """Check that a game is one in which all players move at once."""
+        SeatEncoder(game)
+
+    @classmethod
     def from_runner(cls, encoder: SeatEncoder, runner: Runner, temperature: float = 0.0) -> Self:
         """Return an agent that plays by a network in memory, which may change."""
         agent = cls.__new__(cls)

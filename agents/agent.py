@@ -35,6 +35,15 @@ class Agent(ABC):
     def __init__(self, game: Game):
         self.game = game
 
+    @classmethod
+    def check_game(cls, game: Game) -> None:
+        """Check that agents of this class can play a game, whatever their parameters are.
+
+        Raises:
+            ValueError: if they cannot.
+        """
+        return
+
     def start(self, lanes: NDArray[np.int64]) -> None:
         """Forget the games of `lanes`: new ones begin there. Agents without memory do nothing."""
         return

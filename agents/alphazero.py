@@ -85,6 +85,11 @@ class AlphaZeroAgent(GuidedAgent):
         self._runner = Runner(network, 1 / game.observation_high, device, precision)
 
     @classmethod
+    def check_game(cls, game: Game) -> None:
+        """Check that a game is for two players who move in turn."""
+        Encoder(game)
+
+    @classmethod
     def from_runner(
         cls,
         game: Game,

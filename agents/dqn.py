@@ -57,6 +57,11 @@ class DQNAgent(Agent):
         self._adopt(game, network, epsilon, device, precision)
 
     @classmethod
+    def check_game(cls, game: Game) -> None:
+        """Check that a game is for two players who move in turn."""
+        Encoder(game)
+
+    @classmethod
     def from_network(
         cls,
         game: Game,

@@ -10,6 +10,7 @@ from typing import Any
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.bitboards import count
 from ludoteca.envs.jit import kernel
+from ludoteca.envs.names import did_you_mean
 
 Evaluation = Callable[[Any, Any], None]
 
@@ -26,7 +27,8 @@ def find_evaluation(name: str, game: Game) -> Evaluation:
     known = own | {"returns": game.returns}
     name = name or next(iter(known))
     if name not in known:
-        raise ValueError(f"{game.name} has no evaluation {name!r}; it has {', '.join(known)}")
+        near = did_you_mean(name, known)
+        raise ValueError(f"{game.name} has no evaluation {name!r}{near}; it has {', '.join(known)}")
     return known[name]
 
 

@@ -11,6 +11,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import NONE, turns_back
 from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import kernel
+from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.params import integer
 from ludoteca.envs.rng import below
 from ludoteca.envs.symmetry import DIRECTIONS
@@ -36,7 +37,9 @@ def playout_policy(name: str, game: Game) -> Policy:
         ValueError: if there is no such kind, or not for this game.
     """
     if name not in PLAYOUTS:
-        raise ValueError(f"playout must be one of {', '.join(map(repr, PLAYOUTS))}, got {name!r}")
+        near = did_you_mean(str(name), PLAYOUTS)
+        known = ", ".join(map(repr, PLAYOUTS))
+        raise ValueError(f"playout must be one of {known}, got {name!r}{near}")
     if name == "uniform":
         return uniform
     if game.name not in PLAYOUTS[name]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
+from ludoteca.envs.names import did_you_mean, plain_name
 from ludoteca.envs.spec import parse_name, parse_spec
 
 # One line per agent: its name, and what makes it from a game and the spec's parameters.
@@ -28,24 +29,41 @@ AGENTS = {
     "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
     "kaggle": "ludoteca.agents.kaggle.agent:KaggleAgent",
 }
+# Other names of agents, as spec strings; case, hyphens and underscores do not matter.
+ALIASES = {
+    "uniform": "random",
+    "stable_baselines3": "sb3",
+    "flat_monte_carlo": "flat",
+    "monte_carlo_tree_search": "mcts",
+    "uct": "mcts:policy=uct",
+    "deep_q_network": "dqn",
+    "alphazero": "az",
+    "actor_critic": "ac",
+    "ppo": "ac",
+}
 
 
 def make_agent(spec: str, game: Game) -> Agent:
     """Return the agent that a spec string names, for example `"sb3:path=model.zip"`.
 
-    The first parameter's value may stand without its key: `"mixed:0.5"` is `"mixed:x=0.5"`.
+    The first parameter's value may stand without its key: `"mixed:0.5"` is `"mixed:x=0.5"`. Aliases
+    are names, too: `"alphazero:connect4"` is `"az:connect4"`.
 
     Raises:
         ValueError: if there is no such agent or parameter, or it does not play `game`.
     """
-    name = parse_name(spec)
+    alias = agent_alias(parse_name(spec))
+    name = parse_name(alias)
     maker = find_maker(name)
     known = agent_params(name)
-    _, params = parse_spec(spec, first=next(iter(known), None))
+    implied = parse_spec(alias)[1]
+    first = next((key for key in known if key not in implied), None)
+    params = implied | parse_spec(spec, first=first)[1]
     for key in params:
         if key not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
-            raise ValueError(f"agent {name} has no parameter {key!r}; {has}")
+            near = did_you_mean(key, known)
+            raise ValueError(f"agent {name} has no parameter {key!r}{near}; {has}")
     for key, parameter in known.items():
         if parameter.default is parameter.empty and key not in params:
             raise ValueError(f"agent {name} needs {key}=..., got {spec!r}")
@@ -58,8 +76,10 @@ def find_maker(name: str) -> Callable[..., Agent]:
     Raises:
         ValueError: if there is no such agent.
     """
+    name = parse_name(agent_alias(name))
     if name not in AGENTS:
-        raise ValueError(f"unknown agent {name!r}; there are {', '.join(AGENTS)}")
+        near = did_you_mean(name, [*AGENTS, *ALIASES])
+        raise ValueError(f"unknown agent {name!r}{near}; there are {', '.join(AGENTS)}")
     module, _, attribute = AGENTS[name].partition(":")
     maker: Callable[..., Agent] = getattr(importlib.import_module(module), attribute)
     return maker
@@ -69,3 +89,32 @@ def agent_params(name: str) -> dict[str, inspect.Parameter]:
     """Return the parameters that the spec string of an agent may have, by name."""
     parameters = list(inspect.signature(find_maker(name)).parameters.values())
     return {parameter.name: parameter for parameter in parameters[1:]}  # the first is the game
+
+
+def why_not(name: str, game: Game) -> str:
+    """Return why agents called `name` cannot play a game, or `""` if they can.
+
+    Agents without required parameters are made; classes of the others declare what they can play,
+    see `Agent.check_game`.
+
+    Raises:
+        ImportError: if a package that the agent needs is missing.
+    """
+    maker, params = find_maker(name), agent_params(name).values()
+    try:
+        if isinstance(maker, type) and issubclass(maker, Agent):
+            maker.check_game(game)
+        if all(one.default is not one.empty for one in params):
+            maker(game)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def agent_alias(name: str) -> str:
+    """Return the spec string of an agent's name or alias in any spelling, or the name unchanged."""
+    plain = plain_name(name)
+    for known in AGENTS:
+        if plain == plain_name(known):
+            return known
+    return next((spec for key, spec in ALIASES.items() if plain == plain_name(key)), name)

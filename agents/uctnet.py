@@ -13,6 +13,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 
 try:
+    from ludoteca.agents.networks.encoder import Encoder
     from ludoteca.agents.networks.runner import Precision, Runner
     from ludoteca.agents.networks.value_network import (
         ValueView,
@@ -80,6 +81,11 @@ class UCTNetAgent(GuidedAgent):
         if seconds is None:
             self._together = max(1, min(TREES, NODES // (self.simulations + 1)))
         self._runner = Runner(network, 1 / game.observation_high, device, precision)
+
+    @classmethod
+    def check_game(cls, game: Game) -> None:
+        """Check that a game is for two players who move in turn."""
+        Encoder(game)
 
     def act(
         self,

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ludoteca.envs.names import did_you_mean
+
 
 def integer(name: str, value: Any, low: int, high: int) -> int:
     """Return `value` if it is an integer in [low, high].
@@ -28,7 +30,9 @@ def choice(name: str, value: Any, options: Sequence[Any]) -> Any:
         if type(value) is type(option) and value == option:
             return value
     expected = ", ".join(repr(option) for option in options)
-    raise ValueError(f"{name} must be one of {expected}, got {value!r}")
+    texts = [option for option in options if isinstance(option, str) and option]
+    near = did_you_mean(value, texts) if isinstance(value, str) else ""
+    raise ValueError(f"{name} must be one of {expected}, got {value!r}{near}")
 
 
 def real(name: str, value: Any, low: float, high: float) -> float:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.spec import parse_spec
+from ludoteca.envs.names import did_you_mean, plain_name
+from ludoteca.envs.spec import parse_name, parse_spec
 
 # One line per game: its id, and the factory that makes it from parameters.
 GAMES = {
@@ -25,23 +26,40 @@ GAMES = {
     "TicTacToeLarge-v0": "ludoteca.envs.games.tictactoe:tictactoe_large",
     "FreeForAll-v0": "ludoteca.envs.games.free_for_all:free_for_all",
 }
+# Other names of games, as spec strings; case, hyphens and underscores do not matter.
+ALIASES = {
+    "geese": "hungry_geese",
+    "reversi": "othello",
+    "connect_four": "connect4",
+    "four_in_a_row": "connect4",
+    "noughts_and_crosses": "tictactoe",
+    "gomoku": "tictactoe:board_size=15,line=5",
+    "five_in_a_row": "tictactoe:board_size=15,line=5",
+    "light_cycles": "tron",
+    "capture_go": "atari_go",
+    "ponnuki": "atari_go",
+    "wolf_and_sheep": "sheep_and_wolf",
+}
 
 
 def make_game(name: str, **params: Any) -> Game:
     """Return a game by name, id or spec string.
 
-    `name` is, for example, `"hex"`, `"Hex-v0"`, `"ludoteca/Hex-v0"` or `"hex:board_size=5"`.
+    `name` is, for example, `"hex"`, `"Hex-v0"`, `"ludoteca/Hex-v0"`, `"hex:board_size=5"`, or an
+    alias such as `"gomoku"`. Case, hyphens and underscores do not matter.
 
     Raises:
         ValueError: if there is no such game or parameter, or a value is out of range.
     """
+    alias = ALIASES.get(_alias(parse_name(name)), "")
     name, given = parse_spec(name)
-    params = given | params
+    params = parse_spec(alias)[1] | given | params
     factory = find_factory(name)
     known = inspect.signature(factory).parameters
     for key in params:
         if key not in known:
-            raise ValueError(f"{name} has no parameter {key!r}; it has {', '.join(known)}")
+            near = did_you_mean(key, known)
+            raise ValueError(f"{name} has no parameter {key!r}{near}; it has {', '.join(known)}")
     return factory(**params)
 
 
@@ -55,14 +73,22 @@ def find_factory(name: str) -> Callable[..., Game]:
 
 
 def game_id(name: str) -> str:
-    """Return the id, such as `"Hex-v0"`, of a game's name or id in any spelling.
+    """Return the id, such as `"Hex-v0"`, of a game's name, id or alias in any spelling.
 
     Raises:
         ValueError: if there is no such game.
     """
-    wanted = name.removeprefix("ludoteca/").lower()
+    name = parse_name(name)
+    wanted = plain_name(parse_name(ALIASES.get(_alias(name), name)).removeprefix("ludoteca/"))
     for id_, factory in GAMES.items():
-        if wanted in (id_.lower(), id_.lower().removesuffix("-v0"), factory.partition(":")[2]):
+        plain = plain_name(factory.partition(":")[2])
+        if wanted in (plain, f"{plain}v0"):
             return id_
-    names = ", ".join(factory.partition(":")[2] for factory in GAMES.values())
-    raise ValueError(f"unknown game {name!r}; there are {names}")
+    names = [factory.partition(":")[2] for factory in GAMES.values()]
+    near = did_you_mean(name, [*names, *ALIASES])
+    raise ValueError(f"unknown game {name!r}{near}; there are {', '.join(names)}")
+
+
+def _alias(name: str) -> str:
+    """Return the key in `ALIASES` of a name in any spelling, or `""`."""
+    return next((key for key in ALIASES if plain_name(key) == plain_name(name)), "")

@@ -1,51 +1,122 @@
-"""The command `ludoteca`: games listed, played and shown, matches, speed, agents exported."""
+"""Command lines: a table of commands, each imported when it is asked for, and their errors."""
 
 import inspect
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial, wraps
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any
 
-import tyro
-from tyro.conf import OmitArgPrefixes, Positional, arg
-
+from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.registry import find_factory, game_id, make_game
 from ludoteca.envs.spec import parse_name
-from ludoteca.evaluate.bench.command import bench
-from ludoteca.evaluate.match_command import match_command
-from ludoteca.evaluate.play.command import play_command
-from ludoteca.evaluate.show_commands import render_command, replay
-from ludoteca.evaluate.tournament.command import tournament
+from ludoteca.evaluate.help_text import overview, print_help, unwrapped
+from ludoteca.interrupt import INTERRUPTED
 
-DESCRIPTION = """Board and grid games for reinforcement learning.
-
-Games and agents have names, which parameters may follow: hex, hex:board_size=5,swap=True,
-sb3:path=model.zip. `ludoteca list` shows the games, `ludoteca list hex` all about one and the
-agents that play it. With LUDOTECA_DEBUG=1, errors come with tracebacks.
-"""
+WRONG = 2  # exit status
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status: 2 if the user asked for what cannot be."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+@dataclass(frozen=True)
+class Command:
+    """A line in a table of commands.
+
+    Attributes:
+        where: `"module:function"`, imported when the command is asked for. The parameters of the
+            function are the options, and its docstring is the help.
+        summary: what the command does, for the overview.
+        of_game: whether the parameters of the game that is named become options, too. Then `where`
+            is a function that makes the command from the type annotation of those parameters, see
+            `game_parameters`.
+        group: if `where` is not a function but a table of further commands: what those are called.
+        resumes: whether the same command continues what an interruption ended.
+    """
+
+    where: str
+    summary: str
+    of_game: bool = False
+    group: str = ""
+    resumes: bool = False
+
+
+def run_commands(
+    commands: Mapping[str, Command],
+    arguments: Sequence[str],
+    prog: str,
+    description: str,
+    more: str = "",
+    kind: str = "command",
+) -> int:
+    """Run the command that the arguments name; return the exit status of the program.
+
+    Args:
+        commands: the commands by name.
+        arguments: the command line, the name of a command first.
+        prog: what the user typed before the arguments.
+        description: what the commands are for.
+        more: shown below the list of commands.
+        kind: what the commands are called.
+
+    Returns:
+        0, or 2 if the arguments are wrong, or 130 if the user interrupted the command.
+    """
+    name, *rest = arguments or [""]
+    if name in ("", "help", "-h", "--help") and not rest:
+        out = sys.stdout if name else sys.stderr
+        print(overview(commands, prog, description, more, kind), file=out)
+        return 0 if name else WRONG
+    if name == "help":
+        name, *rest = [*rest, "--help"]
+    name = name.lower()
+    command = commands.get(name)
+    if command is None:
+        near = did_you_mean(name, commands)
+        print(
+            f"{_label(prog)}: unknown {kind} {name!r}{near}; there are {', '.join(commands)}",
+            file=sys.stderr,
+        )
+        return WRONG
+    return run_command(command, rest, f"{prog} {name}")
+
+
+def run_command(command: Command, arguments: Sequence[str], prog: str) -> int:
+    """Run one command; return the exit status of the program, see `run_commands`.
+
+    Errors and interruptions are reported in one line on standard error.
+
+    Args:
+        command: the command, which may be a group.
+        arguments: what follows its name.
+        prog: what the user typed before the arguments.
+    """
     # Networks of our size run slower in several threads than in one.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
-        _run(list(arguments))
+        found = _load(command.where)
+        if command.group:
+            return run_commands(found, arguments, prog, command.summary, kind=command.group)
+        _call(found, list(arguments), prog, command.of_game)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+        again = "; the same command resumes" if command.resumes else ""
+        print(f"interrupted{again}", file=sys.stderr)
+        return INTERRUPTED
     except (ValueError, OSError, ImportError) as error:
         if os.environ.get("LUDOTECA_DEBUG"):
             raise
-        print(f"ludoteca: {_message(error)}", file=sys.stderr)
-        return 2
+        print(f"{_label(prog)}: {_message(error)}", file=sys.stderr)
+        return WRONG
     return 0
+
+
+def _label(prog: str) -> str:
+    """Return the name that error messages begin with: of the script, or of the module."""
+    return prog.rpartition(".")[2] if prog.startswith("python") else prog.split()[0]
 
 
 def _message(error: Exception) -> str:
@@ -57,96 +128,95 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-def _run(arguments: list[str]) -> None:
-    """Parse the arguments and call the command.
+def _load(where: str) -> Any:
+    module, _, attribute = where.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise ValueError(f"this installation lacks the command: no module {module}") from None
 
-    The parameters of the game that is named become options of the commands that play it.
-    """
-    game = next((one for one in arguments[1:] if _is_game(one)), None)
-    parameters = game_parameters(game)
-    commands: dict[str, Callable[..., None]] = {
-        "list": list_games,
-        "play": play_command(parameters),
-        "match": match_command(parameters),
-        "tournament": tournament,
-        "render": render_command(parameters),
-        "replay": replay,
-        "bench": bench,
-        "export": export,
-    }
-    config = (tyro.conf.HelptextFromCommentsOff, tyro.conf.FlagCreatePairsOff)
-    if not arguments or arguments[0] not in commands:
-        tyro.extras.subcommand_cli_from_dict(
-            commands, prog="ludoteca", description=DESCRIPTION, args=arguments, config=config
-        )
-        return
-    name, *rest = arguments
-    if {"-h", "--help"} & set(rest):
-        rest = [one for one in rest if one != game]  # help shows only what is still to be given
-    command, unknown = tyro.cli(
-        _later(commands[name]),
-        prog=f"ludoteca {name}",
-        args=rest,
-        return_unknown_args=True,
-        config=config,
-    )
+
+def _call(function: Callable[..., Any], arguments: list[str], prog: str, of_game: bool) -> None:
+    """Parse the arguments and call the command."""
+    import tyro
+
+    game = next(filter(_is_game, arguments), None) if of_game else None
+    if of_game:
+        function = function(game_parameters(game))
+    wants_help = bool({"-h", "--help"} & set(arguments))
+    if wants_help:
+        arguments = [
+            one for one in arguments if one != game
+        ]  # shows only what is still to be given
+    options = _options(function, game)
+    try:
+        with print_help() if wants_help else nullcontext():
+            call, unknown = tyro.cli(
+                _later(function),
+                prog=prog,
+                args=arguments,
+                return_unknown_args=True,
+                config=(tyro.conf.HelptextFromCommentsOff, tyro.conf.FlagCreatePairsOff),
+            )
+    except SystemExit as end:
+        if end.code:
+            _suggest(arguments, options)
+        raise
     if unknown:
-        raise ValueError(_unknown_arguments(name, unknown, game))
-    command()
+        if of_game:
+            make_game(call.keywords["game"])  # if the game is unknown, so are its options
+        raise ValueError(_unknown_arguments(options, unknown, prog, game))
+    call()
 
 
-def _later(command: Callable[..., None]) -> Callable[..., Callable[[], None]]:
+def _options(function: Callable[..., Any], game: str | None) -> list[str]:
+    """Return the options of a command, those of the game included."""
+    params = make_game(game).params if game is not None else {}
+    return [
+        f"--{key.replace('_', '-')}" for key in [*inspect.signature(function).parameters, *params]
+    ]
+
+
+def _near(argument: str, options: Sequence[str]) -> str:
+    """Return the suggestion for an unknown option, such as `" (did you mean --games?)"`."""
+    name = argument.partition("=")[0].replace("_", "-")
+    return did_you_mean(name, options).replace("'", "") if name.startswith("--") else ""
+
+
+def _suggest(arguments: Sequence[str], options: Sequence[str]) -> None:
+    """Print a suggestion for each option that is near a known one."""
+    for one in arguments:
+        name = one.partition("=")[0]
+        known = name.replace("_", "-").replace("--no-", "--") in options
+        if not known and _near(name, options):
+            print(f"{name}{_near(name, options)}", file=sys.stderr)
+
+
+def _later(command: Callable[..., Any]) -> Callable[..., partial[Any]]:
     """Return a function of the same arguments that returns the call instead of making it."""
 
-    @wraps(command)
-    def bind(*args: Any, **kwargs: Any) -> Callable[[], None]:
+    def bind(*args: Any, **kwargs: Any) -> partial[Any]:
         return partial(command, *args, **kwargs)
 
+    bind.__name__ = command.__name__
+    bind.__signature__ = inspect.signature(command)  # type: ignore[attr-defined]
+    bind.__annotations__ = inspect.get_annotations(command)
+    bind.__doc__ = unwrapped(inspect.getdoc(command) or "")
     return bind
 
 
-def _unknown_arguments(command: str, unknown: Sequence[str], game: str | None) -> str:
-    message = f"{command} does not know {' '.join(unknown)}"
-    if game is None or command not in ("play", "match", "render"):
-        return f"{message}; see ludoteca {command} --help"
+def _unknown_arguments(
+    options: Sequence[str], unknown: Sequence[str], prog: str, game: str | None
+) -> str:
+    command = re.split(r"[ .]", prog)[-1]
+    message = f"{command} does not know {' '.join(unknown)}{_near(unknown[0], options)}"
+    if game is None:
+        return f"{message}; see {prog} --help"
     made = make_game(game)
-    known = ", ".join(f"--{key.replace('_', '-')}" for key in made.params)
-    return f"{message}; parameters of {made.name} are {known}; see ludoteca {command} {game} --help"
-
-
-def list_games(
-    game: Annotated[Positional[str | None], arg(metavar="[GAME]", help_behavior_hint="")] = None,
-) -> None:
-    """List the games, or tell all about one: parameters, actions, agents.
-
-    Args:
-        game: which game to tell about, such as hex or hex:board_size=5; all games by default.
-    """
-    from rich.console import Console
-
-    from ludoteca.evaluate.listing import game_details, games_table
-
-    Console().print(games_table() if game is None else game_details(make_game(game)))
-
-
-def export(
-    what: Annotated[Positional[Literal["geese"]], arg(help_behavior_hint="")],
-    agent: Annotated[str, arg(metavar="AGENT")],
-    out: Annotated[Path, arg(metavar="FILE")],
-    precision: Literal["float16", "float32"] = "float32",
-) -> None:
-    """Write an agent as a file that plays elsewhere: a submission to Kaggle that needs NumPy only.
-
-    Args:
-        what: for which competition; geese: Hungry Geese.
-        agent: who is to play, such as greedy.
-        out: the file to write, a Python file.
-        precision: how the weights of a network are kept in the file.
-    """
-    from ludoteca.agents.kaggle.export import export_agent
-
-    size = export_agent(agent, out, precision)
-    print(f"{size:,} bytes: {out}")
+    named = ", ".join(f"--{key.replace('_', '-')}" for key in made.params)
+    return f"{message}; parameters of {made.name} are {named}; see {prog} {game} --help"
 
 
 def game_parameters(spec: str | None) -> Any:
@@ -155,6 +225,9 @@ def game_parameters(spec: str | None) -> Any:
     The spec string sets the defaults. Parsing yields the parameters as a dictionary, empty if there
     is no spec string.
     """
+    from typing import Annotated
+
+    from tyro.conf import OmitArgPrefixes, arg
 
     def collect(**params: Any) -> dict[str, Any]:
         return params
@@ -171,7 +244,7 @@ def game_parameters(spec: str | None) -> Any:
             ]
         )
         collect.__annotations__ = inspect.get_annotations(factory)
-        collect.__doc__ = inspect.getdoc(factory)
+        collect.__doc__ = unwrapped(inspect.getdoc(factory) or "")
     return Annotated[dict[str, Any], arg(constructor=collect, name=name), OmitArgPrefixes]
 
 
@@ -180,6 +253,13 @@ def _is_game(argument: str) -> bool:
         return bool(game_id(parse_name(argument)))
     except ValueError:
         return False
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command `ludoteca`; its table of commands is `ludoteca.__main__.COMMANDS`."""
+    from ludoteca.__main__ import main as run
+
+    return run(arguments)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """How a network grew: Elo ratings of the copies that a training run kept, beside other agents.
 
-`python -m ludoteca.evaluate.ladder runs/othello --against mcts:simulations=200` plays every copy
-against the ones around it and against all the others, and writes `ladder.png`, `ladder.csv` and
-`ladder.json` to the run's folder.
+`ludoteca rating runs/othello --against mcts:simulations=200` plays every copy against the ones
+around it and against all the others, and writes `ladder.png`, `ladder.csv` and `ladder.json` to the
+run's folder.
 """
 
 import csv
@@ -13,18 +13,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
-import tyro
 
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.envs.files import write_whole
 from ludoteca.envs.params import integer
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
+from ludoteca.evaluate.cli import Command, run_command
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.ratings import rate
+from ludoteca.evaluate.terminal_table import TerminalTable
 
 NEIGHBORS = 2  # each copy plays so many later ones
 
@@ -51,7 +51,7 @@ class Rung:
 
 
 def ladder(
-    run: Annotated[Path, tyro.conf.Positional],
+    run: Path,
     against: tuple[str, ...] = ("random",),
     agent: str = "az:path={path},simulations=32,precision=auto",
     games: int = 100,
@@ -164,18 +164,19 @@ def _shown(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     yield from track(pairs, "matches", console=console, disable=not sys.stderr.isatty())
 
 
-def main() -> None:
-    """Run the command."""
-    import torch
-
-    torch.set_num_threads(1)
-    try:
-        rungs = tyro.cli(ladder, prog="python -m ludoteca.evaluate.ladder", description=__doc__)
-    except ValueError as error:
-        sys.exit(f"ladder: {error}")
+def ladder_table(rungs: Sequence[Rung]) -> TerminalTable:
+    """Return the ratings as a table for the terminal, the strongest first."""
+    table = TerminalTable(("checkpoint or agent", "Elo", "95 % interval"))
     for one in sorted(rungs, key=lambda one: -one.elo):
-        print(f"{one.elo:+7.0f} ({one.low:+.0f} to {one.high:+.0f})  {one.name}")
+        table.add(one.name, f"{one.elo:+.0f}", f"{one.low:+.0f} to {one.high:+.0f}")
+    return table
+
+
+def main() -> int:
+    """Run the command line, as `ludoteca rating` does; return its exit status."""
+    command = Command("ludoteca.evaluate.rating_command:rating", "")
+    return run_command(command, sys.argv[1:], "python -m ludoteca.evaluate.ladder")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,69 +1,153 @@
-"""`ludoteca list`: which games there are, and all about one of them."""
+"""`ludoteca list`: all games and agents, and everything about one of them."""
 
 import importlib
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from textwrap import fill
 from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
-from ludoteca.agents.registry import AGENTS, agent_params, find_maker
+from ludoteca.agents.registry import (
+    AGENTS,
+    agent_alias,
+    agent_params,
+    find_maker,
+    make_agent,
+    why_not,
+)
+from ludoteca.agents.registry import ALIASES as AGENT_ALIASES
 from ludoteca.envs.game import Game
-from ludoteca.envs.registry import GAMES, find_factory, game_id, make_game
+from ludoteca.envs.names import did_you_mean
+from ludoteca.envs.registry import ALIASES, GAMES, find_factory, game_id, make_game
+from ludoteca.envs.spec import parse_name
+from ludoteca.evaluate.terminal_table import TerminalTable
 
 
-def games_table() -> Table:
-    """Return the table of all games, with their default parameters."""
-    table = Table(
-        caption="ids are ludoteca/...; ludoteca list GAME tells all about a game",
-        caption_justify="left",
-        show_lines=True,
-    )
-    table.add_column("game, id", no_wrap=True)
-    table.add_column("players")
-    table.add_column("parameters", overflow="fold")
-    table.add_column("observation", no_wrap=True)
-    table.add_column("actions", justify="right")
+class Wrapped:
+    """Paragraphs, wrapped at words to the width of the terminal."""
+
+    def __init__(self, text: str, style: str = ""):
+        self._text, self._style = text, style
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        for paragraph in self._text.split("\n"):
+            whole = fill(paragraph, options.max_width, break_on_hyphens=False)
+            yield Text(whole, self._style, no_wrap=True, overflow="ignore")
+
+
+def everything() -> RenderableType:
+    """Return the table of all games, with their default parameters, and the names of all agents."""
+    table = TerminalTable(("game", "id", "players", "observation", "actions"), texts=3)
     for id_ in GAMES:
         game = make_game(id_)
-        table.add_row(
-            f"[bold]{game.name}[/bold]\n{id_}",
-            f"{game.num_players}, {'at once' if game.simultaneous else 'in turn'}",
-            "\n".join(f"{key}={value}" for key, value in game.params.items()) or "none",
+        params = ", ".join(f"{key}={value}" for key, value in game.params.items())
+        table.add(
+            game.name,
+            id_,
+            f"{game.num_players} {'at once' if game.simultaneous else 'in turn'}",
             " x ".join(map(str, game.observation_shape)),
             str(game.num_actions),
+            below=params or "no parameters",
         )
-    return table
+    return Group(
+        table,
+        Text(),
+        Wrapped(f"Agents: {', '.join(AGENTS)}."),
+        Text(),
+        Wrapped(
+            "`ludoteca list hex` shows everything about a game, and the agents that play it; "
+            "`ludoteca list mcts` everything about an agent. Ids in Gymnasium and PettingZoo begin "
+            "with ludoteca/, as in ludoteca/Hex-v0. Other names are known, too: "
+            f"{', '.join([*ALIASES, *AGENT_ALIASES])}."
+        ),
+    )
+
+
+def listed_game(name: str) -> Game | None:
+    """Return the game that a spec string names, or None if it names an agent.
+
+    Raises:
+        ValueError: if it names neither, or the game's parameters are wrong.
+    """
+    if parse_name(agent_alias(parse_name(name))) in AGENTS:
+        return None
+    try:
+        game_id(name)
+    except ValueError:
+        near = did_you_mean(parse_name(name), [*_game_names(), *ALIASES, *AGENTS, *AGENT_ALIASES])
+        raise ValueError(
+            f"unknown game or agent {parse_name(name)!r}{near}; there are "
+            f"{', '.join(_game_names())}, and the agents {', '.join(AGENTS)}"
+        ) from None
+    return make_game(name)
 
 
 def game_details(game: Game) -> RenderableType:
-    """Return everything about one game."""
+    """Return everything about one game, and which agents play it."""
     factory = find_factory(game.name)
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(style="bold", no_wrap=True)
-    facts.add_column(overflow="fold")
+    facts = TerminalTable(("", ""), sentences=True)
     for name, value in _facts(game):
-        facts.add_row(name, Text(value))
-    params = Table(title="parameters", title_justify="left")
-    for heading in ("parameter", "default", "here", "what it may be"):
-        params.add_column(heading, overflow="fold")
+        facts.add(name, value)
+    headings = ("parameter", "default", "here", "values")
+    params = TerminalTable(headings, texts=3, title="Parameters", sentences=True)
     described = describe_params(factory)
     for key, parameter in inspect.signature(factory).parameters.items():
         here = game.params[key]
-        params.add_row(
+        params.add(
             f"--{key.replace('_', '-')}", str(parameter.default), str(here), described.get(key, "")
         )
-    agents = Table(title="agents", title_justify="left", show_lines=True)
-    agents.add_column("agent", overflow="fold", max_width=26)
-    agents.add_column("what it does")
+    agents = TerminalTable(("agent", "how it plays"), title="Agents that play it", sentences=True)
+    missing = []
     for name in AGENTS:
-        agents.add_row(*_describe_agent(name))
+        try:
+            if not why_not(name, game):
+                agents.add(name, _agent_line(name, game))
+        except ImportError as error:
+            missing.append(f"{name} ({error})")
+    more = "`ludoteca list AGENT` shows the parameters of an agent."
+    if missing:
+        more = f"{more} Not installed: {', '.join(missing)}."
     module = importlib.import_module(factory.__module__)
     about = f"{_summary(module)}\n\n{_summary(factory)}"
-    return Group(Text(about), "", facts, "", params, "", agents)
+    parts: list[RenderableType] = [Wrapped(about), Text(), facts, Text()]
+    if params.rows:
+        parts += [params, Text()]
+    return Group(*parts, agents, Text(), Wrapped(more))
+
+
+def agent_details(name: str) -> RenderableType:
+    """Return everything about the agent that a spec string names.
+
+    Raises:
+        ImportError: if a package that the agent needs is missing.
+    """
+    alias = agent_alias(parse_name(name))
+    name = parse_name(alias)
+    params = TerminalTable(("parameter", "default", "meaning"), texts=2, sentences=True)
+    described = _agent_docs(name)
+    for key, parameter in agent_params(name).items():
+        default = "required" if parameter.default is parameter.empty else repr(parameter.default)
+        params.add(key, default, described.get(key, ""))
+    parts: list[RenderableType] = [Wrapped(f"{name}: {_summary(find_maker(name))}"), Text()]
+    if params.rows:
+        parts += [params, Text()]
+    shipped = _shipped(name)
+    if shipped:
+        parts += [Wrapped(f"Networks that come with the package: {', '.join(shipped)}."), Text()]
+    other = [
+        key if spec == name else f"{key} ({spec})"
+        for key, spec in AGENT_ALIASES.items()
+        if parse_name(spec) == name
+    ]
+    if other:
+        parts += [Wrapped(f"Other names: {', '.join(other)}."), Text()]
+    first = next(iter(agent_params(name)), None)
+    spec = shipped[0] if shipped else name if first is None else f"{name}:{first}=..."
+    parts.append(Wrapped(f"For example: ludoteca match GAME --agents random {spec}"))
+    return Group(*parts)
 
 
 def describe_params(factory: Callable[..., Any]) -> dict[str, str]:
@@ -106,14 +190,43 @@ def _summary(thing: object) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
-def _describe_agent(name: str) -> tuple[str, str]:
-    try:
-        params = agent_params(name)
-        text = "\n".join(_summary(find_maker(name)).split("\n\n")[:2])
-    except ImportError as error:
-        return name, f"not installed: {error}"
-    needs = ",".join(
-        f"{key}=..." if parameter.default is parameter.empty else f"{key}={parameter.default}"
-        for key, parameter in params.items()
-    )
-    return f"{name}:{needs}" if needs else name, text
+def _game_names() -> Iterable[str]:
+    return (make_game(id_).name for id_ in GAMES)
+
+
+def _agent_line(name: str, game: Game) -> str:
+    """Return what an agent does in a sentence, and its networks that play the game."""
+    text = re.split(r"(?<=\.)\s", _summary(find_maker(name)))[0]
+    shipped = []
+    for spec in _shipped(name):
+        try:
+            make_agent(spec, game)
+        except ValueError:
+            continue
+        shipped.append(spec)
+    if shipped:
+        return f"{text} Comes with the package: {', '.join(shipped)}."
+    required = [
+        f"{name}:{key}=..."
+        for key, parameter in agent_params(name).items()
+        if parameter.default is parameter.empty
+    ]
+    return f"{text} Needs {', '.join(required)}." if required else text
+
+
+def _shipped(name: str) -> list[str]:
+    """Return spec strings with the networks of an agent that come with the package."""
+    if "path" not in agent_params(name):
+        return []
+    from ludoteca.agents.networks.weights import shipped_weights
+
+    return [f"{name}:{network}" for network in shipped_weights(name)]
+
+
+def _agent_docs(name: str) -> dict[str, str]:
+    """Return what the docstrings of an agent say about its parameters."""
+    maker = find_maker(name)
+    found: dict[str, str] = {}
+    for documented in getattr(maker, "documented_by", (maker,)):
+        found |= describe_params(documented.__init__ if inspect.isclass(documented) else documented)
+    return found

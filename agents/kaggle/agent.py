@@ -67,8 +67,7 @@ class KaggleAgent(Agent):
             FileNotFoundError: if there is no such file.
             ValueError: if it cannot be loaded, a parameter is out of range, or the game is another.
         """
-        if game.name != "hungry_geese":
-            raise ValueError(f"submissions to Kaggle play hungry_geese, not {game.name}")
+        self.check_game(game)
         super().__init__(game)
         self.path = find_submission(path)
         self.python = find_python(python, sys.executable)
@@ -96,6 +95,12 @@ class KaggleAgent(Agent):
                 "pickle the agent before its first game, or call start on all its lanes first"
             )
         return vars(self) | {"_processes": {}, "_spare": None}
+
+    @classmethod
+    def check_game(cls, game: Game) -> None:
+        """Check that a game is Hungry Geese."""
+        if game.name != "hungry_geese":
+            raise ValueError(f"submissions to Kaggle play hungry_geese, not {game.name}")
 
     def start(self, lanes: NDArray[np.int64]) -> None:
         """Forget the games of `lanes`: new ones begin there."""

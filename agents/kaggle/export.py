@@ -16,7 +16,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.kaggle.bundle import Bundle, Precision
 from ludoteca.agents.kaggle.layers import Layers, run
 from ludoteca.agents.kaggle.submission import play
-from ludoteca.agents.registry import find_maker, make_agent
+from ludoteca.agents.registry import agent_alias, find_maker, make_agent
 from ludoteca.envs.files import write_whole
 from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.params import choice
@@ -61,7 +61,7 @@ def export_agent(agent: str, out: str | Path, precision: Precision = "float32") 
 def submission_source(agent: str, precision: Precision = "float32") -> str:
     """Return the source of a submission; see `export_agent`."""
     choice("precision", precision, get_args(Precision))
-    name = parse_name(agent)
+    name = parse_name(agent_alias(parse_name(agent)))
     find_maker(name)
     if name not in EXPORTERS:
         raise ValueError(

@@ -7,6 +7,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.mcts.agent import MCTSAgent
 from ludoteca.agents.mcts.joint_agent import JointMCTSAgent
 from ludoteca.envs.game import Game
+from ludoteca.envs.names import did_you_mean
 
 
 def mcts(game: Game, **params: Any) -> Agent:
@@ -24,7 +25,8 @@ def mcts(game: Game, **params: Any) -> Agent:
         if key not in known:
             moves = "all move at once" if game.simultaneous else "players take turns"
             raise ValueError(
-                f"the agent mcts has no parameter {key!r} where {moves}, as in {game.name}; "
+                f"the agent mcts has no parameter {key!r}{did_you_mean(key, known)} where {moves}, "
+                f"as in {game.name}; "
                 f"it has {', '.join(known)}"
             )
     return kind(game, **params)
@@ -35,6 +37,7 @@ def _parameters(kind: Any) -> dict[str, inspect.Parameter]:
     return {parameter.name: parameter for parameter in parameters[1:]}  # the first is the game
 
 
+mcts.documented_by = (JointMCTSAgent, MCTSAgent)  # type: ignore[attr-defined]
 # What may be written in a spec string is read off the signature: here, all that either agent takes.
 mcts.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
     [

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import NODE
+from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.params import choice, integer
 from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play
 
@@ -104,7 +105,8 @@ def _parameters(policy: str, given: Mapping[str, float]) -> NDArray[np.float64]:
     unknown = [name for name in given if name not in known]
     if unknown:
         has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
-        raise ValueError(f"policy {policy!r} has no parameter {unknown[0]!r}; {has}")
+        near = did_you_mean(unknown[0], known)
+        raise ValueError(f"policy {policy!r} has no parameter {unknown[0]!r}{near}; {has}")
     values = [float(given.get(name, default)) for name, default in known.items()]
     if not np.all(np.isfinite(values)):
         raise ValueError(f"the parameters of a policy must be finite, got {dict(given)}")

@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from ludoteca.agents.endgame import make_endgame, solve_endgame
 from ludoteca.envs.files import write_whole
@@ -16,6 +15,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.ffo import ffo_positions
 from ludoteca.evaluate.bench.report import about_this_run, load_average, our_versions
 from ludoteca.evaluate.bench.rounds import choose
+from ludoteca.evaluate.terminal_table import TerminalTable
 
 USUAL = (40, 41, 42, 43, 44)  # 20 to 23 empty squares
 
@@ -70,7 +70,7 @@ def bench_endgame(
     for name in chosen:
         with console.status(f"solving {name}"):
             found.append(solve_again_and_again(numbers[name], seconds))
-    console.print(results_table(found))
+    console.print(results_table(found), soft_wrap=True)
     if json is not None:
         about["load_average_at_end"] = load_average()
         content: dict[str, Any] = {"about": about, "versions": our_versions()}
@@ -101,14 +101,15 @@ def solve_again_and_again(number: int, seconds: float) -> Solved:
     )
 
 
-def results_table(found: list[Solved]) -> Table:
+def results_table(found: list[Solved]) -> TerminalTable:
     """Return the positions as a table for the terminal, with the median of the times."""
-    table = Table(title="exact endgames of Othello, one core")
-    for heading in ("position", "empty", "move", "score", "nodes", "seconds", "nodes/s", "verdict"):
-        table.add_column(heading, justify="left" if heading in ("position", "move") else "right")
+    table = TerminalTable(
+        ("position", "empty", "move", "score", "nodes", "seconds", "nodes/s", "verdict"),
+        title="exact endgames of Othello, one core",
+    )
     for one in found:
         usual = median(one.seconds)
-        table.add_row(
+        table.add(
             one.name,
             str(one.empty),
             one.move,

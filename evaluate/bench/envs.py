@@ -46,7 +46,7 @@ def bench_envs(
             else:
                 measure_startup_of(report, name.removeprefix("startup_"))
     report.about["load_average_at_end"] = load_average()
-    console.print(report.table())
+    console.print(report.table(), soft_wrap=True)
     if json is not None:
         report.write(json)
         console.print(f"all numbers: {json}", soft_wrap=True)

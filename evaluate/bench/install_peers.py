@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from ludoteca.envs.names import did_you_mean
+
 
 class Peer(NamedTuple):
     """How a peer is found and installed.
@@ -72,7 +74,8 @@ def interpreter(name: str) -> Path | None:
         ValueError: if there is no such peer.
     """
     if name not in PEERS:
-        raise ValueError(f"unknown peer {name!r}; there are {', '.join(PEERS)}")
+        near = did_you_mean(name, PEERS)
+        raise ValueError(f"unknown peer {name!r}{near}; there are {', '.join(PEERS)}")
     folder = peers_folder() / name
     if _installed_mark(folder).exists():
         return _python_of(folder)

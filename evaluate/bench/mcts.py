@@ -51,7 +51,7 @@ def bench_mcts(
         with console.status(f"measuring {name}"):
             measure_group(report, name, makers[name](), peers, seconds / ROUNDS)
     report.about["load_average_at_end"] = load_average()
-    console.print(report.table())
+    console.print(report.table(), soft_wrap=True)
     if json is not None:
         report.write(json)
         console.print(f"all numbers: {json}", soft_wrap=True)

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
+from ludoteca.evaluate.terminal_table import TerminalTable
 
 OURS = ("ludoteca", "numpy", "numba", "gymnasium", "pettingzoo")
 
@@ -74,15 +74,12 @@ class Report:
         """The rows below their floor."""
         return [row for row in self.rows if row.verdict == "miss"]
 
-    def table(self) -> Table:
+    def table(self) -> TerminalTable:
         """Return the rows as a table for the terminal."""
-        table = Table(title=self.title)
-        table.add_column("measure", overflow="fold")
-        for heading in ("ours", "peer", "ratio", "floor"):
-            table.add_column(heading, justify="right")
-        table.add_column("verdict", overflow="fold")
+        headings = ("measure", "ours", "peer", "ratio", "floor", "verdict")
+        table = TerminalTable(headings, title=self.title, sentences=True)
         for row in self.rows:
-            table.add_row(
+            table.add(
                 row.measure,
                 _amount(row.ours, row.unit),
                 _amount(row.peer, row.unit),

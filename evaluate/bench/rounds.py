@@ -7,6 +7,7 @@ meets them alike.
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
+from ludoteca.envs.names import did_you_mean
 from ludoteca.evaluate.bench.measures import Comparison, Group
 from ludoteca.evaluate.bench.report import Report, Row
 from ludoteca.evaluate.bench.sides import (
@@ -28,7 +29,8 @@ def choose(names: Sequence[str], only: tuple[str, ...]) -> list[str]:
     """
     for wanted in only:
         if not any(name.startswith(wanted) for name in names):
-            raise ValueError(f"unknown measure {wanted!r}; there are {', '.join(names)}")
+            near = did_you_mean(wanted, names)
+            raise ValueError(f"unknown measure {wanted!r}{near}; there are {', '.join(names)}")
     return [name for name in names if not only or name.startswith(only)]
 
 

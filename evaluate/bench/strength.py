@@ -13,9 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from time import process_time
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
 from ludoteca.agents.openspiel import import_pyspiel
 from ludoteca.agents.registry import make_agent
@@ -27,6 +25,7 @@ from ludoteca.evaluate.hall import compile_match
 from ludoteca.evaluate.intervals import score_interval, wilson
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import rules_name
+from ludoteca.evaluate.terminal_table import TerminalTable
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import cores, run_tournament
 
@@ -129,7 +128,7 @@ def bench_strength(
         agents = pair_of(condition, times[game]["seconds"])
         console.print(f"{name}: {agents[0]} against {agents[1]}", soft_wrap=True)
         standings.append(play(condition, game, agents, games, folder / name, processes))
-    console.print(standings_table(standings))
+    console.print(standings_table(standings), soft_wrap=True)
     if json is not None:
         content = {
             "standings": [asdict(one) for one in standings],
@@ -218,35 +217,26 @@ def play(
     )
 
 
-def standings_table(standings: Sequence[Standing]) -> Table:
+def standings_table(standings: Sequence[Standing]) -> TerminalTable:
     """Return the standings as a table for the terminal."""
-    table = Table(
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-        show_edge=False,
+    targets = "; ".join(f"equal {condition}: {target}" for condition, target in TARGETS.items())
+    table = TerminalTable(
+        ("game", "won", "drawn", "lost", "won, %", "score, %", "verdict"),
         title=f"our UCT against OpenSpiel's, {standings[0].games:,} games each",
-        title_justify="left",
-        caption="in brackets 95 % intervals; score: a draw counts half\n"
-        + "\n".join(f"equal {condition}: {target}" for condition, target in TARGETS.items()),
-        caption_justify="left",
+        caption=f"in brackets 95 % intervals; score: a draw counts half; {targets}",
     )
-    table.add_column("game", overflow="fold", min_width=18)
-    for heading in ("won", "drawn", "lost", "won, %", "score, %"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
     for condition in TARGETS:
         rows = [one for one in standings if one.condition == condition]
         if rows:
-            table.add_row(f"equal {condition}", style="bold")
+            table.add(f"equal {condition}", *6 * ("",), style="bold")
         for one in rows:
-            table.add_row(
+            table.add(
                 rules_name(make_game(one.game)),
                 *(str(count) for count in (one.wins, one.draws, one.losses)),
                 _percent(one.win_rate, one.win_interval),
                 _percent(one.score, one.score_interval),
                 one.verdict,
-                end_section=one is rows[-1],
+                rule=one is rows[-1],
             )
     return table
 

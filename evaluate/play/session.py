@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
+from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.render.status import player_name
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.vector import check_seed
@@ -178,7 +179,10 @@ def find_action(game: Game, text: str, legal: Sequence[int]) -> int:
             return action
     if wanted in (name.lower() for name in game.action_names):
         raise ValueError(f"{text} is illegal here")
-    raise ValueError(f"there is no move {text!r} in {game.name}; moves look like {_sample(game)}")
+    near = did_you_mean(text, [game.action_names[action] for action in legal])
+    raise ValueError(
+        f"there is no move {text!r}{near} in {game.name}; moves look like {_sample(game)}"
+    )
 
 
 def seat_name(session: Session, seat: int) -> str:

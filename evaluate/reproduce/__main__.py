@@ -1,55 +1,42 @@
-"""`python -m ludoteca.evaluate.reproduce NAME`: run an experiment by name."""
+"""`python -m ludoteca.evaluate.reproduce NAME`, which is `ludoteca reproduce NAME`."""
 
-import importlib
-import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
 
-import tyro
+from ludoteca.evaluate.cli import Command, run_commands
 
-# One line for each experiment: its name, and the function whose parameters are its options.
+_study = partial(Command, resumes=True)
+# One line for each experiment: the function whose parameters are its options, and what it studies.
 EXPERIMENTS = {
-    "bandits": "ludoteca.evaluate.bandits.command:reproduce",
-    "geese": "ludoteca.evaluate.reproduce.geese:reproduce",
-    "ggp": "ludoteca.evaluate.reproduce.ggp:reproduce",
-    "hex": "ludoteca.evaluate.reproduce.hex:reproduce",
-    "othello": "ludoteca.evaluate.reproduce.othello:reproduce",
-    "solved": "ludoteca.evaluate.reproduce.solved:reproduce",
+    "bandits": _study(
+        "ludoteca.evaluate.bandits.command:reproduce", "Constants of UCB1 in bandit problems."
+    ),
+    "geese": _study(
+        "ludoteca.evaluate.reproduce.geese:reproduce", "Agents and networks in Hungry Geese."
+    ),
+    "ggp": _study(
+        "ludoteca.evaluate.reproduce.ggp:reproduce",
+        "Selection policies of tree search in General Game Playing.",
+    ),
+    "hex": _study("ludoteca.evaluate.reproduce.hex:reproduce", "Deep Q-learning in Hex."),
+    "othello": _study(
+        "ludoteca.evaluate.reproduce.othello:reproduce", "Value networks and AlphaZero in Othello."
+    ),
+    "solved": _study(
+        "ludoteca.evaluate.reproduce.solved:reproduce", "AlphaZero in games that are solved."
+    ),
 }
+DESCRIPTION = (
+    "Run a study again by name. `--fast` does all of it in some minutes, on small numbers."
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status: 2 if the user asked for what cannot be."""
-    name, *rest = [*(sys.argv[1:] if arguments is None else arguments), ""]
-    if name not in EXPERIMENTS:
-        names = ", ".join(EXPERIMENTS)
-        asked = name in ("", "-h", "--help")
-        print(
-            f"usage: python -m ludoteca.evaluate.reproduce NAME [OPTIONS]\n\nexperiments: {names}"
-            if asked
-            else f"unknown experiment {name!r}; there are {names}",
-            file=sys.stdout if asked else sys.stderr,
-        )
-        return 0 if asked else 2
-    module, _, attribute = EXPERIMENTS[name].partition(":")
-    run: Callable[..., Any] = getattr(importlib.import_module(module), attribute)
-    try:
-        tyro.cli(
-            run,
-            prog=f"python -m ludoteca.evaluate.reproduce {name}",
-            args=rest[:-1],
-            config=(tyro.conf.FlagCreatePairsOff,),
-        )
-    except KeyboardInterrupt:
-        print("interrupted; the same command goes on", file=sys.stderr)
-        return 130
-    except (ValueError, OSError, ImportError) as error:
-        if os.environ.get("LUDOTECA_DEBUG"):
-            raise
-        print(f"reproduce {name}: {error}", file=sys.stderr)
-        return 2
-    return 0
+    """Run the command line; return its exit status: 2 if the arguments are wrong."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    prog = "python -m ludoteca.evaluate.reproduce"
+    return run_commands(EXPERIMENTS, arguments, prog, DESCRIPTION, kind="experiment")
 
 
 if __name__ == "__main__":

@@ -61,5 +61,5 @@ def tournament(
         raise
     write_report(results, out, processes=processes)
     console = Console(highlight=False)
-    console.print(results_table(results))
+    console.print(results_table(results), soft_wrap=True)
     console.print(f"report: {out / REPORT}", soft_wrap=True)

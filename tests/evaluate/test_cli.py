@@ -1,19 +1,28 @@
 """The command line, as a user meets it."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import tomllib
+from contextlib import nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from ludoteca.envs.registry import GAMES, make_game
+from ludoteca import __main__ as face
+from ludoteca import __version__
+from ludoteca.__main__ import COMMANDS, main
+from ludoteca.agents.registry import AGENTS, make_agent, why_not
+from ludoteca.envs.registry import GAMES, find_factory, make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate import cli, match_command
-from ludoteca.evaluate.cli import main
+from ludoteca.evaluate import match_command
 from ludoteca.evaluate.listing import describe_params
+from ludoteca.evaluate.reproduce.__main__ import EXPERIMENTS
+from ludoteca.interrupt import is_our_program
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 MATCH = ["match", "tictactoe", "--agents", "random", "greedy"]
@@ -45,6 +54,7 @@ def test_list_shows_every_game(capsys):
         assert " x ".join(map(str, game.observation_shape)) in out
         for key, value in game.params.items():
             assert f"{key}={value}" in out
+    assert f"Agents: {', '.join(AGENTS)}." in out
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -60,13 +70,49 @@ def test_list_tells_all_about_a_game(capsys, name):
     assert f"symmetries {len(game.symmetries())}" in out
     for key in game.params:
         assert f"--{key.replace('_', '-')}" in out
-    for agent in ("random", "greedy", "sb3"):
-        assert agent in out
+    listed = {agent for agent in AGENTS if re.search(rf" {agent} [A-Z]", out)}
+    assert {"random", "greedy", "sb3", "mcts"} <= listed
+    assert ("kaggle" in listed) == (name == "HungryGeese-v0")
+    assert ("heuristic" in listed) == (name == "Hex-v0")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_agents_of_a_game_are_those_that_play_it(name):
+    game = make_game(name)
+    in_turn = not game.simultaneous
+    for agent in ("dqn", "az", "uctnet"):
+        assert (why_not(agent, game) == "") == in_turn
+    for agent in ("ac", "cnn"):
+        assert (why_not(agent, game) == "") == game.simultaneous
+    for agent in ("greedy", "deterministic", "heuristic", "random_safe", "mcts"):
+        reason = why_not(agent, game)
+        if reason:
+            with pytest.raises(ValueError, match=re.escape(reason)):
+                make_agent(agent, game)
+        else:
+            assert make_agent(agent, game).game is game
+
+
+def test_list_tells_which_networks_come_with_the_package(capsys):
+    assert "Comes with the package: az:hex5." in run(capsys, "list", "hex:board_size=5")[1]
+    assert "az:hex5" not in run(capsys, "list", "connect4")[1]
+
+
+def test_list_tells_all_about_an_agent(capsys):
+    status, out, err = run(capsys, "list", "MCTS")
+    assert (status, err) == (0, "")
+    assert out.startswith("mcts: Monte Carlo tree search with any selection policy.")
+    assert "simulations 1000 per move." in out
+    assert "uct (mcts:policy=uct)" in out
+    assert run(capsys, "list", "uct")[1] == out
+    _, out, _ = run(capsys, "list", "alphazero")
+    assert "path required a file or folder that training wrote" in out
+    assert "az:connect4, az:hex5, az:othello" in out
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_every_parameter_is_described(name):
-    factory = cli.find_factory(make_game(name).name)
+    factory = find_factory(make_game(name).name)
     assert list(describe_params(factory)) == list(make_game(name).params)
     assert all(describe_params(factory).values())
 
@@ -136,25 +182,52 @@ def test_parameters_are_options_or_in_the_spec_string(capsys, tmp_path, argument
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["list", "chess"], "unknown game 'chess'; there are hungry_geese, othello, hex"),
+        (["list", "chess"], "unknown game or agent 'chess'; there are hungry_geese, othello, hex"),
+        (["list", "oethello"], "unknown game or agent 'oethello' (did you mean 'othello'?)"),
         (["match", "chess"], "unknown game 'chess'; there are"),
         (
             ["match", "hex", "--sise", "5"],
-            "match does not know --sise 5; parameters of hex are --board-size, --first, --swap; "
-            "see ludoteca match hex --help",
+            "match does not know --sise 5 (did you mean --board-size?); parameters of hex are "
+            "--board-size, --first, --swap; see ludoteca match hex --help",
         ),
-        (["match", "hex:sise=5"], "hex has no parameter 'sise'; it has board_size, first, swap"),
+        (["match", "hex", "--gmes=5"], "does not know --gmes=5 (did you mean --games?)"),
+        (["match", "heks", "--board-size", "5"], "unknown game 'heks' (did you mean 'hex'?)"),
+        (
+            ["match", "hex:sise=5"],
+            "hex has no parameter 'sise' (did you mean 'board_size'?); it has board_size, first",
+        ),
+        (
+            ["match", "hex", "--agents", "random", "mcts:simulation=5"],
+            "agent mcts has no parameter 'simulation' (did you mean 'simulations'?); it has",
+        ),
+        (
+            ["match", "hex", "--agents", "random", "mcts:policy=utc"],
+            "'puct', got 'utc' (did you mean 'uct'?)",
+        ),
         (["match", "hex", "--board-size", "50"], "board_size must be an integer from 2 to 19"),
         (["match", "hex", "--first", "red"], "first must be one of 'black', 'white', got 'red'"),
         (
             ["match", "hex", "--agents", "random", "gredy"],
-            "unknown agent 'gredy'; there are random",
+            "unknown agent 'gredy' (did you mean 'greedy'?); there are random",
         ),
         (["match", "hex", "--agents", "random"], "is between 2 agents, got 1: random"),
         (["match", "hex", "--agents", "random", "sb3"], "agent sb3 needs path=..."),
         (["match", "hex", "--games", "0"], "games must be an integer from 1"),
         (["bench", "envs", "--only", "chess"], "unknown measure 'chess'; there are othello"),
-        (["bench", "envs", "--pears"], "bench does not know --pears; see ludoteca bench --help"),
+        (
+            ["bench", "envs", "--pears"],
+            "bench does not know --pears (did you mean --peers?); see ludoteca bench --help",
+        ),
+        (["duel"], "unknown command 'duel'; there are list, play, match, tournament, train"),
+        (
+            ["reproduce", "hexx"],
+            "unknown experiment 'hexx' (did you mean 'hex'?); there are bandits",
+        ),
+        (["solve", "tron"], "in tron all move at once: only games in turn"),
+        (["solve", "tictactoe", "--moves", "b9"], "no move 'b9' in tictactoe; moves look like a1"),
+        (["solve", "tictactoe", "--capacity", "9"], "more positions than the capacity, 9"),
+        (["rating", "nowhere"], "nowhere has no copies of a network: train with --keep-every"),
+        (["perfect", "lines", "tron", "--agent", "random"], "two"),
         (["replay", "nowhere.json"], "nowhere.json: No such file or directory"),
         (["render", "hex", "--out", "hex.jpg"], "hex.jpg must end in one of .gif, .png, .svg"),
         (["render", "tictactoe", "--out", "x.png", "--ply", "99"], "ply must be from 0 to"),
@@ -173,9 +246,10 @@ def test_what_cannot_be_is_told_in_one_line(capsys, arguments, message):
     ("arguments", "message"),
     [
         ([], "match"),
-        (["duel"], "list, play, match, tournament, render, replay, bench"),
+        (["reproduce"], "othello"),
         (["match"], "GAME"),
         (["match", "hex", "--games", "many"], "--games"),
+        (["tournament", "--game", "hex"], "--game (did you mean --games?)"),
         (["bench", "agents"], "envs"),
     ],
 )
@@ -207,12 +281,108 @@ def test_an_interrupted_command_says_so(capsys, monkeypatch):
     assert run(capsys, *MATCH) == (130, "", "interrupted\n")
 
 
-@pytest.mark.parametrize("command", ["list", "play", "match", "render", "replay", "bench"])
-def test_every_command_has_help(capsys, command):
-    status, out, _ = run(capsys, command, "--help")
+def exists(command):
+    return find_spec(COMMANDS[command].where.partition(":")[0]) is not None
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_that_fits(capsys, monkeypatch, command, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    if not exists(command):
+        assert run(capsys, command)[0] == 2
+        return
+    with pytest.raises(SystemExit, match="0") if not COMMANDS[command].group else nullcontext():
+        main([command, "--help"])
+    out = capsys.readouterr().out
+    assert " ".join(out.split()).startswith(f"usage: ludoteca {command}")
+    assert max(map(len, out.splitlines())) <= columns
+    with pytest.raises(SystemExit, match="0") if not COMMANDS[command].group else nullcontext():
+        main(["help", command])
+    assert capsys.readouterr().out == out
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_has_help(capsys, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit, match="0"):
+        main(["reproduce", name, "--help"])
+    out = capsys.readouterr().out
+    assert out.startswith(f"usage: ludoteca reproduce {name}")
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_the_overview_lists_every_command(capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert main(["help"]) == 0
+    assert capsys.readouterr().out == out
+    for name, command in COMMANDS.items():
+        assert f"\n  {name} " in out
+        assert command.summary in " ".join(out.split())
+        assert not exists(name) or len(command.summary) <= 72
+    plain = out.partition("examples:")[0]
+    assert max(map(len, plain.splitlines())) <= columns
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_misspelled_command_is_suggested(capsys, name):
+    status, _, err = run(capsys, name[:-1])
+    assert status == 2
+    assert f"unknown command {name[:-1]!r} (did you mean {name!r}?); there are list, play" in err
+
+
+def test_the_version(capsys):
+    for option in ("--version", "-V"):
+        assert run(capsys, option) == (0, f"ludoteca {__version__}", "")
+    assert __version__ == tomllib.loads(PYPROJECT.read_text())["project"]["version"]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_lists_fit_the_terminal(capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for arguments, whole in (
+        (["list"], ["BreakthroughSuicide-v0", "17 x 7 x 11", "episode_steps=200", "observation"]),
+        (["list", "hex"], ["--board-size", "parameter", 'gymnasium.make("ludoteca/Hex-v0")']),
+        (["list", "hungry_geese"], ["--episode-steps", "deterministic", "random_valid"]),
+        (["list", "mcts"], ["grave_reference", "default", "1000000"]),
+    ):
+        assert main(arguments) == 0
+        out = capsys.readouterr().out
+        assert max(map(len, out.splitlines())) <= columns
+        assert all(one in out for one in whole)
+
+
+def test_solve_prints_the_result_of_every_move(capsys, tmp_path):
+    file = tmp_path / "solution.json"
+    status, out, err = run(capsys, "solve", "hex", "--board-size", "3", "--json", str(file))
+    assert (status, err) == (0, "")
+    assert out.startswith("Hex, board_size=3: black to move wins with perfect play")
+    assert "5 moves win: c1 a2 b2 c2 a3 4 moves lose: a1 b1 b3 c3" in out
+    read = json.loads(file.read_text())
+    assert (read["game"], read["returns"]) == ("hex:board_size=3,first=black,swap=False", [1, -1])
+    assert read["actions"]["b2"] == 1
+    _, out, _ = run(capsys, "solve", "hex:board_size=3", "--moves", "a1")
+    assert out.startswith("Hex, board_size=3, after a1: white to move wins with perfect play")
+    _, out, _ = run(capsys, "solve", "tictactoe", "--moves", "b2", "a1")
+    assert "X to move draws with perfect play 7 moves draw: b1" in out
+
+
+def test_perfect_prints_the_ends_of_all_lines(capsys):
+    arguments = ["lines", "tictactoe", "--agent", "greedy", "--seat", "second"]
+    status, out, _ = run(capsys, "perfect", *arguments)
     assert status == 0
-    assert out.startswith(f"usage: ludoteca {command}")
-    assert command in run(capsys, "--help")[1]
+    assert "greedy as second player of tictactoe:board_size=3,line=3" in out
+    assert re.search(r"decisions [\d,]+ ends won [\d,]+ ends drawn [\d,]+ ends lost [1-9]", out)
+
+
+@pytest.mark.parametrize("name", ["gomoku", "Connect-Four", "tic_tac_toe", "REVERSI"])
+def test_games_have_other_names(capsys, name):
+    status, out, _ = run(capsys, "list", name)
+    assert status == 0
+    assert f"spec {make_game(name).spec}" in out
 
 
 def test_help_of_a_match_shows_the_parameters_of_the_game(capsys):
@@ -311,8 +481,81 @@ def test_render_refuses_a_replay_of_another_game(capsys, replay_file):
     assert "is a game of tictactoe:board_size=3,line=3, not of hex" in err
 
 
+def program(path, arguments, interrupted_by):
+    """Return a process of ours that gets SIGINT from a module that it imports."""
+    for name, code in interrupted_by.items():
+        file = path / "modules" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"import os, signal, time\n{code}")
+    search = [str(path / "modules"), *sys.path]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, search))}
+    env |= {"NUMBA_CACHE_DIR": str(path / "cache")}
+    return subprocess.run(
+        [sys.executable, "-P", *arguments], capture_output=True, text=True, cwd=path, env=env
+    )
+
+
+WHILE_IMPORTING = {"numba.py": "os.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"}
+WHILE_COMPILING = {
+    "sitecustomize.py": """
+from numba.core import event
+
+class Interrupt(event.Listener):
+    def on_start(self, event):
+        os.kill(os.getpid(), signal.SIGINT)
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Interrupt())
+"""
+}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["-m", "ludoteca", "list"], ["-m", "ludoteca.train.dqn"], ["ludoteca", "list"]],
+    ids=["package", "module", "script"],
+)
+def test_an_interrupted_import_is_one_line(tmp_path, arguments):
+    script = "import sys\nfrom ludoteca.__main__ import main\nsys.exit(main())\n"
+    (tmp_path / "ludoteca").write_text(script)
+    done = program(tmp_path, arguments, WHILE_IMPORTING)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_programs_that_import_the_package_are_interrupted_as_usual(tmp_path):
+    (tmp_path / "users.py").write_text("import ludoteca\n")
+    done = program(tmp_path, ["users.py"], WHILE_IMPORTING)
+    assert done.returncode == -signal.SIGINT
+    assert done.stderr.endswith("KeyboardInterrupt\n")
+    assert "Traceback" in done.stderr
+
+
+def test_interrupted_compiling_is_one_line(tmp_path):
+    done = program(tmp_path, ["-m", "ludoteca", *MATCH, "--games", "2"], WHILE_COMPILING)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("argv", "original", "ours"),
+    [
+        (["-m", "x"], ["python", "-P", "-m", "ludoteca.train.dqn", "x"], True),
+        (["-m"], ["python", "-mludoteca"], True),
+        (["-m"], ["python", "-Pm", "ludoteca"], True),
+        (["-m", "ludoteca"], ["python", "-m", "pytest", "ludoteca"], False),
+        (["-m"], ["python", "-m", "ludoteca_plus"], False),
+        (["/usr/bin/ludoteca", "list"], ["python", "/usr/bin/ludoteca", "list"], True),
+        (["mine.py"], ["python", "mine.py"], False),
+        (["-c", "-m"], ["python", "-c", "import ludoteca", "-m"], False),
+        ([""], ["python"], False),
+    ],
+)
+def test_which_programs_are_ours(argv, original, ours):
+    assert is_our_program(argv, original) == ours
+
+
 def test_the_command_runs_as_a_program(tmp_path):
-    command = [sys.executable, "-W", "error", "-m", "ludoteca.evaluate.cli"]
+    command = [sys.executable, "-W", "error", "-m", "ludoteca"]
     done = subprocess.run([*command, "list", "hex"], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0
     assert done.stderr == ""
@@ -325,4 +568,16 @@ def test_the_command_runs_as_a_program(tmp_path):
 
 def test_the_entry_point_exists():
     script = tomllib.loads(PYPROJECT.read_text())["project"]["scripts"]["ludoteca"]
-    assert script == f"{cli.__name__}:{main.__name__}"
+    assert script == f"{face.__name__}:{main.__name__}"
+
+
+def test_the_commands_are_imported_when_they_are_asked_for(tmp_path):
+    code = "import sys; from ludoteca.__main__ import main; main(['--help']); "
+    code += "print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    modules = set(done.stderr.split())
+    assert "ludoteca.evaluate.cli" in modules
+    heavy = {"torch", "scipy.stats", "matplotlib", "tyro", "rich", "ludoteca.evaluate.match_command"}
+    assert not heavy & modules

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.batch import words_of
 from ludoteca.envs.game import Game
+from ludoteca.envs.names import did_you_mean
 from ludoteca.train.archive import load_arrays, reading, save_arrays
 from ludoteca.train.episodes.replay import COMPLAINTS, NO_LABEL, play_again
 from ludoteca.train.episodes.samples import Samples
@@ -127,7 +128,9 @@ class Episodes:
         wanted = np.ones(self.agents.shape, np.bool_)
         for name in agents:
             if name not in self.names:
-                raise ValueError(f"no agent is called {name!r}; there are {_listed(self.names)}")
+                near = did_you_mean(name, self.names)
+                listed = _listed(self.names)
+                raise ValueError(f"no agent is called {name!r}{near}; there are {listed}")
         if agents:
             wanted &= np.isin(self.agents, [self.names.index(name) for name in agents])
         if ratings is not None:

@@ -1,0 +1,173 @@
+"""Tables for terminals of any width: no heading, number or name is cut.
+
+The first layout that fits is taken: a line for each row; headings of several lines; the first cell
+of each row, which is a name, on a line of its own; a line for each cell.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from rich.console import Console, ConsoleOptions
+from rich.text import Text
+
+GAP, INDENT = 2, 2  # spaces between columns, and before the rows below a name
+LEAST = 30  # characters that a column of sentences is not narrower than
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table.
+
+    Attributes:
+        cells: one for each heading.
+        style: such as `"bold"`.
+        below: a text on lines of its own below the row; its words are wrapped.
+        rule: whether an empty line follows.
+    """
+
+    cells: tuple[str, ...]
+    style: str = ""
+    below: str = ""
+    rule: bool = False
+
+
+class TerminalTable:
+    """A table that `rich` prints.
+
+    Attributes:
+        rows: of the table, from top to bottom.
+    """
+
+    def __init__(
+        self,
+        headings: Sequence[str],
+        *,
+        title: str = "",
+        caption: str = "",
+        texts: int = 1,
+        sentences: bool = False,
+    ):
+        """Make a table without rows.
+
+        Args:
+            headings: of the columns.
+            title: a line above.
+            caption: a text below; its words are wrapped.
+            texts: so many columns, the first ones, are aligned to the left, the others to the
+                right.
+            sentences: whether the last column holds sentences: it is aligned to the left, takes the
+                width that is left, and its words are wrapped.
+        """
+        self.headings, self.title, self.caption = tuple(headings), title, caption
+        self._texts, self._sentences = texts, sentences
+        self.rows: list[Row] = []
+
+    def add(self, *cells: str, style: str = "", below: str = "", rule: bool = False) -> None:
+        """Add a row.
+
+        Raises:
+            ValueError: if it is not as long as the headings.
+        """
+        if len(cells) != len(self.headings):
+            raise ValueError(f"expected {len(self.headings)} cells, got {len(cells)}: {cells}")
+        self.rows.append(Row(cells, style, below, rule))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        for text, style in self.lines(options.max_width):
+            yield Text(text, style, no_wrap=True, overflow="ignore")
+
+    def lines(self, width: int) -> Iterator[tuple[str, str]]:
+        """Yield the lines of the table and their styles, for a terminal of so many characters."""
+        if self.title:
+            yield from ((line, "italic") for line in pieces(self.title, width))
+        for first, stacked in ((0, False), (0, True), (1, True)):
+            columns = self._columns(first, stacked, width - INDENT * first)
+            if columns is not None:
+                yield from self._grid(first, columns, width)
+                break
+        else:
+            yield from self._records(width)
+        for line in wrap(self.caption, width):
+            yield line, "dim"
+
+    def _columns(self, first: int, stacked: bool, width: int) -> list[int] | None:
+        """Return the widths of the columns from `first` on, or None if they do not fit."""
+        found = []
+        for k in range(first, len(self.headings)):
+            words = self.headings[k].split() if stacked else [self.headings[k]]
+            found.append(max(map(len, [*words, "", *(row.cells[k] for row in self.rows)])))
+        left = width - sum(found) - GAP * (len(found) - 1)
+        if self._sentences and left < 0 and len(found) > 1 and found[-1] + left >= LEAST:
+            found[-1] += left
+            left = 0
+        return found if left >= 0 else None
+
+    def _grid(self, first: int, columns: list[int], width: int) -> Iterator[tuple[str, str]]:
+        if any(self.headings):
+            yield from ((line, "bold") for line in self._line(self.headings, first, columns, True))
+            yield "─" * min(width, INDENT * first + sum(columns) + GAP * (len(columns) - 1)), "dim"
+        for row in self.rows:
+            if first and row.cells[0]:
+                yield from ((line, row.style) for line in pieces(row.cells[0], width))
+            yield from ((line, row.style) for line in self._line(row.cells, first, columns, False))
+            yield from self._below(row, width)
+
+    def _line(
+        self, cells: Sequence[str], first: int, columns: list[int], heading: bool
+    ) -> Iterator[str]:
+        """Yield the lines of one row, whose cells may have several."""
+        blocks = []
+        for k, size in enumerate(columns, first):
+            lines = wrap(cells[k], max(size, 1)) if self._wraps(k) or heading else [cells[k]]
+            left = k < self._texts or self._wraps(k)
+            blocks.append(
+                [line.ljust(size) if left else line.rjust(size) for line in lines or [""]]
+            )
+        most = max(map(len, blocks))
+        for k, block in enumerate(blocks):
+            blank = [" " * columns[k]] * (most - len(block))
+            blocks[k] = blank + block if heading else block + blank
+        for parts in zip(*blocks, strict=True):
+            yield (" " * INDENT * first + (" " * GAP).join(parts)).rstrip()
+
+    def _records(self, width: int) -> Iterator[tuple[str, str]]:
+        """Yield a line for each cell, its heading in front."""
+        size = max(map(len, self.headings[1:]), default=0)
+        for row in self.rows:
+            yield from ((line, row.style or "bold") for line in pieces(row.cells[0], width))
+            for k, (heading, cell) in enumerate(zip(self.headings, row.cells, strict=True)):
+                head = f"  {heading.ljust(size)}  "
+                if k > 0 and cell and len(head) + len(cell) <= width:
+                    yield head + cell, ""
+                elif k > 0 and cell:
+                    yield f"  {heading}", ""
+                    whole = wrap(cell, max(width - 4, 1)) if self._wraps(k) else [cell]
+                    yield from ((f"    {line}", "") for line in whole)
+            yield from self._below(row, width)
+
+    def _below(self, row: Row, width: int) -> Iterator[tuple[str, str]]:
+        for line in wrap(row.below, max(width - 2 * INDENT, 1), break_long_words=False):
+            yield " " * 2 * INDENT + line, "dim"
+        if row.rule:
+            yield "", ""
+
+    def _wraps(self, k: int) -> bool:
+        return self._sentences and k == len(self.headings) - 1
+
+
+def pieces(name: str, width: int) -> list[str]:
+    """Return a name in lines of at most so many characters, broken where its parts end.
+
+    Parts end at spaces and after commas, colons and slashes; only a part that is longer than a line
+    is cut.
+    """
+    lines = [""]
+    for part in re.findall(r"[^ ,:/]*[ ,:/]*", name):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+        while len(lines[-1].rstrip()) > width:
+            lines[-1:] = [lines[-1][:width], lines[-1][width:]]
+    return [line.rstrip() for line in lines]

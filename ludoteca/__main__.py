@@ -1,0 +1,98 @@
+"""The command `ludoteca`, also `python -m ludoteca`."""
+
+import sys
+from collections.abc import Sequence
+
+from ludoteca import __version__
+from ludoteca.evaluate.cli import Command, run_commands
+
+DESCRIPTION = """Board and grid games for reinforcement learning.
+
+Games and agents are named by spec strings, a name that parameters may follow: hex,
+hex:board_size=5,swap=True, mcts:simulations=500. `ludoteca list` shows all games and agents,
+`ludoteca list hex` everything about one of them.
+"""
+EXAMPLES = """examples:
+  ludoteca play connect4
+  ludoteca match hex --board-size 5 --agents random mcts:simulations=200
+  ludoteca solve tictactoe
+
+LUDOTECA_DEBUG=1 shows errors with tracebacks.
+"""
+
+# One line per command.
+COMMANDS = {
+    "list": Command(
+        "ludoteca.evaluate.list_command:list_command",
+        "Show all games and agents, or everything about one of them.",
+    ),
+    "play": Command(
+        "ludoteca.evaluate.play.command:play_command",
+        "Play against an agent, in a window or in the terminal.",
+        of_game=True,
+    ),
+    "match": Command(
+        "ludoteca.evaluate.match_command:match_command",
+        "Let agents play many games, and count wins, draws and losses.",
+        of_game=True,
+    ),
+    "tournament": Command(
+        "ludoteca.evaluate.tournament.command:tournament",
+        "Let agents play a round robin in several games, with ratings and tests.",
+        resumes=True,
+    ),
+    "train": Command(
+        "ludoteca.train.train_command:train_command",
+        "Train a network that plays a game.",
+        of_game=True,
+        resumes=True,
+    ),
+    "rating": Command(
+        "ludoteca.evaluate.rating_command:rating",
+        "Rate the checkpoints of a training run, beside other agents (Elo).",
+    ),
+    "solve": Command(
+        "ludoteca.evaluate.solve_command:solve_command",
+        "Find perfect play of a small game, and the value of each move.",
+        of_game=True,
+    ),
+    "perfect": Command(
+        "ludoteca.evaluate.perfect.command:perfect",
+        "Measure how near an agent is to perfect play.",
+    ),
+    "reproduce": Command(
+        "ludoteca.evaluate.reproduce.__main__:EXPERIMENTS",
+        "Run a study of docs/results again, by name.",
+        group="experiment",
+    ),
+    "render": Command(
+        "ludoteca.evaluate.show_commands:render_command",
+        "Draw a game as a picture or an animation.",
+        of_game=True,
+    ),
+    "replay": Command(
+        "ludoteca.evaluate.show_commands:replay",
+        "Check, print, draw or watch a saved game.",
+    ),
+    "bench": Command(
+        "ludoteca.evaluate.bench.command:bench",
+        "Measure the speed of environments and searches.",
+    ),
+    "export": Command(
+        "ludoteca.evaluate.export_command:export",
+        "Write an agent as a file for a Kaggle competition.",
+    ),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit status: 2 if the arguments are wrong."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments in (["--version"], ["-V"]):
+        print(f"ludoteca {__version__}")
+        return 0
+    return run_commands(COMMANDS, arguments, "ludoteca", DESCRIPTION, EXAMPLES)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""Tables that no terminal cuts."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from ludoteca.evaluate.terminal_table import TerminalTable, pieces
+
+NAMES = [
+    "mcts:simulations=1000,policy=uct,threads=2",
+    "random",
+    "az:runs/connect4/best.safetensors",
+]
+
+
+def table(**options):
+    made = TerminalTable(("agent", "games", "mean rank", "95 % interval"), **options)
+    for k, name in enumerate(NAMES):
+        made.add(name, f"{10 ** (3 * k):,}", "1.50", "-20 to +20")
+    return made
+
+
+def printed(shown, width):
+    console = Console(file=io.StringIO(), width=width)
+    console.print(shown, soft_wrap=True)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("width", range(20, 121, 4))
+def test_headings_and_numbers_are_whole_at_any_width(width):
+    out = printed(table(title="a match of three", caption="the intervals are Wilson's"), width)
+    for word in ("games", "mean", "rank", "interval", "1,000,000", "1.50", "-20 to +20", "random"):
+        assert word in out
+    assert "…" not in out
+    joined = "".join(out.split())
+    assert all(name in joined for name in NAMES)
+    assert max(map(len, out.splitlines())) <= width
+
+
+def test_a_wide_terminal_has_a_line_for_each_row():
+    lines = printed(table(), 120).splitlines()
+    assert lines[0].split() == ["agent", "games", "mean", "rank", "95", "%", "interval"]
+    assert set(lines[1]) == {"─"}
+    assert [line.split()[0] for line in lines[2:]] == NAMES
+
+
+def test_names_stand_on_their_own_lines_where_there_is_no_room():
+    lines = printed(table(), 50).splitlines()
+    assert NAMES[0] in lines
+    assert lines[lines.index(NAMES[0]) + 1].split() == ["1", "1.50", "-20", "to", "+20"]
+
+
+def test_sentences_are_wrapped_at_words():
+    shown = TerminalTable(("name", "meaning"), sentences=True)
+    shown.add("simulations", "how many games are played from the position before it moves")
+    for width in (20, 45, 60, 200):
+        out = printed(shown, width)
+        assert " ".join(shown.rows[0].cells[1].split()) in " ".join(
+            out.replace("simulations", "").replace("name", "").split()
+        ).replace("meaning", "").replace("  ", " ")
+        assert max(map(len, out.splitlines())) <= width
+
+
+def test_rows_have_a_cell_for_each_heading():
+    with pytest.raises(ValueError, match="expected 4 cells, got 2"):
+        table().add("random", "1")
+
+
+def test_names_break_where_their_parts_end():
+    name = "mcts:simulations=50,policy=uct"
+    assert pieces(name, 20) == ["mcts:simulations=50,", "policy=uct"]
+    assert pieces(name, 19) == ["mcts:", "simulations=50,", "policy=uct"]
+    assert pieces("abcdefgh", 3) == ["abc", "def", "gh"]
+    assert pieces("", 10) == [""]
