@@ -58,6 +58,19 @@ class MatchResult:
     returns: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     forfeits: tuple[Forfeit, ...] = field(default=(), repr=False)
 
+    def __repr__(self) -> str:
+        wins = {name: total.wins for name, total in zip(self.agents, self.totals, strict=True)}
+        if len(wins) < len(self.agents):  # agents of the same name
+            return f"MatchResult({self.game!r}, games={self.games}, agents={self.agents}, " + (
+                f"wins={tuple(total.wins for total in self.totals)})"
+            )
+        return f"MatchResult({self.game!r}, games={self.games}, wins={wins})"
+
+    def __str__(self) -> str:
+        from ludoteca.evaluate.match_table import match_text  # which imports this module
+
+        return match_text(self)
+
 
 def play_match(
     game: Game | str,
