@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.arguments import check_seed
 from ludoteca.envs.game import Game
 from ludoteca.envs.render.status import player_name
 from ludoteca.envs.replay import Replay
-from ludoteca.envs.vector import check_seed
 
 HUMAN = "human"
 
