@@ -11,6 +11,7 @@ from ludoteca.agents.endgame import make_endgame, solve_endgame
 from ludoteca.agents.guided.agent import GuidedAgent
 from ludoteca.agents.guided.search import Found
 from ludoteca.agents.guided.selection import Rule
+from ludoteca.agents.mcts.report import SearchReport, make_exact_report
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
@@ -152,13 +153,27 @@ class AlphaZeroAgent(GuidedAgent):
         searched = np.flatnonzero(~solved)
         for k in range(0, len(searched), TOGETHER):
             part = searched[k : k + TOGETHER]
-            found = self.look(states[part])
-            actions[part] = found.best
-            if self._temperature > 0:
-                streams = rngs[part]
-                actions[part] = by_weight(found.policy, uniform(streams.T), self._temperature)
-                rngs[part] = streams
+            streams = rngs[part]
+            actions[part] = self.decide(self.look(states[part]), streams)
+            rngs[part] = streams
         return actions
+
+    def search(self, s: Any, rng: NDArray[np.uint64] | None = None) -> SearchReport:
+        """Search one position, or solve it near the end; see `GuidedAgent.search`."""
+        if self._endgame is not None and self._endgame.empty(s) <= self.endgame:
+            return make_exact_report(self.game, solve_endgame(self.game, s))
+        return super().search(s, rng)
+
+    def decide(self, found: Found, rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the best moves, or moves drawn by the policy at a temperature above 0."""
+        if self._temperature == 0:
+            return found.best
+        return by_weight(found.policy, uniform(rngs.T), self._temperature)
+
+    def title(self) -> str:
+        """Return the kind of search and the game, for reports."""
+        rule = "gumbel" if self._rule.gumbel else "puct"
+        return f"AlphaZero ({rule}) of {self.game.name}"
 
     def look(self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None) -> Found:
         """Search positions in which the game goes on; it draws nothing."""

@@ -107,6 +107,10 @@ class UCTNetAgent(GuidedAgent):
         evaluate = _evaluator(self._view, self._runner)
         return search.run(states, evaluate, self.simulations, streams=rngs, seconds=self.seconds)
 
+    def title(self) -> str:
+        """Return the kind of search and the game, for reports."""
+        return f"UCT with a value network of {self.game.name}"
+
 
 class _Sight:
     """What a value network sees, and one plane more, which tells whose move it is."""

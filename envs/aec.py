@@ -7,6 +7,7 @@ from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 from pettingzoo import AECEnv
 
+from ludoteca.envs.arguments import check_options, check_seed, of_agent
 from ludoteca.envs.converted import OneByOne, no_game
 from ludoteca.envs.game import Game
 from ludoteca.envs.lane import EVERY_SEAT
@@ -16,7 +17,7 @@ from ludoteca.envs.picture import Picture
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.single import as_action
 from ludoteca.envs.storage import Storable
-from ludoteca.envs.vector import as_game, check_ready, check_seed
+from ludoteca.envs.vector import as_game, check_ready
 
 RENDER_MODES = ["human", "rgb_array", "ansi", "svg"]
 
@@ -116,14 +117,15 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations."""
-        return self._observation_spaces[agent]
+        return of_agent(self._observation_spaces, agent)
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's actions."""
-        return self._action_spaces[agent]
+        return of_agent(self._action_spaces, agent)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a new game; a seed determines it, and all that follow without one."""
+        check_options(options)
         if seed is None and not self._ready:
             seed = int(np.random.default_rng().integers(2**62))
         self.lanes.reset([None if seed is None else check_seed(seed)])
@@ -161,10 +163,10 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Return what an agent sees; its mask is all zero unless it is to move."""
-        if agent == self._mover:
+        if isinstance(agent, str) and agent == self._mover:
             return {"observation": self.lanes.observations[0, 0], "action_mask": self._mask}
         check_ready(self._ready, "observe")
-        seat = self._seats[agent]
+        seat = of_agent(self._seats, agent)
         return {"observation": self.lanes.view_of(seat)[0], "action_mask": self._no_mask.copy()}
 
     def state(self) -> NDArray[Any]:

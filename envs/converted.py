@@ -8,6 +8,7 @@ from typing import Any
 from pettingzoo.utils import AgentSelector
 from pettingzoo.utils.conversions import parallel_to_aec_wrapper, turn_based_aec_to_parallel_wrapper
 
+from ludoteca.envs.arguments import check_actions_of, of_agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.replay import Replay
@@ -51,6 +52,7 @@ class InTurn(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
         """
         if not self.agents:
             raise no_game(self._ready)
+        check_actions_of(self.agents, actions)
         mover = self.aec_env.agent_selection
         if mover not in actions:
             raise ValueError(f"{mover} is to move, but there are only actions of {list(actions)}")
@@ -94,7 +96,7 @@ class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
     def observe(self, agent: str) -> dict[str, Any]:
         """Return what an agent sees."""
         check_ready(self._ready, "observe")
-        seen: dict[str, Any] = self._observations[agent]
+        seen: dict[str, Any] = of_agent(self._observations, agent)
         return seen
 
     def step(self, action: Any) -> None:

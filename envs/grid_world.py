@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from ludoteca.envs.arguments import check_options, check_seed
 from ludoteca.envs.params import choice, integer, real
 
 LAYOUT = (  # the cells' numbers:
@@ -100,7 +101,8 @@ class GridWorld(gymnasium.Env[int, int]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[int, dict[str, Any]]:
         """Begin an episode; a seed determines it, and all that follow without one."""
-        super().reset(seed=seed)
+        check_options(options)
+        super().reset(seed=None if seed is None else check_seed(seed))
         self._cell = int(self.np_random.choice(FREE)) if self._random_start else START
         return self._cell, {"action_mask": action_mask(self._cell)}
 

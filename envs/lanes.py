@@ -9,6 +9,7 @@ from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.envs.answers import Answers, Tables
+from ludoteca.envs.arguments import check_channels_last, check_dtype
 from ludoteca.envs.buffers import Buffers
 from ludoteca.envs.game import Game
 from ludoteca.envs.lane import (
@@ -32,7 +33,6 @@ from ludoteca.envs.team import Team
 CHUNKS_PER_THREAD = 8
 # What a lane was paid in the last step.
 PAYMENT = ("rewards", "reward", "terminated", "illegal")
-DTYPES = ("int8", "uint8", "int16", "int32", "float32", "float64")
 
 
 class Lanes:
@@ -76,7 +76,7 @@ class Lanes:
         ]
         self.opponents: tuple[Opponent, ...] = ()
         if opponent is None:
-            if agent_seat != 0:
+            if type(agent_seat) is not int or agent_seat != 0:
                 raise ValueError(f"agent_seat={agent_seat!r} needs opponents for the other seats")
             self.seat_rule = EVERY_SEAT
         else:
@@ -91,8 +91,8 @@ class Lanes:
         self._answers = Answers(game, self.opponents, self._stepper)
         self.width = game.num_players if game.simultaneous and opponent is None else 1
 
-        self.dtype = np.dtype(choice("dtype", np.dtype(dtype).name, DTYPES))
-        self.channels_last = channels_last
+        self.dtype = check_dtype(dtype)
+        channels_last = self.channels_last = check_channels_last(channels_last)
         planes, rows, columns = game.observation_shape
         self.observation_shape = (
             (rows, columns, planes) if channels_last else game.observation_shape

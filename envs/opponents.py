@@ -62,7 +62,7 @@ def make_opponents(spec: OpponentSpec | Sequence[OpponentSpec], game: Game) -> t
         TypeError: if something is neither a spec string nor an opponent.
     """
     others = game.num_players - 1
-    if isinstance(spec, str) or not isinstance(spec, Sequence):
+    if isinstance(spec, str | bytes) or not isinstance(spec, Sequence):
         return (_make(spec, game),) * others
     if len(spec) != others:
         raise ValueError(

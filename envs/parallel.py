@@ -8,6 +8,7 @@ from numpy.typing import DTypeLike, NDArray
 from pettingzoo import ParallelEnv
 
 from ludoteca.envs.aec import RENDER_MODES, aec_env
+from ludoteca.envs.arguments import check_actions_of, check_options, check_seed, of_agent
 from ludoteca.envs.converted import InTurn, OneByOne, no_game
 from ludoteca.envs.game import Game
 from ludoteca.envs.lane import RAISE
@@ -17,7 +18,7 @@ from ludoteca.envs.picture import Picture
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.single import as_action
 from ludoteca.envs.storage import Storable
-from ludoteca.envs.vector import check_ready, check_seed
+from ludoteca.envs.vector import check_ready
 
 
 def parallel_env(game: Game | str, **options: Any) -> ParallelEnv[str, Any, Any]:
@@ -104,16 +105,17 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's observations."""
-        return self._observation_spaces[agent]
+        return of_agent(self._observation_spaces, agent)
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
         """Return the space of an agent's actions."""
-        return self._action_spaces[agent]
+        return of_agent(self._action_spaces, agent)
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin a new game; a seed determines it, and all that follow without one."""
+        check_options(options)
         if seed is None and not self._ready:
             seed = int(np.random.default_rng().integers(2**62))
         self.lanes.reset([None if seed is None else check_seed(seed)])
@@ -135,6 +137,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         """
         if not self.agents:
             raise no_game(self._ready)
+        check_actions_of(self.agents, actions)
         for agent in self.agents:
             if agent not in actions:
                 raise ValueError(f"expected actions of {self.agents}, got those of {list(actions)}")

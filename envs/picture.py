@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ludoteca.envs.arguments import check_render_mode
 from ludoteca.envs.game import Game
-from ludoteca.envs.vector import check_render_mode
 
 
 class Picture:

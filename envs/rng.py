@@ -18,11 +18,12 @@ def next_u64(rng: NDArray[np.uint64]) -> Any:
     """Advance `rng` (uint64[1]) and return 64 random bits.
 
     SplitMix64, from Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+    Its sums and products wrap around, which NumPy's functions do without the warnings of operators.
     """
-    rng[0] += GAMMA
+    rng[0] = np.add(rng[0], GAMMA)
     z = rng[0]
-    z = (z ^ (z >> U30)) * MIX_1
-    z = (z ^ (z >> U27)) * MIX_2
+    z = np.multiply(z ^ (z >> U30), MIX_1)
+    z = np.multiply(z ^ (z >> U27), MIX_2)
     return z ^ (z >> U31)
 
 

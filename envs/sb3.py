@@ -19,11 +19,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
+from ludoteca.envs.arguments import check_options, check_render_mode, check_seed
 from ludoteca.envs.game import Game
 from ludoteca.envs.lane import SAME_STEP
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.opponents import OpponentSpec
-from ludoteca.envs.vector import as_game, check_render_mode, check_seed
+from ludoteca.envs.params import integer
+from ludoteca.envs.vector import as_game
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -85,6 +87,7 @@ class SB3VecEnv(VecEnv):
             ValueError: if a parameter is unknown or out of range, or `opponent` is None.
         """
         self.game = as_game(game, params)
+        num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self._options_of_lanes: dict[str, Any] = {
             "agent_seat": agent_seat,
             "illegal_action": illegal_action,
@@ -114,6 +117,31 @@ class SB3VecEnv(VecEnv):
         self._reset_seeds()
         self._reset_options()
         return self._observations()
+
+    def seed(self, seed: int | None = None) -> list[int | None]:
+        """Seed lane i with `seed + i` at the next reset; None: with numbers drawn at random.
+
+        Raises:
+            ValueError: if it is not an integer from 0 on.
+        """
+        return list(super().seed(None if seed is None else check_seed(seed)))
+
+    def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
+        """Set options for the next reset, which takes none: they are only checked.
+
+        Raises:
+            ValueError: if they are neither a dictionary nor one for each lane.
+        """
+        if not isinstance(options, list):
+            check_options(options)
+        elif len(options) != self.num_envs:
+            raise ValueError(
+                f"options must be one dictionary or {self.num_envs}, got {len(options)}"
+            )
+        else:
+            for one in options:
+                check_options(one)
+        super().set_options(options)
 
     def step_async(self, actions: NDArray[Any]) -> None:
         """Take the actions of the coming step.

@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
+from ludoteca.envs.arguments import check_options, check_seed
 from ludoteca.envs.game import Game
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.opponents import OpponentSpec
@@ -15,7 +16,7 @@ from ludoteca.envs.params import choice
 from ludoteca.envs.picture import Picture
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.storage import Storable
-from ludoteca.envs.vector import as_game, check_ready, check_seed
+from ludoteca.envs.vector import as_game, check_ready
 
 OUT_OF_RANGE = 2**63 - 1
 
@@ -97,10 +98,12 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         """Begin a new game; a seed determines it, and all that follow without one."""
+        check_options(options)
+        seed = None if seed is None else check_seed(seed)
         super().reset(seed=seed)
         if seed is None and not self._ready:
             seed = int(self.np_random.integers(2**62))
-        self.lanes.reset([None if seed is None else check_seed(seed)])
+        self.lanes.reset([seed])
         self._ready = True
         if self.render_mode == "human":
             self.render()

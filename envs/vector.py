@@ -9,11 +9,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import DTypeLike, NDArray
 
+from ludoteca.envs.arguments import check_render_mode, check_reset_mask, check_seed
 from ludoteca.envs.game import Game
 from ludoteca.envs.lane import DISABLED, EVERY_SEAT, NEXT_STEP, SAME_STEP
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.opponents import OpponentSpec
 from ludoteca.envs.outcome import Outcome
+from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.storage import Storable
 
@@ -81,8 +83,8 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
         """
         super().__init__()
         self.game = as_game(game, params)
-        self.num_envs = num_envs
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        num_envs = self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.metadata = {
             "render_modes": ["ansi", "rgb_array", "svg"],
             "render_fps": 2,
@@ -132,7 +134,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
             ValueError: if there are not as many seeds as lanes, if the mask has another form, or if
                 it leaves out games that have never begun.
         """
-        which = _reset_mask(options, self.num_envs)
+        which = check_reset_mask(options, self.num_envs)
         if not (self._ready or which is None or which.all()):
             raise ValueError("the first reset must be of all games, without a reset_mask")
         seeds: list[int | None]
@@ -142,6 +144,8 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
             first = check_seed(seed)
             super().reset(seed=first)
             seeds = [first + i for i in range(self.num_envs)]
+        elif not isinstance(seed, Sequence | np.ndarray) or isinstance(seed, str | bytes):
+            raise ValueError(f"seed must be an integer, one for each game, or None, got {seed!r}")
         else:
             seeds = [None if one is None else check_seed(one) for one in seed]
             if len(seeds) != self.num_envs:
@@ -228,55 +232,39 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
         return array if self._every_seat else array[:, 0]
 
 
+def _autoreset_mode(mode: Any) -> AutoresetMode:
+    """Return the mode, also from its name.
+
+    Raises:
+        ValueError: if there is no such mode.
+    """
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        names = ", ".join(repr(one.value) for one in AutoresetMode)
+        raise ValueError(
+            f"autoreset_mode must be an AutoresetMode or one of {names}, got {mode!r}"
+        ) from None
+
+
 def as_game(game: Game | str, params: dict[str, Any]) -> Game:
     """Return the game itself or the one of that name.
 
     Raises:
-        ValueError: if parameters are given for a game that is already made.
+        ValueError: if parameters are given for a game that is already made, or there is no game of
+            that name.
+        TypeError: if it is neither a game nor a name.
     """
     if isinstance(game, str):
         return make_game(game, **params)
+    if not isinstance(game, Game):
+        raise TypeError(f"game must be a Game or its name, such as 'hex', got {game!r}")
     if params:
         raise ValueError(f"{game.spec} is already made, so it cannot take {params}")
     return game
-
-
-def check_render_mode(render_mode: str | None, modes: Sequence[str]) -> str | None:
-    """Return `render_mode` if it is None or one of `modes`.
-
-    Raises:
-        ValueError: otherwise.
-    """
-    if render_mode is not None and render_mode not in modes:
-        raise ValueError(f"render_mode must be None or one of {list(modes)}, got {render_mode!r}")
-    return render_mode
 
 
 def check_ready(ready: bool, call: str) -> None:
     """Raise a `ValueError` unless a first game has begun."""
     if not ready:
         raise ValueError(f"call reset before {call}")
-
-
-def check_seed(seed: int | np.integer[Any]) -> int:
-    """Return `seed` if a random stream can start from it and its neighbors.
-
-    Raises:
-        ValueError: otherwise.
-    """
-    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
-        raise ValueError(f"a seed must be an integer from 0 to 2**63 - 1, got {seed!r}")
-    return int(seed)
-
-
-def _reset_mask(options: dict[str, Any] | None, count: int) -> NDArray[np.bool_] | None:
-    mask = (options or {}).get("reset_mask")
-    if mask is None:
-        return None
-    mask = np.asarray(mask)
-    if mask.shape != (count,) or mask.dtype != np.bool_ or not mask.any():
-        raise ValueError(
-            f"reset_mask must be booleans of shape ({count},), some of them true, "
-            f"got {mask.dtype} of shape {mask.shape}"
-        )
-    return mask

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
 from ludoteca.agents.registry import make_agent
+from ludoteca.envs.arguments import check_seed
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.envs.vector import check_seed
 from ludoteca.evaluate.book import Book
 from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.hall import Hall, compile_match, play_all
@@ -57,6 +57,19 @@ class MatchResult:
     first: int = 0
     returns: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     forfeits: tuple[Forfeit, ...] = field(default=(), repr=False)
+
+    def __repr__(self) -> str:
+        wins = {name: total.wins for name, total in zip(self.agents, self.totals, strict=True)}
+        if len(wins) < len(self.agents):  # agents of the same name
+            return f"MatchResult({self.game!r}, games={self.games}, agents={self.agents}, " + (
+                f"wins={tuple(total.wins for total in self.totals)})"
+            )
+        return f"MatchResult({self.game!r}, games={self.games}, wins={wins})"
+
+    def __str__(self) -> str:
+        from ludoteca.evaluate.match_table import match_text  # which imports this module
+
+        return match_text(self)
 
 
 def play_match(

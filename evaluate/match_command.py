@@ -71,7 +71,7 @@ def play_and_report(
     from ludoteca.envs.files import write_whole
     from ludoteca.evaluate.bench.report import about_this_run, our_versions
     from ludoteca.evaluate.match import play_match
-    from ludoteca.evaluate.match_table import match_json, match_summary, match_table
+    from ludoteca.evaluate.match_table import match_json, match_text
 
     result = play_match(
         game,
@@ -84,8 +84,7 @@ def play_and_report(
         random_plies=random_plies,
     )
     console = Console(highlight=False)
-    console.print(match_table(game, result))
-    console.print(match_summary(game, result), markup=False)
+    print(match_text(result, console.width))
     if json is not None:
         content = match_json(result) | {"about": about_this_run(), "versions": our_versions()}
         write_whole(json, dumps(content, indent=2) + "\n")

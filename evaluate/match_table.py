@@ -1,9 +1,8 @@
-"""What a match found: a table to read, and JSON with every number."""
+"""Results of a match: plain text to read, and JSON with every number."""
 
+import re
+from collections.abc import Sequence
 from typing import Any
-
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
@@ -13,40 +12,51 @@ from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.match import MatchResult
 from ludoteca.evaluate.tally import Tally
 
+WIDTH = 80  # columns of a terminal
 
-def match_table(game: Game, result: MatchResult) -> Table:
-    """Return the results as a table: each agent in all games, and seat by seat."""
-    many = game.num_players > 2
+
+def match_text(result: MatchResult, width: int = WIDTH) -> str:
+    """Return a match as plain text: results by agent and seat, forfeits, length and speed.
+
+    `print(result)` and `ludoteca match` show it. No line is wider than `width`, except a name
+    that cannot be broken.
+
+    Args:
+        result: the match.
+        width: columns of the page.
+    """
+    game = _game_of(result)
+    many = game.num_players > 2 if game else len(result.by_seat) > 2
+    heading = f"{rules_name(game) if game else result.game}: {result.games:,} games"
+    heading += f", seed {result.seed}"
+    rows: list[list[str]] = []
+    for total, seats in zip(result.totals, result.seats, strict=True):
+        rows.append(["all", *_cells(total, many)])
+        rows += [[_seat_name(game, p), *_cells(tally, many)] for p, tally in enumerate(seats)]
+    headings = ["seat", "games", "wins", "draws", "losses", "win %", "score"]
+    lines = _columns([headings + ["rank"] * many, *rows])
+    block = 1 + len(result.by_seat)  # lines of an agent
+    text = [*_wrapped(heading, width), "", f"  {lines[0]}"]
+    for a, name in enumerate(agent_names(result)):
+        text += _wrapped(name, width)
+        text += [f"  {line}" for line in lines[1 + a * block : 1 + (a + 1) * block]]
     shared = "a shared first place counts by its share" if many else "a draw counts as half"
-    table = Table(
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-        show_edge=False,
-        title=f"{rules_name(game)}: {result.games:,} games, seed {result.seed}",
-        title_justify="left",
-        caption=f"win %: games won outright (95 % Wilson interval); score: {shared}",
-        caption_justify="left",
-    )
-    table.add_column("agent", overflow="fold", min_width=8)
-    table.add_column("seat", no_wrap=True)
-    headings = ("games", "wins", "draws", "losses", "win %", "score", *(("rank",) if many else ()))
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for name, total, seats in zip(agent_names(result), result.totals, result.seats, strict=True):
-        table.add_row(name, "all", *_cells(total, many), style="bold")
-        for p, tally in enumerate(seats):
-            last = p == len(seats) - 1
-            table.add_row("", seat_name(game, p), *_cells(tally, many), end_section=last)
-    return table
+    legend = f"win %: games won outright (95 % Wilson interval); score: {shared}"
+    text += ["", *_wrapped(legend, width)]
+    text += _summary(game, result, width)
+    return "\n".join(line.rstrip() for line in text)
 
 
 def match_summary(game: Game, result: MatchResult) -> str:
-    """Return the rest in words: what the seat is worth, who forfeited, and how long it took."""
+    """Return the rest of a match in words: the first seat, forfeits, length and speed."""
+    return "\n".join(_summary(game, result, None))
+
+
+def _summary(game: Game | None, result: MatchResult, width: int | None) -> list[str]:
     lines = []
-    if game.num_players == 2:
+    if len(result.by_seat) == 2:
         first = result.by_seat[0]
-        who = "seat 0" if game.simultaneous else "the first player"
+        who = "the first player" if _seat_name(game, 0) == "first" else "seat 0"
         low, high = wilson(first.wins, first.games)
         draws = f", {percent(first.draws / first.games)} draws" if first.draws else ""
         lines.append(
@@ -54,12 +64,12 @@ def match_summary(game: Game, result: MatchResult) -> str:
         )
     texts = (forfeit_text(result.forfeits, a, name) for a, name in enumerate(agent_names(result)))
     lines += filter(None, texts)
-    speed = result.games / result.seconds
+    speed = result.games / max(result.seconds, 1e-9)
     lines.append(
         f"{result.mean_plies:.1f} plies a game on average; "
         f"{result.seconds:.2f} s, {speed:,.0f} games/s"
     )
-    return "\n".join(lines)
+    return lines if width is None else [part for line in lines for part in _wrapped(line, width)]
 
 
 def match_json(result: MatchResult) -> dict[str, Any]:
@@ -101,11 +111,41 @@ def rules_name(game: Game) -> str:
     return ", ".join([game.title, *params])
 
 
-def seat_name(game: Game, seat: int) -> str:
-    """Return `"first"` or `"second"` where that says it, else the number."""
-    if game.num_players == 2 and not game.simultaneous:
+def _game_of(result: MatchResult) -> Game | None:
+    """Return the game that was played, or None if it is not registered here."""
+    try:
+        return make_game(result.game)
+    except ValueError:
+        return None
+
+
+def _seat_name(game: Game | None, seat: int) -> str:
+    """Return `"first"` or `"second"` where players move in turn, else the number of the seat."""
+    if game is not None and game.num_players == 2 and not game.simultaneous:
         return ("first", "second")[seat]
     return str(seat)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Break a text into lines at spaces and between the parameters of a spec, not within words."""
+    lines = [""]
+    for part in re.split(r"(?<=\s)|(?<=,)(?=[A-Za-z_])", text):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+    return [line.rstrip() for line in lines]
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return a line for each row: the first column aligned left, the others right."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return [
+        "  ".join(
+            cell.rjust(width) if k else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
 
 
 def _cells(tally: Tally, many: bool) -> list[str]:

@@ -1,6 +1,7 @@
 """Perfect play of small games: who wins, and with which first moves, by searching every line."""
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,19 @@ class Solution:
     actions: dict[str, float]
     best: tuple[str, ...]
     positions: int
+
+    def __repr__(self) -> str:
+        return f"Solution(returns={self.returns}, best={self.best}, positions={self.positions})"
+
+    def __str__(self) -> str:
+        """Return the result and the moves by their value, in lines of at most 80 columns."""
+        results = (f"player {p} gets {value:+g}" for p, value in enumerate(self.returns))
+        lines = [f"perfect play: {', '.join(results)}"]
+        for value in sorted(set(self.actions.values()), reverse=True):
+            names = " ".join(name for name, gain in self.actions.items() if gain == value)
+            text = f"moves worth {value:+g} to the player to move: {names}"
+            lines += wrap(text, 80, subsequent_indent="  ", break_on_hyphens=False)
+        return "\n".join([*lines, f"{self.positions:,} positions searched"])
 
 
 def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Solution:

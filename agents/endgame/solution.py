@@ -1,6 +1,7 @@
 """What is known of an endgame once it is solved, and the error if it was not."""
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,12 +45,21 @@ class EndgameSolution:
         return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
 
     def __str__(self) -> str:
+        """Return the score, the principal variation and the scores of moves, if asked for."""
         rate = self.nodes / max(self.seconds, 1e-9)
-        return (
-            f"{self.name}, solved exactly: {self.score:+d} with {self.empty} empty squares "
-            f"in {self.seconds:.3f} s, {self.nodes} nodes ({rate:,.0f}/s)\n"
-            f"principal variation: {' '.join(self.principal_variation)}"
-        )
+        lines = [
+            f"{self.name}, solved exactly: {self.score:+d} with {self.empty} empty squares",
+            f"{self.seconds:.3f} s, {self.nodes:,} nodes ({rate:,.0f}/s)",
+            *_wrapped("principal variation: " + " ".join(self.principal_variation)),
+        ]
+        if self.scores is not None:
+            scores = (f"{name} {score:+d}" for name, score in self.scores.items())
+            lines += _wrapped("scores of all moves: " + ", ".join(scores))
+        return "\n".join(lines)
+
+
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, 80, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def position(

@@ -1,5 +1,6 @@
 """What agents have in common that search with a network, where moves are in turn."""
 
+import time
 from abc import abstractmethod
 from typing import Any
 
@@ -7,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
+from ludoteca.agents.guided.report import make_guided_report
 from ludoteca.agents.guided.search import Found, GuidedSearch, Sight
 from ludoteca.agents.guided.selection import Rule
+from ludoteca.agents.mcts.report import SearchReport
 from ludoteca.envs.batch import root
 from ludoteca.envs.params import integer
 
@@ -37,6 +40,7 @@ class GuidedAgent(Agent):
         self._leaves = integer("leaves", leaves, 1, 1024)
         self._search: GuidedSearch | None = None
         self._room = 0
+        self._prepared = False
 
     @abstractmethod
     def look(self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None) -> Found:
@@ -57,8 +61,46 @@ class GuidedAgent(Agent):
         return self._search
 
     def prepare(self) -> None:
-        """Compile the search, and let the network run once."""
-        self.look(root(self.game), np.zeros((1, 1), np.uint64))
+        """Compile the search with a single simulation, in which the network runs."""
+        simulations, self.simulations = self.simulations, min(self.simulations, 1)
+        self._search, self._room = None, 0
+        try:
+            self.look(root(self.game), np.zeros((1, 1), np.uint64))
+        finally:
+            self.simulations, self._search, self._room = simulations, None, 0
+        self._prepared = True
+
+    def search(self, s: Any, rng: NDArray[np.uint64] | None = None) -> SearchReport:
+        """Search one position and return the result, which can be printed.
+
+        Args:
+            s: a record, as `Game.new` returns.
+            rng: the random stream, uint64 `[1]`, to be advanced; zero if None.
+        """
+        if not self._prepared:  # compiling is not counted in the speed
+            self.prepare()
+        start = time.perf_counter()
+        streams = (np.zeros(1, np.uint64) if rng is None else rng).reshape(1, 1)
+        found = self.look(root(self.game, s), streams)
+        action = int(self.decide(found, streams)[0])
+        seconds = time.perf_counter() - start
+        assert self._search is not None
+        return make_guided_report(
+            self.game, found, self._search.trees, action, seconds, self.title(), not self._rule.uct
+        )
+
+    def decide(self, found: Found, rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Return the moves after searches. Shape `[K]`.
+
+        Args:
+            found: the results of K searches.
+            rngs: one random stream for each, to be advanced in place, if it draws. Shape `[K, 1]`.
+        """
+        return found.best
+
+    def title(self) -> str:
+        """Return the kind of search and the game, for reports."""
+        return f"{type(self).__name__} of {self.game.name}"
 
     def values(self, s: Any) -> NDArray[np.float32]:
         """Return the mean value of every action that was searched, NaN of others.

@@ -107,6 +107,7 @@ class JointMCTSAgent(Agent):
         self._search = make_search(game, self.features)
         self._best_action = make_best_action(game, self.features)
         self._settled = make_settled(game)
+        self._prepared = False
 
     def prepare(self) -> None:
         """Compile the search, or load it, by searching a position."""
@@ -117,6 +118,7 @@ class JointMCTSAgent(Agent):
         finally:
             self.simulations, self.seconds = simulations, seconds
         self._settled(self._threads.trees[0].arms, 0)
+        self._prepared = True
 
     def act(
         self,
@@ -139,12 +141,15 @@ class JointMCTSAgent(Agent):
             rng: the random stream, uint64 `[1]`, to be advanced; one of its own if None.
             seat: the player whose move is wanted.
         """
+        if not self._prepared:  # compiling is not counted in the speed
+            self.prepare()
         start = time.perf_counter()
         rng = np.zeros(1, np.uint64) if rng is None else rng
         action = self._choose(s, rng, seat)
         seconds = time.perf_counter() - start
         nodes, arms = self._threads.statistics()
-        return make_joint_report(self.game, nodes, arms, seat, action, seconds)
+        title = f"decoupled MCTS ({self.features.policy}) of {self.game.name}, player {seat}"
+        return make_joint_report(self.game, nodes, arms, seat, action, seconds, title)
 
     def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int) -> int:
         """Search one position; return the chosen action."""

@@ -15,6 +15,7 @@ def make_joint_report(
     seat: int,
     action: int,
     seconds: float,
+    title: str = "",
 ) -> SearchReport:
     """Read the report of a search off its tree.
 
@@ -25,6 +26,7 @@ def make_joint_report(
         seat: the player that searched.
         action: the chosen move.
         seconds: how long the search took.
+        title: the kind of search and the game.
     """
     players = tuple(_candidates(game, arms[ROOT, p]) for p in range(game.num_players))
     return SearchReport(
@@ -37,6 +39,7 @@ def make_joint_report(
         principal_variation=tuple(_principal_variation(game, nodes, arms)),
         proven="",
         players=players,
+        title=title,
     )
 
 

@@ -1,6 +1,8 @@
-"""What a search found, to be printed or written as JSON."""
+"""Results of a search, to be printed or written as JSON."""
 
 import json
+import textwrap
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,6 +15,7 @@ from ludoteca.envs.game import Game
 
 PROOFS = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 MEANS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
+SHOWN, WIDTH = 10, 80  # moves that are printed, and columns of a line
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class Candidate:
         visits: simulations that began with it.
         mean: mean score in [0, 1] of the player to move.
         proven: `"win"`, `"draw"`, `"loss"` for the player to move, or `""`.
+        prior: its probability by the policy network, if one guides the search.
     """
 
     action: int
@@ -31,9 +35,7 @@ class Candidate:
     visits: int
     mean: float
     proven: str
-
-    def __str__(self) -> str:
-        return f"{self.name:>8} {self.visits:>9} {self.mean:>7.3f}  {self.proven}".rstrip()
+    prior: float | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class SearchReport:
         score: what the player to move gets, where the position was solved exactly instead of
             searched (in Othello, how many more discs); else None. Only the best move is then a
             candidate, without visits.
+        title: the kind of search and the game, such as `"MCTS (ucb1) of connect4"`.
     """
 
     action: int
@@ -65,29 +68,70 @@ class SearchReport:
     proven: str
     players: tuple[tuple[Candidate, ...], ...] = ()
     score: int | None = None
+    title: str = ""
 
     def to_json(self) -> str:
         """Return the report as JSON text."""
         return json.dumps(asdict(self))
 
+    def __repr__(self) -> str:
+        return (
+            f"SearchReport({self.title!r}, name={self.name!r}, "
+            f"simulations={self.simulations}, nodes={self.nodes}"
+            + f", proven={self.proven!r}" * bool(self.proven)
+            + ("" if self.score is None else f", score={self.score:+d}")
+            + ")"
+        )
+
     def __str__(self) -> str:
-        rate = self.simulations / max(self.seconds, 1e-9)
-        lines = [
-            f"{self.name} after {self.simulations} simulations in {self.seconds:.3f} s "
-            f"({rate:,.0f}/s), {self.nodes} nodes"
-            + (f", proven {self.proven}" * bool(self.proven))
+        """Return the result as lines of at most 80 columns: the best moves, most visited first."""
+        best = next((one for one in self.candidates if one.action == self.action), None)
+        value = "" if best is None or best.visits == 0 else f", value {best.mean:.3f}"
+        value = "" if self.proven else value
+        lines = textwrap.wrap(
+            f"{self.title or 'search'}: best move {self.name}{value}"
+            + f", proven {self.proven}" * bool(self.proven)
             + ("" if self.score is None else f", exact score {self.score:+d}"),
-            "principal variation: " + " ".join(self.principal_variation),
-            f"{'move':>8} {'visits':>9} {'mean':>7}  proven",
-        ]
+            WIDTH,
+        )
+        if self.score is None:
+            rate = self.simulations / max(self.seconds, 1e-9)
+            work = f"{self.simulations:,} simulations in {self.seconds:.3f} s ({rate:,.0f}/s)"
+        else:
+            work = f"solved in {self.seconds:.3f} s"
+        lines.append(f"{work}, {self.nodes:,} nodes")
+        if self.principal_variation:
+            line = "principal variation: " + " ".join(self.principal_variation)
+            lines += textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
         if not self.players:
-            lines += [str(one) for one in self.candidates]
+            lines += _table(self.candidates)
         for p, moves in enumerate(self.players):
-            lines += [f"player {p}", *(str(one) for one in moves)]
+            lines += [f"player {p}", *_table(moves)] if moves else [f"player {p}: out"]
+        player = "each player" if self.players else "the player to move"
+        lines.append(f"value: mean score of {player}, 1 = win, 0.5 = draw, 0 = loss")
         return "\n".join(lines)
 
 
-def make_report(game: Game, nodes: NDArray[np.void], chosen: int, seconds: float) -> SearchReport:
+def _table(candidates: Sequence[Candidate]) -> list[str]:
+    """Return a heading and a line for each of the first moves."""
+    total = max(sum(one.visits for one in candidates), 1)
+    name = max([len(one.name) for one in candidates[:SHOWN]] + [4]) + 2
+    guided = any(one.prior is not None for one in candidates)
+    heading = f"{'move':>{name}} {'visits':>11} {'share':>7} {'value':>7}"
+    lines = [heading + f" {'prior':>7}" * guided]
+    for one in candidates[:SHOWN]:
+        value = f"{one.mean:.3f}" if one.visits or one.proven else "-"
+        line = f"{one.name:>{name}} {one.visits:>11,} {one.visits / total:>7.1%} {value:>7}"
+        line += f" {one.prior:>7.1%}" if one.prior is not None else ""
+        lines.append(line + f"  proven {one.proven}" * bool(one.proven))
+    if len(candidates) > SHOWN:
+        lines.append(f"{'...':>{name}} {len(candidates) - SHOWN} more in .candidates")
+    return lines
+
+
+def make_report(
+    game: Game, nodes: NDArray[np.void], chosen: int, seconds: float, title: str = ""
+) -> SearchReport:
     """Read the report of a search off its tree.
 
     Args:
@@ -95,6 +139,7 @@ def make_report(game: Game, nodes: NDArray[np.void], chosen: int, seconds: float
         nodes: the tree, dtype `tree.NODE`.
         chosen: the node of the chosen move.
         seconds: how long the search took.
+        title: the kind of search and the game.
     """
     root = nodes[ROOT]
     candidates = [
@@ -117,10 +162,11 @@ def make_report(game: Game, nodes: NDArray[np.void], chosen: int, seconds: float
         candidates=tuple(candidates),
         principal_variation=tuple(_principal_variation(game, nodes)),
         proven=PROOFS.get(int(root["proven"]), ""),
+        title=title,
     )
 
 
-def make_exact_report(solution: EndgameSolution) -> SearchReport:
+def make_exact_report(game: Game, solution: EndgameSolution) -> SearchReport:
     """Return the report of a position that was solved."""
     outcome = solution.outcome
     return SearchReport(
@@ -133,6 +179,7 @@ def make_exact_report(solution: EndgameSolution) -> SearchReport:
         principal_variation=solution.principal_variation,
         proven=outcome,
         score=solution.score,
+        title=f"exact endgame of {game.name}",
     )
 
 

@@ -50,13 +50,14 @@ def below_row(row: int) -> Any:
 def count(cells: Any) -> int:
     """Count the bits set; from Warren, "Hacker's Delight", 2nd edition, section 5-1.
 
-    LLVM knows this form, product included, and makes it one instruction.
+    LLVM knows this form, product included, and makes it one instruction. The product wraps around,
+    which NumPy's function does without the warning of the operator.
     """
     x = cells - ((cells >> U1) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
     # Signed, so that counts can be subtracted: compiled, int() of a uint64 stays unsigned.
-    return int(np.int64((x * EVERY_ROW) >> np.uint64(56)))
+    return int(np.int64(np.multiply(x, EVERY_ROW) >> np.uint64(56)))
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,17 @@ class Lines:
     draws: int
     losses: int
     example: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the counts and one of the worst games, in lines of at most 80 columns."""
+        game = "one of the worst games: " + " ".join(self.example)
+        return "\n".join(
+            [
+                f"{self.decisions:,} decisions of the agent against every reply",
+                f"different ends: {self.wins:,} won, {self.draws:,} drawn, {self.losses:,} lost",
+                *wrap(game, 80, subsequent_indent="  ", break_on_hyphens=False),
+            ]
+        )
 
 
 @dataclass(frozen=True)

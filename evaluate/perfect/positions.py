@@ -13,6 +13,7 @@ from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.evaluate.intervals import wilson
+from ludoteca.evaluate.markdown import percent
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,17 @@ class Solved:
     high: float
     won: tuple[int, int]
     drawn: tuple[int, int]
+
+    def __str__(self) -> str:
+        """Return the shares of perfect moves, in all positions and in those won and drawn."""
+        lines = [
+            f"perfect moves in {self.perfect:,} of {self.positions:,} positions: "
+            f"{percent(self.perfect / self.positions)} "
+            f"({percent(self.low)} to {percent(self.high)})"
+        ]
+        for name, (positions, perfect) in (("won", self.won), ("drawn", self.drawn)):
+            lines.append(f"  in {name} positions: {perfect:,} of {positions:,}")
+        return "\n".join(lines)
 
 
 def solved_positions(

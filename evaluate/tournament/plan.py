@@ -9,10 +9,10 @@ from itertools import combinations
 from typing import Any
 
 from ludoteca.agents.registry import find_maker
+from ludoteca.envs.arguments import check_seed
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_name
-from ludoteca.envs.vector import check_seed
 
 DRAWS = ("half", "loss")
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,22 @@ class Results:
         self.forfeits = sorted(
             forfeits, key=lambda one: (one[0].game, one[0].pair, one[0].repeat, one[1].game)
         )
+
+    def __repr__(self) -> str:
+        t = self.tournament
+        return f"Results(games={t.games}, agents={t.agents}, {t.total_games} games played)"
+
+    def __str__(self) -> str:
+        """Return the table of the agents, the best first, at 80 columns."""
+        from rich.console import Console
+
+        from ludoteca.evaluate.tournament.results_table import results_table  # imports this module
+
+        console = Console(file=StringIO(), width=80, color_system=None)
+        console.print(results_table(self))
+        file = console.file
+        assert isinstance(file, StringIO)
+        return "\n".join(line.rstrip() for line in file.getvalue().strip("\n").split("\n"))
 
     @cached_property
     def pair_results(self) -> list[PairResult]:

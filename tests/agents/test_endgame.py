@@ -361,7 +361,7 @@ def test_every_solver_is_found_by_its_game(name: str) -> None:
 
 def test_a_solution_can_be_read() -> None:
     text = str(solve_endgame(GAME, FFO[3].state()))
-    assert text.startswith("d1, solved exactly: +2 with 14 empty squares in ")
+    assert text.startswith("d1, solved exactly: +2 with 14 empty squares\n")
     assert "principal variation: d1 " in text
 
 

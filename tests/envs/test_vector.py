@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
+from ludoteca.envs.arguments import DTYPES
 from ludoteca.envs.buffers import LARGE
 from ludoteca.envs.game import Game
-from ludoteca.envs.lanes import DTYPES
 from ludoteca.envs.opponents import Opponent
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.rng import below, next_u64

@@ -1,0 +1,121 @@
+"""Checks of the arguments that Gymnasium's, PettingZoo's and SB3's environments share."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ludoteca.envs.params import choice
+
+DTYPES = ("int8", "uint8", "int16", "int32", "float32", "float64")
+T = TypeVar("T")
+
+
+def check_seed(seed: Any) -> int:
+    """Return `seed` if a random stream can start from it and its neighbors.
+
+    Raises:
+        ValueError: if it is not an integer, Python's or NumPy's, from 0 to 2**63 - 1.
+    """
+    integral = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not integral or not 0 <= seed < 2**63:
+        raise ValueError(f"a seed must be an integer from 0 to 2**63 - 1, got {seed!r}")
+    return int(seed)
+
+
+def check_options(options: Any) -> Mapping[str, Any]:
+    """Return the options of `reset` as a mapping, empty if they are None.
+
+    Raises:
+        ValueError: if they are something else.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise ValueError(f"options must be a dictionary or None, got {options!r}")
+    return options
+
+
+def check_reset_mask(options: Any, count: int) -> NDArray[np.bool_] | None:
+    """Return the option `reset_mask`, bool `[count]`, or None if there is none.
+
+    Raises:
+        ValueError: if it has another form, or is all false.
+    """
+    mask = check_options(options).get("reset_mask")
+    if mask is None:
+        return None
+    mask = np.asarray(mask)
+    if mask.shape != (count,) or mask.dtype != np.bool_ or not mask.any():
+        raise ValueError(
+            f"reset_mask must be booleans of shape ({count},), some of them true, "
+            f"got {mask.dtype} of shape {mask.shape}"
+        )
+    return mask
+
+
+def check_render_mode(render_mode: Any, modes: Sequence[str]) -> str | None:
+    """Return `render_mode` if it is None or one of `modes`.
+
+    Raises:
+        ValueError: otherwise.
+    """
+    if render_mode is None or (isinstance(render_mode, str) and render_mode in modes):
+        return render_mode
+    raise ValueError(f"render_mode must be None or one of {list(modes)}, got {render_mode!r}")
+
+
+def check_channels_last(channels_last: Any) -> bool:
+    """Return whether planes are the last axis.
+
+    Raises:
+        ValueError: if it is not a boolean.
+    """
+    plain = bool(channels_last) if isinstance(channels_last, np.bool_) else channels_last
+    return bool(choice("channels_last", plain, (False, True)))
+
+
+def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    """Return the type of observations.
+
+    Raises:
+        ValueError: if it is not one of `DTYPES`, in any of NumPy's ways to write them.
+    """
+    if isinstance(dtype, str | type | np.dtype):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # names that NumPy will drop
+            try:
+                name = np.dtype(dtype).name
+            except (TypeError, ValueError):
+                name = ""
+        if name in DTYPES:
+            return np.dtype(name)
+    raise ValueError(f"dtype must be one of {', '.join(map(repr, DTYPES))}, got {dtype!r}")
+
+
+def check_actions_of(agents: Sequence[str], actions: Any) -> Mapping[str, Any]:
+    """Return the actions of a step of a parallel environment.
+
+    Raises:
+        ValueError: if they are not a mapping from agents to actions.
+    """
+    if not isinstance(actions, Mapping):
+        raise ValueError(
+            f"actions must be a dictionary with the actions of {list(agents)}, got {actions!r}"
+        )
+    return actions
+
+
+def of_agent(values: Mapping[str, T], agent: Any) -> T:
+    """Return what belongs to an agent, such as its space.
+
+    Raises:
+        ValueError: if there is no such agent.
+    """
+    try:
+        return values[agent]
+    except (KeyError, TypeError):
+        names = ", ".join(map(repr, values))
+        raise ValueError(f"agent must be one of {names or 'none'}, got {agent!r}") from None
