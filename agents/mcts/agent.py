@@ -2,6 +2,7 @@
 
 import math
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -150,7 +151,7 @@ class MCTSAgent(Agent):
         if self.seconds is None and not reuse:
             most = self.simulations * (2 if self.final == MAX_ROBUST else 1)
             nodes = min(nodes, most * game.num_actions + 1)
-        self._make_threads = lambda: Threads(game, self.features, nodes, threads, parallel)
+        self._make_threads = partial(Threads, game, self.features, nodes, threads, parallel)
         self._threads = self._make_threads()
         self._kept: dict[tuple[int, int], Threads] = {}  # by lane and seat, if trees are reused
         self.reuse = choice("reuse", reuse, (False, True))
