@@ -1,4 +1,7 @@
-"""Registration of every game in Gymnasium and PettingZoo, in all their styles."""
+"""Registration of every game in Gymnasium and PettingZoo, in all their styles.
+
+PettingZoo has a registry since 1.27; with older releases its environments are made by our modules.
+"""
 
 import sys
 from types import ModuleType
@@ -9,6 +12,7 @@ import pettingzoo
 
 from ludoteca.envs.registry import GAMES
 
+HAS_REGISTRY = hasattr(pettingzoo, "register")
 GRID_WORLD = "ludoteca/GridWorld-v0"
 ENTRY_POINTS = {
     "env": "ludoteca.envs.aec:aec_env",
@@ -19,6 +23,8 @@ ENTRY_POINTS = {
 
 def register_all() -> None:
     """Register every game as `ludoteca/<Name>-v0` in both libraries; again is harmless.
+
+    In PettingZoo before 1.27, which has no registry, the modules below are the only way.
 
     Also makes one module per game, such as `ludoteca.envs.hex_v0`, that offers `env`, `raw_env` and
     `parallel_env` as PettingZoo's own games do. The grid world is no game: it is in Gymnasium only.
@@ -38,9 +44,9 @@ def register_all() -> None:
                 vector_entry_point="ludoteca.envs.vector:GameVectorEnv",
                 kwargs=kwargs,
             )
-        if full not in pettingzoo.aec_registry:
+        if HAS_REGISTRY and full not in pettingzoo.aec_registry:
             pettingzoo.register("aec", full, ENTRY_POINTS["env"], kwargs=kwargs)
-        if full not in pettingzoo.parallel_registry:
+        if HAS_REGISTRY and full not in pettingzoo.parallel_registry:
             pettingzoo.register("parallel", full, ENTRY_POINTS["parallel_env"], kwargs=kwargs)
         _add_module(f"{factory.partition(':')[2]}_v0", id_)
 

@@ -4,6 +4,8 @@ A position is two sets of squares: `own`, the discs of the player to move, and `
 the opponent. Square (row, column) is bit 8 * row + column on every board size, as in the game.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,13 +45,13 @@ def make_board(size: int) -> NDArray[np.void]:
 
 
 @kernel
-def placements(own, other, board):
+def placements(own: Any, other: Any, board: Any) -> Any:
     """Return the squares where a disc of `own` would turn some of `other` over."""
     return outflanking(own, other) & board.region
 
 
 @kernel
-def final_score(own, other, board):
+def final_score(own: Any, other: Any, board: Any) -> int:
     """Return how many more discs `own` has than `other`; empty squares count for the winner."""
     mine, theirs = count(own), count(other)
     if mine > theirs:
@@ -60,14 +62,14 @@ def final_score(own, other, board):
 
 
 @kernel
-def neighbors(cells):
+def neighbors(cells: Any) -> Any:
     """Return the squares in or next to `cells`, some of which may lie outside a smaller board."""
     rows = cells | (cells << U8) | (cells >> U8)
     return rows | ((rows << U1) & NOT_FIRST_COLUMN) | ((rows >> U1) & NOT_LAST_COLUMN)
 
 
 @kernel
-def odd_quarters(empty, board):
+def odd_quarters(empty: Any, board: Any) -> Any:
     """Return the quarters of the board in which the number of `empty` squares is odd."""
     odd = U0
     for quarter in board.quarters:
@@ -77,7 +79,7 @@ def odd_quarters(empty, board):
 
 
 @kernel
-def stable(discs, empty, board):
+def stable(discs: Any, empty: Any, board: Any) -> Any:
     """Return discs of one player, out of `discs`, that can never be turned over; not all of them.
 
     A disc is turned along a line only if the line has an empty square, and neither neighbor in the
@@ -100,7 +102,7 @@ def stable(discs, empty, board):
 
 
 @kernel
-def lines_with(cells, step):
+def lines_with(cells: Any, step: Any) -> Any:
     """Return all squares that have one of `cells` in their line of direction `step`."""
     shift, left, right = step
     up, down = cells, cells
@@ -114,7 +116,7 @@ def lines_with(cells, step):
 
 
 @kernel
-def between(cells, step):
+def between(cells: Any, step: Any) -> Any:
     """Return the squares whose two neighbors in direction `step` are both in `cells`."""
     shift, left, right = step
     return (right & (cells << shift)) & (left & (cells >> shift))

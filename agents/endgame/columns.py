@@ -78,12 +78,12 @@ def make_search(rows: int, columns: int, connect: int) -> Any:
     squares = rows * columns
 
     @kernel
-    def place_of(s, table):
+    def place_of(s: Any, table: Any) -> int:
         mixed = (s.own + s.discs + bottom) * MULTIPLIER
         return int(np.int64((mixed >> U32) & np.uint64(len(table) - 1)))
 
     @kernel
-    def enter(s, table):
+    def enter(s: Any, table: Any) -> int:
         """Return the score of a position if it is known; else list its moves."""
         s.count, s.best, s.floor = 0, -1, s.alpha
         other = s.own ^ s.discs
@@ -124,7 +124,7 @@ def make_search(rows: int, columns: int, connect: int) -> Any:
         return UNKNOWN
 
     @kernel
-    def store(s, table):
+    def store(s: Any, table: Any) -> None:
         entry, key = table[place_of(s, table)], s.own + s.discs + bottom
         if entry.key != key:
             entry.key, entry.lower, entry.upper = key, -1, 1
@@ -136,7 +136,7 @@ def make_search(rows: int, columns: int, connect: int) -> Any:
             entry.lower = entry.upper = s.best
 
     @compiled_without_allocation
-    def search(frames, table, works, limit):
+    def search(frames: Any, table: Any, works: Any, limit: int) -> int:
         work = works[0]
         level = work.level
         while True:

@@ -5,6 +5,8 @@ in quarters of the board with an odd number of empty squares first, where the mo
 last word.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ludoteca.agents.endgame.boards import final_score, neighbors, odd_quarters
@@ -17,7 +19,7 @@ NEAR = np.array([neighbors(np.uint64(1 << k)) for k in range(64)], np.uint64)
 
 
 @kernel
-def last_one(own, other, empty, alpha, beta, board, work):
+def last_one(own: Any, other: Any, empty: Any, alpha: Any, beta: Any, board: Any, work: Any) -> int:
     """Return the score with one empty square left, whatever the window."""
     work.nodes += 1
     difference = 2 * count(own) - board.squares  # as if the opponent had the last square
@@ -31,7 +33,7 @@ def last_one(own, other, empty, alpha, beta, board, work):
 
 
 @factory()
-def make_last(squares):
+def make_last(squares: int) -> Any:
     """Return the kernel `last(own, other, empty, alpha, beta, board, work) -> score`.
 
     It searches a position with that many squares left, the set `empty`. A score in the window
@@ -42,7 +44,7 @@ def make_last(squares):
     later, halves = make_last(squares - 1), 2 if squares > 2 else 1
 
     @kernel
-    def last(own, other, empty, alpha, beta, board, work):
+    def last(own: Any, other: Any, empty: Any, alpha: Any, beta: Any, board: Any, work: Any) -> int:
         work.nodes += 1
         sign = 1
         while True:

@@ -76,7 +76,7 @@ def make_search() -> Any:
     last = make_last(LAST)
 
     @compiled_without_allocation
-    def search(frames, table, boards, works, limit):
+    def search(frames: Any, table: Any, boards: Any, works: Any, limit: int) -> int:
         board, work = boards[0], works[0]
         level = work.level
         while True:
@@ -113,7 +113,7 @@ def make_search() -> Any:
 
 
 @kernel
-def enter(s, at_root, table, board):
+def enter(s: Any, at_root: Any, table: Any, board: Any) -> int:
     """Return the score of a position if it is known; else list its moves and return `UNKNOWN`."""
     s.count, s.best, s.best_gain, s.floor = 0, NONE, U0, s.alpha
     known = NO_SQUARE
@@ -143,7 +143,7 @@ def enter(s, at_root, table, board):
 
 
 @kernel
-def list_moves(s, moves, known, table, board):
+def list_moves(s: Any, moves: Any, known: Any, table: Any, board: Any) -> int:
     """List the moves with their points; return the score if one is known to be good enough.
 
     That is an enhanced transposition cutoff (Plaat, Schaeffer, Pijls and de Bruin, "Exploiting
@@ -174,7 +174,7 @@ def list_moves(s, moves, known, table, board):
 
 
 @kernel
-def points(square, own, other, odd, board):
+def points(square: Any, own: Any, other: Any, odd: Any, board: Any) -> int:
     """Tell how promising a move is: above all, that the opponent has few answers (fastest first).
 
     Args:
@@ -196,7 +196,7 @@ def points(square, own, other, odd, board):
 
 
 @kernel
-def search_again(s, later, score):
+def search_again(s: Any, later: Any, score: Any) -> bool:
     """Note the score of the move that was searched, or tell that it needs a wider window.
 
     Args:
@@ -215,7 +215,7 @@ def search_again(s, later, score):
 
 
 @kernel
-def play_next(s, later):
+def play_next(s: Any, later: Any) -> None:
     """Take the most promising move out of the list, and set up the position after it."""
     first = 0
     for k in range(1, s.count):

@@ -6,6 +6,8 @@ to search again, and in the one after it, which the latest takes (Breuker, Uiter
 Herik, "Replacement schemes for transposition tables", 1994: two levels).
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,7 +38,7 @@ def make_table(empty: int) -> NDArray[np.void]:
 
 
 @kernel
-def first_place(table, own, other):
+def first_place(table: Any, own: Any, other: Any) -> int:
     """Return the first of the two neighboring places of a position."""
     mixed = (own * MULTIPLIER_1) ^ ((other ^ (other >> U32)) * MULTIPLIER_2)
     mixed ^= mixed >> U32
@@ -44,7 +46,7 @@ def first_place(table, own, other):
 
 
 @kernel
-def find(table, own, other):
+def find(table: Any, own: Any, other: Any) -> int:
     """Return the place where a position is kept, or `NOT_FOUND`."""
     first = first_place(table, own, other)
     for k in range(first, first + 2):
@@ -54,7 +56,7 @@ def find(table, own, other):
 
 
 @kernel
-def store(table, s, score, board):
+def store(table: Any, s: Any, score: Any, board: Any) -> None:
     """Keep what the search of a frame has found: its `score`, exact or a bound by its window."""
     k = find(table, s.own, s.other)
     if k == NOT_FOUND:

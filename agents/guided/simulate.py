@@ -45,10 +45,11 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
             Monte-Carlo tree search algorithms", 2010).
     """
     step, is_terminal, returns = game.step, game.is_terminal, game.returns
-    player, legal_actions, num_actions = game.player, game.legal_actions, game.num_actions
+    legal_actions, num_actions = game.legal_actions, game.num_actions
+    player: Any = game.player
 
     @kernel
-    def back_up(trees, b, i, value):
+    def back_up(trees: Any, b: int, i: int, value: Any) -> None:
         """Add what a simulation was worth to player 0 to all it went through."""
         for k in range(trees.steps[b, i]):
             node, action = trees.path[b, i, k, 0], trees.path[b, i, k, 1]
@@ -58,7 +59,7 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
                 trees.waiting[b, node, action] -= 1
 
     @kernel
-    def open_node(trees, b, node, action, scores):
+    def open_node(trees: Any, b: int, node: int, action: int, scores: Any) -> int:
         """Make the node that an action leads to; return its number."""
         child = trees.size[b]
         trees.size[b] += 1
@@ -77,7 +78,9 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
         return child
 
     @kernel
-    def go_down(trees, b, i, first, rule, policy, scores):
+    def go_down(
+        trees: Any, b: int, i: int, first: int, rule: Any, policy: Any, scores: Any
+    ) -> None:
         """Make simulation `i` of a search."""
         node = ROOT
         while True:
@@ -110,7 +113,7 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
             node = child
 
     @compiled_without_allocation
-    def begin(trees):
+    def begin(trees: Any) -> None:
         for b in range(len(trees.size)):
             trees.size[b] = 1
             trees.steps[b] = 0
@@ -122,7 +125,7 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
             trees.mover[b, ROOT] = player(trees.states[b, ROOT])
 
     @compiled_without_allocation
-    def descend(trees, counts, first, rule, policy, scores):
+    def descend(trees: Any, counts: Any, first: Any, rule: Any, policy: Any, scores: Any) -> None:
         for b in range(len(trees.size)):
             trees.steps[b] = 0
             trees.leaves[b] = NO_NODE
@@ -131,7 +134,7 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
                 go_down(trees, b, i, first[b], rule, policy, scores)
 
     @kernel
-    def winning(trees, b, node, legal, n, scores):
+    def winning(trees: Any, b: int, node: int, legal: Any, n: int, scores: Any) -> int:
         """Return a move that wins at once, or -1; the last node's state is working memory."""
         spare = trees.states.shape[1] - 1
         for i in range(n):
@@ -146,7 +149,9 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
         return -1
 
     @compiled_without_allocation
-    def expand(trees, chosen, slots, logits, values, legal, scores):
+    def expand(
+        trees: Any, chosen: Any, slots: Any, logits: Any, values: Any, legal: Any, scores: Any
+    ) -> None:
         for k in range(len(chosen)):
             b = chosen[k]
             node = trees.leaves[b, slots[k]]

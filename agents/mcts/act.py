@@ -30,7 +30,15 @@ def make_act(game: Game, features: Features) -> Any:
     search, best_child = search_kernel(game, features), best_child_kernel(features)
 
     @compiled_without_allocation
-    def act(trees, positions, rngs, settings_array, simulations, final, actions):
+    def act(
+        trees: Any,
+        positions: Any,
+        rngs: Any,
+        settings_array: Any,
+        simulations: int,
+        final: int,
+        actions: Any,
+    ) -> None:
         nodes, shared, table, states, words, works = trees
         work, settings = works[0], settings_array[0]
         for k in range(len(positions)):
@@ -58,7 +66,7 @@ def make_best_child(features: Features) -> Any:
     run = best_child_kernel(features)
 
     @compiled_without_allocation
-    def best_child(nodes, final, settings, work):
+    def best_child(nodes: Any, final: int, settings: Any, work: Any) -> int:
         return run(nodes, final, settings[0], work[0])
 
     return best_child
@@ -76,7 +84,7 @@ def best_child_kernel(features: Features) -> Callable[..., int]:
     draw_value = 0.0 if features.draw_is_loss else 0.5
 
     @kernel
-    def best_child(nodes, final, settings, work):
+    def best_child(nodes: Any, final: int, settings: Any, work: Any) -> int:
         root = nodes[ROOT]
         top = NO_BEST
         for k in range(root.first, root.first + nodes[root.first].opened):

@@ -1,6 +1,7 @@
 """What a simulation leaves behind: scores, AMAF and MAST statistics, and proofs."""
 
 from collections.abc import Callable
+from typing import Any
 
 from ludoteca.agents.mcts.features import Features
 from ludoteca.agents.mcts.policies import POLICIES
@@ -26,7 +27,7 @@ def make_backup(game: Game, features: Features) -> tuple[Callable[..., None], ..
     draw_is_loss = features.draw_is_loss
 
     @kernel
-    def back_up(nodes, work, depth, plies):
+    def back_up(nodes: Any, work: Any, depth: int, plies: int) -> None:
         if amaf:
             update_amaf(nodes, work, depth, plies)
         if mast:
@@ -47,7 +48,7 @@ def make_backup(game: Game, features: Features) -> tuple[Callable[..., None], ..
                     break
 
     @kernel
-    def update_amaf(nodes, work, depth, plies):
+    def update_amaf(nodes: Any, work: Any, depth: int, plies: int) -> None:
         """Credit every child of the path whose action its player played at that ply or later."""
         work.simulation += 1
         ply = plies
@@ -64,7 +65,7 @@ def make_backup(game: Game, features: Features) -> tuple[Callable[..., None], ..
                         nodes[k].amaf_value += work.scores[mover]
 
     @kernel
-    def prove(nodes, node):
+    def prove(nodes: Any, node: int) -> bool:
         """Draw conclusions for `node` from its children's proofs; tell whether there is one.
 
         Winands, Bjornsson and Saito, "Monte-Carlo tree search solver", 2008, section 3; draws as in
@@ -85,13 +86,13 @@ def make_backup(game: Game, features: Features) -> tuple[Callable[..., None], ..
         return True
 
     @kernel
-    def prove_end(nodes, node, s, work):
+    def prove_end(nodes: Any, node: int, s: Any, work: Any) -> None:
         returns(s, work.scores)
         x = work.scores[nodes[node].mover]
         nodes[node].proven = WIN if x > 0 else (LOSS if x < 0 else DRAW)
 
     @kernel
-    def proven_scores(nodes, node, work):
+    def proven_scores(nodes: Any, node: int, work: Any) -> None:
         for p in range(players):
             proven = int(nodes[node].proven)
             if p != nodes[node].mover:

@@ -1,6 +1,7 @@
 """How the tree grows: the children of a new node, and positions met on other ways."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,9 @@ U32 = np.uint64(32)
 
 
 @factory()
-def make_expansion(game: Game, features: Features) -> tuple[Callable[..., None], ...]:
+def make_expansion(
+    game: Game, features: Features
+) -> tuple[Callable[..., None], Callable[..., None], Callable[..., bool]]:
     """Return three kernels.
 
     `start_tree(nodes, shared, table, work)` makes a tree of nothing but a root.
@@ -27,12 +30,13 @@ def make_expansion(game: Game, features: Features) -> tuple[Callable[..., None],
     `wins_at_once(states, s, action, work) -> bool` tells whether `action` wins in `s`.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
-    returns, player = game.returns, game.player
+    returns = game.returns
+    player: Any = game.player
     decisive, anti = features.decisive != "", features.decisive == "both"
     transpositions = features.transpositions
 
     @kernel
-    def start_tree(nodes, shared, table, work):
+    def start_tree(nodes: Any, shared: Any, table: Any, work: Any) -> None:
         root = nodes[ROOT]
         root.value = root.square = root.amaf_value = root.gain = 0.0
         root.visits = root.amaf_visits = 0
@@ -47,7 +51,7 @@ def make_expansion(game: Game, features: Features) -> tuple[Callable[..., None],
         work.mast_value[:] = 0.0
 
     @kernel
-    def wins_at_once(states, s, action, work):
+    def wins_at_once(states: Any, s: Any, action: int, work: Any) -> bool:
         """Tell whether `action` wins in `s` for the player to move; spoils the spare position."""
         mover = player(s)
         states[SPARE] = s
@@ -59,7 +63,7 @@ def make_expansion(game: Game, features: Features) -> tuple[Callable[..., None],
         return False
 
     @kernel
-    def lets_win(states, s, action, work):
+    def lets_win(states: Any, s: Any, action: int, work: Any) -> bool:
         """Tell whether the next player could win at once after `action` in `s`."""
         mover = player(s)
         states[SPARE] = s
@@ -81,7 +85,7 @@ def make_expansion(game: Game, features: Features) -> tuple[Callable[..., None],
         return False
 
     @kernel
-    def candidates(states, s, work):
+    def candidates(states: Any, s: Any, work: Any) -> int:
         """List the actions worth a child: all legal ones, less those the decisive rules exclude."""
         n = legal_actions(s, work.legal)
         if decisive:
@@ -99,7 +103,7 @@ def make_expansion(game: Game, features: Features) -> tuple[Callable[..., None],
         return n
 
     @kernel
-    def hash_of(words):
+    def hash_of(words: Any) -> Any:
         """Hash a position from the words of its record."""
         key = np.uint64(len(words))
         for word in words:
@@ -108,7 +112,9 @@ def make_expansion(game: Game, features: Features) -> tuple[Callable[..., None],
         return key
 
     @kernel
-    def expand(nodes, node, shared, table, states, s, words, work):
+    def expand(
+        nodes: Any, node: int, shared: Any, table: Any, states: Any, s: Any, words: Any, work: Any
+    ) -> None:
         parent = nodes[node]
         entry = np.int64(-1)
         if transpositions:

@@ -55,14 +55,14 @@ def make_find(game: Game) -> Any:
     step = game.step
 
     @kernel
-    def same(words, target, used):
+    def same(words: Any, target: Any, used: Any) -> bool:
         for i in range(len(target)):  # noqa: SIM110 (compiled)
             if (words[i] ^ target[i]) & used[i]:
                 return False
         return True
 
     @compiled_without_allocation
-    def find(nodes, states, words, target, used):
+    def find(nodes: Any, states: Any, words: Any, target: Any, used: Any) -> int:
         if same(words[START], target, used):
             return ROOT
         root = nodes[ROOT]
@@ -92,7 +92,7 @@ def make_copy_subtree() -> Any:
     """Return `copy_subtree(nodes, root, out) -> size`, which keeps the children together."""
 
     @compiled_without_allocation
-    def copy_subtree(nodes, root, out):
+    def copy_subtree(nodes: Any, root: int, out: Any) -> int:
         out[0] = nodes[root]
         # The root's statistics are those of its children: what led to it is forgotten.
         out[0].mover, out[0].action = NO_PLAYER, -1

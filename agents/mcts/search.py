@@ -26,7 +26,16 @@ def make_search(game: Game, features: Features) -> Any:
     run = search_kernel(game, features)
 
     @compiled_without_allocation
-    def search(nodes, shared, table, states, words, work, settings, simulations):
+    def search(
+        nodes: Any,
+        shared: Any,
+        table: Any,
+        states: Any,
+        words: Any,
+        work: Any,
+        settings: Any,
+        simulations: int,
+    ) -> None:
         run(nodes, shared, table, states, words, work[0], settings[0], simulations)
 
     return search
@@ -58,7 +67,16 @@ def search_kernel(game: Game, features: Features) -> Callable[..., None]:
     back_up, prove_end, proven_scores = make_backup(game, features)
 
     @kernel
-    def descend(nodes, shared, table, states, s, words, work, settings):
+    def descend(
+        nodes: Any,
+        shared: Any,
+        table: Any,
+        states: Any,
+        s: Any,
+        words: Any,
+        work: Any,
+        settings: Any,
+    ) -> int:
         """Select and expand from the root; return the depth of the leaf, `work.path[depth]`.
 
         A visit is counted at once, its score comes later: until then it is a loss to other threads
@@ -90,7 +108,16 @@ def search_kernel(game: Game, features: Features) -> Callable[..., None]:
         return depth
 
     @kernel
-    def search(nodes, shared, table, states, words, work, settings, simulations):
+    def search(
+        nodes: Any,
+        shared: Any,
+        table: Any,
+        states: Any,
+        words: Any,
+        work: Any,
+        settings: Any,
+        simulations: int,
+    ) -> None:
         s = states[PLAYED]
         if shared_tree:
             acquire(shared)

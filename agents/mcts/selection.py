@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from ludoteca.agents.mcts.features import Features
 from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading, unit
@@ -30,7 +31,7 @@ def make_selection(
     num_actions = game.num_actions
 
     @kernel
-    def open_child(nodes, node, work):
+    def open_child(nodes: Any, node: int, work: Any) -> int:
         """Choose a child without visits at random and move it to the end of the opened ones.
 
         With AMAF statistics the one they favor is chosen, so far as they know any.
@@ -57,7 +58,7 @@ def make_selection(
         return last
 
     @kernel
-    def mixed_mean(nodes, child, reference, work, settings):
+    def mixed_mean(nodes: Any, child: Any, reference: Any, work: Any, settings: Any) -> float:
         """Mean of a child with visits, mixed with its AMAF mean.
 
         "amaf": alpha-AMAF, Helmbold and Parker-Wood, 2009. "rave": Gelly and Silver, 2011,
@@ -80,7 +81,15 @@ def make_selection(
         return (1 - weight) * mean + weight * value / visits
 
     @kernel
-    def draw_child(parent, opened, best, best_score, total, work, settings):
+    def draw_child(
+        parent: Any,
+        opened: int,
+        best: int,
+        best_score: float,
+        total: float,
+        work: Any,
+        settings: Any,
+    ) -> int:
         """Draw a child with probability proportional to its weight."""
         if importance:
             # The weights are exponents of EXP3's: shifted, so that the largest becomes 1.
@@ -103,7 +112,7 @@ def make_selection(
         return best
 
     @kernel
-    def choose(nodes, node, reference, work, settings):
+    def choose(nodes: Any, node: int, reference: Any, work: Any, settings: Any) -> int:
         """Return the child to visit; `work.chance` gets the probability it was drawn with."""
         parent = nodes[node]
         block = nodes[parent.first]
@@ -148,7 +157,7 @@ def make_selection(
         return best
 
     @kernel
-    def remember_reference(nodes, node, work):
+    def remember_reference(nodes: Any, node: int, work: Any) -> None:
         """Find the children of the GRAVE ancestor by their actions."""
         for action in range(num_actions):
             work.reference[action] = -1

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from ludoteca.agents.evaluations import find_evaluation
 from ludoteca.agents.mcts.expansion import make_expansion
@@ -14,7 +15,9 @@ from ludoteca.envs.rng import below
 
 
 @factory()
-def make_simulation(game: Game, features: Features) -> tuple[Callable[..., int], ...]:
+def make_simulation(
+    game: Game, features: Features
+) -> tuple[Callable[..., int], Callable[..., None]]:
     """Return two kernels.
 
     `play_out(states, s, plies, work, settings) -> plies` plays `s` to the end, or as far as
@@ -23,12 +26,14 @@ def make_simulation(game: Game, features: Features) -> tuple[Callable[..., int],
     `note(work, plies, s, action)` remembers a move of the simulation, for AMAF and MAST.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
-    returns, player, players = game.returns, game.player, game.num_players
+    returns, players = game.returns, game.num_players
+    player: Any = game.player
     decisive, mast, gibbs = features.decisive != "", features.mast != "", features.mast == "gibbs"
     amaf = features.amaf != ""
     logged = amaf or mast
     draw_is_loss = features.draw_is_loss
-    playout, longest = game.playout, game.max_plies
+    playout: Any = game.playout
+    longest = game.max_plies
     uniform = features.playout == "uniform"
     has_playout = playout is not None and uniform and not mast and not decisive
     policy = playout_policy(features.playout, game)
@@ -36,14 +41,14 @@ def make_simulation(game: Game, features: Features) -> tuple[Callable[..., int],
     _, _, wins_at_once = make_expansion(game, features)
 
     @kernel
-    def note(work, plies, s, action):
+    def note(work: Any, plies: int, s: Any, action: int) -> None:
         """Remember a move of this simulation, for AMAF and MAST."""
         if logged:
             work.player[plies] = player(s)
             work.played[plies] = action
 
     @kernel
-    def playout_action(states, s, n, work, settings):
+    def playout_action(states: Any, s: Any, n: int, work: Any, settings: Any) -> int:
         """Choose among `work.legal[:n]` in a playout."""
         if decisive:
             for k in range(n):
@@ -84,7 +89,7 @@ def make_simulation(game: Game, features: Features) -> tuple[Callable[..., int],
         return int(work.legal[chosen])
 
     @kernel
-    def to_scores(s, work):
+    def to_scores(s: Any, work: Any) -> None:
         """Write every player's score in [0, 1]."""
         over = is_terminal(s)
         if over:
@@ -99,7 +104,7 @@ def make_simulation(game: Game, features: Features) -> tuple[Callable[..., int],
                 work.scores[p] = 0.5 + 0.5 * x
 
     @kernel
-    def play_out(states, s, plies, work, settings):
+    def play_out(states: Any, s: Any, plies: int, work: Any, settings: Any) -> int:
         if has_playout and settings.max_plies >= longest:
             if not is_terminal(s):
                 mover = player(s)

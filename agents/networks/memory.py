@@ -91,7 +91,7 @@ def make_find() -> Any:
     """
 
     @compiled_without_allocation
-    def find(planes, known, used, call, places, new):
+    def find(planes: Any, known: Any, used: Any, call: int, places: Any, new: Any) -> None:
         last, width = len(known) - 1, planes.shape[1]
         for k in range(len(planes)):
             mixed = PRIME

@@ -18,7 +18,7 @@ def overview(x: Tensor, cell: int | None = None) -> Tensor:
         Shape `[K, 2 * filters]`, or `[K, 3 * filters]` with a cell.
     """
     if torch.is_grad_enabled() and x.requires_grad:
-        seen: Tensor = _Overview.apply(x, cell)
+        seen: Tensor = _Overview.apply(x, cell)  # type: ignore[no-untyped-call]
         return seen
     return torch.cat([*_pooled(x)[:2], *_at(x, cell)], 1)
 

@@ -12,7 +12,7 @@ def around(x: Tensor, width: int) -> Tensor:
 
     PyTorch's circular padding does the same, several times slower.
     """
-    continued: Tensor = _Around.apply(x, width)
+    continued: Tensor = _Around.apply(x, width)  # type: ignore[no-untyped-call]
     return continued
 
 

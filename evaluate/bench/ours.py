@@ -6,11 +6,11 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-import pettingzoo
 from gymnasium.vector import AutoresetMode
 
 import ludoteca  # noqa: F401  registers the environments
 from ludoteca.agents.registry import make_agent
+from ludoteca.envs.aec import aec_env
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.vector import GameVectorEnv
 from ludoteca.evaluate.bench.peers.pettingzoo_aec import timed_replay
@@ -74,7 +74,7 @@ class AecSide:
     """The AEC environment of Connect Four, replaying recorded games in the peer's own loop."""
 
     def __init__(self, games: Sequence[Sequence[int]]):
-        self._env: Any = pettingzoo.make("aec", "ludoteca/Connect4-v0")
+        self._env: Any = aec_env("Connect4-v0")  # as pettingzoo.make returns it
         self._run = timed_replay(self._env, games)
         self._run(0.1)
 

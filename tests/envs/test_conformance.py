@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -14,6 +15,7 @@ import pettingzoo
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.utils.env_match import check_environments_match
+from pettingzoo_make import HAS_REGISTRY, make_pettingzoo
 from stable_baselines3.common.env_checker import check_env as check_env_sb3
 
 from ludoteca.envs.game import Game
@@ -34,7 +36,7 @@ with warnings.catch_warnings():
 
 ids = pytest.mark.parametrize("id_", GAMES)
 boards = pytest.mark.parametrize("board", ["default", "small"])
-styles = pytest.mark.parametrize("style", ["make", "module"])
+styles = pytest.mark.parametrize("style", ["make", "module"] if HAS_REGISTRY else ["module"])
 
 # PettingZoo's api_test expects bare boxes, except from a list of its own games, those with masks.
 dictionaries = pytest.mark.filterwarnings(
@@ -64,7 +66,7 @@ def params(id_: str, board: str, small: Callable[[str], Game]) -> dict[str, Any]
 def maker(style: str, kind: str, id_: str) -> Callable[..., Any]:
     """Return what makes AEC or parallel environments, by PettingZoo's registry or our module."""
     if style == "make":
-        return lambda **options: pettingzoo.make(kind, f"ludoteca/{id_}", **options)
+        return partial(make_pettingzoo, kind, f"ludoteca/{id_}")
     module = importlib.import_module(f"ludoteca.envs.{make_game(id_).name}_v0")
     made: Callable[..., Any] = getattr(module, "env" if kind == "aec" else "parallel_env")
     return made
@@ -271,9 +273,33 @@ def test_a_module_prefix_needs_no_import() -> None:
 
 
 def test_registering_twice_is_harmless() -> None:
-    before = (dict(gym.registry), dict(pettingzoo.aec_registry), dict(pettingzoo.parallel_registry))
+    registries = [gym.registry]
+    if HAS_REGISTRY:
+        registries += [pettingzoo.aec_registry, pettingzoo.parallel_registry]
+    before = [dict(registry) for registry in registries]
     register_all()
-    assert before == (gym.registry, pettingzoo.aec_registry, pettingzoo.parallel_registry)
+    assert before == registries
+
+
+def test_a_pettingzoo_without_a_registry_is_enough() -> None:
+    # Before 1.27 it had none.
+    script = (
+        "import pettingzoo\n"
+        "for name in ('make', 'register', 'aec_registry', 'parallel_registry'):\n"
+        "    vars(pettingzoo).pop(name, None)\n"
+        "import ludoteca\n"
+        "from ludoteca.envs import tictactoe_v0, tron_v0\n"
+        "env = tictactoe_v0.env(board_size=4)\n"
+        "env.reset(seed=0)\n"
+        "print(env.metadata['name'], len(env.observe('player_0')['action_mask']))\n"
+        "print(tron_v0.parallel_env().possible_agents)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[0] == "tictactoe_v0 16"
+    assert "player_1" in done.stdout
 
 
 @ids

@@ -5,8 +5,8 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-import pettingzoo
 import pytest
+from pettingzoo_make import make_pettingzoo
 
 from ludoteca.agents.baselines import RandomAgent
 from ludoteca.envs.game import Game
@@ -29,7 +29,7 @@ def make(small: Small) -> Make:
     def make(api: str, id_: str, **options: Any) -> Any:
         name, options = f"ludoteca/{id_}", dict(small(id_).params) | options
         if api in ("aec", "parallel"):
-            env: Any = pettingzoo.make(api, name, **options)
+            env: Any = make_pettingzoo(api, name, **options)
         elif api == "single":
             env = gym.make(name, **options).unwrapped
         else:
@@ -324,7 +324,7 @@ def test_vectors_of_the_wrong_form_change_nothing(
 def test_before_the_first_reset(id_: str, api: str, small: Small, make: Make) -> None:
     params = small(id_).params
     if api in ("aec", "parallel"):
-        env = pettingzoo.make(api, f"ludoteca/{id_}", render_mode="ansi", **params)
+        env = make_pettingzoo(api, f"ludoteca/{id_}", render_mode="ansi", **params)
         step: Any = {"player_0": 0} if api == "parallel" else 0
     elif api == "single":
         env = GameEnv(small(id_), render_mode="ansi")
@@ -534,7 +534,7 @@ def test_unknown_ids_of_the_libraries(make: Make) -> None:
         gym.make_vec("ludoteca/Hex-v7", num_envs=2)
     for kind in ("aec", "parallel"):
         with pytest.raises(Exception, match="Chess"):
-            pettingzoo.make(kind, "ludoteca/Chess-v0")
+            make_pettingzoo(kind, "ludoteca/Chess-v0")
 
 
 @pytest.mark.parametrize(
@@ -558,7 +558,7 @@ def test_wrong_options_of_vectors(options: dict[str, Any], message: str) -> None
 @pytest.mark.parametrize("id_", ["TicTacToe-v0", "Tron-v0"])
 def test_wrong_max_cycles(kind: str, cycles: Any, id_: str, make: Make) -> None:
     with pytest.raises(ValueError, match="max_cycles must be an integer from 1 to"):
-        pettingzoo.make(kind, f"ludoteca/{id_}", max_cycles=cycles)
+        make_pettingzoo(kind, f"ludoteca/{id_}", max_cycles=cycles)
 
 
 def test_parameters_of_a_game_that_is_made_already() -> None:

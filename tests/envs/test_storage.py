@@ -8,10 +8,10 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-import pettingzoo
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pettingzoo_make import make_pettingzoo
 
 from ludoteca.envs import storage
 from ludoteca.envs.game import Game
@@ -253,7 +253,7 @@ def make(small: Small) -> Callable[..., Any]:
     def make(api: str, id_: str, **options: Any) -> Any:
         name, options = f"ludoteca/{id_}", dict(small(id_).params) | APIS[api] | options
         if api.startswith(("aec", "parallel")):
-            return pettingzoo.make(api.split()[0], name, **options)
+            return make_pettingzoo(api.split()[0], name, **options)
         if api == "single":
             return gym.make(name, **options).unwrapped
         return gym.make_vec(name, num_envs=3, **options).unwrapped

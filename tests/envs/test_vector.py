@@ -5,11 +5,11 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-import pettingzoo
 import pytest
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as wrappers
 from numpy.typing import NDArray
+from pettingzoo_make import make_pettingzoo
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
@@ -360,7 +360,7 @@ def test_a_lane_of_self_play_equals_pettingzoos_environments(id_: str, small: Sm
     env = GameVectorEnv(game, 2)
     observations, info = env.reset(seed=seed - 1)
     kind = "parallel" if game.simultaneous else "aec"
-    other = pettingzoo.make(kind, f"ludoteca/{id_}", **small(id_).params)
+    other = make_pettingzoo(kind, f"ludoteca/{id_}", **small(id_).params)
     other.reset(seed=seed)
     rng = np.random.default_rng(3)
     ended, episodes = False, 0
@@ -484,7 +484,7 @@ def test_every_dtype_in_every_environment(dtype: str, channels_last: bool) -> No
     options: dict[str, Any] = {"dtype": dtype, "channels_last": channels_last}
     shape = (3, 3, 2) if channels_last else (2, 3, 3)
     single = gym.make("ludoteca/TicTacToe-v0", **options)
-    aec = pettingzoo.make("aec", "ludoteca/TicTacToe-v0", **options)
+    aec = make_pettingzoo("aec", "ludoteca/TicTacToe-v0", **options)
     aec.reset(seed=0)
     aec.step(5)
     aec.step(0)
@@ -550,7 +550,7 @@ def test_the_losers_reward_arrives(id_: str, small: Small) -> None:
 
 
 def test_a_goose_is_paid_when_it_dies() -> None:
-    env = pettingzoo.make("parallel", "ludoteca/HungryGeese-v0")
+    env = make_pettingzoo("parallel", "ludoteca/HungryGeese-v0")
     early = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
