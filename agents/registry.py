@@ -41,7 +41,7 @@ def make_agent(spec: str, game: Game) -> Agent:
     name = parse_name(spec)
     maker = find_maker(name)
     known = agent_params(name)
-    _, params = parse_spec(spec, first=next(iter(known), None))
+    _, params = parse_spec(spec, first=next(iter(known), None), known=known)
     for key in params:
         if key not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"

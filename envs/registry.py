@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.spec import parse_spec
+from ludoteca.envs.spec import parse_name, parse_spec
 
 # One line per game: its id, and the factory that makes it from parameters.
 GAMES = {
@@ -35,10 +35,10 @@ def make_game(name: str, **params: Any) -> Game:
     Raises:
         ValueError: if there is no such game or parameter, or a value is out of range.
     """
-    name, given = parse_spec(name)
-    params = given | params
-    factory = find_factory(name)
+    factory = find_factory(parse_name(name))
     known = inspect.signature(factory).parameters
+    name, given = parse_spec(name, known=known)
+    params = given | params
     for key in params:
         if key not in known:
             raise ValueError(f"{name} has no parameter {key!r}; it has {', '.join(known)}")

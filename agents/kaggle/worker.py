@@ -28,7 +28,7 @@ def main() -> None:
     """Answer requests until there are no more."""
     path, memory = sys.argv[1], int(sys.argv[2])
     inbox, outbox = take_pipes()
-    if sys.path and sys.path[0] == os.path.dirname(os.path.realpath(__file__)):
+    if sys.path and os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
         del sys.path[0]  # submissions are not to find our modules
     if memory > 0:
         import resource

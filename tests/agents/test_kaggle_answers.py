@@ -254,7 +254,7 @@ def test_modules_that_answer_any_name_with_an_object_are_left_alone(write):
 
 FINDS = {
     "open": "assert open(F + '/w.txt').read() == 'w'",
-    "open in a module": "import sys; sys.path.append(F); import inner; inner.helper() == 'w' or 1 / 0",
+    "open in a module": "import sys; sys.path.append(F); import inner; inner.helper()",
     "sys.path first": "import sys; sys.path.insert(0, F + '/'); import inner; inner.helper()",
     "os": "import os; assert os.path.exists(F) and os.path.isdir(F) and 'w.txt' in os.listdir(F)",
     "bytes": "import os; assert os.path.getsize(F.encode() + b'/w.txt') == 1",
