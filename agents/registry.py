@@ -3,10 +3,11 @@
 import importlib
 import inspect
 from collections.abc import Callable
+from functools import partial
 
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
-from ludoteca.envs.spec import parse_name, parse_spec
+from ludoteca.envs.spec import call_checked, parse_name, parse_spec
 
 # One line per agent: its name, and what makes it from a game and the spec's parameters.
 AGENTS = {
@@ -49,7 +50,7 @@ def make_agent(spec: str, game: Game) -> Agent:
     for key, parameter in known.items():
         if parameter.default is parameter.empty and key not in params:
             raise ValueError(f"agent {name} needs {key}=..., got {spec!r}")
-    return maker(game, **params)
+    return call_checked(spec, partial(maker, game), params, known)
 
 
 def find_maker(name: str) -> Callable[..., Agent]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from lzma import LZMAError
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, BinaryIO
 
 # Opening a FIFO does not wait for who writes to it; on Windows, lines end as they do in the file.
@@ -20,7 +21,7 @@ LARGEST_TEXT = 256 << 20  # bytes of a file that is read at once: replays, state
 BROKEN_ARCHIVE = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, LZMAError, struct.error, EOFError,
     KeyError, TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError, MemoryError,
-    SyntaxError,
+    SyntaxError, TokenError,
 )  # fmt: skip
 
 
@@ -89,8 +90,9 @@ def read_bytes(path: str | Path, largest: int = LARGEST_TEXT) -> bytes:
         ValueError: if it is not a regular file, or larger.
     """
     with opening(path) as file:
-        content = file.read(min(largest, os.fstat(file.fileno()).st_size) + 1)
-        while len(content) <= largest:  # files of the system have no size
+        size = os.fstat(file.fileno()).st_size
+        content = file.read(size + 1) if size <= largest else b""
+        while size <= largest and len(content) <= largest:  # files of the system have no size
             part = file.read(min(len(content), largest - len(content)) + 1)
             if not part:
                 return content

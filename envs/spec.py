@@ -2,10 +2,12 @@
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, TypeVar, get_args
+
+T = TypeVar("T")
 
 # Types of parameters by which values are read, and what they are called in messages.
 TYPES = {int: "an integer", float: "a number", bool: "True or False", NoneType: "None"}
@@ -28,7 +30,7 @@ def parse_spec(
 
     Raises:
         TypeError: if `spec` is not a string.
-        ValueError: if a parameter has no `=`, comes twice, or is not of its type.
+        ValueError: if a parameter has no `=` or comes twice.
     """
     name = parse_name(spec)
     rest = spec.partition(":")[2]
@@ -42,30 +44,57 @@ def parse_spec(
         if key in params:
             raise ValueError(f"{key!r} comes twice in {spec!r}")
         annotation = known[key].annotation if known and key in known else Any
-        params[key] = typed_value(spec, key, value, annotation)
+        params[key] = typed_value(value, annotation)
     return name, params
 
 
-def typed_value(spec: str, key: str, text: str, annotation: Any) -> Any:
-    """Read a value as the annotation of its parameter says; text stays text where text is wanted.
-
-    Raises:
-        ValueError: if it is not of that type.
-    """
+def typed_value(text: str, annotation: Any) -> Any:
+    """Read a value as its parameter is annotated: text stays text where text is wanted."""
     value = parse_value(text)
     kinds = get_args(annotation) or (annotation,)
-    if value is None and NoneType in kinds:
-        return None
-    if str in kinds or Path in kinds:
+    wants_text = str in kinds or Path in kinds or all(isinstance(kind, str) for kind in kinds)
+    if wants_text and not (value is None and NoneType in kinds):
         return text
-    if get_origin(annotation) is Literal:  # its constructor lists the choices
-        return text if all(isinstance(kind, str) for kind in kinds) else value
-    if not any(kind in TYPES for kind in kinds):
-        return value
-    if type(value) in kinds or (type(value) is int and float in kinds):
-        return value
-    expected = " or ".join(TYPES[kind] for kind in kinds if kind in TYPES)
-    raise ValueError(f"{key} must be {expected}, got {text!r} in {spec!r}")
+    return value
+
+
+def call_checked(
+    spec: str,
+    make: Callable[..., T],
+    params: Mapping[str, Any],
+    known: Mapping[str, inspect.Parameter],
+) -> T:
+    """Call what makes a game or an agent, and check the types of its parameters.
+
+    Its own checks come first: they know ranges.
+
+    Raises:
+        ValueError: as `make`, or if a parameter is not of the type that is annotated.
+    """
+    try:
+        made = make(**params)
+    except TypeError:
+        check_types(spec, params, known)
+        raise
+    check_types(spec, params, known)
+    return made
+
+
+def check_types(
+    spec: str, params: Mapping[str, Any], known: Mapping[str, inspect.Parameter]
+) -> None:
+    """Compare parameters with their annotations.
+
+    Raises:
+        ValueError: if one is not of its type.
+    """
+    for key, value in params.items():
+        annotation = known[key].annotation
+        kinds = get_args(annotation) or (annotation,)
+        fits = type(value) in kinds or (type(value) is int and float in kinds)
+        if not fits and all(kind in TYPES for kind in kinds):
+            expected = " or ".join(TYPES[kind] for kind in kinds)
+            raise ValueError(f"{key} must be {expected}, got {value!r} in {spec!r:.200}")
 
 
 def parse_name(spec: str) -> str:
