@@ -3,11 +3,12 @@
 import importlib
 import inspect
 from collections.abc import Callable
+from functools import partial
 
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean, plain_name
-from ludoteca.envs.spec import parse_name, parse_spec
+from ludoteca.envs.spec import call_checked, parse_name, parse_spec
 
 # One line per agent: its name, and what makes it from a game and the spec's parameters.
 AGENTS = {
@@ -58,7 +59,7 @@ def make_agent(spec: str, game: Game) -> Agent:
     known = agent_params(name)
     implied = parse_spec(alias)[1]
     first = next((key for key in known if key not in implied), None)
-    params = implied | parse_spec(spec, first=first)[1]
+    params = implied | parse_spec(spec, first=first, known=known)[1]
     for key in params:
         if key not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
@@ -67,7 +68,7 @@ def make_agent(spec: str, game: Game) -> Agent:
     for key, parameter in known.items():
         if parameter.default is parameter.empty and key not in params:
             raise ValueError(f"agent {name} needs {key}=..., got {spec!r}")
-    return maker(game, **params)
+    return call_checked(spec, partial(maker, game), params, known)
 
 
 def find_maker(name: str) -> Callable[..., Agent]:

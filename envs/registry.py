@@ -52,10 +52,10 @@ def make_game(name: str, **params: Any) -> Game:
         ValueError: if there is no such game or parameter, or a value is out of range.
     """
     alias = ALIASES.get(_alias(parse_name(name)), "")
-    name, given = parse_spec(name)
-    params = parse_spec(alias)[1] | given | params
-    factory = find_factory(name)
+    factory = find_factory(parse_name(name))
     known = inspect.signature(factory).parameters
+    name, given = parse_spec(name, known=known)
+    params = parse_spec(alias)[1] | given | params
     for key in params:
         if key not in known:
             near = did_you_mean(key, known)

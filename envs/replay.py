@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from ludoteca.envs.files import write_whole
+from ludoteca.envs.files import parse_json, read_text, write_whole
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.registry import make_game
@@ -88,7 +88,7 @@ class Replay:
                 move that fails.
         """
         try:
-            data = json.loads(text)
+            data = parse_json(text)
             if data["format"] != FORMAT:
                 raise ValueError(f"expected the format {FORMAT!r}, got {data['format']!r}")
             returns = data["returns"]
@@ -122,7 +122,7 @@ class Replay:
             OSError: if the file cannot be read.
         """
         try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+            return cls.from_json(read_text(path))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 

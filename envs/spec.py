@@ -1,22 +1,38 @@
 """Spec strings: how games and agents are named with parameters, e.g. `"hex:board_size=5"`."""
 
+import inspect
 import re
-from typing import Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import NoneType
+from typing import Any, TypeVar, get_args
+
+T = TypeVar("T")
+
+# Types of parameters by which values are read, and what they are called in messages.
+TYPES = {int: "an integer", float: "a number", bool: "True or False", NoneType: "None"}
 
 
-def parse_spec(spec: str, first: str | None = None) -> tuple[str, dict[str, Any]]:
+def parse_spec(
+    spec: str,
+    first: str | None = None,
+    known: Mapping[str, inspect.Parameter] | None = None,
+) -> tuple[str, dict[str, Any]]:
     """Split `"name:key=value,key=value"` into the name and the parameters.
 
-    Values become integers, floats, `True`/`False` or `None` where they look like one. A value may
-    contain colons and equal signs, not commas.
+    Values have the types that `known` annotates; others become integers, floats, `True`/`False` or
+    `None` where they look like one. A value may contain colons and equal signs, not commas.
 
     Args:
         spec: the spec string.
         first: the parameter whose value may stand first without its key, as in `"dqn:hex5"`.
+        known: the parameters of what is made from the spec, by name.
 
     Raises:
+        TypeError: if `spec` is not a string.
         ValueError: if a parameter has no `=` or comes twice.
     """
+    name = parse_name(spec)
     rest = spec.partition(":")[2]
     params: dict[str, Any] = {}
     for position, item in enumerate(filter(None, rest.split(","))):
@@ -27,12 +43,68 @@ def parse_spec(spec: str, first: str | None = None) -> tuple[str, dict[str, Any]
             raise ValueError(f"expected key=value after the colon of {spec!r}, got {item!r}")
         if key in params:
             raise ValueError(f"{key!r} comes twice in {spec!r}")
-        params[key] = parse_value(value)
-    return parse_name(spec), params
+        annotation = known[key].annotation if known and key in known else Any
+        params[key] = typed_value(value, annotation)
+    return name, params
+
+
+def typed_value(text: str, annotation: Any) -> Any:
+    """Read a value as its parameter is annotated: text stays text where text is wanted."""
+    value = parse_value(text)
+    kinds = get_args(annotation) or (annotation,)
+    wants_text = str in kinds or Path in kinds or all(isinstance(kind, str) for kind in kinds)
+    if wants_text and not (value is None and NoneType in kinds):
+        return text
+    return value
+
+
+def call_checked(
+    spec: str,
+    make: Callable[..., T],
+    params: Mapping[str, Any],
+    known: Mapping[str, inspect.Parameter],
+) -> T:
+    """Call what makes a game or an agent, and check the types of its parameters.
+
+    Its own checks come first: they know ranges.
+
+    Raises:
+        ValueError: as `make`, or if a parameter is not of the type that is annotated.
+    """
+    try:
+        made = make(**params)
+    except TypeError:
+        check_types(spec, params, known)
+        raise
+    check_types(spec, params, known)
+    return made
+
+
+def check_types(
+    spec: str, params: Mapping[str, Any], known: Mapping[str, inspect.Parameter]
+) -> None:
+    """Compare parameters with their annotations.
+
+    Raises:
+        ValueError: if one is not of its type.
+    """
+    for key, value in params.items():
+        annotation = known[key].annotation
+        kinds = get_args(annotation) or (annotation,)
+        fits = type(value) in kinds or (type(value) is int and float in kinds)
+        if not fits and all(kind in TYPES for kind in kinds):
+            expected = " or ".join(TYPES[kind] for kind in kinds)
+            raise ValueError(f"{key} must be {expected}, got {value!r} in {spec!r:.200}")
 
 
 def parse_name(spec: str) -> str:
-    """Return the name in front of the parameters."""
+    """Return the name in front of the parameters.
+
+    Raises:
+        TypeError: if `spec` is not a string.
+    """
+    if not isinstance(spec, str):
+        raise TypeError(f"expected a spec string such as 'hex:board_size=5', got {spec!r:.80}")
     return spec.partition(":")[0].strip()
 
 

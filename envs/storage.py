@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.files import parse_json
 from ludoteca.envs.game import Game
 from ludoteca.envs.lane import NO_SEAT
 from ludoteca.envs.lanes import Lanes
@@ -28,7 +29,7 @@ def state_from_json(game: Game, text: str) -> Any:
         ValueError: if it is not a possible position of this game with these parameters.
     """
     try:
-        data = json.loads(text)
+        data = parse_json(text)
         format_, spec, fields = data["format"], data["game"], data["state"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"not a position in JSON: {error!r}") from None
@@ -255,7 +256,7 @@ def _unpack(data: bytes) -> tuple[dict[str, Any], bytes]:
         raise ValueError("these bytes are damaged: the checksum does not match")
     size = int.from_bytes(content[:4], "little")
     try:
-        header = json.loads(content[4 : 4 + size])
+        header = parse_json(content[4 : 4 + size])
     except (ValueError, RecursionError) as error:
         raise ValueError(f"these bytes have no readable header: {error}") from None
     if not isinstance(header, dict):

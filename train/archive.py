@@ -1,9 +1,7 @@
 """Files of games: arrays and what they are of, in one `.npz`."""
 
 import json
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,15 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.files import writing
+from ludoteca.envs.files import BROKEN_ARCHIVE, check_archive, opening, parse_json, writing
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 
 HEADER = "ludoteca"  # name of the array that holds the header, as JSON
-DAMAGE = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, KeyError, TypeError, ValueError,
-    NotImplementedError, RecursionError,
-)  # fmt: skip
+LARGEST = 16 << 30  # bytes of all arrays together
 
 
 def save_arrays(
@@ -56,13 +51,16 @@ def load_arrays(
 
     Call it inside `reading`.
     """
-    with Path(path).open("rb") as file:
+    with opening(path) as file:
         begins = file.read(4)
         if not begins.startswith(b"PK"):
             raise ValueError(f"expected an .npz archive, got a file that begins with {begins!r}")
         file.seek(0)
+        with zipfile.ZipFile(file) as archive:
+            check_archive(archive, path, LARGEST)
+        file.seek(0)
         with np.load(file, allow_pickle=False) as content:
-            header = json.loads(content[HEADER].tobytes())
+            header = parse_json(content[HEADER].tobytes())
             if header["format"] != kind:
                 raise ValueError(f"expected the format {kind!r}, got {header['format']!r}")
             arrays = {name: content[name].astype(type_) for name, type_ in types.items()}
@@ -78,5 +76,5 @@ def reading(path: str | Path) -> Iterator[None]:
     """
     try:
         yield
-    except DAMAGE as error:
+    except BROKEN_ARCHIVE as error:
         raise ValueError(f"{path} holds no games, or is damaged: {error}") from None

@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ludoteca.agents.networks.device import find_device
 from ludoteca.agents.networks.runner import Precision, to_tensor
 from ludoteca.train.optimizer import Optimization, load_optimizer, optimizer_arrays
 
@@ -39,7 +40,7 @@ class Descent(Generic[Network]):
             precision: of convolutions, `"float32"` or `"bfloat16"`.
         """
         self._scale, self._precision, self._clip = scale, precision, optimization.clip
-        self._device = torch.device(device)
+        self._device = find_device(device)
         moved: Any = network.to(self._device)
         self.network: Network = moved.to(memory_format=torch.channels_last)
         self._optimizer = optimization.make(self.network.parameters())

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
+from ludoteca.agents.kaggle.archive import ENDINGS, is_archive, unpack
 from ludoteca.agents.kaggle.observation import configuration, observation
 from ludoteca.agents.kaggle.process import (
     INVALID,
@@ -51,7 +52,8 @@ class KaggleAgent(Agent):
 
         Args:
             game: the game it plays.
-            path: a Python file, whose last callable is the agent, or a folder with a `main.py`.
+            path: a Python file, whose last callable is the agent, or a folder with a `main.py`, or
+                that folder as an archive, such as `submission.tar.gz`.
             python: the interpreter that runs it, such as `.venv-kaggle/bin/python`; the present one
                 by default.
             act_timeout: seconds a move.
@@ -69,7 +71,7 @@ class KaggleAgent(Agent):
         """
         self.check_game(game)
         super().__init__(game)
-        self.path = find_submission(path)
+        self.path = find_submission(path, self)
         self.python = find_python(python, sys.executable)
         self.act_timeout = real("act_timeout", act_timeout, 1e-3, 1e6)
         self.overage = real("overage", overage, 0, 1e6)
@@ -197,18 +199,33 @@ class KaggleAgent(Agent):
             process.close()
 
 
-def find_submission(path: str | Path) -> Path:
+def find_submission(path: str | Path, owner: object) -> Path:
     """Return the absolute path of the file that is meant.
+
+    Args:
+        path: a file, or a folder or an archive with a `main.py`.
+        owner: keeps what is unpacked from an archive: it is removed when this object is gone.
 
     Raises:
         FileNotFoundError: if there is none.
+        ValueError: if it is an archive that cannot be unpacked.
     """
     found = Path(path).absolute()
+    if found.is_file() and is_archive(found):
+        found = unpack(found, owner)
     if found.is_dir():
-        found = found / MAIN
+        found = _main_in(found)
     if not found.is_file():
         raise FileNotFoundError(
             f"there is no submission {str(path)!r}: expected a Python file, or a folder with a "
-            f"{MAIN}"
+            f"{MAIN}, or one as an archive ({', '.join(ENDINGS)})"
         )
     return found
+
+
+def _main_in(folder: Path) -> Path:
+    """Return the `main.py` of a folder; archives may hold the folder instead of what is in it."""
+    inner = [one for one in folder.iterdir() if not one.name.startswith((".", "__"))]
+    if not (folder / MAIN).exists() and len(inner) == 1 and inner[0].is_dir():
+        folder = inner[0]
+    return folder / MAIN

@@ -18,7 +18,9 @@ from ludoteca.envs.children import Child
 
 CRASH, TIMEOUT, INVALID = "crash", "timeout", "invalid"
 START = 60.0  # seconds that an interpreter may take to start
-LONGEST = 1 << 20  # bytes of an answer
+LONGEST = 1 << 16  # bytes of an answer
+SHOWN = 80  # characters of what is not an answer
+TEXTS = ("action", "invalid", "error", "found", "ready")  # entries of an answer, all of them text
 # As Python's hashes are drawn anew in each process, so would be the order of sets. And libraries
 # would use all cores in each of the processes.
 SET = {"PYTHONHASHSEED": "0"}
@@ -68,8 +70,11 @@ class Process:
         except OSError as error:
             raise FailureError(CRASH, f"{python} cannot be run: {error.strerror}") from None
         self._end = weakref.finalize(self, _end, self._process, os.getpid())
-        self._answers = select.poll()
+        self._number = 0  # of the last request
+        self._answers, self._requests = select.poll(), select.poll()
         self._answers.register(self._out(), select.POLLIN)
+        self._requests.register(self._in(), select.POLLOUT)
+        os.set_blocking(self._in(), False)
         self._receive(START)
 
     def ask(self, request: dict[str, Any], seconds: float) -> tuple[dict[str, Any], float]:
@@ -83,10 +88,10 @@ class Process:
             FailureError: if there is no answer in time, or an error is the answer. Without an
                 answer the process has been ended.
         """
-        assert self._process.stdin is not None
         begun = time.perf_counter()
+        self._number += 1
         try:
-            worker.send(self._process.stdin.fileno(), request)
+            self._write(worker.pack(request | {"number": self._number}), begun + seconds, seconds)
         except OSError:
             raise self._dead() from None
         answer = self._receive(seconds)
@@ -104,18 +109,23 @@ class Process:
         """End the process."""
         self._end()
 
-    def _receive(self, seconds: float) -> dict[str, Any]:
+    def _receive(self, seconds: float) -> dict[str, str]:
         until = time.perf_counter() + seconds
         (length,) = worker.LENGTH.unpack(self._read(worker.LENGTH.size, until, seconds))
-        if length > LONGEST:
-            self.close()
-            raise FailureError(CRASH, f"the process wrote {length} bytes that are no answer")
         try:
-            answer: dict[str, Any] = json.loads(self._read(length, until, seconds))
-        except ValueError:
+            if length > LONGEST:
+                raise FailureError(CRASH, f"the process wrote {length} bytes that are no answer")
+            return read_answer(self._read(length, until, seconds), self._number)
+        except FailureError:
             self.close()
-            raise FailureError(CRASH, "the process wrote what is no answer") from None
-        return answer
+            raise
+
+    def _write(self, data: bytes, until: float, seconds: float) -> None:
+        while data:
+            if not self._requests.poll(max(0.0, 1000 * (until - time.perf_counter()))):
+                self.close()
+                raise FailureError(TIMEOUT, f"the request was not read within {seconds:.3g} s")
+            data = data[os.write(self._in(), data) :]
 
     def _read(self, count: int, until: float, seconds: float) -> bytes:
         data = b""
@@ -129,6 +139,10 @@ class Process:
             data += part
         return data
 
+    def _in(self) -> int:
+        assert self._process.stdin is not None
+        return self._process.stdin.fileno()
+
     def _out(self) -> int:
         assert self._process.stdout is not None
         return self._process.stdout.fileno()
@@ -137,6 +151,41 @@ class Process:
         """End what is left of a process that is gone, and return what to tell about it."""
         self.close()
         return FailureError(CRASH, f"the process ended with exit code {self._process.returncode}")
+
+
+def read_answer(body: bytes, number: int) -> dict[str, str]:
+    """Return the texts of an answer: a submission shares its process, and may have written it.
+
+    Characters that cannot be printed are escaped.
+
+    Args:
+        body: the message, without its length.
+        number: of the request that it must answer.
+
+    Raises:
+        FailureError: if it is not an answer to that request.
+    """
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        answer = None
+    if (
+        not isinstance(answer, dict)
+        or type(answer.get("number")) is not int
+        or answer["number"] != number
+    ):
+        answer = {"number": number}
+    texts = {key: value for key, value in answer.items() if key != "number"}
+    if not texts or not all(key in TEXTS and type(text) is str for key, text in texts.items()):
+        raise FailureError(
+            CRASH, f"the process wrote what is no answer: {body[: worker.LONGEST]!r:.{SHOWN}}"
+        )
+    return {key: printable(text)[: 3 * worker.LONGEST] for key, text in texts.items()}
+
+
+def printable(text: str) -> str:
+    """Return a text with all characters escaped that a terminal or a file would not take."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def find_python(python: str | Path | None, default: str) -> str:

@@ -12,6 +12,7 @@ import json
 import os
 import queue
 import random
+import runpy
 import struct
 import sys
 import threading
@@ -27,7 +28,7 @@ def main() -> None:
     """Answer requests until there are no more."""
     path, memory = sys.argv[1], int(sys.argv[2])
     inbox, outbox = take_pipes()
-    if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
+    if sys.path and os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
         del sys.path[0]  # submissions are not to find our modules
     if memory > 0:
         import resource
@@ -35,10 +36,17 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=receive_all, args=(inbox, requests), daemon=True).start()
-    send(outbox, {"ready": sys.version})
-    submission = Submission(path)
+    folder = runpy.run_path(os.path.join(os.path.dirname(__file__), "simulated_folder.py"))
+    folder["install"](os.path.dirname(path))
+    submission, process = Submission(path, folder["FOLDER"], folder["hint"]), os.getpid()
+    answer, number = {"ready": sys.version}, 0
     while True:
-        send(outbox, submission.answer(requests.get()))
+        if os.getpid() != process:  # the submission has forked: its child does not answer, too
+            os._exit(0)
+        send(outbox, {**answer, "number": number})
+        request = requests.get()
+        number = request["number"]
+        answer = submission.answer(request)
 
 
 def take_pipes() -> tuple[int, int]:
@@ -52,12 +60,15 @@ def take_pipes() -> tuple[int, int]:
 
 def receive_all(inbox: int, requests: Any) -> None:
     """Queue what is asked; when nobody can ask any more, end the process, whatever it does."""
-    while True:
-        header = read(inbox, LENGTH.size)
-        body = read(inbox, LENGTH.unpack(header)[0]) if header else b""
-        if not body:
-            os._exit(0)
-        requests.put(json.loads(body))
+    try:
+        while True:
+            header = read(inbox, LENGTH.size)
+            body = read(inbox, LENGTH.unpack(header)[0]) if header else b""
+            if not body:
+                os._exit(0)
+            requests.put(json.loads(body))
+    finally:  # the submission has closed the pipe
+        os._exit(1)
 
 
 def read(pipe: int, count: int) -> bytes:
@@ -77,24 +88,31 @@ def send(pipe: int, message: dict[str, Any]) -> None:
     Raises:
         OSError: if nobody reads it.
     """
-    body = json.dumps(message).encode()
-    data = LENGTH.pack(len(body)) + body
+    data = pack(message)
     while data:
         data = data[os.write(pipe, data) :]
+
+
+def pack(message: dict[str, Any]) -> bytes:
+    """Return a message as it goes through a pipe."""
+    body = json.dumps(message).encode()
+    return LENGTH.pack(len(body)) + body
 
 
 class Submission:
     """A submission, and the agent that it has made for the present game."""
 
-    def __init__(self, path: str):
-        self.path = path
+    def __init__(self, path: str, simulated: str = "", hint: Any = None):
+        self.path, self.simulated, self.hint = path, simulated, hint
         self.agent: Any = None
+        self.paths = list(sys.path)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return what comes of a request: `action`, `invalid` or `error`; of a check, `found`."""
         try:
             if "seed" in request:  # a new game
                 self.agent = None
+                sys.path[:] = self.paths
                 forget_modules(os.path.dirname(self.path))
                 seed_all(request["seed"], set())
             if self.agent is None:
@@ -112,7 +130,10 @@ class Submission:
                 return {"action": str.__str__(action)}
             return {"invalid": shown(action)}
         except BaseException as error:  # whatever it is, only this goose is lost
-            return {"error": described(error, self.path)}
+            text = described(error, self.path)
+            if self.simulated and self.simulated in text:
+                text += self.hint(os.path.dirname(self.path))
+            return {"error": text}
 
 
 def last_callable(path: str) -> Any:
@@ -128,8 +149,10 @@ def last_callable(path: str) -> Any:
         code = compile(file.read(), path, "exec")
     names: dict[str, Any] = {}
     sys.path.append(os.path.dirname(path))
-    exec(code, names)
-    sys.path.pop()
+    try:
+        exec(code, names)
+    finally:
+        del sys.path[-1:]
     found = [value for value in names.values() if callable(value)]
     if not found:
         raise ValueError("it defines nothing that can be called")
@@ -169,14 +192,30 @@ def forget_modules(folder: str) -> None:
     """Let modules that lie beside the submission be imported anew: they may remember a game."""
     own = set()
     for name, module in list(sys.modules.items()):
-        places = [getattr(module, "__file__", None) or "", *getattr(module, "__path__", [])]
         if "." not in name and name != "__main__":
-            direct = {os.path.dirname(os.path.abspath(place)) for place in places if place}
+            direct = {os.path.dirname(os.path.abspath(place)) for place in places_of(module)}
             if folder in direct or os.path.join(folder, name) in direct:
                 own.add(name)
     for name in list(sys.modules):
         if name.partition(".")[0] in own:
             del sys.modules[name]
+
+
+def places_of(module: Any) -> list[str]:
+    """Return the file of a module and the folders of a package.
+
+    Only plain attributes count: some modules, such as `torch.classes` and `torch.ops`, answer any
+    name, `__path__` as well, with an object of their own.
+    """
+    try:
+        names = object.__getattribute__(module, "__dict__")
+    except AttributeError:  # anything can lie in sys.modules
+        return []
+    folders = names.get("__path__")
+    if type(folders).__module__ not in ("builtins", "_frozen_importlib_external"):
+        folders = []
+    places = [names.get("__file__"), *(folders if hasattr(folders, "__iter__") else [])]
+    return [place for place in places if isinstance(place, str) and place]
 
 
 def seed_all(seed: int, known: set[str]) -> None:

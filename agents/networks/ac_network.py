@@ -39,6 +39,7 @@ class ACConfig:
     def __post_init__(self) -> None:
         choice("kind", self.kind, tuple(BODIES))
         choice("view", self.view, ("plain", "rich"))
+        choice("value", self.value, (False, True))
         integer("filters", self.filters, 1, 4096)
         integer("blocks", self.blocks, 0, 100)
 

@@ -41,6 +41,9 @@ class QConfig:
         choice("kind", self.kind, tuple(BODIES))
         choice("init", self.init, ("default", "zero", "zero_head"))
         integer("blocks", self.blocks, 0, 100)
+        choice("dueling", self.dueling, (False, True))
+        choice("bounded", self.bounded, (False, True))
+        integer("the number of filters", len(self.filters), 0, 100)
         for filters in self.filters:
             integer("filters", filters, 1, 4096)
         if self.kind == "residual" and len(self.filters) != 1:

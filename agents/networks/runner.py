@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ludoteca.agents.networks import fused
+from ludoteca.agents.networks.device import find_device
 from ludoteca.agents.networks.layers import Trunk
 from ludoteca.envs.params import choice
 
@@ -45,7 +46,7 @@ class Runner:
                 three significant digits; `"auto"`: see `faster_precision`.
         """
         choice("precision", precision, ("auto", *DTYPES))
-        self._scale, self._device = scale, torch.device(device)
+        self._scale, self._device = scale, find_device(device)
         self._original = copy.deepcopy(network).to(self._device).eval()
         self.precision = faster_precision(device) if precision == "auto" else precision
         self._running = self._converted()

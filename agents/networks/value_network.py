@@ -34,6 +34,7 @@ class ValueConfig:
     player to move. The value is that of who looks."""
 
     def __post_init__(self) -> None:
+        integer("the number of filters", len(self.filters), 0, 100)
         for filters in self.filters:
             integer("filters", filters, 1, 4096)
         integer("hidden", self.hidden, 1, 10**5)

@@ -2,21 +2,26 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from importlib import resources
+from math import prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from ludoteca.envs.files import write_whole
+from ludoteca.envs.files import opening, parse_json, read_bytes, write_whole
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 
 Network = TypeVar("Network", bound=nn.Module)
 SUFFIX = ".safetensors"
+LARGEST_HEADER, LARGEST = 16 << 20, 4 << 30  # bytes of the header and of a whole file
+SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8}  # bytes of the numbers that we write
 KEY = "ludoteca"  # of our JSON document among the file's metadata
 
 
@@ -39,22 +44,70 @@ def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         FileNotFoundError: if there is no such file.
         ValueError: if it is no such file.
     """
-    content = Path(path).read_bytes()
+    about = read_header(path).about
     try:
-        size = int.from_bytes(content[:8], "little")  # of the header, which safetensors checks
-        weights = load(content)
-        about = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][KEY])
-        if not isinstance(about, dict):
-            raise TypeError(f"expected an object, got {about!r:.40}")
+        weights = load(read_bytes(path, LARGEST))
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} holds no network of this package: {error}") from None
+    for name, tensor in weights.items():
+        if not torch.isfinite(tensor).all():
+            raise ValueError(f"{path} is damaged: its weights {name} are not all finite numbers")
     return weights, about
+
+
+class Header(NamedTuple):
+    """What a file says of itself before its weights.
+
+    Attributes:
+        shapes: of the tensors, by name.
+        about: our JSON document.
+    """
+
+    shapes: dict[str, tuple[int, ...]]
+    about: dict[str, Any]
+
+
+def read_header(path: str | Path) -> Header:
+    """Return what a file says about itself; of the weights, only their sizes are looked at.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is no such file, or not as long as its weights need.
+    """
+    with opening(path) as file:
+        length = int.from_bytes(file.read(8), "little")
+        text = file.read(length) if length <= LARGEST_HEADER else b""
+        rest = os.fstat(file.fileno()).st_size - 8 - length
+    try:
+        if len(text) != length:
+            raise ValueError(f"its header cannot have {length} bytes")
+        header = parse_json(text)
+        about = parse_json(header.pop("__metadata__")[KEY])
+        if not isinstance(about, dict):
+            raise TypeError(f"expected an object, got {about!r:.40}")
+        shapes = {name: _shape(tensor) for name, tensor in header.items()}
+        size = sum(prod(shape) * SIZES[header[name]["dtype"]] for name, shape in shapes.items())
+        if size != rest:
+            raise ValueError(f"its weights need {size:,} bytes, and there are {rest:,}")
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} holds no network of this package: {error}") from None
+    return Header(shapes, about)
+
+
+def _shape(tensor: Any) -> tuple[int, ...]:
+    shape = tensor["shape"]
+    if not all(type(n) is int and n >= 0 for n in shape):
+        raise ValueError(f"{shape!r:.40} is not a shape")
+    return tuple(shape)
 
 
 def load_network(
     game: Game, file: Path, make: Callable[[dict[str, Any]], Network], kind: str
 ) -> tuple[Network, dict[str, Any]]:
     """Return the network in a file, for a game that it can play, and what is told about it.
+
+    What the file's configuration asks for is compared with the sizes of its weights before memory
+    is taken for either.
 
     Args:
         game: the game it is to play.
@@ -65,21 +118,37 @@ def load_network(
     Raises:
         ValueError: if the file holds no such network, or one that does not fit the game.
     """
-    weights, about = load_weights(file)
+    shapes, about = read_header(file)
     try:
-        network = make(about["network"])
+        with torch.device("meta"):
+            form = make(about["network"])
         trained = make_game(about["game"])
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, RuntimeError) as error:
         raise ValueError(f"{file} holds no {kind}: {error!r}") from None
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
     if trained.name != game.name:
         raise ValueError(f"{file} plays {trained.name}, not {game.name}")
-    try:
-        network.load_state_dict(weights)
-    except RuntimeError:
-        raise ValueError(
-            f"{file} is made for {trained.spec} only, and does not fit {game.spec}"
-        ) from None
+    needed = {name: tuple(tensor.shape) for name, tensor in form.state_dict().items()}
+    if needed != shapes:
+        if trained.spec != game.spec:
+            raise ValueError(
+                f"{file} is made for {trained.spec} only, and does not fit {game.spec}"
+            )
+        raise ValueError(f"{file} is damaged: {_difference(shapes, needed)}")
+    weights, _ = load_weights(file)
+    network = make(about["network"])
+    network.load_state_dict(weights)
     return network, about
+
+
+def _difference(shapes: dict[str, tuple[int, ...]], needed: dict[str, tuple[int, ...]]) -> str:
+    """Return where the shapes of weights are not those that a configuration asks for."""
+    name = next(name for name in sorted({*shapes, *needed}) if shapes.get(name) != needed.get(name))
+    return (
+        f"of its weights {name:.80}, the configuration asks for the shape {needed.get(name)}, and "
+        f"there is {shapes.get(name)}"
+    )
 
 
 def find_weights(name: str | Path, kind: str) -> Path:
@@ -113,4 +182,4 @@ def shipped_weights(kind: str) -> dict[str, Path]:
 
 def fingerprint(file: Path) -> str:
     """Return a text that tells a file from any other content: 12 digits of its SHA-256."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
+    return hashlib.sha256(read_bytes(file, LARGEST)).hexdigest()[:12]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.files import write_whole
+from ludoteca.envs.files import read_json, write_whole
 from ludoteca.envs.params import integer
 from ludoteca.evaluate.bandits.play import play_bandits, random_problems
 from ludoteca.evaluate.bandits.thesis import ARMS
@@ -89,7 +89,7 @@ class Cells:
         self.study, self.folder, self.threads = study, folder, threads
         text = json.dumps(asdict(study), indent=2) + "\n"
         file = folder / "study.json"
-        if file.exists() and json.loads(file.read_text()) != json.loads(text):
+        if file.exists() and read_json(file) != json.loads(text):
             raise ValueError(
                 f"{file} describes another study; go on with its settings, or choose another folder"
             )
@@ -150,7 +150,7 @@ class Cells:
     def _cell(self, name: str, play: Callable[[], Any], compute: bool) -> Any:
         file = self.folder / "cells" / name
         if file.exists():
-            return json.loads(file.read_text())
+            return read_json(file)
         if not compute:
             raise CellMissingError(f"{file} is missing")
         result = play()

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from ludoteca.envs.files import write_whole
+from ludoteca.envs.files import read_json, write_whole
 from ludoteca.envs.params import choice, integer
 from ludoteca.evaluate.reproduce import geese_report
 from ludoteca.evaluate.reproduce.geese_records import PARTS, earlier, is_recorded, record
@@ -113,7 +113,7 @@ def check_asked(file: Path, episodes: tuple[Path, ...], bands: tuple[str, ...]) 
     if not file.exists():
         write_whole(file, json.dumps(asked, indent=1) + "\n")
         return
-    before = json.loads(file.read_text())
+    before = read_json(file)
     if before != asked:
         raise ValueError(
             f"the networks in {file.parent} learn from {before}, not from {asked}: give another "

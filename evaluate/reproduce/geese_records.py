@@ -1,9 +1,9 @@
 """What is kept of the pieces of the study on Hungry Geese: enough to write the report."""
 
-import json
 from pathlib import Path
 from typing import Any
 
+from ludoteca.envs.files import read_json
 from ludoteca.evaluate.reproduce.geese_pieces import Games, Piece, Planned, Recorded, SelfPlay
 from ludoteca.evaluate.reproduce.geese_runs import OPPONENT
 from ludoteca.evaluate.reproduce.study import as_json, earlier_with_settings, measured
@@ -22,7 +22,7 @@ def record(piece: Piece, folder: Path) -> dict[str, Any] | None:
     """
     if not is_recorded(piece):
         return None
-    found = json.loads(piece.product(folder).read_text())
+    found = read_json(piece.product(folder))
     if isinstance(piece, SelfPlay):
         found = {key: found[key] for key in ("about", "training", "evaluation")}
         found["curve"] = curve(folder / piece.name)

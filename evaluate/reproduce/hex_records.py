@@ -1,10 +1,10 @@
 """What is kept of the training runs on Hex: enough to write the report without their folders."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ludoteca.envs.files import read_json
 from ludoteca.evaluate.reproduce import study
 from ludoteca.evaluate.reproduce.hex_runs import Run
 from ludoteca.evaluate.reproduce.study import RESULTS
@@ -46,7 +46,7 @@ def record(folder: Path) -> dict[str, Any]:
     Args:
         folder: of the run.
     """
-    results = json.loads((folder / RESULTS).read_text())
+    results = read_json(folder / RESULTS)
     kept = {key: results[key] for key in ("config", "training", "evaluation", "about")}
     if results["config"]["opponent"] == "self":
         return kept

@@ -1,11 +1,11 @@
 """A match as a piece of a study."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ludoteca.envs.files import read_json
 from ludoteca.evaluate.reproduce.study import RESULTS, Filed, command_line
 
 
@@ -74,5 +74,5 @@ class Match(Filed):
 
 def _agents(folder: Path, match: str) -> list[dict[str, Any]]:
     """Return what a finished match tells of its agents."""
-    found: list[dict[str, Any]] = json.loads((folder / match / RESULTS).read_text())["agents"]
+    found: list[dict[str, Any]] = read_json(folder / match / RESULTS)["agents"]
     return found

@@ -1,9 +1,9 @@
 """What is kept of the pieces of the study on Othello: enough to write the report without them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
+from ludoteca.envs.files import read_json
 from ludoteca.evaluate.reproduce.othello_runs import Data, Piece, Planned
 from ludoteca.evaluate.reproduce.study import as_json, earlier_with_settings
 
@@ -21,7 +21,7 @@ def record(piece: Piece, folder: Path) -> dict[str, Any] | None:
     """
     if isinstance(piece, Data):
         return None
-    found = json.loads(piece.product(folder).read_text())
+    found = read_json(piece.product(folder))
     if "metrics" in found:
         found = {key: found[key] for key in ("about", "game", *KEPT)}
     return {"settings": as_json(piece), **found}

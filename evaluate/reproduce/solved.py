@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ludoteca.envs.files import read_json
 from ludoteca.evaluate.reproduce import solved_report
 from ludoteca.evaluate.reproduce.solved_report import PART
 from ludoteca.evaluate.reproduce.solved_runs import Network, Piece, planned
@@ -44,7 +45,7 @@ def reproduce(
 
 
 def _record(folder: Path, piece: Piece) -> dict[str, Any]:
-    results = json.loads((folder / RESULTS).read_text())
+    results = read_json(folder / RESULTS)
     kept = ("config", "training", "evaluation", "about") if isinstance(piece, Network) else results
     settings: Any = dict(piece.settings)
     return {key: results[key] for key in kept} | {"settings": settings}

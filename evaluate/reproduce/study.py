@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from ludoteca.envs.children import Children
-from ludoteca.envs.files import write_whole
+from ludoteca.envs.files import read_json, write_whole
 from ludoteca.envs.lock import lock_folder
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.tournament.workers import ONE_THREAD
@@ -159,7 +159,7 @@ def is_made(piece: Piece, folder: Path) -> bool:
     if not product.exists():
         return False
     file = product.parent / SETTINGS
-    if file.exists() and json.loads(file.read_text()) != as_json(piece):
+    if file.exists() and read_json(file) != as_json(piece):
         raise ValueError(
             f"{product.parent} holds {piece.name} made with other settings: {file.read_text()}, "
             f"not {json.dumps(as_json(piece))}; remove it, or give another folder with --runs"
@@ -197,7 +197,7 @@ def earlier(
         fits: whether a record is of such a piece.
     """
     path = out / RESULTS
-    content = json.loads(path.read_text()) if path.exists() else {}
+    content = read_json(path) if path.exists() else {}
     return {
         part: {
             name: found

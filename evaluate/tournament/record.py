@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.files import write_whole
+from ludoteca.envs.files import parse_json, read_json, write_whole
 from ludoteca.envs.lock import lock_file
 from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.tournament.plan import Match, Tournament
@@ -146,9 +146,11 @@ class Record:
             write_whole(file, json.dumps(mine, indent=2) + "\n")
             return
         try:
-            found = json.loads(file.read_text())
+            found = read_json(file)
         except ValueError as error:
             raise ValueError(f"{file} is damaged: {error}") from None
+        if not isinstance(found, dict):
+            raise ValueError(f"{file} is damaged: expected an object, got {found!r:.40}")
         for key, value in mine.items():
             if found.get(key) != value:
                 raise ValueError(
@@ -166,13 +168,13 @@ class Record:
         for number, line in enumerate(lines, 1):
             try:
                 self._take(self._parse(line))
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
                 raise ValueError(
                     f"line {number} of {self.folder / GAMES} is damaged: {error}"
                 ) from error
 
     def _parse(self, line: bytes) -> Played:
-        found: dict[str, Any] = json.loads(line)
+        found: dict[str, Any] = parse_json(line)
         a, b = found["pair"]
         played = Played(
             Match(found["game"], (a, b), found["repeat"]),
@@ -187,6 +189,9 @@ class Record:
 
     def _check(self, played: Played) -> None:
         match, t = played.match, self.tournament
+        numbers = (match.game, *match.pair, match.repeat, played.first, played.plies)
+        if not all(type(number) is int for number in numbers):
+            raise TypeError(f"expected integers in {played}")
         high = played.first + len(played.outcomes)
         if not (
             0 <= match.game < len(t.games)

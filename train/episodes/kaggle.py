@@ -6,13 +6,13 @@ has the status ERROR, INVALID or TIMEOUT from then on, and has forfeited. The pr
 for everybody who is out.
 """
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.files import parse_json
 from ludoteca.envs.game import FORFEIT, Game
 
 # Configuration, as the file calls it: the game's parameter.
@@ -91,7 +91,7 @@ def read_record(data: bytes, game: Game) -> Record:
 
 def _parse(data: bytes) -> dict[str, Any]:
     try:
-        episode = json.loads(data)
+        episode = parse_json(data)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"no JSON, or cut off: {error}") from None
     if not isinstance(episode, dict) or "name" not in episode:

@@ -1,10 +1,12 @@
 """Ratings of the agents in episodes: from files beside them, or from the table of Meta Kaggle."""
 
 import csv
-import json
-from collections.abc import Container
+import io
+from collections.abc import Container, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
+
+from ludoteca.envs.files import opening, parse_json
 
 When = Literal["updated", "initial"]
 Ratings = dict[int, dict[int, float]]  # by EpisodeId, by seat
@@ -14,7 +16,8 @@ FIELDS: dict[When, tuple[str, str]] = {
     "initial": ("initialScore", "InitialScore"),
 }
 # Larger cells than any in the table.
-csv.field_size_limit(1 << 20)
+LONGEST_LINE = 1 << 20
+csv.field_size_limit(LONGEST_LINE)
 
 
 def read_sidecar(data: bytes, stem: str, when: When) -> tuple[int, dict[int, float]]:
@@ -32,7 +35,7 @@ def read_sidecar(data: bytes, stem: str, when: When) -> tuple[int, dict[int, flo
         ValueError: if it is no such file.
     """
     try:
-        info = json.loads(data)
+        info = parse_json(data)
         episode = int(info.get("id") or stem.removesuffix("_info"))
         ratings = {}
         for agent in info["agents"]:
@@ -56,23 +59,36 @@ def read_table(path: str | Path, episodes: Container[int], when: When) -> Rating
     """
     found: Ratings = {}
     names = ("EpisodeId", "Index", FIELDS[when][1])
-    with Path(path).open(newline="", encoding="utf-8") as file:
-        lines = csv.reader(file)
-        header = next(lines, [])
+    with opening(path) as file, io.TextIOWrapper(file, encoding="utf-8", newline="") as text:
+        lines = csv.reader(_lines(text))
+        try:
+            header = next(lines, [])
+        except (csv.Error, ValueError) as error:
+            raise ValueError(f"{path}: it is not a table: {error}") from None
         missing = [name for name in names if name not in header]
         if missing:
             raise ValueError(f"{path}: expected the columns {', '.join(names)}, got {header}")
         id_, index, score = map(header.index, names)
-        for line in lines:
+        while True:
             try:
+                line = next(lines, None)
+                if line is None:
+                    return found
                 if int(line[id_]) in episodes and line[score]:
                     found.setdefault(int(line[id_]), {})[int(line[index])] = float(line[score])
-            except (ValueError, IndexError):
+            except (ValueError, IndexError, csv.Error) as error:
                 raise ValueError(
                     f"{path}, line {lines.line_num}: expected numbers in {', '.join(names)}, "
-                    f"got {line}"
+                    f"got {line!s:.200}: {error}"
                 ) from None
-    return found
+
+
+def _lines(text: TextIO) -> Iterator[str]:
+    """Yield the lines of a table, none of them longer than any can be."""
+    while line := text.readline(LONGEST_LINE + 1):
+        if len(line) > LONGEST_LINE:
+            raise ValueError(f"a line is longer than {LONGEST_LINE:,} characters")
+        yield line
 
 
 def by_seat(ratings: dict[int, float], players: int) -> list[Any]:

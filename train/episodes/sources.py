@@ -1,14 +1,15 @@
 """Where episode files lie: on their own, in folders and in .zip archives."""
 
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from ludoteca.envs.files import BROKEN_ARCHIVE, LARGEST_TEXT, opening, read_bytes
+
 SIDECAR = "_info.json"  # how the names of files end that tell the ratings of an episode
-UNREADABLE = (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError)
+UNREADABLE = (OSError, *BROKEN_ARCHIVE)
 
 
 class Place(NamedTuple):
@@ -38,8 +39,12 @@ class Place(NamedTuple):
         """
         try:
             if self.member:
-                return _archive(self.path).read(self.member)
-            return self.path.read_bytes()
+                archive = _archive(self.path)
+                size = archive.getinfo(self.member).file_size
+                if size > LARGEST_TEXT:
+                    raise ValueError(f"it unpacks to {size:,} bytes, more than are read")
+                return archive.read(self.member)
+            return read_bytes(self.path)
         except UNREADABLE as error:
             raise ValueError(f"it cannot be read: {error}") from None
 
@@ -90,4 +95,5 @@ def _files(sources: Sequence[Path]) -> Iterator[Path]:
 
 @lru_cache(maxsize=4)
 def _archive(path: Path) -> zipfile.ZipFile:
-    return zipfile.ZipFile(path)
+    with opening(path):  # which refuses what is not a file
+        return zipfile.ZipFile(path)

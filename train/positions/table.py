@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.files import writing
+from ludoteca.envs.files import opening, writing
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.games.othello import othello
@@ -22,6 +22,7 @@ from ludoteca.train.positions.games import UNKNOWN, Games, Positions
 
 SIDES = {4 * 4: 4, 6 * 6: 6, 8 * 8: 8}  # board size by number of cells
 BLOCK = 1 << 22  # bytes that are read at once
+LONGEST_LINE = 1 << 12  # bytes
 ZERO, COMMA, MINUS, END = b"0,-\n"
 BEGINS = -1  # instead of an action: a game begins with this line
 NOT_BEGUN, GOES_ON, OVER = range(3)
@@ -87,7 +88,7 @@ class _Walk:
         self._actions: list[NDArray[np.int16]] = []
         self._labels: list[NDArray[np.int8]] = []
         self._results: list[NDArray[np.int8]] = []
-        with Path(path).open("rb") as file:
+        with opening(path) as file:
             for cells, labels in _blocks(path, file):
                 if self._game is None:
                     size = SIDES[cells.shape[1]]
@@ -149,6 +150,8 @@ def _blocks(path: str | Path, file: BinaryIO) -> Iterator[_Block]:
         if read:
             cut = text.rfind(b"\n") + 1
             text, rest = text[:cut], text[cut:]
+            if len(rest) > LONGEST_LINE:
+                raise ValueError(f"{path}: a line is longer than {LONGEST_LINE} characters")
         elif text and not text.endswith(b"\n"):
             text += b"\n"
         if text:

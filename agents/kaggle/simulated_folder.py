@@ -1,0 +1,87 @@
+"""Kaggle's folder of a submission, `/kaggle_simulations/agent`, as Python code here sees it.
+
+Competitors wrote that path into their files. In the worker's process, paths in that folder lead to
+the folder of the submission: in `open`, in what `os`, `os.path` and `pathlib` look up, and in
+imports by way of `sys.path`. Libraries that open files in compiled code (`torch.jit.load`, HDF5) do
+not pass there; `hint` says what to do.
+
+A plain script like `worker.py`, which runs it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import importlib.machinery
+import io
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+FOLDER = "/kaggle_simulations/agent"
+# Functions of `os` whose first argument is a path.
+OF_OS = (
+    "access", "chdir", "listdir", "lstat", "makedirs", "mkdir", "open", "readlink", "remove",
+    "rename", "replace", "rmdir", "scandir", "stat", "statvfs", "unlink", "utime", "walk",
+)  # fmt: skip
+
+
+def install(folder: str) -> None:
+    """Let paths below `FOLDER` lead to `folder`."""
+    for module, names in ((builtins, ("open",)), (io, ("open",)), (os, OF_OS)):
+        for name in names:
+            function = getattr(module, name)
+            wrapper = redirected(function, folder)
+            setattr(module, name, wrapper)
+            for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
+                if function in able:
+                    able.add(wrapper)
+    details = [
+        (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES),
+        (importlib.machinery.SourceFileLoader, importlib.machinery.SOURCE_SUFFIXES),
+        (importlib.machinery.SourcelessFileLoader, importlib.machinery.BYTECODE_SUFFIXES),
+    ]
+    find = importlib.machinery.FileFinder.path_hook(*details)
+
+    def hook(path: str) -> Any:
+        found = translated(path, folder)
+        if found == path:
+            raise ImportError(f"{path} is not in {FOLDER}")
+        return find(found)
+
+    sys.path_hooks.insert(0, hook)
+
+
+def redirected(function: Callable[..., Any], folder: str) -> Callable[..., Any]:
+    """Return a function with its path, the first argument, translated."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **options: Any) -> Any:
+        if arguments:
+            arguments = (translated(arguments[0], folder), *arguments[1:])
+        for name in ("path", "file"):
+            if name in options:
+                options[name] = translated(options[name], folder)
+        return function(*arguments, **options)
+
+    return call
+
+
+def translated(path: Any, folder: str) -> Any:
+    """Return where a path leads; what is not a path in `FOLDER` is returned as it is."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return path
+    text = os.fsdecode(path)
+    if text != FOLDER and not text.startswith(FOLDER + "/"):
+        return path
+    found = folder + text[len(FOLDER) :]
+    return os.fsencode(found) if isinstance(os.fspath(path), bytes) else found
+
+
+def hint(folder: str) -> str:
+    """Return what to do about an error that names `FOLDER`."""
+    return (
+        f"; {FOLDER} stands for {folder} in Python's open, os and imports, not in compiled code: "
+        f"for that, `ln -s {folder} {FOLDER}`, or a path from __raw_path__ of the configuration"
+    )

@@ -1,0 +1,334 @@
+"""Files and specs that are broken, hostile or not files: refused with a clear error, at no cost."""
+
+import io
+import json
+import os
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from stable_baselines3 import PPO
+
+from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
+from ludoteca.agents.networks.weights import load_weights, read_header, save_weights
+from ludoteca.agents.registry import make_agent
+from ludoteca.agents.sb3 import SB3Agent
+from ludoteca.envs.files import check_archive, opening, parse_json, read_bytes, read_json
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.replay import Replay
+from ludoteca.envs.sb3 import SB3VecEnv
+
+GAME = make_game("tictactoe")
+GEESE = make_game("hungry_geese")
+SMALL = PVConfig(filters=4, blocks=1)
+DEEP = "[" * 100_000
+
+
+# Files.
+
+
+def test_only_regular_files_are_read(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    for path, kind in ((tmp_path / "fifo", "a FIFO"), ("/dev/zero", "a device")):
+        with pytest.raises(ValueError, match=f"is not a regular file but {kind}"):
+            read_bytes(path)
+        with pytest.raises(ValueError, match=f"is not a regular file but {kind}"):
+            Replay.load(path)
+    with pytest.raises(IsADirectoryError):
+        read_bytes(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        read_bytes(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="is not the name of a file"):
+        read_bytes("a\0b")
+
+
+def test_files_are_read_up_to_a_size(tmp_path):
+    file = tmp_path / "x"
+    file.write_bytes(b"0123456789")
+    assert read_bytes(file, 10) == b"0123456789"
+    with pytest.raises(ValueError, match="x holds more than 9 bytes, the most that is read"):
+        read_bytes(file, 9)
+    assert b"Linux" in read_bytes("/proc/version", 1000)  # its size is said to be 0
+    with pytest.raises(ValueError, match="holds more than 5 bytes"):
+        read_bytes("/proc/version", 5)
+    with (tmp_path / "sparse").open("wb") as sparse:
+        sparse.truncate(1 << 40)
+    with pytest.raises(ValueError, match="holds more than 268,435,456 bytes"):
+        Replay.load(tmp_path / "sparse")
+    with opening(file) as opened:
+        assert opened.read(3) == b"012"
+
+
+def test_json_that_is_not_is_refused_with_the_name_of_the_file(tmp_path):
+    file = tmp_path / "x.json"
+    for content, message in (
+        (b"{", "x.json is damaged: it is not JSON"),
+        (DEEP.encode(), "x.json is damaged: its JSON is nested too deeply"),
+        (b"\xff", "x.json is not text in UTF-8"),
+        (b"9" * 5000, "x.json is damaged: it is not JSON: Exceeds the limit"),
+    ):
+        file.write_bytes(content)
+        with pytest.raises(ValueError, match=message):
+            read_json(file)
+    assert parse_json("[1]") == [1]
+
+
+def test_archives_are_looked_at_before_they_are_unpacked():
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a", bytes(1000))
+        archive.writestr("b", bytes(1000))
+    with zipfile.ZipFile(data) as archive:
+        check_archive(archive, "x.zip", 2000)
+        with pytest.raises(ValueError, match=r"x.zip unpacks to 2,000 bytes in 2 files"):
+            check_archive(archive, "x.zip", 1999)
+        with pytest.raises(ValueError, match=r"expected at most 2,000 bytes in 1$"):
+            check_archive(archive, "x.zip", 2000, 1)
+
+
+# Specs.
+
+
+@pytest.mark.parametrize(
+    ("game", "spec", "error", "message"),
+    [
+        (GAME, "dqn:1", FileNotFoundError, "there is no network '1'"),
+        (GAME, "az:1e5", FileNotFoundError, "there is no network '1e5'"),
+        (GAME, "az:path=007", FileNotFoundError, "there is no network '007'"),
+        (GEESE, "kaggle:5", FileNotFoundError, "there is no submission '5'"),
+        (GEESE, "ac:none", FileNotFoundError, "there is no network 'none'"),
+        (GAME, "sb3:true", FileNotFoundError, "there is no model file true"),
+        (GAME, "uctnet:1.5", FileNotFoundError, "there is no network '1.5'"),
+        (GAME, 5, TypeError, "expected a spec string such as 'hex:board_size=5', got 5"),
+        (GAME, "mcts:simulations=many", ValueError, "simulations must be an integer from 1 to"),
+    ],
+)
+def test_values_of_specs_have_the_types_of_their_parameters(game, spec, error, message):
+    with pytest.raises(error, match=message):
+        make_agent(spec, game)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("device=hex5", "device must be one that PyTorch has here.* got 'hex5'"),
+        ("device=meta", "device must be one that PyTorch has here.* got 'meta'"),
+        ("device=5", "device must be one that PyTorch has here.* got '5'"),
+        ("fpu=x", "fpu must be a number, got 'x' in 'az:"),
+        ("precision=3", "precision must be one of 'auto', 'float32', 'bfloat16', got '3'"),
+    ],
+)
+def test_settings_of_networks_are_checked(network, more, message):
+    with pytest.raises(ValueError, match=message):
+        make_agent(f"az:{network},{more}", GAME)
+
+
+# Network files.
+
+
+@pytest.fixture
+def network(tmp_path):
+    """Return a small network in a file."""
+    path = tmp_path / "net.safetensors"
+    network = make_pv_network(SMALL, GAME)
+    save_weights(path, network.state_dict(), {"game": GAME.spec, "network": SMALL.as_dict()})
+    return path
+
+
+def rewritten(path, change):
+    """Let a function change our document in the header of a network file."""
+    weights, about = load_weights(path)
+    save_weights(path, weights, change(about))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"network": {"filters": 4096, "blocks": 100}},
+            r"is damaged: of its weights tower.*shape \(.*4096",
+        ),
+        ({"network": {"filters": 10**9, "blocks": 1}}, "filters must be an integer from 1 to 4096"),
+        ({"network": {"filters": "4", "blocks": 1}}, "filters must be an integer"),
+        ({"network": {"filters": 4, "blocks": 1, "more": 1}}, "holds no policy-value network"),
+        ({"network": [1]}, "holds no policy-value network"),
+        ({"network": None}, "holds no policy-value network"),
+        ({"game": 5}, "holds no policy-value network: TypeError.*expected a spec string"),
+        ({"game": None}, "holds no policy-value network"),
+        ({"game": ["tictactoe"]}, "holds no policy-value network"),
+        ({"game": "chess"}, "net.safetensors: unknown game 'chess'"),
+        ({"game": "hex"}, "plays hex, not tictactoe"),
+    ],
+)
+def test_what_a_network_file_asks_for_is_checked_before_it_is_built(network, change, message):
+    """The first one would take 120 GB."""
+    rewritten(network, lambda about: about | change)
+    with pytest.raises(ValueError, match=message):
+        make_agent(f"az:{network}", GAME)
+
+
+def with_header(path, text):
+    """Replace the header of a network file."""
+    content = path.read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    path.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + size :])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"", b"[]", b"5", b"{}", b'{"__metadata__": 5}', b'{"__metadata__": {"ludoteca": 5}}',
+        b'{"__metadata__": {"ludoteca": "[]"}}', DEEP.encode(),
+        json.dumps({"__metadata__": {"ludoteca": DEEP}}).encode(),
+        b'{"__metadata__": {"ludoteca": "{}"}, "a": {"dtype": "F32", "shape": [1000000000000], '
+        b'"data_offsets": [0, 4000000000000]}}',
+        b'{"__metadata__": {"ludoteca": "{}"}, "a": {"dtype": "F32", "shape": [-1]}}',
+        b'{"__metadata__": {"ludoteca": "{}"}, "a": {"dtype": [], "shape": [1]}}',
+        b'{"__metadata__": {"ludoteca": "{}"}, "a": {"dtype": "F32", "shape": 5}}',
+    ],
+)  # fmt: skip
+def test_headers_that_are_none_are_refused(network, text):
+    with_header(network, text)
+    for read in (read_header, load_weights):
+        with pytest.raises(ValueError, match="holds no network of this package"):
+            read(network)
+
+
+def test_the_length_of_a_header_is_not_believed(network):
+    for length in (2**63, 2**40, 10**6):
+        content = network.read_bytes()
+        network.write_bytes(length.to_bytes(8, "little") + content[8:])
+        with pytest.raises(ValueError, match=f"its header cannot have {length} bytes"):
+            load_weights(network)
+
+
+def test_weights_that_are_not_finite_are_refused(network):
+    weights, about = load_weights(network)
+    next(iter(weights.values())).fill_(float("nan"))
+    save_weights(network, weights, about)
+    with pytest.raises(ValueError, match=r"is damaged: its weights .* are not all finite numbers"):
+        make_agent(f"az:{network}", GAME)
+
+
+# Models of Stable-Baselines3.
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory):
+    """Return what lies in a model file of PPO."""
+    path = tmp_path_factory.mktemp("sb3") / "model.zip"
+    kwargs = {"net_arch": [4], "activation_fn": torch.nn.ReLU}
+    PPO(
+        "MlpPolicy", SB3VecEnv(GAME, 2, seed=0), n_steps=8, batch_size=16, policy_kwargs=kwargs
+    ).save(path)
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def model(folder, members, **changed):
+    with zipfile.ZipFile(folder / "model.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in (members | changed).items():
+            archive.writestr(name, content)
+    return folder / "model.zip"
+
+
+def described(members, part, **changed):
+    data = json.loads(members["data"])
+    data[part] |= changed
+    return {"data": json.dumps(data).encode()}
+
+
+BOXES = "{{'observation': Box(0, 1, {}, int8), 'action_mask': Box(0, 1, (9,), int8)}}"
+DICT = {":type:": "<class 'gymnasium.spaces.dict.Dict'>"}
+
+
+@pytest.mark.parametrize(
+    ("part", "changed", "message"),
+    [
+        ("observation_space", {"_shape": [10**12]}, r"observations are 1e\+12 numbers"),
+        ("observation_space", {"_shape": [10**6, 10**6]}, r"observations are 1e\+12 numbers"),
+        ("observation_space", {"_shape": [-1]}, "observations have the shape"),
+        ("observation_space", {"_shape": "(2, 3, 3)"}, "observations have the shape"),
+        ("observation_space", {"dtype": "O"}, "numbers of type 'O'"),
+        ("observation_space", DICT | {"spaces": BOXES.format("(01,)")}, "cannot rebuild"),
+        ("observation_space", DICT | {"spaces": BOXES.format("()")}, "cannot rebuild"),
+        ("action_space", {"n": 10**12}, r"it has 1e\+12 actions"),
+        ("action_space", {"n": 0}, "it has 0 actions"),
+        ("action_space", {"n": 10**6}, "the description asks for networks of"),
+        ("policy_kwargs", {"net_arch": [10**5, 10**5]}, "the description asks for networks of"),
+        ("policy_kwargs", {"net_arch": [10**9, 10**9]}, "the description asks for networks of"),
+        ("policy_kwargs", {"net_arch": [1] * 10**5}, "its policy has more than 1000 settings"),
+        (
+            "policy_kwargs",
+            {"features_extractor_class": "<class 'torch.nn.modules.rnn.LSTM'>"},
+            "extracts no features",
+        ),
+        ("policy_class", {"__module__": "torch.utils.bottleneck.__main__"}, "does not exist in"),
+        (
+            "policy_class",
+            {
+                "__module__": "sb3_contrib.common.recurrent.policies",
+                "__init__": "<function RecurrentActorCriticPolicy.__init__ at 0x7>",
+            },
+            "its class RecurrentActorCriticPolicy is not a policy that plays here",
+        ),
+    ],
+)
+def test_what_a_model_file_asks_for_is_checked(tmp_path, members, part, changed, message):
+    path = model(tmp_path, members, **described(members, part, **changed))
+    with pytest.raises(ValueError, match=message):
+        SB3Agent(GAME, path)
+
+
+def packed(tensors, compression=zipfile.ZIP_STORED):
+    """Return weights as PyTorch writes them, packed anew."""
+    data, again = io.BytesIO(), io.BytesIO()
+    torch.save(tensors, data)
+    with zipfile.ZipFile(data) as source, zipfile.ZipFile(again, "w", compression) as target:
+        for one in source.infolist():
+            target.writestr(one.filename, source.read(one))
+    return again.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: bytes(20 << 20), "unpacks from .* to 20,971,520 bytes"),
+        (
+            lambda: packed({"a": torch.zeros(5 << 20)}, zipfile.ZIP_DEFLATED),
+            "unpacks to .* bytes in",
+        ),
+        (lambda: packed({"a": torch.zeros(1).expand(10**12)}), "does not hold all numbers of"),
+        (lambda: packed({"a": torch.tensor(float("nan"))}), "not all finite numbers"),
+        (lambda: packed([1, 2]), "expected weights by name"),
+        (lambda: packed({"a": 5}), "expected weights by name"),
+        (lambda: b"", "is no model saved by"),
+        (lambda: b"PK\x03\x04" + bytes(100), "is no model saved by"),
+    ],
+)
+def test_weights_of_a_model_that_are_none_are_refused(tmp_path, members, make, message):
+    path = model(tmp_path, members, **{"policy.pth": make()})
+    assert path.stat().st_size < 1 << 20
+    with pytest.raises(ValueError, match=message):
+        SB3Agent(GAME, path)
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", DEEP.encode(), b'{"policy_class": 5}', b"\xff"])
+def test_documents_of_a_model_that_are_none_are_refused(tmp_path, members, data):
+    with pytest.raises(ValueError, match="is no model saved by Stable-Baselines3"):
+        SB3Agent(GAME, model(tmp_path, members, data=data))
+
+
+def test_a_document_of_a_model_that_becomes_too_large_is_refused(tmp_path, members):
+    path = model(tmp_path, members, data=b" " * (20 << 20))
+    with pytest.raises(ValueError, match=r"its data unpacks from .* to 20,971,520 bytes"):
+        SB3Agent(GAME, path)
+
+
+def test_the_model_itself_is_read(tmp_path, members):
+    agent = SB3Agent(GAME, model(tmp_path, members))
+    states = GAME.empty(1)
+    states[0] = GAME.new()
+    zero = np.zeros(1, np.int64)
+    assert 0 <= agent.act(states, zero, np.zeros((1, 1), np.uint64), zero)[0] < 9
