@@ -10,7 +10,7 @@ from ludoteca.evaluate.markdown import table
 from ludoteca.evaluate.reproduce import document_hex as document
 from ludoteca.evaluate.reproduce.hex_records import Curve
 from ludoteca.evaluate.reproduce.hex_runs import ABLATIONS, MIXED, Run, grid_name
-from ludoteca.evaluate.reproduce.study import Records, made_lines, write_study
+from ludoteca.evaluate.reproduce.study import Records, made_lines, provenance, write_study
 
 # What the issue of beating the document asks for: board, opponent, seat -> document, ours.
 TARGETS = (
@@ -52,8 +52,9 @@ def write(
     for name, title in PICTURES.items():
         if name in theirs and (folder / name / "metrics.csv").exists():
             write_whole(out / f"{name}.png", draw(Curve(folder / name), title))
-    parts.append(how_section(records, planned))
-    write_study(out, "\n\n".join(parts) + "\n", records)
+    made = provenance(out, records)
+    parts.append(how_section(records, planned, made["versions"]))
+    write_study(out, "\n\n".join(parts) + "\n", records, made)
 
 
 PICTURES = {"best": "wins and loss of the longer run", "second": "second player"}
@@ -269,7 +270,11 @@ SECTIONS = (
 )
 
 
-def how_section(records: Mapping[str, Records], planned: Mapping[str, Mapping[str, Run]]) -> str:
+def how_section(
+    records: Mapping[str, Records],
+    planned: Mapping[str, Mapping[str, Run]],
+    versions: Mapping[str, str],
+) -> str:
     """Return what is needed to do it again."""
     spent = []
     for part, cores in (
@@ -289,7 +294,7 @@ def how_section(records: Mapping[str, Records], planned: Mapping[str, Mapping[st
 - Training: {", ".join(spent)}.
 - Losses weigh `1 - plies / (longest game + 1)`: the document does not tell its weights. Networks
   computed in {", ".join(sorted(precisions))}.
-{made_lines(records)}
+{made_lines(records, versions)}
 - Every run's settings and results are in [results.json](results.json)."""
 
 

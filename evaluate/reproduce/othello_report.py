@@ -23,7 +23,7 @@ from ludoteca.evaluate.reproduce.othello_runs import (
     Piece,
     Planned,
 )
-from ludoteca.evaluate.reproduce.study import Records, made_lines, write_study
+from ludoteca.evaluate.reproduce.study import Records, made_lines, provenance, write_study
 
 # The networks of 10,000 games: what their games were, and who looks.
 NOISE = ("random-10k", "random-10k-mover", "self-10k", "self-10k-mover")
@@ -46,7 +46,7 @@ def write(
         fast: whether the pieces are too small to tell anything.
     """
     found, beyond = records["document"], records["alphazero"]
-    parts = [HEAD]
+    made, parts = provenance(out, records), [HEAD]
     if fast:
         parts.append("**A fast run, to see that all of it works: its numbers tell nothing.**")
     parts.append(choices_section(planned["document"]))
@@ -60,8 +60,8 @@ def write(
     if found.keys() >= set(SIZE_MATCHES):
         write_whole(out / "strength.png", othello_plots.strength(found))
     if found or beyond:
-        parts.append(how_section(records, planned))
-    write_study(out, "\n\n".join(parts) + "\n", records)
+        parts.append(how_section(records, planned, made["versions"]))
+    write_study(out, "\n\n".join(parts) + "\n", records, made)
 
 
 HEAD = """# Othello: a value network from games of UCT
@@ -322,7 +322,9 @@ measured in games before; all games are played one by one.
 {READ_MATCHES}"""
 
 
-def how_section(records: Mapping[str, Records], planned: Mapping[str, Planned]) -> str:
+def how_section(
+    records: Mapping[str, Records], planned: Mapping[str, Planned], versions: Mapping[str, str]
+) -> str:
     """Return what is needed to do it again."""
     every = [one for part in records.values() for one in part.values()]
     training = sum(one["training"]["seconds"] for one in every if "training" in one) / 60
@@ -338,7 +340,7 @@ def how_section(records: Mapping[str, Records], planned: Mapping[str, Planned]) 
 - Command: `python -m ludoteca.evaluate.reproduce othello`; every piece's own command is in its
   record. Pieces: {counts}.
 - Time, one core each: {training:.0f} minutes of training, {playing:.0f} of matches.
-{made_lines(records)}
+{made_lines(records, versions)}
 - Every piece's settings and results are in [results.json](results.json)."""
 
 

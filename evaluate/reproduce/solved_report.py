@@ -16,7 +16,7 @@ from ludoteca.evaluate.reproduce.solved_runs import (
     Planned,
     positions_name,
 )
-from ludoteca.evaluate.reproduce.study import Records, made_lines, write_study
+from ludoteca.evaluate.reproduce.study import Records, made_lines, provenance, write_study
 
 PART = "solved"
 HEAD = """# AlphaZero in games whose results are known
@@ -41,8 +41,9 @@ def write(records: Mapping[str, Records], pieces: Planned, out: Path, fast: bool
     for begin, section in SECTIONS:
         if all(name in found for name in pieces if name.startswith(begin)):
             parts.append(section(found))
-    parts.append(_how(found, len(pieces)))
-    write_study(out, "\n\n".join(parts) + "\n", records)
+    made = provenance(out, records)
+    parts.append(_how(found, len(pieces), made["versions"]))
+    write_study(out, "\n\n".join(parts) + "\n", records, made)
 
 
 def lines_section(found: Records) -> str:
@@ -136,9 +137,9 @@ SECTIONS: tuple[tuple[tuple[str, ...], Any], ...] = (
 )
 
 
-def _how(found: Records, count: int) -> str:
+def _how(found: Records, count: int, versions: Mapping[str, str]) -> str:
     return f"""## How it was done
 
 - Command: `python -m ludoteca.evaluate.reproduce solved`; {len(found)} of {count} runs.
-{made_lines({PART: found})}
+{made_lines({PART: found}, versions)}
 - Every run's settings and results are in [results.json](results.json)."""
