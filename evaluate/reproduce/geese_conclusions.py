@@ -11,8 +11,7 @@ from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.reproduce.geese_outcomes import Difference, difference, read_outcomes
 from ludoteca.evaluate.reproduce.geese_runs import FLAT, called
 from ludoteca.evaluate.reproduce.study import Records
-
-HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
+from ludoteca.evaluate.reproduce.verdicts import FAILS, HOLDS, OPEN, by_interval
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class Conclusion:
 
     Attributes:
         claim: what the thesis says.
-        verdict: `HOLDS`, `FAILS` or `OPEN`: whether it is so in the numbers at hand.
+        verdict: whether it is so in the numbers at hand, see `verdicts`.
         evidence: the numbers that decide it.
     """
 
@@ -55,7 +54,7 @@ def survival(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
 
 def verdict(found: Difference) -> str:
     """Return whether a difference that ought to be positive is."""
-    return HOLDS if found.low > 0 else FAILS if found.high < 0 else OPEN
+    return by_interval(found.low, found.high)
 
 
 def signed(found: Difference, scale: float = 1.0, digits: int = 3) -> str:

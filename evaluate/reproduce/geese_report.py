@@ -86,7 +86,9 @@ seat equally often. Beside the thesis stand the first games alone, as many as it
 - **length**: mean number of segments at the end, of those that live.
 
 Brackets hold 95 % intervals: Wilson's of shares, normal ones of means. `{called(flat(*BEST_FLAT))}`
-is flat Monte Carlo with {BEST_FLAT[0]} simulations of {BEST_FLAT[1]} plies, the thesis' best."""
+is flat Monte Carlo with {BEST_FLAT[0]} simulations of {BEST_FLAT[1]} plies, the thesis' best.
+`{called(LITERAL)}` is the thesis' agent of fixed rules to the letter, `deterministic` ours
+after its description, with two rules more, which is much stronger."""
 
 
 def conclusions_section(found: Records, names: Names) -> str:
@@ -230,8 +232,11 @@ def real_section(found: Records, names: Names) -> str:
     return f"""## Networks that recorded games teach (figure 10)
 
 The thesis' network again, with the moves of four groups of agents, the weakest first. The thesis
-takes agents of Kaggle's competition by their ratings; groups that are told by names here stand for
-these only in their order. An article of its author has 75 % after 10 epochs and 81.0 % after 13.
+takes games of Kaggle's competition, and agents by their ratings. The games here are not of the
+competition: public agents played them offline, against each other, in Kaggle's environment. Groups
+that are told by names stand for the thesis' only in their order. An article of its author has 75 %
+after 10 epochs and 81.0 % after 13. Each network is one training run with one seed, and computed in
+{found["net-real-0"]["training"]["precision"]}.
 
 {table((*NETWORK_HEADINGS, "thesis, % (ratings)"), rows)}
 
@@ -240,7 +245,10 @@ these only in their order. An article of its author has 75 % after 10 epochs and
 All moves, or only the best players'? Each network has two geese in a game, and has won if the
 better one comes first, alone. Both had as many epochs; those of all moves are longer.
 
-{table(MATCH_HEADINGS, match_rows(found, ("all-or-best",), names), texts=2)}"""
+{table(MATCH_HEADINGS, match_rows(found, ("all-or-best",), names), texts=2)}
+
+These are two networks, one of each kind: whether other trainings would differ so, one match does
+not tell."""
 
 
 def whose(one: Mapping[str, Any]) -> list[str]:
@@ -253,7 +261,7 @@ def final_section(found: Records, names: Names) -> str:
     """Return the thesis' last competition."""
     slowest = max(told["seconds_per_move"] for told in found["final"]["agents"])
     others = "".join(
-        f"\n\n{text}\n\n{competition_table(found[name], names)}"
+        f"\n\n{text}\n\n{competition_table(found[name], names)}{note(found[name])}"
         for name, text in OTHER_FINALS.items()
         if name in found
     )
@@ -264,17 +272,22 @@ points in its competition. The deterministic agent is the thesis' to the letter,
 `{LITERAL}`: it ignores a food that another goose is nearer to, and its corridors do not
 depend on where rivals may go. The slowest of them takes {1000 * slowest:.1f} ms a move.
 
-{competition_table(found["final"], names, "final")}
+{competition_table(found["final"], names, "final")}{note(found["final"])}
 
 {beside_thesis(found, ("final",), names)}{others}"""
 
 
+def note(record: Mapping[str, Any]) -> str:
+    """Return what a record has to say that differs from its plan, as a paragraph."""
+    return f"\n\nNote: {record['note']}" if "note" in record else ""
+
+
 OTHER_FINALS = {
-    "final-valid": """The thesis says that a goose without a food of its own "simply moves to a valid
-position", and describes following one's tail only as what others do. Above it follows its tail;
-here it takes the first of the valid moves with the deepest corridors:""",
+    "final-valid": """The thesis says that a goose without a food of its own "simply moves to a
+valid position", and describes following one's tail only as what others do. Above it follows its
+tail; here it takes the first of the valid moves with the deepest corridors:""",
     "final-default": """With the default of our `deterministic`, which goes for any food while it is
-short and keeps three steps away from rivals in its corridors, two rules that are not the thesis':""",
+short, and whose corridors keep three steps away from rivals, which the thesis does not tell:""",
 }
 
 
@@ -308,10 +321,10 @@ def ratings_section(found: Records, names: Names) -> str:
     return f"""## Ratings
 
 Elo points by the model of Plackett and Luce, from the orders in which the geese came in in all
-competitions of four different agents; who tie count as every order in equal parts. 100 points more mean to come in
-ahead of the other in 64 % of the games; the mean of all is 0. The ratings are the most likely ones
-over all games at once, so that they have confidence intervals and do not depend on the order of the
-games, as those of OpenSkill would.
+competitions of four different agents; ties count as every order in equal parts. 100 points more
+mean to come in ahead of the other in 64 % of the games; the mean of all is 0. The ratings are the
+most likely ones over all games at once, so that they have confidence intervals and do not depend on
+the order of the games, as those of OpenSkill would.
 
 {ratings_table(found, names)}"""
 

@@ -53,8 +53,12 @@ FEWER = {
 OUTSIDERS = {"ours-mcts": "mcts:simulations=500", "ours-random-safe": "random_safe"}
 TREE = "mcts:simulations=1000"  # the tree search without a network, in the same competition
 TARGET = 0.6  # share of games that the network of self-play is to win, and to survive
-# The thesis' last competition, by which of the geese of fixed rules plays in it.
-FINALS = {"final": LITERAL, "final-valid": LITERAL_VALID, "final-default": "deterministic"}
+# The thesis' last competition, by which of the geese of fixed rules plays in it, and games.
+FINALS = {
+    "final": (LITERAL, 1_000),
+    "final-valid": (LITERAL_VALID, 500),
+    "final-default": ("deterministic", GAMES),
+}
 # Networks that learn by self-play -> preset of the training, games, and games between
 # evaluations. The thesis does not tell how many games its loop had.
 LOOPS = {
@@ -151,9 +155,9 @@ def real_pieces(
         *(
             competition(
                 name, (goose, flat(*BEST_FLAT), "{simulated}", "{real}"), fast, after,
-                {"simulated": "simulated", "real": "real"},
+                {"simulated": "simulated", "real": "real"}, games,
             )
-            for name, goose in FINALS.items()
+            for name, (goose, games) in FINALS.items()
         ),
     ]  # fmt: skip
     return {piece.name: piece for piece in pieces}

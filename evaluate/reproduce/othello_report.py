@@ -213,6 +213,7 @@ def networks_section(found: Records) -> str:
         "network", "games", "positions", "kept epoch", "training loss", "validation loss",
         "winner told, %", "minutes",
     )  # fmt: skip
+    precision = ", ".join(sorted({one["training"]["precision"] for one in names.values()}))
     fresh = found[f"test-{DOCUMENTS}"]["games"]
     by_phase = [
         f"Games of UCT against {opponent}:\n\n"
@@ -225,7 +226,8 @@ Networks are called by the opponent of their games, how many these are, and `mov
 the position as who moves. The loss is the mean squared error of results from -1 to 1; always saying
 0 has a loss of nearly 1. `winner told`: of positions in decided games, those where the value has
 the right sign. Validation is with games of the same kind that were not learned from, so that the
-losses of `random` and `self` do not compare.
+losses of `random` and `self` do not compare. Each network is one training run with one seed, and
+computed in {precision}, of which the document does not speak.
 
 {table(headings, rows)}
 

@@ -13,6 +13,7 @@ from ludoteca.evaluate.reproduce.solved_runs import (
     OPPONENTS,
     PLIES,
     SEARCHES,
+    WITHOUT_CHANCE,
     Planned,
     positions_name,
 )
@@ -68,17 +69,39 @@ player, who can win: Nash, 1952) it is a proof of perfect play in that seat.
 
 def matches_section(found: Records) -> str:
     """Return the matches of Hex."""
-    rows, game = [], found["hex"]["config"]["game"]
-    for number, opponent in enumerate(OPPONENTS):
-        first = found[f"match-{number}"]["agents"][0]["seats"][0]
-        low, high = (100 * bound for bound in wilson(first["wins"], first["games"]))
-        share = 100 * first["wins"] / first["games"]
-        rows.append((opponent, first["games"], f"{share:.1f} ({low:.1f} to {high:.1f})"))
+    game = found["hex"]["config"]["game"]
+    rows = [
+        (
+            opponent,
+            *(
+                cell
+                for seat in found[f"match-{number}"]["agents"][0]["seats"]
+                for cell in _seat_cells(seat, opponent in WITHOUT_CHANCE)
+            ),
+        )
+        for number, opponent in enumerate(OPPONENTS)
+    ]
+    headings = (
+        "opponent", "games as first player", "won, % (95 % interval)",
+        "games as second player", "won, % (95 % interval)",
+    )  # fmt: skip
     return f"""## Hex against our other agents
 
-With 32 simulations a move, as first player of `{game}`.
+With 32 simulations a move on `{game}`, in both seats. The first player wins with
+perfect play, so that as second player the network can only win against mistakes. Nothing is random
+in its games against {" and ".join(f"`{one}`" for one in WITHOUT_CHANCE)}: all that were played in
+a seat are the same game, and count as one, without an interval.
 
-{table(("opponent", "games", "won, % (95 % interval)"), rows)}"""
+{table(headings, rows)}"""
+
+
+def _seat_cells(seat: Mapping[str, Any], one_game: bool) -> tuple[str, str]:
+    """Return how many different games were played in a seat, and which share was won."""
+    if one_game:
+        return "1", "won" if seat["wins"] == seat["games"] else "not won"
+    low, high = (100 * bound for bound in wilson(seat["wins"], seat["games"]))
+    share = 100 * seat["wins"] / seat["games"]
+    return f"{seat['games']}", f"{share:.1f} ({low:.1f} to {high:.1f})"
 
 
 def positions_section(found: Records) -> str:
@@ -124,7 +147,10 @@ def training_section(found: Records) -> str:
         )
         for name in NETWORKS
     ]
+    precision = ", ".join(sorted({found[name]["training"]["precision"] for name in NETWORKS}))
     return f"""## Training
+
+Each network is one training run with one seed, and computed in {precision}.
 
 {table(("game", "games", "minutes", "filters", "blocks"), rows)}"""
 
