@@ -75,7 +75,7 @@ class DocumentBody(nn.Module):
 
     Blocks of a 3x3 convolution, LeakyReLU and batch normalization; means over the board; dense
     layers of 1024 and 512 with LeakyReLU and dropout. With a value, a dense layer of 512 for each
-    of the two heads follows that of 1024. The slope of LeakyReLU is not told; `SLOPE` is our choice.
+    of the two heads follows that of 1024. The slope of LeakyReLU is our choice, `SLOPE`.
     """
 
     def __init__(self, config: ACConfig, encoder: SeatEncoder):

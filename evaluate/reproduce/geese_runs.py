@@ -55,7 +55,7 @@ TREE = "mcts:simulations=1000"  # the tree search without a network, in the same
 TARGET = 0.6  # share of games that the network of self-play is to win, and to survive
 # The thesis' last competition, by which of the geese of fixed rules plays in it, and games.
 FINALS = {
-    "final": (LITERAL, 1_000),
+    "final": (LITERAL, 500),
     "final-valid": (LITERAL_VALID, 500),
     "final-default": ("deterministic", GAMES),
 }
