@@ -3,6 +3,7 @@
 Source: Martín Miralles, "Hungry Geese" (master's thesis, UIB, 2021), section 2.2.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import FOOD, NONE, turns_back
 from ludoteca.envs.games.torus import beside, neighbor
 from ludoteca.envs.jit import factory, kernel
-from ludoteca.envs.params import integer, real
+from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.symmetry import DIRECTIONS
 
 LONGEST = 32  # cells of a corridor: its directions, of two bits each, fill one number
@@ -23,11 +24,17 @@ TWO_BITS, LAST = np.uint64(2), np.uint64(3)
 
 
 def deterministic(
-    game: Game, corridor: float = 0.5, reach: int = 3, hungry: int = 3
+    game: Game,
+    corridor: float = 0.5,
+    reach: int | None = None,
+    hungry: int | None = None,
+    variant: str = "default",
+    tail: bool = True,
 ) -> PolicyAgent:
     """Stays out of dead ends, and takes the food that it is nearest to (Hungry Geese).
 
-    This is the deterministic goose of Martín Miralles (UIB, 2021), section 2.2.
+    The goose of fixed rules of Martín Miralles (UIB, 2021), section 2.2: literally with
+    `variant=thesis`, with two rules of our own by default.
 
     What counts, the first above all:
 
@@ -39,32 +46,71 @@ def deterministic(
     4. A goose goes for a food only if it is nearest to it, on the torus, nearer than all others.
     5. Without such a food it follows its own tail, the thesis' protection against larger geese.
 
-    The thesis does not say what rivals do meanwhile: here corridors are counted twice, with rivals
-    that stand still, and without the cells where a rival may be as soon; the sum decides. Nor does
-    it mention hunger: here a short goose goes for the nearest food if none is its own. Nothing is
-    random; of equally good moves the first is taken.
+    The thesis' agent ignores a food that another goose is nearer to, always, and its corridors do
+    not depend on where rivals may go. The default plays two rules more, and is much stronger: a
+    short goose without a food of its own goes for the nearest one (`hungry`), and corridors are
+    counted twice, with rivals that stand still, and without the cells where a rival may be as soon
+    (`reach`); the sum decides. It also looks for corridors of two cells at least, the thesis' only
+    for as many as half its length has. Nothing is random; of equally good moves the first is taken.
 
     Args:
         game: Hungry Geese.
-        corridor: how deep corridors are looked for, in lengths of the goose, 0 to 1; but from 2 to
-            32 cells.
-        reach: how many steps rivals are expected to go, 0 (they stand still) to 100.
-        hungry: up to this length a goose takes any food, 0 to 10,000.
+        corridor: how deep corridors are looked for, in lengths of the goose, 0 to 1; at most 32
+            cells.
+        reach: how many steps rivals are expected to go, 0 (they stand still) to 100; 3 by default,
+            0 in the thesis' variant.
+        hungry: up to this length a goose takes any food, 0 to 10,000; 3 by default, 0 in the
+            thesis' variant.
+        variant: "default", or "thesis" for the rules of the thesis and no others.
+        tail: whether rule 5 is played. The thesis' text describes it, but says of its own agent
+            only that it "simply moves to a valid position": without it, of the safest moves with
+            the deepest corridors, the first of north, east, south and west.
 
     Raises:
         ValueError: if the game is not Hungry Geese, or a parameter is out of range.
     """
     if game.name != "hungry_geese":
         raise ValueError(f"the deterministic agent is for hungry_geese, not for {game.name}")
+    rules = VARIANTS[choice("variant", variant, tuple(VARIANTS))]
     corridor = real("corridor", corridor, 0, 1)
-    integer("reach", reach, 0, 100)
-    integer("hungry", hungry, 0, 10_000)
-    return PolicyAgent(game, make_choose(corridor, reach, hungry))
+    reach = integer("reach", rules.reach if reach is None else reach, 0, 100)
+    hungry = integer("hungry", rules.hungry if hungry is None else hungry, 0, 10_000)
+    tail = choice("tail", tail, (False, True))
+    return PolicyAgent(game, make_choose(corridor, rules.shortest, reach, hungry, tail))
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Settings of a variant of the goose.
+
+    Attributes:
+        reach: default of the agent's parameter `reach`.
+        hungry: default of the agent's parameter `hungry`.
+        shortest: least length of the corridors that are looked for, in cells.
+    """
+
+    reach: int
+    hungry: int
+    shortest: int
+
+
+VARIANTS = {
+    "default": Rules(reach=3, hungry=3, shortest=2),
+    "thesis": Rules(reach=0, hungry=0, shortest=1),
+}
 
 
 @factory()
-def make_choose(corridor: float, reach: int, hungry: int) -> Policy:
-    """Return the policy kernel `choose(s, player, legal, n, rng) -> action`; it draws nothing."""
+def make_choose(corridor: float, shortest: int, reach: int, hungry: int, tail: bool) -> Policy:
+    """Return the policy kernel `choose(s, player, legal, n, rng) -> action`; it draws nothing.
+
+    Args:
+        corridor: see `deterministic`.
+        shortest: least length of the corridors that are looked for, in cells.
+        reach: see `deterministic`.
+        hungry: see `deterministic`.
+        tail: see `deterministic`.
+    """
 
     @kernel
     def choose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
@@ -73,9 +119,9 @@ def make_choose(corridor: float, reach: int, hungry: int) -> Policy:
         head, last = s.body[player, s.start[player]], s.last_action[player]
         eaters = who_may_eat(s)
         goal = food_to_get(s, player, length <= hungry)
-        if goal == NONE:
+        if goal == NONE and tail:
             goal = s.body[player, (s.start[player] + length - 1) % s.body.shape[1]]
-        limit = min(LONGEST, max(2, int(length * corridor)))
+        limit = min(LONGEST, max(shortest, int(length * corridor)))
         best_safety, best_depth, best_distance, chosen = -1, 0, 0, 0
         for action in range(4):
             if turns_back(last, action):
@@ -91,7 +137,9 @@ def make_choose(corridor: float, reach: int, hungry: int) -> Policy:
                     depth += corridor_depth(s, player, action, limit, 0, eaters)
             elif is_free(s, player, row, column, 1, 0, 0):
                 safety = 1  # a tail that stays only if its goose eats
-            distance = torus_distance(s, row * columns + column, goal)
+            distance = 0
+            if goal != NONE:
+                distance = torus_distance(s, row * columns + column, goal)
             if safety > best_safety or (
                 safety == best_safety
                 and (depth > best_depth or (depth == best_depth and distance < best_distance))

@@ -8,6 +8,8 @@ from ludoteca.envs.replay import Replay
 from ludoteca.envs.rng import GAMMA, next_u64
 from ludoteca.evaluate.forfeits import Forfeit
 
+FNV = np.uint64(0x100000001B3)  # the prime of FNV-1 with 64 bits
+
 
 class Book:
     """What is known of all games of a match.
@@ -22,6 +24,8 @@ class Book:
         openings: where the random streams of the seats start that draw these. Shape `[games, P]`.
         returns: the results of the games that are over. Shape `[games, P]`.
         plies: how many plies were played. Shape `[games]`.
+        courses: a digest of who sits where and of all moves, equal for equal games. Shape
+            `[games]`.
         replays: by number of the game.
         forfeits: in any order.
     """
@@ -46,8 +50,17 @@ class Book:
         self.openings = drawn[group - group[0], 1 + seats :]
         self.returns = np.zeros((games, seats))
         self.plies = np.zeros(games, np.int64)
+        self.courses = np.zeros(games, np.uint64)
+        for p in range(seats):
+            self.courses = digest(self.courses, self.who[:, p])
         self.replays: dict[int, Replay] = {}
         self.forfeits: list[Forfeit] = []
+
+
+def digest(courses: NDArray[np.uint64], numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return digests that depend on those before and on a number each, as FNV-1 does."""
+    mixed: NDArray[np.uint64] = courses * FNV ^ (numbers + 1).astype(np.uint64)
+    return mixed ^ mixed >> np.uint64(29)
 
 
 def seating(games: NDArray[np.int64], seats: int, agents: int) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from ludoteca.envs.lane import EVERY_SEAT, scratch_dtype
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.stepper import make_stepper
-from ludoteca.evaluate.book import Book
+from ludoteca.evaluate.book import Book, digest
 from ludoteca.evaluate.forfeits import Forfeit
 
 NO_GAME = -1
@@ -122,6 +122,9 @@ class Hall:
             k, p = divmod(int(wrong), self._game.num_players)
             self._complain(int(lanes[k]), p, int(joint[k, p]))
         self._book.plies[numbers] += 1
+        for p in range(self._game.num_players):
+            courses = self._book.courses
+            courses[numbers] = digest(courses[numbers], joint[:, p])
 
     def _to_move(self, lanes: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which seats are to act in which of the lanes. Shape `[K, P]`."""

@@ -41,6 +41,8 @@ class MatchResult:
         replays: the first games, as many as were asked for.
         first: number of the first game.
         returns: the result of every game for every seat. Shape `[games, P]`.
+        courses: digests of the games, equal where the same agents in the same seats made the same
+            moves. Shape `[games]`.
         forfeits: what agents left, see `Agent.why`; by game, ply and seat.
     """
 
@@ -57,6 +59,12 @@ class MatchResult:
     first: int = 0
     returns: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     forfeits: tuple[Forfeit, ...] = field(default=(), repr=False)
+    courses: NDArray[np.uint64] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def distinct(self) -> int:
+        """How many different games were played: agents without chance repeat theirs."""
+        return self.games if self.courses is None else len(np.unique(self.courses))
 
     def __repr__(self) -> str:
         wins = {name: total.wins for name, total in zip(self.agents, self.totals, strict=True)}
@@ -160,6 +168,7 @@ def play_match(
         first=first,
         returns=returns,
         forfeits=tuple(sorted(book.forfeits, key=lambda one: (one.game, one.ply, one.seat))),
+        courses=book.courses,
     )
 
 

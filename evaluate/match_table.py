@@ -62,6 +62,12 @@ def _summary(game: Game | None, result: MatchResult, width: int | None) -> list[
         lines.append(
             f"{who} wins {percent(first.win_rate)} ({percent(low)} to {percent(high)}){draws}"
         )
+    if 2 * result.distinct <= result.games:
+        lines.append(
+            f"only {result.distinct:,} of the {result.games:,} games are different, as agents "
+            "without chance repeat theirs: the intervals, which take each for a new one, are too "
+            "narrow; --random-plies 4 begins games with random moves"
+        )
     texts = (forfeit_text(result.forfeits, a, name) for a, name in enumerate(agent_names(result)))
     lines += filter(None, texts)
     speed = result.games / max(result.seconds, 1e-9)
@@ -78,6 +84,7 @@ def match_json(result: MatchResult) -> dict[str, Any]:
         "game": result.game,
         "games": result.games,
         "seed": result.seed,
+        "distinct": result.distinct,
         "mean_plies": result.mean_plies,
         "seconds": result.seconds,
         "agents": [

@@ -8,7 +8,7 @@ from typing import Any
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.intervals import wilson
+from ludoteca.evaluate import rated
 from ludoteca.evaluate.match import MatchResult, play_match
 from ludoteca.train.monitor import Monitor, Stopped
 
@@ -110,22 +110,5 @@ def evaluate_in_time(
 
 
 def rate_seats(match: MatchResult) -> list[dict[str, Any]]:
-    """Return how the match's first agent did in each seat, with 95 % Wilson intervals."""
-    rated = []
-    names = seat_names(make_game(match.game))
-    tallies = (match.totals[0],) if names == ANY else match.seats[0]
-    for seat, tally in zip(names, tallies, strict=True):
-        low, high = wilson(tally.wins, tally.games)
-        rated.append(
-            {
-                "seat": seat,
-                "games": tally.games,
-                "wins": tally.wins,
-                "draws": tally.draws,
-                "losses": tally.losses,
-                "win_rate": tally.win_rate,
-                "low": low,
-                "high": high,
-            }
-        )
-    return rated
+    """Return how the match's first agent did in each seat, see `rated.rate_seats`."""
+    return rated.rate_seats(match, seat_names(make_game(match.game)))

@@ -167,13 +167,19 @@ def rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
         (
             part["opponent"],
             seat["seat"],
-            *(f"{seat[key]:,}" for key in ("games", "wins", "draws", "losses")),
+            f"{seat['games']:,}{' (all the same)' if _repeated(seat) else ''}",
+            *(f"{seat[key]:,}" for key in ("wins", "draws", "losses")),
             percent(seat["win_rate"], 2),
             f"{percent(seat['low'], 2)} to {percent(seat['high'], 2)}",
         )
         for part in results["evaluation"]
         for seat in part["seats"]
     ]
+
+
+def _repeated(seat: dict[str, Any]) -> bool:
+    """Return whether all games of a seat were the same, as between two agents without chance."""
+    return seat["games"] > 1 and seat.get("distinct") == 1
 
 
 def draw_curve(training: RoundTraining, subject: Subject) -> bytes:

@@ -15,9 +15,11 @@ A policy is one kernel, `score(child, mean, t, log_t, k, best, c, rng) -> float`
 Policies of kind "max" visit the child of highest score; those of kind "weights" draw a child with
 probability proportional to its score.
 
-Sources, unless a formula names its own: table 2.2 of the thesis in General Game Playing (UAEMex,
-2021) and Perick, St-Pierre, Maes and Ernst, "Comparison of different selection strategies in
-Monte-Carlo tree search for the game of Tron" (CIG 2012), section III.
+Sources, unless a formula names its own: the thesis in General Game Playing (Valencia, UAEMex,
+2021), sections 1.3.3 and 1.3.6 for UCB1, UCB-Tuned, UCB-V, UCB-Minimal, MOSS and ETC, and 4.2 for
+UCB-alpha1 and UCB-alpha2. Perick, St-Pierre, Maes and Ernst, "Comparison of different selection
+strategies in Monte-Carlo tree search for the game of Tron" (CIG 2012), compare all others but
+uniform draws, UCT and PUCT.
 """
 
 import math
@@ -97,7 +99,10 @@ def moss(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: An
 
 @kernel
 def etc(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any, rng: Any) -> Any:
-    """Explore then commit: m visits each, in turn, then the highest mean."""
+    """Explore then commit: m visits each, in turn, then the highest mean.
+
+    Equation 1.13 of the thesis in General Game Playing (Valencia, UAEMex, 2021).
+    """
     return mean if child.visits >= c[0] else 2 + c[0] - child.visits
 
 
@@ -105,7 +110,7 @@ def etc(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any
 def ucb_alpha1(
     child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any, rng: Any
 ) -> Any:
-    """UCB-alpha1: UCB1 with alpha = 1 / K."""
+    """UCB-alpha1: UCB1 with alpha = 1 / K; algorithm 17 of the thesis."""
     return mean + math.sqrt(log_t / (k * child.visits))
 
 
@@ -113,7 +118,7 @@ def ucb_alpha1(
 def ucb_alpha2(
     child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any, rng: Any
 ) -> Any:
-    """UCB-alpha2: UCB1 with alpha = e / (2 K)."""
+    """UCB-alpha2: UCB1 with alpha = e / (2 K); algorithm 18 of the thesis."""
     return mean + math.sqrt(math.e * log_t / (2 * k * child.visits))
 
 

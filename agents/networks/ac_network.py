@@ -15,7 +15,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
 
 Kind = Literal["torus", "residual", "document"]
-SLOPE = 0.3  # of LeakyReLU in Keras, which the documents use
+SLOPE = 0.3  # of LeakyReLU: the documents do not tell it; this is the default of Keras 2
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,11 @@ class ACNetwork(nn.Module):
 
 
 class DocumentBody(nn.Module):
-    """The network of Martín Miralles, "Hungry Geese" (UIB, 2021), sections 2.4 and 2.5.
+    """The network of Martín Miralles, "Hungry Geese" (UIB, 2021), sections 2.4 and 5.2.
 
     Blocks of a 3x3 convolution, LeakyReLU and batch normalization; means over the board; dense
     layers of 1024 and 512 with LeakyReLU and dropout. With a value, a dense layer of 512 for each
-    of the two heads follows that of 1024.
+    of the two heads follows that of 1024. The slope of LeakyReLU is our choice, `SLOPE`.
     """
 
     def __init__(self, config: ACConfig, encoder: SeatEncoder):

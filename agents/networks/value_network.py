@@ -98,7 +98,7 @@ class ValueView:
 class ValueNetwork(nn.Module):
     """Convolutions, dropout, a hidden layer and one number in (-1, 1).
 
-    The value network of Sancho and Fernández' Othello document, section II-D.
+    The value network of Sancho and Fernández' Othello document, section III-D.
     """
 
     def __init__(self, config: ValueConfig, shape: tuple[int, int, int]):

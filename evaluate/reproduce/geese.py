@@ -30,6 +30,7 @@ def reproduce(
     precision: str = "auto",
     processes: int | None = None,
     keep: bool = False,
+    rewrite: bool = False,
 ) -> None:
     """Play all competitions of the thesis, and let its networks learn; then what goes beyond it.
 
@@ -55,6 +56,7 @@ def reproduce(
             processors made for it, or "auto", the faster one.
         processes: how many commands run side by side; one for each core by default.
         keep: leave out what the report has already, even if `runs` is empty.
+        rewrite: write the report again from its results.json, and make nothing.
 
     Raises:
         ValueError: if an option is unknown, or what a `part` needs is not there.
@@ -65,19 +67,23 @@ def reproduce(
     for path in episodes:
         if not path.exists():
             raise FileNotFoundError(f"there is no {str(path)!r}")
-    if part == "real" and not episodes:
+    if part == "real" and not episodes and not rewrite:
         raise ValueError("part real needs recorded games: --episodes FILE ...")
     if part == "beyond" and not is_shipped():
         raise ValueError(f"part beyond needs the network ac:{SHIPPED}, which is not there")
     folder = runs / ("geese_fast" if fast else "geese")
     out = (folder / "report" if fast else Path("docs/results/geese")) if out is None else out
-    if episodes and part in ("all", "real"):
+    if episodes and part in ("all", "real") and not rewrite:
         check_asked(folder / "asked.json", episodes, bands)
     planned = {
         "document": document_pieces(fast, precision),
         "real": real_pieces(episodes, bands, fast, precision),
         "beyond": beyond_pieces(fast, precision),
     }
+    if rewrite:
+        geese_report.write(earlier(out, planned), planned, out, fast=fast)
+        print(f"report: {out / 'report.md'}")
+        return
     every = planned["document"] | planned["real"] | planned["beyond"]
     part_of = {piece: name for name, pieces in planned.items() for piece in pieces}
     records = earlier(out, planned)

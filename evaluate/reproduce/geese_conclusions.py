@@ -9,10 +9,9 @@ import numpy as np
 from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.reproduce.geese_outcomes import Difference, difference, read_outcomes
-from ludoteca.evaluate.reproduce.geese_runs import FLAT
+from ludoteca.evaluate.reproduce.geese_runs import FLAT, called
 from ludoteca.evaluate.reproduce.study import Records
-
-HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
+from ludoteca.evaluate.reproduce.verdicts import FAILS, HOLDS, OPEN, by_interval
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class Conclusion:
 
     Attributes:
         claim: what the thesis says.
-        verdict: `HOLDS`, `FAILS` or `OPEN`: whether it is so in the numbers at hand.
+        verdict: whether it is so in the numbers at hand, see `verdicts`.
         evidence: the numbers that decide it.
     """
 
@@ -55,7 +54,7 @@ def survival(match: Mapping[str, Any], weights: Sequence[float]) -> Difference:
 
 def verdict(found: Difference) -> str:
     """Return whether a difference that ought to be positive is."""
-    return HOLDS if found.low > 0 else FAILS if found.high < 0 else OPEN
+    return by_interval(found.low, found.high)
 
 
 def signed(found: Difference, scale: float = 1.0, digits: int = 3) -> str:
@@ -106,13 +105,32 @@ def _dead_ends(found: Records) -> Conclusion:
     deaths, forced, heads, forced_heads = np.array(counts).sum(0).tolist()
     most = deaths - heads + forced_heads
     low, high = wilson(forced, deaths)[0], wilson(most, deaths)[1]
+    elsewhere = _forced_elsewhere(found)
+    others = (
+        f". That is among equals: against agents of other kinds it is {percent(min(elsewhere))} to "
+        f"{percent(max(elsewhere))}, by the competition"
+        if elsewhere
+        else ""
+    )
     return Conclusion(
         "flat Monte Carlo dies because it does not see dead ends",
         HOLDS if low > 0.5 else FAILS if high < 0.5 else OPEN,
-        f"of {deaths:,} deaths, no other move would have helped in {percent(forced / deaths)}, and "
-        f"{percent(1 - most / deaths)} are collisions of heads that another move would have "
-        "avoided; it holds if the former are more than half, and not if the latter are",
+        f"in competitions of four such agents, of {deaths:,} deaths, no other move would have "
+        f"helped in {percent(forced / deaths)}, and {percent(1 - most / deaths)} are collisions of "
+        "heads that another move would have avoided; it holds if the former are more than half, "
+        f"and not if the latter are{others}",
     )
+
+
+def _forced_elsewhere(found: Records) -> list[float]:
+    """Return the shares of flat Monte Carlo's deaths without a way out, by other competition."""
+    return [
+        sum(told["lives"]["forced"].values()) / told["lives"]["deaths"]
+        for name, match in found.items()
+        if name not in FLAT and "outcomes" in match
+        for told in match["agents"]
+        if told["agent"].startswith("flat:") and told["lives"]["deaths"] > 0
+    ]
 
 
 def _pupil(found: Records) -> Conclusion:
@@ -161,11 +179,21 @@ def _real(found: Records) -> Conclusion:
 
 
 def _deterministic(found: Records) -> Conclusion:
-    ahead = scores(found["teachers"], (1, 0, -1, 0))
+    """Compare both in the final, with the thesis' goose; beside it with other readings of it."""
+    ahead = scores(found["final"], (-1, 1, 0, 0))
+    goose, monte_carlo = (told["lives"] for told in found["final"]["agents"][:2])
+    others = [
+        f"{called(match['agents'][0]['agent'])}: {signed(scores(match, (-1, 1, 0, 0)))}"
+        for match in (found.get(name) for name in ("final-valid", "final-default"))
+        if match
+    ]
+    beside = f"; against other readings of that agent {', '.join(others)}" if others else ""
     return Conclusion(
         "flat Monte Carlo plays better than the deterministic agent",
         verdict(ahead),
-        f"with 1000 simulations and depth 6 it scores {signed(ahead)} more",
+        f"in the final with the thesis' rules to the letter it scores {signed(ahead)} more, and "
+        f"wins {monte_carlo['wins']:,} of {monte_carlo['geese']:,} games, the deterministic agent "
+        f"{goose['wins']:,}{beside}",
     )
 
 
@@ -174,7 +202,7 @@ CHECKS: tuple[tuple[tuple[str, ...], Callable[[Records], Conclusion]], ...] = (
     (("factors",), _depth),
     (("depth-4",), _few),
     (tuple(FLAT), _dead_ends),
-    (("teachers",), _deterministic),
+    (("final",), _deterministic),
     (("teachers",), _pupil),
     (("teachers", "agreement", *(f"net-{count}" for count, _ in TEACHERS)), _noise),
     (("real",), _bands),

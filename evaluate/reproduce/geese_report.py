@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ludoteca.evaluate.markdown import table
+from ludoteca.evaluate.markdown import percent, table
 from ludoteca.evaluate.reproduce.geese_conclusions import conclusions
 from ludoteca.evaluate.reproduce.geese_pieces import Network, Planned
 from ludoteca.evaluate.reproduce.geese_records import is_recorded
@@ -12,6 +12,7 @@ from ludoteca.evaluate.reproduce.geese_runs import (
     BANDS,
     BEST_FLAT,
     FLAT,
+    LITERAL,
     LOOPS,
     SHIPPED,
     SIMULATIONS,
@@ -29,7 +30,7 @@ from ludoteca.evaluate.reproduce.geese_tables import (
     match_rows,
     ratings_table,
 )
-from ludoteca.evaluate.reproduce.study import Records, made_lines, write_study
+from ludoteca.evaluate.reproduce.study import Records, made_lines, provenance, write_study
 from ludoteca.evaluate.reproduce.thesis_geese import REAL_ACCURACY, SECONDS, SIMULATED_ACCURACY
 
 REAL_NETS = tuple(f"net-real-{k}" for k in range(len(BANDS)))
@@ -54,7 +55,7 @@ def write(
         for name, piece in pieces.items()
         if isinstance(piece, Network)
     }
-    parts = [HEAD]
+    made, parts = provenance(out, records), [HEAD]
     if fast:
         parts.append("**A fast run, to see that all of it works: its numbers tell nothing.**")
     parts += [section(found, names) for needed, section in SECTIONS if found.keys() >= set(needed)]
@@ -62,8 +63,8 @@ def write(
         parts += [deaths_section(found, names), ratings_section(found, names)]
     parts.append(missing_section(records))
     if found:
-        parts.append(how_section(records, planned))
-    write_study(out, "\n\n".join(filter(None, parts)) + "\n", records)
+        parts.append(how_section(records, planned, made["versions"]))
+    write_study(out, "\n\n".join(filter(None, parts)) + "\n", records, made)
 
 
 HEAD = f"""# Hungry Geese: flat Monte Carlo, networks it teaches, and a network of self-play
@@ -85,7 +86,9 @@ seat equally often. Beside the thesis stand the first games alone, as many as it
 - **length**: mean number of segments at the end, of those that live.
 
 Brackets hold 95 % intervals: Wilson's of shares, normal ones of means. `{called(flat(*BEST_FLAT))}`
-is flat Monte Carlo with {BEST_FLAT[0]} simulations of {BEST_FLAT[1]} plies, the thesis' best."""
+is flat Monte Carlo with {BEST_FLAT[0]} simulations of {BEST_FLAT[1]} plies, the thesis' best.
+`{called(LITERAL)}` is the thesis' agent of fixed rules to the letter, `deterministic` ours
+after its description, with two rules more, which is much stronger."""
 
 
 def conclusions_section(found: Records, names: Names) -> str:
@@ -172,8 +175,9 @@ def simulated_section(found: Records, names: Names) -> str:
 
 The thesis' network: six convolutions with 24 filters, means over the board, layers of 1024 and 512.
 It learns the moves of agents in games against themselves, with the thesis' optimizer, but for
-{epochs} epochs at most and in {precision}; a best epoch near the last one means that more would
-have helped a little. `foretold`: how many moves of games that it did not learn from it tells right;
+{epochs} epochs at most and in {precision}, which the thesis does not speak of; a best epoch near
+the last one means that more would have helped a little. Each network is one training run with one
+seed. `foretold`: how many moves of games that it did not learn from it tells right;
 the thesis' best beside it.
 
 A teacher that chooses by chance does not always answer the same. {asked:,} positions of such games
@@ -228,8 +232,11 @@ def real_section(found: Records, names: Names) -> str:
     return f"""## Networks that recorded games teach (figure 10)
 
 The thesis' network again, with the moves of four groups of agents, the weakest first. The thesis
-takes agents of Kaggle's competition by their ratings; groups that are told by names here stand for
-these only in their order. An article of its author has 75 % after 10 epochs and 81.0 % after 13.
+takes games of Kaggle's competition, and agents by their ratings. The games here are not of the
+competition: public agents played them offline, against each other, in Kaggle's environment. Groups
+that are told by names stand for the thesis' only in their order. An article of its author has 75 %
+after 10 epochs and 81.0 % after 13. Each network is one training run with one seed, and computed in
+{found["net-real-0"]["training"]["precision"]}.
 
 {table((*NETWORK_HEADINGS, "thesis, % (ratings)"), rows)}
 
@@ -238,7 +245,10 @@ these only in their order. An article of its author has 75 % after 10 epochs and
 All moves, or only the best players'? Each network has two geese in a game, and has won if the
 better one comes first, alone. Both had as many epochs; those of all moves are longer.
 
-{table(MATCH_HEADINGS, match_rows(found, ("all-or-best",), names), texts=2)}"""
+{table(MATCH_HEADINGS, match_rows(found, ("all-or-best",), names), texts=2)}
+
+These are two networks, one of each kind: whether other trainings would differ so, one match does
+not tell."""
 
 
 def whose(one: Mapping[str, Any]) -> list[str]:
@@ -250,16 +260,35 @@ def whose(one: Mapping[str, Any]) -> list[str]:
 def final_section(found: Records, names: Names) -> str:
     """Return the thesis' last competition."""
     slowest = max(told["seconds_per_move"] for told in found["final"]["agents"])
+    others = "".join(
+        f"\n\n{text}\n\n{competition_table(found[name], names)}{note(found[name])}"
+        for name, text in OTHER_FINALS.items()
+        if name in found
+    )
     return f"""## The final (figure 11)
 
 The deterministic agent, flat Monte Carlo, and of both kinds of networks the one with the most
-points in its competition. Where the thesis leaves the deterministic agent open, ours looks three
-steps ahead for rivals, and takes any food while it is short. The slowest of them takes
-{1000 * slowest:.1f} ms a move.
+points in its competition. The deterministic agent is the thesis' to the letter,
+`{LITERAL}`: it ignores a food that another goose is nearer to, and its corridors do not
+depend on where rivals may go. The slowest of them takes {1000 * slowest:.1f} ms a move.
 
-{competition_table(found["final"], names, "final")}
+{competition_table(found["final"], names, "final")}{note(found["final"])}
 
-{beside_thesis(found, ("final",), names)}"""
+{beside_thesis(found, ("final",), names)}{others}"""
+
+
+def note(record: Mapping[str, Any]) -> str:
+    """Return what a record has to say that differs from its plan, as a paragraph."""
+    return f"\n\nNote: {record['note']}" if "note" in record else ""
+
+
+OTHER_FINALS = {
+    "final-valid": """The thesis says that a goose without a food of its own "simply moves to a
+valid position", and describes following one's tail only as what others do. Above it follows its
+tail; here it takes the first of the valid moves with the deepest corridors:""",
+    "final-default": """With the default of our `deterministic`, which goes for any food while it is
+short, and whose corridors keep three steps away from rivals, which the thesis does not tell:""",
+}
 
 
 def deaths_section(found: Records, names: Names) -> str:
@@ -268,9 +297,23 @@ def deaths_section(found: Records, names: Names) -> str:
 
 In all competitions of four agents together, causes in % of the deaths. `no way out`: no other
 move would have saved the goose in the step in which it died, the others moving as they did. A dead
-end has such a death at its end; a collision of heads mostly could have been avoided.
+end has such a death at its end; a collision of heads mostly could have been avoided. How often
+there is no way out depends on the rivals: flat Monte Carlo, with 1000 simulations and depth 6, had
+none in {ways_out(found)} of its deaths, by the competition.
 
 {deaths_table(found, names)}"""
+
+
+def ways_out(found: Records) -> str:
+    """Return the range of the shares of deaths without a way out of the best flat Monte Carlo."""
+    shares = [
+        sum(told["lives"]["forced"].values()) / max(told["lives"]["deaths"], 1)
+        for match in found.values()
+        if "outcomes" in match
+        for told in match["agents"]
+        if told["agent"] == flat(*BEST_FLAT)
+    ]
+    return f"{percent(min(shares))} to {percent(max(shares))}" if shares else "-"
 
 
 def ratings_section(found: Records, names: Names) -> str:
@@ -278,10 +321,10 @@ def ratings_section(found: Records, names: Names) -> str:
     return f"""## Ratings
 
 Elo points by the model of Plackett and Luce, from the orders in which the geese came in in all
-competitions of four; who tie count as every order in equal parts. 100 points more mean to come in
-ahead of the other in 64 % of the games; the mean of all is 0. The ratings are the most likely ones
-over all games at once, so that they have confidence intervals and do not depend on the order of the
-games, as those of OpenSkill would.
+competitions of four different agents; ties count as every order in equal parts. 100 points more
+mean to come in ahead of the other in 64 % of the games; the mean of all is 0. The ratings are the
+most likely ones over all games at once, so that they have confidence intervals and do not depend on
+the order of the games, as those of OpenSkill would.
 
 {ratings_table(found, names)}"""
 
@@ -299,7 +342,9 @@ def missing_section(records: Mapping[str, Records]) -> str:
     return "\n".join(("## What is not here", "", *lines)) if lines else ""
 
 
-def how_section(records: Mapping[str, Records], planned: Mapping[str, Planned]) -> str:
+def how_section(
+    records: Mapping[str, Records], planned: Mapping[str, Planned], versions: Mapping[str, str]
+) -> str:
     """Return what is needed to do it again."""
     every = [one for part in records.values() for one in part.values()]
     training = sum(one["training"]["seconds"] for one in every if "training" in one) / 60
@@ -315,7 +360,7 @@ def how_section(records: Mapping[str, Records], planned: Mapping[str, Planned]) 
   record. Pieces: {counts}.
 - Time, one core each: {training:.1f} minutes of training, {playing:.1f} of competitions; games to
   learn from come on top.
-{made_lines(records)}
+{made_lines(records, versions)}
 - Every piece's settings and results are in [results.json](results.json)."""
 
 

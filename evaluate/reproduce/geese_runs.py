@@ -28,6 +28,10 @@ FLAT = {
     "factors": ((125, 4), (1000, 4), (125, 6), (1000, 6)),
 }
 BEST_FLAT = (1000, 6)
+# The thesis' goose of fixed rules, to the letter, and as its text can be read, too: a goose without
+# food of its own follows its tail, or just takes the first valid move.
+LITERAL = "deterministic:variant=thesis"
+LITERAL_VALID = f"{LITERAL},tail=False"
 TAUGHT_GAMES = 1_000  # that a network learns from; the deterministic agent's are twice as long
 SHIPPED = "geese"  # name of the network of self-play that comes with the package
 SEARCH = "simulations=32"  # of the network of self-play
@@ -41,11 +45,21 @@ FEWER = {
     "ours-timed": 20,
     "ours-search-or-not": 8,
     "ours-timed-or-not": 20,
+    "ours-mcts": 4,
+    "ours-random-safe": 4,
     "tree": 2,
 }
+# Competitions with three agents that the network of self-play has never been trained against.
+OUTSIDERS = {"ours-mcts": "mcts:simulations=500", "ours-random-safe": "random_safe"}
 TREE = "mcts:simulations=1000"  # the tree search without a network, in the same competition
 TARGET = 0.6  # share of games that the network of self-play is to win, and to survive
-# Networks that learn by self-play from nothing -> preset of the training, games, and games between
+# The thesis' last competition, by which of the geese of fixed rules plays in it, and games.
+FINALS = {
+    "final": (LITERAL, 500),
+    "final-valid": (LITERAL_VALID, 500),
+    "final-default": ("deterministic", GAMES),
+}
+# Networks that learn by self-play -> preset of the training, games, and games between
 # evaluations. The thesis does not tell how many games its loop had.
 LOOPS = {
     "loop-document": ("document", 20_000, 2_000),
@@ -138,9 +152,12 @@ def real_pieces(
             "all-or-best", (cnn("net-real-all", precision), cnn(strongest, precision)), fast,
             ("net-real-all", strongest),
         ),
-        competition(
-            "final", ("deterministic", flat(*BEST_FLAT), "{simulated}", "{real}"), fast, after,
-            {"simulated": "simulated", "real": "real"},
+        *(
+            competition(
+                name, (goose, flat(*BEST_FLAT), "{simulated}", "{real}"), fast, after,
+                {"simulated": "simulated", "real": "real"}, games,
+            )
+            for name, (goose, games) in FINALS.items()
         ),
     ]  # fmt: skip
     return {piece.name: piece for piece in pieces}
@@ -192,6 +209,10 @@ def beyond_pieces(fast: bool = False, precision: str = "auto") -> Planned:
             match, against = f"{name}-or-not", (spec, players["ours"])
             games = GAMES // FEWER[match]
             pieces.append(competition(match, against, fast, games=games, networks=shipped))
+    for name, rival in OUTSIDERS.items():
+        agents = (players["ours"], rival, rival, rival)
+        games = GAMES // FEWER[name]
+        pieces.append(competition(name, agents, fast, games=games, networks=shipped))
     agents = (TREE, "deterministic", flat(*BEST_FLAT), "{simulated}")
     winners = {"simulated": "simulated"}
     pieces.append(competition("tree", agents, fast, simulated, winners, GAMES // FEWER["tree"]))
@@ -259,6 +280,8 @@ def called(spec: str, networks: Mapping[str, str] | None = None) -> str:
     """
     name, _, rest = spec.partition(":")
     options = dict(pair.split("=", 1) for pair in rest.split(",") if "=" in pair)
+    if spec in GEESE:
+        return GEESE[spec]
     if name == "mcts":
         return f"decoupled UCT {options['simulations']}"
     if name == "flat":
@@ -272,6 +295,9 @@ def called(spec: str, networks: Mapping[str, str] | None = None) -> str:
         count = options.get("simulations")
         return f"self-play, {count} simulations" if count else "self-play"
     return spec
+
+
+GEESE = {LITERAL: "deterministic (thesis)", LITERAL_VALID: "deterministic (thesis, first move)"}
 
 
 def is_shipped() -> bool:

@@ -131,17 +131,22 @@ def deaths_table(found: Records, names: Names) -> str:
 
 
 def ratings_table(found: Records, names: Names) -> str:
-    """Return the ratings of all agents of competitions of four, the best first."""
+    """Return the ratings of all agents of competitions of four different agents, the best first."""
+    rated = {
+        name: match
+        for name, match in competitions_of_four(found).items()
+        if len({one["agent"] for one in match["agents"]}) == len(match["agents"])
+    }
     ratings = rate_all(
         {
             name: (
                 [called(told["agent"], names) for told in match["agents"]],
                 read_outcomes(match["outcomes"]),
             )
-            for name, match in competitions_of_four(found).items()
+            for name, match in rated.items()
         }
     )
-    totals = total_lives(found, names)
+    totals = total_lives(rated, names)
     rows = [
         (
             name,

@@ -5,6 +5,7 @@ simulations a move: 48,000 games. A draw is a loss for both, in the searches and
 the move with the highest mean is played.
 """
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.report import write_report
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import cores, run_tournament
+from ludoteca.evaluate.tournament.stored import read_results
 
 FAST_GAMES_PER_PAIR = 24
 POLICIES = {  # as spec strings
@@ -32,6 +34,7 @@ def reproduce(
     extended: bool = False,
     seed: int = 0,
     processes: int | None = None,
+    rewrite: bool = False,
 ) -> None:
     """Play the study of the thesis in General Game Playing, and compare with its tables.
 
@@ -46,12 +49,18 @@ def reproduce(
             thesis' questions for future work.
         seed: the same seed gives the same games.
         processes: how many play side by side; one for each core by default.
+        rewrite: write the comparison again from the tournaments' reports in `out`, and play
+            nothing.
     """
     name = "ggp_extended" if extended else "ggp"
     processes = cores() if processes is None else processes
     records = runs / (f"{name}_fast" if fast else name)
     out = (records / "report" if fast else Path("docs/results") / name) if out is None else out
     stages = ggp_extended.stages(fast, seed) if extended else study(fast, seed)
+    if rewrite:
+        _rewrite(out, tuple(stages), extended)
+        print(f"report: {out / 'report.md'}")
+        return
     found: dict[str, Results] = {}
     for stage, tournament in stages.items():
         print(f"{stage}: {tournament.total_games:,} games", file=sys.stderr)
@@ -65,6 +74,17 @@ def reproduce(
         by_simulations = {int(stage): results for stage, results in found.items()}
         ggp_report.write(by_simulations, out, processes=processes)
     print(f"report: {out / 'report.md'}")
+
+
+def _rewrite(out: Path, stages: tuple[str, ...], extended: bool) -> None:
+    """Write the comparison again from the reports of its tournaments."""
+    found = {stage: read_results(out / stage) for stage in stages}
+    content = json.loads((out / ("answers.json" if extended else "comparison.json")).read_text())
+    made = {key: content[key] for key in ("about", "versions")}
+    if extended:
+        ggp_extended.write(found, out, made)
+    else:
+        ggp_report.write({int(stage): one for stage, one in found.items()}, out, made)
 
 
 def study(fast: bool, seed: int) -> dict[str, Tournament]:

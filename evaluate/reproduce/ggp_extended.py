@@ -82,15 +82,19 @@ def stages(fast: bool, seed: int) -> dict[str, Tournament]:
     }
 
 
-def write(found: Mapping[str, Results], out: Path, **about: Any) -> None:
+def write(
+    found: Mapping[str, Results], out: Path, made: Mapping[str, Any] | None = None, **about: Any
+) -> None:
     """Write `report.md` and `answers.json`.
 
     Args:
         found: the tournaments, by name.
         out: the folder; the tournaments' own reports are in folders there.
+        made: `"about"` and `"versions"` of the run that played them; by default this one.
         about: what else to tell about the run.
     """
-    run, versions = {**about_this_run(), **about}, our_versions()
+    made = made or {"about": {**about_this_run(), **about}, "versions": our_versions()}
+    run, versions = made["about"], made["versions"]
     ratings = {
         stage: {
             name: [round(float(x), 1) for x in (one.elo[a], one.low[a], one.high[a])]
@@ -131,7 +135,8 @@ def to_markdown(found: Mapping[str, Results], run: dict[str, Any], versions: dic
         _by_game(timed),
         "## With which enhancements is UCB as good as plain UCB-alpha2?",
         "UCB has alpha = 2. Wins against plain alpha2 of the games that were decided, over all "
-        "games, with Wilson intervals; bold where the interval reaches 50 %.",
+        "games, with Wilson intervals; bold where the interval reaches 50 %, so that UCB cannot be "
+        "told to be weaker. Of some 70 games each, these intervals are wide.",
         _equivalents(equal, timed),
         "## How it was made",
         *how_it_was_made(run, versions),
@@ -169,17 +174,21 @@ def _edge(results: Results) -> str:
 
 
 def _podium(results: Results) -> str:
-    """Name the three best."""
+    """Name the best, or all whose intervals overlap the best one's, and three at least."""
     ratings, names = results.ratings, results.tournament.names
-    best = np.argsort(-ratings.elo, kind="stable")[:3]
-    return (
-        "; ".join(
-            f"{bold(names[a], k == 0)} {ratings.elo[a]:+.0f} "
-            f"({ratings.low[a]:+.0f} to {ratings.high[a]:+.0f})"
-            for k, a in enumerate(best)
-        )
-        + "."
+    ordered = np.argsort(-ratings.elo, kind="stable").tolist()
+    tied = [a for a in ordered if ratings.high[a] >= ratings.low[ordered[0]]]
+    listed = "; ".join(
+        f"{bold(names[a], a in tied)} {ratings.elo[a]:+.0f} "
+        f"({ratings.low[a]:+.0f} to {ratings.high[a]:+.0f})"
+        for a in ordered[: max(3, len(tied))]
     )
+    together = (
+        f" The intervals of the first {len(tied)} overlap: which of them is best cannot be told."
+        if len(tied) > 1
+        else ""
+    )
+    return f"{listed}.{together}"
 
 
 def _by_game(results: Results) -> str:
@@ -187,7 +196,8 @@ def _by_game(results: Results) -> str:
     overall, each = results.ratings, results.ratings_by_game
     rows = []
     for a in np.argsort(-overall.elo, kind="stable"):
-        cells = [bold(f"{one.elo[a]:+.0f}", one.elo[a] == one.elo.max()) for one in each]
+        # Equal numbers of wins make ratings that are equal but for rounding.
+        cells = [bold(f"{one.elo[a]:+.0f}", one.elo.max() - one.elo[a] < 0.01) for one in each]
         interval = f"{overall.low[a]:+.0f} to {overall.high[a]:+.0f}"
         rows.append([results.tournament.names[a], f"{overall.elo[a]:+.0f}", interval, *cells])
     return table(("agent", "Elo", "95 % interval", *GAME_NAMES), rows)

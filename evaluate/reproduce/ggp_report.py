@@ -1,6 +1,7 @@
 """The report of the study beside the thesis' tables."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -22,25 +23,48 @@ from ludoteca.evaluate.reproduce.thesis_ggp import (
     WILCOXON,
     WINS,
 )
+from ludoteca.evaluate.reproduce.verdicts import FAILS, HOLDS, OPEN, UNCORRECTED, VERDICTS
 from ludoteca.evaluate.tournament.analysis import Analysis, analyze
 from ludoteca.evaluate.tournament.report import duration, how_it_was_made
 from ludoteca.evaluate.tournament.results import Results
 
 NORMAL_95 = 1.96
+SUMMARY = {
+    HOLDS: "hold here",
+    UNCORRECTED: "hold only without Holm's correction",
+    FAILS: "do not hold",
+    OPEN: "cannot be told",
+}
+READ_VERDICTS = (
+    "A conclusion holds, or does not, if the whole 95 % interval of what decides it says so, or a "
+    "test at 0.05; intervals of sums of wins are normal ones, and rather too wide than too narrow. "
+    "The thesis does not correct its tests for their number. Between five policies there are ten, "
+    "and with eight games Wilcoxon's smallest p, 0.0078, becomes 0.078 by Holm's correction: after "
+    "it, none of these tests is significant, here or in the thesis."
+)
 THESIS_GAMES = GAMES_PER_PAIR * (len(POLICIES) - 1)  # that each policy played of each game
 
 
-def write(found: Mapping[int, Results], out: Path, **about: Any) -> None:
+def write(
+    found: Mapping[int, Results], out: Path, made: Mapping[str, Any] | None = None, **about: Any
+) -> None:
     """Write `report.md` and `comparison.json`.
 
     Args:
         found: the tournaments, by simulations a move.
         out: the folder; the tournaments' own reports are in folders there.
+        made: `"about"` and `"versions"` of the run that played them; by default this one.
         about: what else to tell about the run.
     """
-    run, versions = {**about_this_run(), **about}, our_versions()
+    made = made or {"about": {**about_this_run(), **about}, "versions": our_versions()}
+    run, versions = made["about"], made["versions"]
     shares = {s: results.points() / results.games_per_agent for s, results in found.items()}
-    ours = conclusions({s: THESIS_GAMES * share for s, share in shares.items()})
+    # Rounded, or equal numbers of wins differ in their last digits, which tests by ranks take for
+    # differences.
+    ours = conclusions(
+        {s: np.round(THESIS_GAMES * share, 6) for s, share in shares.items()},
+        next(iter(found.values())).games_per_agent,
+    )
     content = {
         "about": run,
         "versions": versions,
@@ -69,15 +93,16 @@ def to_markdown(
     """Return the report."""
     per_pair = next(iter(found.values())).tournament.games_per_pair
     played = sum(results.tournament.total_games for results in found.values())
-    holding = sum(one.holds for one in ours)
+    counts = Counter(one.verdict for one in ours)
+    summary = "; ".join(f"{counts[one]} {SUMMARY[one]}" for one in VERDICTS if counts[one])
     blocks = [
         "# Selection policies in General Game Playing: the thesis' study, played again",
         f"Five policies in eight games, {per_pair} games a pair and game, {played:,} games in all: "
         "Monte Carlo tree search, uniformly random playouts, a draw a loss for both, the move with "
         "the highest mean played. The thesis (UAEMex, 2021) played 48,000 games with GGP-Base in "
         "Java.",
-        f"**{holding} of the {len(ours)} conclusions that were checked hold here**; they are "
-        "listed at the end.",
+        f"**Of the {len(ours)} conclusions that were checked, {summary}**; they are listed at the "
+        "end.",
     ]
     if per_pair != GAMES_PER_PAIR:
         blocks.append(
@@ -88,10 +113,11 @@ def to_markdown(
         blocks += _at(simulations, results, shares[simulations])
     blocks += [
         "## The thesis' conclusions",
+        READ_VERDICTS,
         table(
             ("simulations", "the thesis says", "here", "numbers here"),
             [
-                [one.simulations, one.claim, "holds" if one.holds else "**does not**", one.evidence]
+                [one.simulations, one.claim, bold(one.verdict, one.verdict != HOLDS), one.evidence]
                 for one in ours
             ],
             texts=4,
@@ -145,7 +171,7 @@ def _at(simulations: int, results: Results, shares: NDArray[np.float64]) -> list
         f"{beyond.size}, where chance alone makes {0.05 * beyond.size:.0f}. Over all cells, the "
         f"correlation with the thesis is {correlation:.2f}.",
         table(("game", *POLICY_NAMES), rows),
-        _statistics(simulations, analyze(wins), analyze(thesis)),
+        _statistics(simulations, analyze(np.round(wins, 6)), analyze(thesis)),
         f"Box plots, ratings, ranks and every pair: [report]({simulations}/report.md).",
         f"![Wins over the games, {simulations} simulations]({simulations}/points.png)",
     ]

@@ -21,6 +21,7 @@ def reproduce(
     precision: str = "auto",
     processes: int | None = None,
     keep: bool = False,
+    rewrite: bool = False,
 ) -> None:
     """Train all networks of the document on Hex and ours, and compare with its tables.
 
@@ -39,6 +40,7 @@ def reproduce(
             processors made for it, or "auto", the faster one.
         processes: how many runs of the document's go side by side; one for each core by default.
         keep: leave out the runs that the report has already, even if `runs` is empty.
+        rewrite: write the report again from its results.json, and make nothing.
     """
     choice("part", part, ("all", *PARTS))
     choice("precision", precision, ("auto", "float32", "bfloat16"))
@@ -50,6 +52,10 @@ def reproduce(
         "document": document_runs(FAST if fast else 1, precision),
     }
     records = earlier(out, planned)
+    if rewrite:
+        hex_report.write(records, planned, folder, out, fast=fast)
+        print(f"report: {out / 'report.md'}")
+        return
     # Ours use two cores each, and one begins with another's network.
     for name, side_by_side in (("beyond", 1), ("document", processes)):
         if part not in ("all", name):

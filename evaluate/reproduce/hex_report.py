@@ -10,7 +10,7 @@ from ludoteca.evaluate.markdown import table
 from ludoteca.evaluate.reproduce import document_hex as document
 from ludoteca.evaluate.reproduce.hex_records import Curve
 from ludoteca.evaluate.reproduce.hex_runs import ABLATIONS, MIXED, Run, grid_name
-from ludoteca.evaluate.reproduce.study import Records, made_lines, write_study
+from ludoteca.evaluate.reproduce.study import Records, made_lines, provenance, write_study
 
 # What the issue of beating the document asks for: board, opponent, seat -> document, ours.
 TARGETS = (
@@ -52,8 +52,9 @@ def write(
     for name, title in PICTURES.items():
         if name in theirs and (folder / name / "metrics.csv").exists():
             write_whole(out / f"{name}.png", draw(Curve(folder / name), title))
-    parts.append(how_section(records, planned))
-    write_study(out, "\n\n".join(parts) + "\n", records)
+    made = provenance(out, records)
+    parts.append(how_section(records, planned, made["versions"]))
+    write_study(out, "\n\n".join(parts) + "\n", records, made)
 
 
 PICTURES = {"best": "wins and loss of the longer run", "second": "second player"}
@@ -73,17 +74,16 @@ def beyond_section(ours: Records) -> str:
         if found is None:
             continue
         rated = rating(found, opponent, seat)
-        reached = "yes" if 100 * rated["win_rate"] >= target else "**no**"
         rows.append(
             (
                 f"{size}x{size}, {seat} player against {opponent}",
                 theirs,
                 target,
-                interval(rated),
-                f"{rated['games']:,}",
+                shown(rated, opponent),
+                "1" if opponent in WITHOUT_CHANCE else f"{rated['games']:,}",
                 f"{found['training']['games']:,}",
                 f"{found['training']['seconds'] / 60:.1f}",
-                reached,
+                reached(rated, opponent, target),
             )
         )
     headings = (
@@ -94,19 +94,21 @@ def beyond_section(ours: Records) -> str:
         (f"{name.removeprefix('hex')}x{name.removeprefix('hex')}", part["opponent"], *rates)
         for name, one in ours.items()
         for part in one["evaluation"]
-        for rates in [[interval(seat) for seat in part["seats"]]]
+        for rates in [[shown(seat, part["opponent"]) for seat in part["seats"]]]
     ]
     return f"""## Beyond the document
 
 Greedy play of the best network of a run with the preset `modern`, both seats learned by one
 network, from its own moves and the opponent's (mirrored), with the position after the reply as the
 next one. The document's numbers are shares over the whole training, with exploration; it used
-150,000 to 300,000 games.
+150,000 to 300,000 games. Mixed is also the opponent in the training of all these networks. A target
+is reached, or not, if the whole interval says so. Each network is one training run with one seed.
 
 {table(headings, rows)}
 
-All evaluations of these networks, wins in % with 95 % intervals. The heuristic always answers the
-same, so that all games of a seat against it are one.
+All evaluations of these networks, wins in % with 95 % intervals. Nothing is random in games of a
+network against the heuristic: all that were played in a seat are the same game, and count as one,
+without an interval.
 
 {table(("board", "against", "as first player", "as second player"), others, texts=2)}"""
 
@@ -133,6 +135,7 @@ def grid_section(theirs: Records) -> str:
         )
         for point in ordered
     ]
+    precision = ", ".join(sorted({runs[point]["training"]["precision"] for point in points}))
     headings = (
         "learning rate", "gamma", "epsilon", "layers", "games", "document, %", "ours, %",
         "last twentieth, %", "greedy, %",
@@ -141,8 +144,11 @@ def grid_section(theirs: Records) -> str:
 
 Wins as first player against Mixed on 5x5, mirrored, over the whole training. The document played
 150,000 games with each, and tells its 12 best of 36; the others played fewer games here. The
-settings are the document's as we read them: last layer zero instead of all weights, and rewards of
-1 instead of 100; the ablation below shows why.
+settings are the document's as we read them: last layer zero instead of all weights, rewards of 1
+instead of 100 (the ablation below shows why), and convolutions in {precision}, of which the
+document does not speak. Each line is one training run with one seed: its intervals are those of the
+evaluation's games, and say nothing of how other runs with the same settings would end. Of lines
+whose shares are near each other, the order tells nothing.
 
 {table(headings, rows, texts=0)}"""
 
@@ -247,7 +253,9 @@ def ablation_section(theirs: Records) -> str:
     games = theirs["ablation-literal"]["training"]["games"]
     return f"""## What the document's settings need to learn (ablation)
 
-{games:,} games each, first player against Mixed on 5x5, mirrored.
+{games:,} games each, first player against Mixed on 5x5, mirrored. Each line is **one training run
+with one seed**, and its interval that of the evaluation's games alone: differences between lines
+may be those between runs.
 
 {table(headings, rows)}
 
@@ -255,7 +263,7 @@ With all weights at zero, every hidden unit is zero for every position, and stay
 of a layer is a product with the layer above, or with the zeros that come in from below. Only the
 last biases learn, so that the network has one opinion of each cell, whatever the position. With
 other first weights and rewards of 100, the first gradients are so large that a step of 0.01 makes
-the loss explode; what is left are numbers that are no numbers, or units that are never active
+the loss explode; what is left are weights that are not finite, or units that are never active
 again. With rewards of 1 the same network learns."""
 
 
@@ -269,7 +277,11 @@ SECTIONS = (
 )
 
 
-def how_section(records: Mapping[str, Records], planned: Mapping[str, Mapping[str, Run]]) -> str:
+def how_section(
+    records: Mapping[str, Records],
+    planned: Mapping[str, Mapping[str, Run]],
+    versions: Mapping[str, str],
+) -> str:
     """Return what is needed to do it again."""
     spent = []
     for part, cores in (
@@ -287,9 +299,11 @@ def how_section(records: Mapping[str, Records], planned: Mapping[str, Mapping[st
 
 - Command: `python -m ludoteca.evaluate.reproduce hex`; every run's own command is in its record.
 - Training: {", ".join(spent)}.
-- Losses weigh `1 - plies / (longest game + 1)`: the document does not tell its weights. Networks
-  computed in {", ".join(sorted(precisions))}.
-{made_lines(records)}
+- Losses weigh `1 - plies / (longest game + 1)`: the document does not tell its weights.
+- Networks computed in {", ".join(sorted(precisions))} (`--precision auto`), also those with the
+  document's settings. That is our choice: the document does not speak of it, and PyTorch's default
+  is 32 bits; what difference it makes is not measured.
+{made_lines(records, versions)}
 - Every run's settings and results are in [results.json](results.json)."""
 
 
@@ -301,6 +315,25 @@ def rating(results: Mapping[str, Any], opponent: str, seat: str) -> dict[str, An
                 if rated["seat"] == seat:
                     return dict(rated)
     raise KeyError(f"no evaluation against {opponent} as {seat} player")
+
+
+WITHOUT_CHANCE = ("heuristic",)  # opponents that always answer the same, as do the networks
+
+
+def shown(rated: Mapping[str, Any], opponent: str) -> str:
+    """Return a share in % with its interval; of games that are all the same, whether it was won."""
+    if opponent in WITHOUT_CHANCE:
+        return "won" if rated["wins"] == rated["games"] else "not won"
+    return interval(rated)
+
+
+def reached(rated: Mapping[str, Any], opponent: str, target: float) -> str:
+    """Return whether a share of wins reaches a target in %, by its interval."""
+    if opponent in WITHOUT_CHANCE:
+        return "yes" if rated["wins"] == rated["games"] else "**no**"
+    if 100 * rated["low"] >= target:
+        return "yes"
+    return "**no**" if 100 * rated["high"] < target else "cannot be told"
 
 
 def interval(rated: Mapping[str, Any]) -> str:

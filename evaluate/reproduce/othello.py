@@ -24,6 +24,7 @@ def reproduce(
     precision: str = "auto",
     processes: int | None = None,
     keep: bool = False,
+    rewrite: bool = False,
 ) -> None:
     """Generate games of UCT, let value networks learn from them, and play all matches.
 
@@ -44,6 +45,7 @@ def reproduce(
             processors made for it, or "auto", the faster one.
         processes: how many commands run side by side; one for each core by default.
         keep: leave out what the report has already, even if `runs` is empty.
+        rewrite: write the report again from its results.json, and make nothing.
 
     Raises:
         ValueError: if an option is unknown, or `part` is "alphazero" and there is no such network.
@@ -70,7 +72,7 @@ def reproduce(
             othello_report.write(records, planned, out, fast=fast)
 
     for name, pieces in planned.items():
-        if part not in ("all", name) or (name == "alphazero" and not is_shipped()):
+        if rewrite or part not in ("all", name) or (name == "alphazero" and not is_shipped()):
             continue
         wanted = {key: piece for key, piece in pieces.items() if not isinstance(piece, Data)}
         known = set(records[name]) if keep else ()

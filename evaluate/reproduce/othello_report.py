@@ -23,7 +23,7 @@ from ludoteca.evaluate.reproduce.othello_runs import (
     Piece,
     Planned,
 )
-from ludoteca.evaluate.reproduce.study import Records, made_lines, write_study
+from ludoteca.evaluate.reproduce.study import Records, made_lines, provenance, write_study
 
 # The networks of 10,000 games: what their games were, and who looks.
 NOISE = ("random-10k", "random-10k-mover", "self-10k", "self-10k-mover")
@@ -46,7 +46,7 @@ def write(
         fast: whether the pieces are too small to tell anything.
     """
     found, beyond = records["document"], records["alphazero"]
-    parts = [HEAD]
+    made, parts = provenance(out, records), [HEAD]
     if fast:
         parts.append("**A fast run, to see that all of it works: its numbers tell nothing.**")
     parts.append(choices_section(planned["document"]))
@@ -60,8 +60,8 @@ def write(
     if found.keys() >= set(SIZE_MATCHES):
         write_whole(out / "strength.png", othello_plots.strength(found))
     if found or beyond:
-        parts.append(how_section(records, planned))
-    write_study(out, "\n\n".join(parts) + "\n", records)
+        parts.append(how_section(records, planned, made["versions"]))
+    write_study(out, "\n\n".join(parts) + "\n", records, made)
 
 
 HEAD = """# Othello: a value network from games of UCT
@@ -213,6 +213,7 @@ def networks_section(found: Records) -> str:
         "network", "games", "positions", "kept epoch", "training loss", "validation loss",
         "winner told, %", "minutes",
     )  # fmt: skip
+    precision = ", ".join(sorted({one["training"]["precision"] for one in names.values()}))
     fresh = found[f"test-{DOCUMENTS}"]["games"]
     by_phase = [
         f"Games of UCT against {opponent}:\n\n"
@@ -225,7 +226,8 @@ Networks are called by the opponent of their games, how many these are, and `mov
 the position as who moves. The loss is the mean squared error of results from -1 to 1; always saying
 0 has a loss of nearly 1. `winner told`: of positions in decided games, those where the value has
 the right sign. Validation is with games of the same kind that were not learned from, so that the
-losses of `random` and `self` do not compare.
+losses of `random` and `self` do not compare. Each network is one training run with one seed, and
+computed in {precision}, of which the document does not speak.
 
 {table(headings, rows)}
 
@@ -322,7 +324,9 @@ measured in games before; all games are played one by one.
 {READ_MATCHES}"""
 
 
-def how_section(records: Mapping[str, Records], planned: Mapping[str, Planned]) -> str:
+def how_section(
+    records: Mapping[str, Records], planned: Mapping[str, Planned], versions: Mapping[str, str]
+) -> str:
     """Return what is needed to do it again."""
     every = [one for part in records.values() for one in part.values()]
     training = sum(one["training"]["seconds"] for one in every if "training" in one) / 60
@@ -338,7 +342,7 @@ def how_section(records: Mapping[str, Records], planned: Mapping[str, Planned]) 
 - Command: `python -m ludoteca.evaluate.reproduce othello`; every piece's own command is in its
   record. Pieces: {counts}.
 - Time, one core each: {training:.0f} minutes of training, {playing:.0f} of matches.
-{made_lines(records)}
+{made_lines(records, versions)}
 - Every piece's settings and results are in [results.json](results.json)."""
 
 

@@ -18,6 +18,7 @@ def reproduce(
     runs: Path = Path("runs/reproduce"),
     fast: bool = False,
     keep: bool = False,
+    rewrite: bool = False,
 ) -> None:
     """Let AlphaZero learn games that are solved, and measure how perfectly it plays.
 
@@ -29,11 +30,17 @@ def reproduce(
         runs: folder for the training runs.
         fast: train for a small part of the games: nothing is learned so soon, but all of it runs.
         keep: leave out the runs that the report has already, even if `runs` is empty.
+        rewrite: write the report again from its results.json, and make nothing.
     """
     folder = runs / ("solved_fast" if fast else "solved")
     out = (folder / "report" if fast else Path("docs/results/solved")) if out is None else out
     pieces = planned(FAST if fast else 1)
     records = earlier(out, {PART: pieces}, _fits)
+
+    if rewrite:
+        solved_report.write(records, pieces, out, fast)
+        print(f"report: {out / 'report.md'}")
+        return
 
     def write(finished: str) -> None:
         records[PART][finished] = _record(folder / finished, pieces[finished])

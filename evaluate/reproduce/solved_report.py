@@ -13,10 +13,11 @@ from ludoteca.evaluate.reproduce.solved_runs import (
     OPPONENTS,
     PLIES,
     SEARCHES,
+    WITHOUT_CHANCE,
     Planned,
     positions_name,
 )
-from ludoteca.evaluate.reproduce.study import Records, made_lines, write_study
+from ludoteca.evaluate.reproduce.study import Records, made_lines, provenance, write_study
 
 PART = "solved"
 HEAD = """# AlphaZero in games whose results are known
@@ -41,8 +42,9 @@ def write(records: Mapping[str, Records], pieces: Planned, out: Path, fast: bool
     for begin, section in SECTIONS:
         if all(name in found for name in pieces if name.startswith(begin)):
             parts.append(section(found))
-    parts.append(_how(found, len(pieces)))
-    write_study(out, "\n\n".join(parts) + "\n", records)
+    made = provenance(out, records)
+    parts.append(_how(found, len(pieces), made["versions"]))
+    write_study(out, "\n\n".join(parts) + "\n", records, made)
 
 
 def lines_section(found: Records) -> str:
@@ -67,17 +69,39 @@ player, who can win: Nash, 1952) it is a proof of perfect play in that seat.
 
 def matches_section(found: Records) -> str:
     """Return the matches of Hex."""
-    rows, game = [], found["hex"]["config"]["game"]
-    for number, opponent in enumerate(OPPONENTS):
-        first = found[f"match-{number}"]["agents"][0]["seats"][0]
-        low, high = (100 * bound for bound in wilson(first["wins"], first["games"]))
-        share = 100 * first["wins"] / first["games"]
-        rows.append((opponent, first["games"], f"{share:.1f} ({low:.1f} to {high:.1f})"))
+    game = found["hex"]["config"]["game"]
+    rows = [
+        (
+            opponent,
+            *(
+                cell
+                for seat in found[f"match-{number}"]["agents"][0]["seats"]
+                for cell in _seat_cells(seat, opponent in WITHOUT_CHANCE)
+            ),
+        )
+        for number, opponent in enumerate(OPPONENTS)
+    ]
+    headings = (
+        "opponent", "games as first player", "won, % (95 % interval)",
+        "games as second player", "won, % (95 % interval)",
+    )  # fmt: skip
     return f"""## Hex against our other agents
 
-With 32 simulations a move, as first player of `{game}`.
+With 32 simulations a move on `{game}`, in both seats. The first player wins with
+perfect play, so that as second player the network can only win against mistakes. Nothing is random
+in its games against {" and ".join(f"`{one}`" for one in WITHOUT_CHANCE)}: all that were played in
+a seat are the same game, and count as one, without an interval.
 
-{table(("opponent", "games", "won, % (95 % interval)"), rows)}"""
+{table(headings, rows)}"""
+
+
+def _seat_cells(seat: Mapping[str, Any], one_game: bool) -> tuple[str, str]:
+    """Return how many different games were played in a seat, and which share was won."""
+    if one_game:
+        return "1", "won" if seat["wins"] == seat["games"] else "not won"
+    low, high = (100 * bound for bound in wilson(seat["wins"], seat["games"]))
+    share = 100 * seat["wins"] / seat["games"]
+    return f"{seat['games']}", f"{share:.1f} ({low:.1f} to {high:.1f})"
 
 
 def positions_section(found: Records) -> str:
@@ -123,7 +147,10 @@ def training_section(found: Records) -> str:
         )
         for name in NETWORKS
     ]
+    precision = ", ".join(sorted({found[name]["training"]["precision"] for name in NETWORKS}))
     return f"""## Training
+
+Each network is one training run with one seed, and computed in {precision}.
 
 {table(("game", "games", "minutes", "filters", "blocks"), rows)}"""
 
@@ -136,9 +163,9 @@ SECTIONS: tuple[tuple[tuple[str, ...], Any], ...] = (
 )
 
 
-def _how(found: Records, count: int) -> str:
+def _how(found: Records, count: int, versions: Mapping[str, str]) -> str:
     return f"""## How it was done
 
 - Command: `python -m ludoteca.evaluate.reproduce solved`; {len(found)} of {count} runs.
-{made_lines({PART: found})}
+{made_lines({PART: found}, versions)}
 - Every run's settings and results are in [results.json](results.json)."""

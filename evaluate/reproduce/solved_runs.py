@@ -128,6 +128,8 @@ OPPONENTS = (
     "mcts:simulations=10000,solver=True,amaf=rave",
 )
 MATCH_GAMES = 200
+# Of these, as of the network's own search, nothing is drawn at random: all games of a seat are one.
+WITHOUT_CHANCE = ("heuristic", "dqn:hex5")
 
 
 FAST_HEX = "hex:board_size=4"  # untrained networks leave too many lines on 5x5

@@ -250,25 +250,54 @@ def as_json(piece: Piece) -> Any:
     return json.loads(json.dumps(piece.settings))
 
 
-def made_lines(records: Mapping[str, Records]) -> str:
-    """Return, as lines of a list, when and where the pieces of a study were finished."""
+def provenance(out: Path, records: Mapping[str, Records]) -> dict[str, Any]:
+    """Return `"about"` and `"versions"` of a report: those of this run, or of an earlier one.
+
+    A report that is written again from the records that it holds already was not made by this run.
+
+    Args:
+        out: folder of the report.
+        records: what is kept of the pieces, by part and name.
+    """
+    path = out / RESULTS
+    if path.exists():
+        content = json.loads(path.read_text())
+        if {part: content.get(part) for part in records} == json.loads(json.dumps(records)):
+            return {key: content[key] for key in ("about", "versions")}
+    return {"about": about_this_run(), "versions": our_versions()}
+
+
+def made_lines(records: Mapping[str, Records], versions: Mapping[str, str]) -> str:
+    """Return, as lines of a list, when and where the pieces of a study were finished.
+
+    Args:
+        records: what is kept of the pieces, by part and name.
+        versions: of the packages, for pieces whose records do not hold theirs.
+    """
     about = [one["about"] for part in records.values() for one in part.values()]
     dates = sorted(one["date"][:16] for one in about)
     machines = {f"{one['cpu']}, {one['cores']} cores" for one in about}
-    told = ", ".join(f"{name} {number}" for name, number in our_versions().items())
-    return f"""- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {told}
+    used = [dict(versions)]
+    used += [
+        one["versions"] for part in records.values() for one in part.values() if "versions" in one
+    ]
+    texts = {", ".join(f"{name} {number}" for name, number in each.items()): None for each in used}
+    return f"""- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {"; ".join(texts)}
 - Machine: {"; ".join(sorted(machines))}"""
 
 
-def write_study(out: Path, text: str, records: Mapping[str, Records]) -> None:
+def write_study(
+    out: Path, text: str, records: Mapping[str, Records], made: Mapping[str, Any]
+) -> None:
     """Write `report.md` and `results.json`.
 
     Args:
         out: folder of the report.
         text: the report.
         records: what is kept of the pieces, by part and name.
+        made: see `provenance`.
     """
-    content = {"about": about_this_run(), "versions": our_versions(), **records}
+    content = {**made, **records}
     write_whole(out / RESULTS, json.dumps(content, indent=1) + "\n")
     write_whole(out / "report.md", text)
 

@@ -13,6 +13,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
 NORTH, EAST, SOUTH, WEST = range(4)
+THESIS = {"variant": "thesis"}
 DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))
 LETTERS = ("0123456789ABCDEFGH", "abcdefghij")
 
@@ -111,6 +112,24 @@ LOST = """
 """
 
 
+# A goose of three, and goose 1 is nearer to the food in the east.
+SHORT = """
+    ...........
+    ...........
+    ..0....*...
+    .21........
+    .......a...
+"""
+# The food lies in a dead end of a single cell, for as long as the bodies around it stay.
+CELL = """
+    ..fed....
+    ihg*cba..
+    ...0.....
+    ...1.....
+    ...2.....
+"""
+
+
 @pytest.mark.parametrize(
     ("board", "last", "params", "expected"),
     [
@@ -127,6 +146,17 @@ LOST = """
         pytest.param(TAIL.replace("..*", "..."), "E", {}, EAST, id="other tails move on"),
         pytest.param(ONLY_A_TAIL, "E", {}, EAST, id="the goose may not eat after all"),
         pytest.param(LOST, "E", {}, NORTH, id="where nothing is left it does not turn back"),
+        pytest.param(SHORT, "N", {}, EAST, id="a short goose goes for food of a nearer goose"),
+        pytest.param(SHORT, "N", THESIS, WEST, id="the thesis' ignores it, and follows its tail"),
+        pytest.param(SHORT, "N", THESIS | {"hungry": 3}, EAST, id="unless it is asked to"),
+        pytest.param(SHORT, "N", THESIS | {"tail": False}, NORTH, id="or moves to a valid cell"),
+        pytest.param(NEARER, "N", THESIS, WEST, id="a longer goose does neither"),
+        pytest.param(FARTHER, "N", THESIS, EAST, id="the thesis' goes for its own food"),
+        pytest.param(RACE, "N", THESIS, WEST, id="which is not that of a goose as near"),
+        pytest.param(POCKET, "S", THESIS, EAST, id="the thesis' leaves food in a dead end"),
+        pytest.param(CELL, "N", {}, EAST, id="two cells are looked for"),
+        pytest.param(CELL, "N", THESIS, NORTH, id="the thesis' looks at half its length"),
+        pytest.param(BETWEEN, "E", THESIS, NORTH, id="the thesis' ignores cells beside heads"),
     ],
 )
 def test_boards(board, last, params, expected):
@@ -153,6 +183,7 @@ def test_rivals_are_expected_to_move():
     game, s = position(board.split(), "NS")
     assert choose(deterministic(game, corridor=0.3, reach=0), s) == EAST
     assert choose(deterministic(game, corridor=0.3), s) == WEST
+    assert choose(deterministic(game, corridor=0.3, variant="thesis"), s) == EAST
 
 
 def test_the_search_for_corridors_ends():
@@ -179,7 +210,7 @@ def test_the_search_for_corridors_ends():
     assert corridor_depth(s, 0, NORTH, LONGEST, 0, 0) == LONGEST
 
 
-def chosen_by_the_book(s, seat, corridor, reach, hungry):
+def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
     """Choose as the agent says it does, written with lists, sets and recursion."""
     rows, columns = s.occupied.shape
     flock, heads = geese(s), [goose[0] if goose else None for goose in geese(s)]
@@ -234,16 +265,17 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry):
 
     def rate(action):
         cell = neighbor(goose[0], action)
+        away = 0 if goal is None else distance(cell, goal)
         if lies(cell, 1, 0):
-            return (0 if lies(cell, 1, 0, careful=False) else 1), 0, -distance(cell, goal)
+            return (0 if lies(cell, 1, 0, careful=False) else 1), 0, -away
         depth = depth_of(action, limit, reach) + (depth_of(action, limit, 0) if reach else 0)
         contested = any(distance(head, cell) == 1 for head in rivals)
-        return (1 if contested else 2), depth, -distance(cell, goal)
+        return (1 if contested else 2), depth, -away
 
     own = [f for f in food if distance(goose[0], f) < nearest_rival(f)]
     wanted = own or (food if len(goose) <= hungry else [])
-    goal = min(wanted, key=lambda f: distance(goose[0], f), default=goose[-1])
-    limit = min(LONGEST, max(2, int(len(goose) * corridor)))
+    goal = min(wanted, key=lambda f: distance(goose[0], f), default=goose[-1] if tail else None)
+    limit = min(LONGEST, max(shortest, int(len(goose) * corridor)))
     back = (s.last_action[seat] + 2) % 4 if s.last_action[seat] != NONE else NONE
     return max((action for action in range(4) if action != back), key=rate)
 
@@ -260,12 +292,15 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry):
             marks=pytest.mark.slow,
         ),
         ("hungry_geese:num_players=2,rows=8,columns=8,min_food=9", {"corridor": 1, "reach": 9}),
+        ("hungry_geese", THESIS),
     ],
 )
 def test_it_chooses_as_the_book_says(spec, params):
     game = make_game(spec)
     agent, seen = deterministic(game, **params), set()
     settings = {"corridor": 0.5, "reach": 3, "hungry": 3} | params
+    if settings.pop("variant", "default") == "thesis":
+        settings |= {"reach": 0, "hungry": 0, "shortest": 1}
     others = (["random_valid"], ["greedy"], [agent])
     for other in others:
         match = play_match(game, [agent, *other], 3, seed=5, record=3)
@@ -293,6 +328,8 @@ def test_it_beats_what_looks_one_step_ahead():
         ("hungry_geese", "deterministic:2", "corridor must be a number from 0 to 1, got 2"),
         ("hungry_geese", "deterministic:reach=-1", "reach must be an integer from 0 to 100"),
         ("hungry_geese", "deterministic:hungry=x", "hungry must be an integer from 0 to 10000"),
+        ("hungry_geese", "deterministic:variant=x", "variant must be one of 'default', 'thesis'"),
+        ("hungry_geese", "deterministic:tail=2", "tail must be one of False, True, got 2"),
     ],
 )
 def test_what_cannot_be_is_explained(game, spec, message):

@@ -1,0 +1,66 @@
+"""Cards of the networks that come with the package: how each was trained, and how well it plays.
+
+A card is a JSON document beside the network's file, `agents/weights/KIND/NAME.json`, that
+`python -m ludoteca.evaluate.cards` writes:
+
+- `"agent"`: the spec string of the network as an agent; `"game"`: that of its game.
+- `"command"`, `"seed"`, `"date"`, `"versions"`: of the training run that wrote the file.
+- `"trained_by"`: how it was trained, earlier runs included.
+- `"trained_against"`: spec strings of the opponents in its training, besides itself.
+- `"strength"`: matches. Each holds `"agents"`, the network first, `"games"`, `"seed"`, `"command"`,
+  `"date"`, `"versions"`, and in `"seats"` for each seat of the network, or for `"any"`, how many
+  games it played, won, drew and lost, how many of them are different (`"distinct"`), and the ends
+  `"low"` and `"high"` of the 95 % Wilson interval of the share that it won.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ludoteca.agents.networks.weights import find_weights, shipped_weights
+
+SAME, KIND, NONE = "yes", "its kind", "no"
+
+
+def card_path(kind: str, name: str) -> Path:
+    """Return where the card of a network lies that comes with the package.
+
+    Args:
+        kind: the agent that plays it, such as `"dqn"`.
+        name: of the network, such as `"hex5"`.
+
+    Raises:
+        FileNotFoundError: if there is no such network.
+    """
+    known = shipped_weights(kind)
+    if name not in known:
+        find_weights(name, kind)  # says which there are, if it is no file either
+        raise FileNotFoundError(f"the package comes with no network {kind}:{name}")
+    return known[name].with_name(f"{name}.json")
+
+
+def load_card(kind: str, name: str) -> dict[str, Any]:
+    """Return the card of a network that comes with the package; arguments as of `card_path`.
+
+    Raises:
+        FileNotFoundError: if there is no such network, or it has no card.
+    """
+    card: dict[str, Any] = json.loads(card_path(kind, name).read_text())
+    return card
+
+
+def trained_against(card: dict[str, Any], rival: str) -> str:
+    """Return whether a network was trained against an agent.
+
+    Args:
+        card: of the network.
+        rival: spec string of the agent.
+
+    Returns:
+        `"yes"`, `"its kind"` if only against the same agent with other parameters or another
+        network, or `"no"`.
+    """
+    if rival in card["trained_against"]:
+        return SAME
+    kinds = {spec.partition(":")[0] for spec in card["trained_against"]}
+    return KIND if rival.partition(":")[0] in kinds else NONE

@@ -1,0 +1,60 @@
+"""Results of a tournament, read from the `results.json` of its report."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from ludoteca.evaluate.tournament.plan import Tournament
+from ludoteca.evaluate.tournament.results import Results
+
+
+def read_results(folder: Path) -> Results:
+    """Return the results that a report holds.
+
+    The report counts games by pair, seat and result, so that these and all that follows from them
+    are as they were; in which repeat a game was is not known, nor are forfeits.
+
+    Args:
+        folder: of the report.
+
+    Raises:
+        FileNotFoundError: if there is no `results.json`.
+        ValueError: if its pairs are not those of its tournament.
+    """
+    path = folder / "results.json"
+    if not path.exists():
+        raise FileNotFoundError(f"there is no {path}: expected the folder of a tournament's report")
+    content = json.loads(path.read_text())
+    plan = content["tournament"]
+    tournament = Tournament(
+        games=tuple(plan["games"]),
+        agents=tuple(plan["agents"]),
+        names=tuple(plan["names"]),
+        games_per_pair=plan["games_per_pair"],
+        repeats=plan["repeats"],
+        seed=plan["seed"],
+        draws=plan["draws"],
+    )
+    games, pairs = len(tournament.games), len(tournament.pairs)
+    if len(content["pairs"]) != games * pairs:
+        raise ValueError(
+            f"{path} holds {len(content['pairs'])} pairs, expected {games * pairs}: "
+            f"{pairs} in each of {games} games"
+        )
+    played = tournament.games_per_pair
+    outcomes = np.zeros((games, pairs, played), np.int8)
+    plies = np.zeros((games, pairs), np.float64)
+    for k, one in enumerate(content["pairs"]):
+        where = divmod(k, pairs)
+        for seat in range(2):  # they take turns
+            row = outcomes[where][seat::2]
+            wins, losses = one[f"wins_a_in_seat_{seat}"], one[f"wins_b_in_seat_{1 - seat}"]
+            row[:wins], row[wins : wins + losses] = 1, -1
+        plies[where] = one["mean_plies"] * played
+    return Results(
+        tournament,
+        outcomes.reshape(games, pairs, tournament.repeats, -1),
+        np.rint(plies).astype(np.int64),
+        np.array([content["seconds"]]),
+    )
