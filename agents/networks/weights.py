@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import warnings
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
@@ -62,6 +63,8 @@ def load_network(
         make: builds a network from what the file tells about it.
         kind: what the file is to hold, such as `"Q network"`.
 
+    A network without any update gives a warning.
+
     Raises:
         ValueError: if the file holds no such network, or one that does not fit the game.
     """
@@ -79,7 +82,26 @@ def load_network(
         raise ValueError(
             f"{file} is made for {trained.spec} only, and does not fit {game.spec}"
         ) from None
+    if is_untrained(about):
+        warnings.warn(
+            f"{file} holds a network that has not learned anything yet (0 updates): it plays as "
+            "its random weights do",
+            stacklevel=2,
+        )
     return network, about
+
+
+def is_untrained(about: dict[str, Any]) -> bool:
+    """Return whether a network has the random weights that its training began with.
+
+    Args:
+        about: what the file says about the network.
+    """
+    if about.get("updates") != 0 or about.get("start_from"):
+        return False
+    card = about.get("card")
+    config = card.get("config") if isinstance(card, dict) else None
+    return not (isinstance(config, dict) and config.get("start_from"))
 
 
 def find_weights(name: str | Path, kind: str) -> Path:
