@@ -30,6 +30,7 @@ Config = TypeVar("Config", bound=RoundConfig | EpochConfig)
 
 # Seconds for an evaluation after a signal: a user waits for it, a system shuts down.
 AFTER_SIGNAL = {signal.SIGINT: 10.0, signal.SIGTERM: 3.0}
+AT_LEAST = 3.0  # seconds for an evaluation when time is up
 _begun: float | None = None  # when the command of this process began, by `time.monotonic()`
 
 
@@ -111,9 +112,10 @@ def _final_seconds(training: RoundTraining) -> float | None:
 
 def _evaluation_end(limit: TimeLimit, received: Sequence[int]) -> float:
     """Return until when a network may be evaluated, by `time.monotonic()`."""
-    if not received:
-        return limit.end
-    return min(limit.end, time.monotonic() + AFTER_SIGNAL[received[0]])
+    now = time.monotonic()
+    if received:
+        return now + AFTER_SIGNAL[received[0]]
+    return max(limit.end, now + AT_LEAST)
 
 
 def _stopped(done: int, total: int, unit: str, received: Sequence[int]) -> str:

@@ -450,6 +450,7 @@ class RoundTraining(ABC):
             "network": self.config.network.as_dict(),
             "games": self.games,
             "updates": self.updates,
+            **({"start_from": str(start)} if (start := self.config.start_from) else {}),
         }
 
     def evaluate(self) -> dict[str, float]:

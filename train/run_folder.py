@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EINVAL
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from ludoteca.train.archive import DAMAGE
 
 Arrays = dict[str, NDArray[Any]]
 NUMBERS = "numbers"  # the entry of a state that holds its JSON document
+NAMES = "arrays"  # the names of all arrays, among the numbers
 STATE = "state.npz"
 LEFT_OVER = re.compile(r"\..+\.(\d+)\.tmp")  # by `envs.files.writing` in a process that was killed
 
@@ -84,7 +86,8 @@ class RunFolder:
             arrays: of numbers or records, by name.
         """
         content = io.BytesIO()
-        text = np.frombuffer(json.dumps(numbers).encode(), np.uint8)
+        content_of = numbers | {NAMES: sorted(arrays)}
+        text = np.frombuffer(json.dumps(content_of).encode(), np.uint8)
         np.savez(content, allow_pickle=False, **{NUMBERS: text}, **arrays)
         with writing(self.path / STATE) as file:
             file.write(content.getvalue())
@@ -101,13 +104,17 @@ class RunFolder:
         if not file.exists():
             return None
         try:
-            with np.load(file, allow_pickle=False) as content:
+            with file.open("rb") as opened, np.load(opened, allow_pickle=False) as content:
                 arrays = {name: content[name] for name in content.files}
             numbers = json.loads(arrays.pop(NUMBERS).tobytes())
             if not isinstance(numbers, dict):
                 raise ValueError(f"its numbers are {type(numbers).__name__}, not an object")
+            if sorted(arrays) != numbers.pop(NAMES, sorted(arrays)):
+                raise ValueError("some of its arrays are missing")
             return numbers, arrays
-        except (*DAMAGE, RuntimeError, MemoryError, OverflowError, AttributeError) as error:
+        except (*DAMAGE, RuntimeError, MemoryError, OverflowError, OSError) as error:
+            if isinstance(error, OSError) and error.errno != EINVAL:
+                raise  # only a place before the file's beginning is the file's fault
             raise ValueError(
                 f"{file} is damaged ({error or type(error).__name__}): remove it to begin anew, or "
                 "use another folder; the networks in this one can be used nevertheless"

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import warnings
 from collections.abc import Callable
 from importlib import resources
 from math import prod
@@ -115,6 +116,8 @@ def load_network(
         make: builds a network from what the file tells about it.
         kind: what the file is to hold, such as `"Q network"`.
 
+    A network without any update gives a warning.
+
     Raises:
         ValueError: if the file holds no such network, or one that does not fit the game.
     """
@@ -139,6 +142,12 @@ def load_network(
     weights, _ = load_weights(file)
     network = make(about["network"])
     network.load_state_dict(weights)
+    if is_untrained(about):
+        warnings.warn(
+            f"{file} holds a network that has not learned anything yet (0 updates): it plays as "
+            "its random weights do",
+            stacklevel=2,
+        )
     return network, about
 
 
@@ -149,6 +158,19 @@ def _difference(shapes: dict[str, tuple[int, ...]], needed: dict[str, tuple[int,
         f"of its weights {name:.80}, the configuration asks for the shape {needed.get(name)}, and "
         f"there is {shapes.get(name)}"
     )
+
+
+def is_untrained(about: dict[str, Any]) -> bool:
+    """Return whether a network has the random weights that its training began with.
+
+    Args:
+        about: what the file says about the network.
+    """
+    if about.get("updates") != 0 or about.get("start_from"):
+        return False
+    card = about.get("card")
+    config = card.get("config") if isinstance(card, dict) else None
+    return not (isinstance(config, dict) and config.get("start_from"))
 
 
 def find_weights(name: str | Path, kind: str) -> Path:

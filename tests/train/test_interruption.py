@@ -1,0 +1,431 @@
+"""Runs that are stopped, killed or damaged: what they leave, and that they resume exactly."""
+
+import json
+import os
+import sys
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from ludoteca.agents.networks.ac_network import ACConfig
+from ludoteca.agents.networks.pv_network import PVConfig
+from ludoteca.agents.networks.q_network import QConfig
+from ludoteca.agents.networks.value_network import ValueConfig
+from ludoteca.agents.networks.weights import load_weights, save_weights
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.registry import make_game
+from ludoteca.train.actor_critic.config import DOCUMENT
+from ludoteca.train.actor_critic.config import Config as ActorCriticConfig
+from ludoteca.train.actor_critic.methods import make_training
+from ludoteca.train.alphazero import config as alphazero
+from ludoteca.train.alphazero.training import Training as AlphaZero
+from ludoteca.train.dqn.config import MODERN
+from ludoteca.train.dqn.training import Training as DQNTraining
+from ludoteca.train.monitor import Monitor
+from ludoteca.train.positions import generate
+from ludoteca.train.positions.storage import save_games
+from ludoteca.train.run_folder import RunFolder
+from ludoteca.train.value_network.config import Config as ValueNetworkConfig
+from ludoteca.train.value_network.training import Training as ValueNetwork
+
+SMALL = {
+    "games": 100,
+    "games_per_round": 20,
+    "batch_size": 32,
+    "log_every": 20,
+    "evaluate_every": 40,
+    "evaluate_games": 2,
+    "final_games": 2,
+    "save_seconds": 1e9,
+}
+DQN_CONFIG = replace(
+    MODERN,
+    game="tictactoe",
+    network=QConfig(filters=(8,), blocks=1),
+    memory=1000,
+    warm_up=30,
+    **SMALL,
+)
+AZ_CONFIG = alphazero.Config(
+    game="tictactoe",
+    network=PVConfig(filters=8, blocks=1),
+    simulations=4,
+    fast_simulations=2,
+    window=1000,
+    warm_up=30,
+    evaluate_against=("random",),
+    evaluate_simulations=2,
+    gate_every=20,
+    gate_games=4,
+    **SMALL,
+)
+AC_CONFIG = ActorCriticConfig(
+    game="tron:rows=5,columns=5",
+    network=ACConfig(kind="residual", view="plain", filters=8, blocks=1),
+    league=("random_safe",),
+    league_share=0.5,
+    past=2,
+    past_every=20,
+    evaluate_against=("random",),
+    threads=1,
+    **SMALL,
+)
+DOCUMENT_CONFIG = replace(
+    DOCUMENT,
+    game="tron:rows=5,columns=5",
+    network=ACConfig(kind="document", view="plain", filters=8, blocks=1),
+    gate_games=4,
+    gate_share=0.4,
+    sets=2,
+    evaluate_against=("random",),
+    threads=1,
+    **SMALL,
+)
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def positions(tmp_path_factory):
+    config = generate.Config(game="tictactoe", agent="random", opponent="self", games=60)
+    games = generate.play_games(config)
+    return save_games(tmp_path_factory.mktemp("data") / "games.npz", games)
+
+
+def value_config(data: Path) -> ValueNetworkConfig:
+    return ValueNetworkConfig(
+        data=(data,),
+        network=ValueConfig(filters=(4,), hidden=8, dropout=0.5, view="mover"),
+        epochs=3,
+        batch_size=16,
+        augment=True,
+    )
+
+
+def outcome(folder: Path) -> tuple[dict, dict]:
+    """Return all that a run leaves: numbers without times, and arrays."""
+    with np.load(folder / "state.npz") as content:
+        arrays = {name: content[name] for name in content.files}
+    numbers = json.loads(arrays.pop("numbers").tobytes())
+    for name in ("seconds", "learning_seconds"):
+        numbers.pop(name, None)
+    for row in numbers["rows"]:
+        row.pop("seconds")
+    for name in ("network", "best"):
+        weights, about = load_weights(folder / f"{name}.safetensors")
+        arrays |= {f"{name}.safetensors/{key}": one.numpy() for key, one in weights.items()}
+        numbers[name + ".safetensors"] = {key: about[key] for key in about if key != "card"}
+    _, *rows = (folder / "metrics.csv").read_text().splitlines()
+    assert len(rows) == len(numbers["rows"])
+    return numbers, arrays
+
+
+def assert_same(one: Path, other: Path) -> None:
+    (numbers, arrays), (other_numbers, other_arrays) = outcome(one), outcome(other)
+    assert numbers == other_numbers
+    assert arrays.keys() == other_arrays.keys()
+    for name, array in arrays.items():
+        assert np.array_equal(array, other_arrays[name]), name
+
+
+def run_to_end(training) -> None:
+    for _ in training.run():
+        pass
+    assert training.finished
+
+
+KINDS = {
+    "dqn": (DQNTraining, DQN_CONFIG),
+    "dqn-alone": (DQNTraining, replace(DQN_CONFIG, pipeline=False, opponent="random")),
+    "alphazero": (AlphaZero, AZ_CONFIG),
+    "alphazero-no-gate": (AlphaZero, replace(AZ_CONFIG, gate_every=0, full_share=0.5)),
+    "ppo": (make_training, replace(AC_CONFIG, replay_ratio=2.5, augment=True)),
+    "ppo-pipeline": (make_training, replace(AC_CONFIG, pipeline=True)),
+    "search": (
+        make_training,
+        replace(AC_CONFIG, method="search", simulations=4, search_share=0.5, window=500),
+    ),
+    "document": (make_training, DOCUMENT_CONFIG),
+    "value": (ValueNetwork, None),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_that_is_stopped_anywhere_ends_as_one_that_was_not(
+    kind, positions, tmp_path, monkeypatch
+):
+    make, config = KINDS[kind]
+    config = config or value_config(positions)
+    whole = make(replace(config, folder=tmp_path / "whole"), tensorboard=False)
+    run_to_end(whole)
+    check, count, gap, phases = Monitor.check, 0, 5.0, set()
+
+    def impatient(self):
+        nonlocal count, gap
+        count += 1
+        if count > gap and not self.request:
+            phases.add(self.phase)
+            count, gap = 0, 1.5 * gap  # less often each time, or no round would ever be finished
+            self.stop("the test")
+        check(self)
+
+    monkeypatch.setattr(Monitor, "check", impatient)
+    parts = replace(config, folder=tmp_path / "parts")
+    training, stops = make(parts, tensorboard=False), 0
+    while True:
+        for _ in training.run():
+            pass
+        if training.finished:
+            break
+        stops += 1
+        if stops % 3 == 0:  # in the same process, without the checkpoint
+            training.monitor.stop("")
+        else:
+            training.save()
+            training = make(parts, tensorboard=False)
+    assert stops > 3
+    assert len(phases) > 1
+    assert_same(tmp_path / "whole", tmp_path / "parts")
+
+
+class Killed:
+    """Ends this process, as a kill would, before its k-th operation on a file."""
+
+    def __init__(self, k: int):
+        self.k, self.count = k, 0
+
+    def operation(self) -> bool:
+        """Count one; return whether it is the last."""
+        self.count += 1
+        return self.count == self.k
+
+    def install(self, folder: Path) -> None:
+        """Watch all that is opened for writing, written, synced, renamed and removed there."""
+        inside = str(folder)
+
+        def audit(event: str, arguments: tuple) -> None:
+            path = str(arguments[0]) if arguments else ""
+            writes = event == "open" and isinstance(arguments[1], str) and "w" in arguments[1]
+            watched = writes or event in ("os.rename", "os.remove", "os.mkdir", "os.rmdir")
+            if watched and path.startswith(inside) and self.operation():
+                os._exit(9)
+
+        sys.addaudithook(audit)
+        fsync, opened = os.fsync, Path.open
+
+        def sync(descriptor: int) -> None:
+            if self.operation():
+                os._exit(9)
+            fsync(descriptor)
+
+        def open_file(path: Path, mode: str = "r", *arguments, **settings):
+            file = opened(path, mode, *arguments, **settings)
+            return Written(file, self) if "w" in mode and str(path).startswith(inside) else file
+
+        os.fsync, Path.open = sync, open_file
+
+
+class Written:
+    """A file of which a kill may leave the first half."""
+
+    def __init__(self, file, killed: Killed):
+        self.file, self.killed = file, killed
+
+    def write(self, content: bytes) -> None:
+        if self.killed.operation():
+            self.file.write(content[: len(content) // 2])
+            self.file.flush()
+            os._exit(9)
+        self.file.write(content)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.file.close()
+
+    def __getattr__(self, name: str):
+        return getattr(self.file, name)
+
+
+def killed_before(k: int, folder: Path, work) -> int | None:
+    """Do `work` in a process of its own that is killed before its k-th operation on a file.
+
+    Returns:
+        How many there were if it was not killed, else None.
+    """
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:  # no exception may lead back into the tests
+        try:
+            killed = Killed(k)
+            killed.install(folder)
+            work()
+            os.write(writer, str(killed.count).encode())
+            os._exit(0)
+        finally:
+            os._exit(1)
+    os.close(writer)
+    _, status = os.waitpid(child, 0)
+    with open(reader) as file:
+        told = file.read()
+    code = os.waitstatus_to_exitcode(status)
+    assert code in (0, 9), code
+    return int(told) if code == 0 else None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize(
+    ("kind", "checkpoints"),
+    [("dqn-alone", 1), *(pytest.param(kind, 2, marks=pytest.mark.slow) for kind in KINDS)],
+)
+def test_a_run_that_is_killed_at_any_file_operation_ends_as_one_that_was_not(
+    kind, checkpoints, positions, tmp_path
+):
+    make, config = KINDS[kind]
+    if config is None:
+        config = replace(value_config(positions), epochs=checkpoints, batch_size=256)
+    else:
+        games = 20 * checkpoints
+        config = replace(config, games=games, evaluate_every=20, save_seconds=0.0, pipeline=False)
+    folders = {name: tmp_path / name for name in ("whole", "run")}
+    run_to_end(make(replace(config, folder=folders["whole"]), tensorboard=False))
+    parts = replace(config, folder=folders["run"])
+
+    def work() -> None:
+        run_to_end(make(parts, tensorboard=False))
+
+    k, total, left_over = 0, None, 0
+    while total is None:
+        k += 1
+        remove(folders["run"])
+        total = killed_before(k, folders["run"], work)
+        left_over += len(list(folders["run"].glob(".*.tmp")))
+        # What is there can be used: whole files, or none.
+        for name in ("network", "best"):
+            if (folders["run"] / f"{name}.safetensors").exists():
+                load_weights(folders["run"] / f"{name}.safetensors")
+        work()
+        assert_same(folders["whole"], folders["run"])
+        assert not list(folders["run"].glob(".*.tmp"))
+    assert total > 12 * checkpoints  # four files: each is opened, written and renamed
+    assert left_over > 5
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder, if it is there."""
+    if folder.exists():
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
+
+
+def test_derived_files_that_are_missing_or_old_are_written_again(tmp_path):
+    config = replace(DQN_CONFIG, folder=tmp_path, games=40)
+    run_to_end(DQNTraining(config, tensorboard=False))
+    names = ("network.safetensors", "best.safetensors", "metrics.csv")
+    whole = {name: (tmp_path / name).read_bytes() for name in names}
+    for name in names:
+        for content in (None, b"", whole["network.safetensors"][:-5]):
+            (tmp_path / name).unlink()
+            if content is not None:
+                (tmp_path / name).write_bytes(content)
+            assert DQNTraining(config, tensorboard=False).finished
+            assert (tmp_path / name).read_bytes() == whole[name]
+    # A card is no reason to write a file again.
+    weights, about = load_weights(tmp_path / "best.safetensors")
+    save_weights(tmp_path / "best.safetensors", weights, about | {"card": {"any": "thing"}})
+    DQNTraining(config, tensorboard=False)
+    assert load_weights(tmp_path / "best.safetensors")[1]["card"] == {"any": "thing"}
+
+
+def test_a_damaged_state_is_refused_with_its_name(tmp_path):
+    folder = RunFolder(tmp_path, {})
+    folder.save_state({"games": 3}, {"a/b": np.arange(4), "c": np.zeros((2, 2), np.float32)})
+    file, (numbers, arrays) = tmp_path / "state.npz", folder.load_state()
+    whole, refused = file.read_bytes(), 0
+    for place in range(len(whole)):
+        content = bytearray(whole)
+        content[place] ^= 1 << place % 8
+        file.write_bytes(content)
+        problem = ""
+        try:
+            found = folder.load_state()
+        except ValueError as error:
+            problem = str(error)
+        if problem:
+            refused += 1
+            assert f"{file} is damaged" in problem
+            assert "remove it to begin anew" in problem
+        else:  # bytes that do not matter, such as dates
+            assert found[0] == numbers
+            assert all(np.array_equal(found[1][name], one) for name, one in arrays.items())
+    assert refused > len(whole) / 2
+    for size in range(0, len(whole), 7):
+        file.write_bytes(whole[:size])
+        with pytest.raises(ValueError, match="is damaged"):
+            folder.load_state()
+
+
+@pytest.mark.parametrize(
+    "numbers", [{}, {"precision": "float32"}, {"precision": "float32", "games": "x"}]
+)
+def test_a_state_of_another_program_is_refused_with_its_name(numbers, tmp_path):
+    config = replace(DQN_CONFIG, folder=tmp_path)
+    RunFolder(tmp_path, {}).save_state(numbers, {})
+    with pytest.raises(ValueError, match=r"state.npz is not a state that this training can resume"):
+        DQNTraining(config, tensorboard=False)
+    assert not (tmp_path / "config.json").exists()
+
+
+def test_settings_that_are_damaged_are_refused_with_their_name(tmp_path):
+    for content in ("", "[1]", "{"):
+        (tmp_path / "config.json").write_text(content)
+        with pytest.raises(ValueError, match=r"config.json is damaged"):
+            DQNTraining(replace(DQN_CONFIG, folder=tmp_path), tensorboard=False)
+
+
+def test_an_agent_of_an_untrained_network_says_so(tmp_path):
+    config = replace(DQN_CONFIG, folder=tmp_path / "run", warm_up=10**6)
+    training = DQNTraining(config, tensorboard=False)
+    next(training.run())
+    training.save()
+    assert training.updates == 0
+    with pytest.warns(UserWarning, match=r"has not learned anything yet \(0 updates\)") as warned:
+        make_agent(f"dqn:{tmp_path / 'run'}", make_game("tictactoe"))
+    assert len(warned) == 1
+    trained = replace(config, folder=tmp_path / "trained", warm_up=30, games=40)
+    run_to_end(DQNTraining(trained, tensorboard=False))
+    further = replace(config, folder=tmp_path / "further", start_from=tmp_path / "trained")
+    DQNTraining(further, tensorboard=False).save()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in ("trained", "further"):
+            make_agent(f"dqn:{tmp_path / name}", make_game("tictactoe"))
+
+
+@pytest.mark.parametrize("select", ["best", "last"])
+def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(select, tmp_path):
+    config = replace(DQN_CONFIG, folder=tmp_path, select=select, evaluate_every=10**6)
+    training = DQNTraining(config, tensorboard=False)
+    for games in training.run():
+        if games == 60:
+            break
+    assert training.best["games"] == 0
+    training.save()
+    about = load_weights(tmp_path / "best.safetensors")[1]
+    assert about["games"] == 60
+    assert about["updates"] == training.updates > 0
+    again = DQNTraining(config, tensorboard=False)
+    assert again.kept == {"win_rate": None, "games": 60}
+    training.evaluate_out_of_turn()
+    assert training.kept["win_rate"] is not None
