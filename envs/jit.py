@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import os
 import secrets
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numba import config, njit
 from numba.core.bytecode import FunctionIdentity
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import register_jitable
 
 # Kernels never divide by zero, and must not carry the code to raise about it.
@@ -68,7 +70,39 @@ def _compile(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     told = repr((options, config.SLP_VECTORIZE))  # type: ignore[attr-defined]
     name = f"{function.__name__}-{source_digest(function, told)}"
     function.__name__ = function.__qualname__ = name
-    return njit(cache=True, **options)(function)
+    made = njit(cache=True, **options)(function)
+    made.compile = _timed(made.compile)
+    return made
+
+
+class _Compiling:
+    """Seconds spent on compiling and loading, and how many compilations the present one is in."""
+
+    seconds, depth, since = 0.0, 0, 0.0
+
+
+def _timed(compile_signature: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function with its time counted, once where it calls itself."""
+
+    def timed(signature: Any) -> Any:
+        with global_compiler_lock:
+            if _Compiling.depth == 0:
+                _Compiling.since = time.perf_counter()
+            _Compiling.depth += 1
+            try:
+                return compile_signature(signature)
+            finally:
+                _Compiling.depth -= 1
+                if _Compiling.depth == 0:
+                    _Compiling.seconds += time.perf_counter() - _Compiling.since
+
+    return timed
+
+
+def compile_seconds() -> float:
+    """Return how many seconds this process has spent on compiling and loading compiled code."""
+    running = time.perf_counter() - _Compiling.since if _Compiling.depth else 0.0
+    return _Compiling.seconds + running
 
 
 def source_digest(function: Callable[..., Any], *more: str) -> str:

@@ -1,7 +1,6 @@
 """The Monte Carlo tree search agent for turn-based games."""
 
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from ludoteca.agents.mcts.simulation import make_simulation
 from ludoteca.agents.mcts.tree import ROOT, UNKNOWN
 from ludoteca.agents.playouts import choose_playout
 from ludoteca.envs.batch import root
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
@@ -214,7 +214,7 @@ class MCTSAgent(Agent):
             rng: the random stream, uint64 `[1]`, to be advanced; one of its own if None.
             threads: the memory of a game whose tree is reused; the agent's own if None.
         """
-        start = time.perf_counter()
+        start = clock()
         if self._endgame is not None and self._endgame.empty(s) <= self.endgame:
             return make_exact_report(solve_endgame(self.game, s))
         rng = np.zeros(1, np.uint64) if rng is None else rng
@@ -247,7 +247,7 @@ class MCTSAgent(Agent):
         nodes = memory.nodes()
         chosen = best_child(nodes, self.final, self._settings, work)
         rng[0] = work["rng"][0, 0]
-        return make_report(self.game, nodes, int(chosen), time.perf_counter() - start)
+        return make_report(self.game, nodes, int(chosen), clock() - start)
 
     def tree_of(self, lane: int, seat: int) -> Threads:
         """Return the memory with which `search` goes on with a game.

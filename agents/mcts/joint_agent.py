@@ -1,7 +1,6 @@
 """The Monte Carlo tree search agent for games in which all move at once."""
 
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ludoteca.agents.mcts.joint_tree import check_joint_actions
 from ludoteca.agents.mcts.report import SearchReport
 from ludoteca.agents.mcts.simultaneous import make_search
 from ludoteca.agents.playouts import choose_playout
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
@@ -139,16 +139,16 @@ class JointMCTSAgent(Agent):
             rng: the random stream, uint64 `[1]`, to be advanced; one of its own if None.
             seat: the player whose move is wanted.
         """
-        start = time.perf_counter()
+        start = clock()
         rng = np.zeros(1, np.uint64) if rng is None else rng
         action = self._choose(s, rng, seat)
-        seconds = time.perf_counter() - start
+        seconds = clock() - start
         nodes, arms = self._threads.statistics()
         return make_joint_report(self.game, nodes, arms, seat, action, seconds)
 
     def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int) -> int:
         """Search one position; return the chosen action."""
-        start = time.perf_counter()
+        start = clock()
         threads, work = self._threads, self._threads.trees[0].work
         threads.begin(s, rng)
         if self.seconds is None:
