@@ -1,6 +1,5 @@
 """Matches: many games side by side, between agents who take turns in every seat."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.arguments import check_seed
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
@@ -143,14 +143,14 @@ def play_match(
         agent.prepare()
     if random_plies > 0:
         RandomAgent(game).prepare()
-    start = time.perf_counter()
+    start = clock()
     with _progress_bar(games) if progress else nullcontext(lambda ended: None) as show:
         halls = [
             Hall(book, team, games * t // threads, games * (t + 1) // threads, batch // threads)
             for t, team in enumerate(teams)
         ]
         play_all(halls, show if on_step is None else _both(show, on_step), on_step is not None)
-    seconds = time.perf_counter() - start
+    seconds = clock() - start
     returns, who, seats = book.returns, book.who, range(game.num_players)
     return MatchResult(
         game=game.spec,

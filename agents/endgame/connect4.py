@@ -1,6 +1,5 @@
 """Perfect play in Connect Four: from some moves after the start of the game, in seconds."""
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from ludoteca.agents.endgame.columns import make_memory, make_search
 from ludoteca.agents.endgame.limits import Limits, after
 from ludoteca.agents.endgame.solution import EndgameSolution, position
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 
 
@@ -62,7 +62,7 @@ class Connect4Endgame:
             scores=scores,
             empty=self.empty(s),
             nodes=int(search.works["nodes"][0]),
-            seconds=perf_counter() - search.limits.start,
+            seconds=clock() - search.limits.start,
         )
 
 

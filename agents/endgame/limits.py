@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from ludoteca.agents.endgame.solution import EndgameLimitError
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 
 UNKNOWN, STOPPED = 1000, 1001  # in place of a score; the latter: there are no more nodes
@@ -26,7 +26,7 @@ class Limits:
 
     nodes: int | None
     seconds: float | None
-    start: float = field(default_factory=perf_counter)
+    start: float = field(default_factory=clock)
 
     def run(self, search: Callable[[int], int], done: Any, position: Callable[[], str]) -> int:
         """Return the score that a search finds.
@@ -47,7 +47,7 @@ class Limits:
                 return score
             if self.nodes is not None and done[0] >= self.nodes:
                 raise EndgameLimitError(f"not solved within {self.nodes} nodes: {position()}")
-            if self.seconds is not None and perf_counter() - self.start >= self.seconds:
+            if self.seconds is not None and clock() - self.start >= self.seconds:
                 raise EndgameLimitError(f"not solved within {self.seconds:g} seconds: {position()}")
 
 

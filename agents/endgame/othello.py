@@ -1,6 +1,5 @@
 """Endgames of Othello: positions as records of the game, moves by their names."""
 
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from ludoteca.agents.endgame.limits import Limits, after
 from ludoteca.agents.endgame.search import WORK, make_frames, make_search
 from ludoteca.agents.endgame.solution import EndgameSolution, position
 from ludoteca.agents.endgame.table import make_table
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 
 
@@ -50,7 +50,7 @@ class OthelloEndgame:
             scores=scores,
             empty=self.empty(s),
             nodes=int(search.works["nodes"][0]),
-            seconds=perf_counter() - search.limits.start,
+            seconds=clock() - search.limits.start,
         )
 
 

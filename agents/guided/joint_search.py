@@ -1,6 +1,5 @@
 """B searches side by side where all move at once, whose leaves a network evaluates together."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from ludoteca.agents.guided.joint_trees import (
     make_joint_trees,
 )
 from ludoteca.agents.mcts.tree import ROOT
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 
 # Positions [K] and seats [K] -> policies, float32 [K, A], 0 for actions that are not to be tried,
@@ -96,7 +96,7 @@ class JointSearch:
                 f"the memory is for {len(self._all.size)} searches of {self._most} simulations, "
                 f"got {count} of {simulations}"
             )
-        start = time.perf_counter()
+        start = clock()
         trees = self.trees = first_joint_trees(self._all, count)
         trees.states[:] = states
         trees.streams[:] = streams
@@ -110,7 +110,7 @@ class JointSearch:
             arms["prior"] = np.where(tried, (1 - explore) * policies + explore * uniform, HIDDEN)
         for k in range(0, simulations, self._leaves):
             # The first simulations are made in any case: without visits nothing was found.
-            if k > 0 and seconds is not None and time.perf_counter() - start > seconds:
+            if k > 0 and seconds is not None and clock() - start > seconds:
                 break
             self._compiled.descend(trees, min(self._leaves, simulations - k), c, fpu)
             self._judge(trees, judge)

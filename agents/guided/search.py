@@ -1,6 +1,5 @@
 """B searches side by side, whose leaves a network evaluates together."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -18,6 +17,7 @@ from ludoteca.agents.guided.trees import (
     first_trees,
     make_trees,
 )
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
 
@@ -139,7 +139,7 @@ class GuidedSearch:
                 f"the memory is for {len(self._all.size)} searches of {self._most} simulations, "
                 f"got {count} of up to {longest}"
             )
-        start = time.perf_counter()
+        start = clock()
         trees = self.trees = first_trees(self._all, count)
         trees.states[:, ROOT] = states
         trees.streams[:] = 0 if streams is None else streams
@@ -157,7 +157,7 @@ class GuidedSearch:
         first = np.full(count, BY_RULE)
         for k in range(0, longest, self._leaves):
             # The first simulations are made in any case: without visits there is no best action.
-            if k > 0 and seconds is not None and time.perf_counter() - start > seconds:
+            if k > 0 and seconds is not None and clock() - start > seconds:
                 break
             if halving is not None:
                 first = halving.choose(k, trees.visits[:, ROOT], self._sigma(trees))

@@ -1,7 +1,6 @@
 """The Monte Carlo tree search agent for turn-based games."""
 
 import math
-import time
 from functools import partial
 from typing import Any
 
@@ -22,6 +21,7 @@ from ludoteca.agents.mcts.simulation import make_simulation
 from ludoteca.agents.mcts.tree import ROOT, UNKNOWN
 from ludoteca.agents.playouts import choose_playout
 from ludoteca.envs.batch import root
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
@@ -159,7 +159,6 @@ class MCTSAgent(Agent):
             raise ValueError("trees that are searched apart (parallel='root') cannot be reused")
         self.endgame = integer("endgame", endgame, 0, 60)
         self._endgame = make_endgame(game) if endgame else None
-        self._search_compiled = False
         self._one_by_one = (
             reuse or threads > 1 or self.seconds is not None or self._endgame is not None
         )
@@ -216,10 +215,9 @@ class MCTSAgent(Agent):
             rng: the random stream, uint64 `[1]`, to be advanced; one of its own if None.
             threads: the memory of a game whose tree is reused; the agent's own if None.
         """
+        start = clock()
         if self._endgame is not None and self._endgame.empty(s) <= self.endgame:
             return make_exact_report(self.game, solve_endgame(self.game, s))
-        self._compile_search()
-        start = time.perf_counter()
         rng = np.zeros(1, np.uint64) if rng is None else rng
         memory = self._threads if threads is None else threads
         if threads is None or not keep_subtree(self.game, memory.trees[0], s):
@@ -251,18 +249,7 @@ class MCTSAgent(Agent):
         chosen = best_child(nodes, self.final, self._settings, work)
         rng[0] = work["rng"][0, 0]
         title = f"MCTS ({self.features.policy}) of {self.game.name}"
-        return make_report(self.game, nodes, int(chosen), time.perf_counter() - start, title)
-
-    def _compile_search(self) -> None:
-        """Compile or load the search before the clock starts; only the first call does anything."""
-        if self._search_compiled:
-            return
-        memory = self._threads
-        memory.begin(self.game.new(), 0)
-        search, best_child = make_search(self.game, self.features), make_best_child(self.features)
-        memory.run(search, self._settings, len(memory.trees))
-        best_child(memory.nodes(), self.final, self._settings, memory.trees[0].work)
-        self._search_compiled = True
+        return make_report(self.game, nodes, int(chosen), clock() - start, title)
 
     def tree_of(self, lane: int, seat: int) -> Threads:
         """Return the memory with which `search` goes on with a game.

@@ -1,7 +1,6 @@
 """The Monte Carlo tree search agent for games in which all move at once."""
 
 import math
-import time
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ludoteca.agents.mcts.joint_tree import check_joint_actions
 from ludoteca.agents.mcts.report import SearchReport
 from ludoteca.agents.mcts.simultaneous import make_search
 from ludoteca.agents.playouts import choose_playout
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
@@ -107,7 +107,6 @@ class JointMCTSAgent(Agent):
         self._search = make_search(game, self.features)
         self._best_action = make_best_action(game, self.features)
         self._settled = make_settled(game)
-        self._prepared = False
 
     def prepare(self) -> None:
         """Compile the search, or load it, by searching a position."""
@@ -118,7 +117,6 @@ class JointMCTSAgent(Agent):
         finally:
             self.simulations, self.seconds = simulations, seconds
         self._settled(self._threads.trees[0].arms, 0)
-        self._prepared = True
 
     def act(
         self,
@@ -141,19 +139,17 @@ class JointMCTSAgent(Agent):
             rng: the random stream, uint64 `[1]`, to be advanced; one of its own if None.
             seat: the player whose move is wanted.
         """
-        if not self._prepared:  # compiling is not counted in the speed
-            self.prepare()
-        start = time.perf_counter()
+        start = clock()
         rng = np.zeros(1, np.uint64) if rng is None else rng
         action = self._choose(s, rng, seat)
-        seconds = time.perf_counter() - start
+        seconds = clock() - start
         nodes, arms = self._threads.statistics()
         title = f"decoupled MCTS ({self.features.policy}) of {self.game.name}, player {seat}"
         return make_joint_report(self.game, nodes, arms, seat, action, seconds, title)
 
     def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int) -> int:
         """Search one position; return the chosen action."""
-        start = time.perf_counter()
+        start = clock()
         threads, work = self._threads, self._threads.trees[0].work
         threads.begin(s, rng)
         if self.seconds is None:

@@ -4,12 +4,12 @@ from dataclasses import asdict, dataclass
 from json import dumps
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 from typing import Any
 
 from rich.console import Console
 
 from ludoteca.agents.endgame import make_endgame, solve_endgame
+from ludoteca.envs.clock import clock
 from ludoteca.envs.files import write_whole
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.ffo import ffo_positions
@@ -83,9 +83,9 @@ def bench_endgame(
 def solve_again_and_again(number: int, seconds: float) -> Solved:
     """Solve a position until so many seconds have passed."""
     game, known = make_game("othello"), ffo_positions()[number]
-    s, start = known.state(game), perf_counter()
+    s, start = known.state(game), clock()
     times: list[float] = []
-    while not times or perf_counter() - start < seconds:
+    while not times or clock() - start < seconds:
         solution = solve_endgame(game, s)
         times.append(solution.seconds)
     best, moves = known.best

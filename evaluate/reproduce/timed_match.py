@@ -1,7 +1,6 @@
 """`python -m ludoteca.evaluate.reproduce.timed_match`: a match that tells how long agents think."""
 
 import json
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.batch import root
+from ludoteca.envs.clock import clock
 from ludoteca.envs.files import write_whole
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
@@ -112,9 +112,9 @@ class Timed(Agent):
         lanes: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """See `Agent`."""
-        begun = time.perf_counter()
+        begun = clock()
         actions = self.agent.act(states, seats, rngs, lanes)
-        self.seconds += time.perf_counter() - begun
+        self.seconds += clock() - begun
         self.moves += len(states)
         return actions
 
@@ -133,13 +133,13 @@ def simulation_speed(agent: Any, positions: list[Any]) -> dict[str, float]:
         return {}
     simulations, speeds = [], []
     for s in positions:
-        begun = time.perf_counter()
+        begun = clock()
         if hasattr(agent, "search"):
             count = agent.search(s).simulations
         else:
             count = int(agent.look(root(agent.game, s)).visits.sum())
         simulations.append(count)
-        speeds.append(count / (time.perf_counter() - begun))
+        speeds.append(count / (clock() - begun))
     return {
         "simulations": float(np.median(simulations)),
         "simulations_per_second": float(np.median(speeds)),

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from ludoteca.agents.registry import make_agent
+from ludoteca.envs.clock import clock
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.hall import compile_match
@@ -110,7 +110,7 @@ def prepare(game: str, agent: str) -> None:
 
 def play(tournament: Tournament, match: Match, first: int, count: int) -> Played:
     """Play some games of a match."""
-    start = time.perf_counter()
+    start = clock()
     result = play_match(
         tournament.games[match.game],
         [tournament.agents[a] for a in match.pair],
@@ -125,7 +125,7 @@ def play(tournament: Tournament, match: Match, first: int, count: int) -> Played
     other = np.where(mine, -np.inf, result.returns).max(1)
     letters = "".join(LETTERS[int(sign) + 1] for sign in np.sign(best - other))
     plies = round(result.mean_plies * count)
-    seconds = time.perf_counter() - start
+    seconds = clock() - start
     return Played(match, first, letters, plies, seconds, result.forfeits)
 
 

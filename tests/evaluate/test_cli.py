@@ -579,6 +579,12 @@ def test_the_commands_are_imported_when_they_are_asked_for(tmp_path):
     )
     modules = set(done.stderr.split())
     assert "ludoteca.evaluate.cli" in modules
-    heavy = {"torch", "scipy.stats", "matplotlib", "tyro", "rich"}
-    heavy |= {"ludoteca.evaluate.match_command"}
+    heavy = {
+        "torch",
+        "scipy.stats",
+        "matplotlib",
+        "tyro",
+        "rich",
+        "ludoteca.evaluate.match_command",
+    }
     assert not heavy & modules
