@@ -46,7 +46,7 @@ class OnePlyAgent(CompiledAgent):
         super().__init__(game, make_one_ply(game))
 
 
-@factory()
+@factory("agent")
 def make_one_ply(game: Game) -> Any:
     """Return `act(states, seats, rngs, actions)`, which fills `actions`, int64 `[K]`."""
     legal_actions, step, returns = game.legal_actions, game.step, game.returns

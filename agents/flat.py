@@ -84,7 +84,7 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
     )
 
 
-@factory()
+@factory("search")
 def make_act(game: Game, playout: str) -> Callable[..., None]:
     """Return `act(positions, seats, rngs, states, work, simulations, depth, actions)`.
 

@@ -153,7 +153,7 @@ def make_turn(game: Game) -> tuple[Any, Any, Any]:
     return list_actions, choose, play
 
 
-@factory()
+@factory("perft")
 def make_perft(game: Game) -> Any:
     """Return `perft(stack, depth, count_finished) -> int`, as explained at `perft`.
 
@@ -196,7 +196,7 @@ def make_perft(game: Game) -> Any:
     return perft
 
 
-@factory()
+@factory("random games")
 def make_playouts(game: Game) -> Any:
     """Return `playouts(roots, games, rng, totals) -> plies`: random play to the end.
 

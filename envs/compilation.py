@@ -29,19 +29,18 @@ class Compilation:
     Attributes:
         subject: the game and its board, such as `"hex 11x11"`; `""` if it is for every game.
         purpose: what it is for, such as `"search"`; `""` if its author has not said so.
-        expected_seconds: about how long all code of this subject and purpose takes to compile on
-            this machine; None if nobody has measured it.
+        expected_seconds: about how long it takes on this machine, with all code that is always
+            needed together with it.
     """
 
     subject: str
     purpose: str
-    expected_seconds: float | None = None
+    expected_seconds: float
 
     def __str__(self) -> str:
         what = " ".join(filter(None, (self.subject, self.purpose))) or "code"
-        expected = self.expected_seconds
-        about = "" if expected is None else f", about {max(1, round(expected))} s"
-        return f"compiling {what} (first time on this machine{about})"
+        about = f"about {max(1, round(self.expected_seconds))} s"
+        return f"compiling {what} (first time on this machine, {about})"
 
 
 Listener = Callable[[Compilation | None], None]
@@ -55,8 +54,8 @@ class _Progress:
     since = 0.0  # when the outermost of them began
     seconds = 0.0  # that all finished ones took
     compiling = False  # whether listeners wait for the end of a compilation
-    measured = 0.0  # seconds of compilations with a known typical duration ...
-    typical = 0.0  # ... and these durations
+    measured = 0.0  # seconds of all compilations that have ended ...
+    typical = 0.0  # ... and what `typical_seconds` says of them
     messages = os.environ.get(SILENCED_BY, "1") not in ("0", "false", "no", "off")
 
 
@@ -116,38 +115,49 @@ def compiling() -> Iterator[None]:
                         listener(None)
 
 
-def begin(subject: str, purpose: str, typical_seconds: float | None) -> None:
+def begin(subject: str, purpose: str, typical: float) -> None:
     """Announce a compilation that begins: to the listeners, or once on standard error.
 
     Args:
         subject: see `Compilation`.
         purpose: see `Compilation`.
-        typical_seconds: how long it takes on the machine that the durations were measured on.
+        typical: what `typical_seconds` says of it.
     """
-    expected = None if typical_seconds is None else typical_seconds * machine_factor()
+    expected = typical * machine_factor()
     compilation = Compilation(subject, purpose, expected)
     _Progress.compiling = True
     for listener in _listeners[:]:
         listener(compilation)
     if _listeners or not _Progress.messages or multiprocessing.parent_process() is not None:
         return
-    if (subject, purpose) in _announced or expected is None or expected < NOTICEABLE:
+    if (subject, purpose) in _announced or expected < NOTICEABLE:
         return
     _announced.add((subject, purpose))
     if sys.stderr is not None:
         print(compilation, file=sys.stderr, flush=True)
 
 
-def end(seconds: float, typical_seconds: float | None) -> None:
-    """Learn from a finished compilation how fast this machine is."""
-    if typical_seconds is not None:
-        _Progress.measured += seconds
-        _Progress.typical += typical_seconds
+def end(seconds: float, typical: float) -> None:
+    """Learn from a compilation that has ended how fast this machine is."""
+    _Progress.measured += seconds
+    _Progress.typical += typical
+
+
+def typical_seconds(code_bytes: int) -> float:
+    """Return about how long a function takes to compile, by the size of all code it reaches.
+
+    Fitted to 43 functions of six games (stepping, searches, agents), of 0.2 to 17 kB, on one core
+    of a Xeon server, in processor time: half of them took 0.74 to 1.2 times as long.
+
+    Args:
+        code_bytes: of Python's bytecode, kernels included.
+    """
+    return 0.4 + 0.27e-3 * code_bytes
 
 
 def machine_factor() -> float:
     """Return how many times longer compilation takes here than the typical durations say.
 
-    It is 1 until this process has compiled something whose duration is known.
+    It is 1 until this process has compiled something.
     """
     return _Progress.measured / _Progress.typical if _Progress.typical > 0 else 1.0

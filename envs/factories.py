@@ -5,7 +5,7 @@ pickled themselves, but as the factory, its arguments and their name in what it 
 process builds them anew, or loads them from the disk cache.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from types import FunctionType
@@ -27,7 +27,7 @@ class Build:
         args: its arguments.
         kwargs: its keyword arguments.
         purpose: what its code is for, such as `"search"`.
-        seconds: typical durations of compilation, by the names of compiled functions.
+        needed: the names of the compiled functions that are always used together.
         made: the compiled functions and kernels it made, by name.
         result: what it returned.
     """
@@ -36,7 +36,7 @@ class Build:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     purpose: str = ""
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    needed: tuple[str, ...] = ()
     made: dict[str, Any] = field(default_factory=dict)
     result: Any = None
 
@@ -82,7 +82,7 @@ _running: list[Build] = []  # factory calls, from the outermost to the innermost
 
 
 def factory(
-    purpose: str = "", seconds: Mapping[str, float] | None = None
+    purpose: str = "", needed: tuple[str, ...] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a function that returns compiled functions or kernels a factory.
 
@@ -90,8 +90,8 @@ def factory(
 
     Args:
         purpose: what its code is for, in messages about compilation, such as `"search"`.
-        seconds: how long its functions take to compile, by name: median over the package's games on
-            one core of a server of 2023. Only those that are always needed.
+        needed: the names of its compiled functions that are always used together, so that the
+            first of them announces how long all of them take; by default each stands alone.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -100,13 +100,13 @@ def factory(
             found: R = _build(make, *args, **kwargs).result
             return found
 
-        _about[make] = purpose, seconds or {}
+        _about[make] = purpose, needed
         return make
 
     return decorate
 
 
-_about: dict[Callable[..., Any], tuple[str, Mapping[str, float]]] = {}
+_about: dict[Callable[..., Any], tuple[str, tuple[str, ...]]] = {}
 _builds: dict[Any, Build] = {}
 
 
@@ -115,7 +115,7 @@ def _build(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Build:
     with LOCK:
         key = (make, args, tuple(kwargs.items()))
         if key not in _builds:
-            build = Build(make, args, kwargs, *_about.get(make, ("", {})))
+            build = Build(make, args, kwargs, *_about.get(make, ("", ())))
             _running.append(build)
             try:
                 build.result = make.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]

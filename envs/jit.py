@@ -83,34 +83,37 @@ class CompiledFunction(CPUDispatcher):  # type: ignore[misc]
 class _AnnouncedCache(CodeCache):
     """A cache that announces what it does not have, as that will now be compiled."""
 
-    def __init__(self, function: Any, digest: str, name: str):
+    def __init__(self, function: Any, digest: str, typical: float):
         super().__init__(function, digest)
-        self._build, self._name, self._since = running_build(), name, 0.0
+        self.typical, self._build, self._since = typical, running_build(), 0.0
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = super().load_overload(sig, target_context)
         if found is None:
-            build = self._build
-            if build is None:
-                compilation.begin("", "", None)
-            else:
-                total = sum(build.seconds.values()) if build.seconds else None
-                compilation.begin(_subject(build.args), build.purpose, total)
+            compilation.begin(*self._described())
             self._since = time.perf_counter()
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        typical = self._build.seconds.get(self._name) if self._build else None
-        compilation.end(time.perf_counter() - self._since, typical)
+        compilation.end(time.perf_counter() - self._since, self.typical)
         super().save_overload(sig, data)
+
+    def _described(self) -> tuple[str, str, float]:
+        """Return the game, the purpose, and how long what belongs together typically takes."""
+        build = self._build
+        if build is None:
+            return "", "", self.typical
+        together = [build.made[name]._cache for name in build.needed]
+        total = sum(one.typical for one in together) if self in together else self.typical
+        return _subject(build.args), build.purpose, total
 
 
 def _subject(args: tuple[Any, ...]) -> str:
     """Return the game among a factory's arguments, with its board: `"hex 11x11"`."""
     for game in args:
-        shape = getattr(game, "observation_shape", None)
-        if shape is not None:
-            return f"{game.name} {shape[1]}x{shape[2]}"
+        layout = getattr(game, "layout", None)
+        if layout is not None:
+            return f"{game.name} {layout.rows}x{layout.columns}"
     return ""
 
 
@@ -180,9 +183,10 @@ def _compile(function: Callable[..., Any], options: dict[str, Any]) -> Any:
         name, build = function.__name__, running_build()
         # Options change the code, too.
         digest = source_digest(function, repr((options, SLP_VECTORIZE)))
+        size = sum(len(one.__code__.co_code) for one in _reachable(function)[0])
         function.__name__ = function.__qualname__ = f"{name}-{digest}"
         made = CompiledFunction(function, targetoptions={"nopython": True, **options})
-        made._cache = _AnnouncedCache(function, digest, name)
+        made._cache = _AnnouncedCache(function, digest, compilation.typical_seconds(size))
         if build is not None:
             made.origin = build.add(name, made)
         return made
@@ -194,22 +198,30 @@ def source_digest(function: Callable[..., Any], *more: str) -> str:
     Raises:
         TypeError: if it depends on an object that is not the same in every process.
     """
-    parts = {_source(__file__) or b"", *map(_constant, more)}
-    seen: set[int] = set()
+    functions, constants = _reachable(function)
+    parts = {_source(__file__) or b"", *map(_constant, more), *map(_constant, constants)}
+    for one in functions:
+        parts.add(_source(one.__code__.co_filename) or _code_digest(one.__code__))
+    return hashlib.sha256(b"".join(sorted(parts))).hexdigest()[:12]
+
+
+def _reachable(function: Callable[..., Any]) -> tuple[list[FunctionType], list[Any]]:
+    """Return the functions that `function` can call, itself included, and their constants."""
+    functions: dict[int, FunctionType] = {}
+    constants: list[Any] = []
     todo: list[Any] = [function]
     while todo:
         thing = todo.pop()
         if not isinstance(thing, FunctionType):
             if not inspect.ismodule(thing) and not inspect.isbuiltin(thing):
-                parts.add(_constant(thing))
-        elif id(thing) not in seen and not thing.__module__.startswith(("numpy", "numba")):
-            seen.add(id(thing))
-            parts.add(_source(thing.__code__.co_filename) or _code_digest(thing.__code__))
+                constants.append(thing)
+        elif id(thing) not in functions and not thing.__module__.startswith(("numpy", "numba")):
+            functions[id(thing)] = thing
             todo += [*(thing.__defaults__ or ()), *(thing.__kwdefaults__ or {}).values()]
             todo += [cell.cell_contents for cell in thing.__closure__ or ()]
             names = set(_global_names(thing.__code__))
             todo += [thing.__globals__[name] for name in names if name in thing.__globals__]
-    return hashlib.sha256(b"".join(sorted(parts))).hexdigest()[:12]
+    return list(functions.values()), constants
 
 
 def _global_names(code: CodeType) -> Iterator[str]:

@@ -58,7 +58,7 @@ class Stepper(NamedTuple):
     find_illegal: Any
 
 
-@factory()
+@factory("environment", needed=("restart_lanes", "view_lanes", "step_alone"))
 def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Stepper:
     """Return the compiled stepping of `game`, with opponents that play the policy `choose`.
 

@@ -90,7 +90,7 @@ def record(
     return trace
 
 
-@factory()
+@factory("recorded games")
 def make_trace(game: Game) -> Any:
     """Return `trace(seed, rng, plies, positions, legal, mover, over, actions, returns)`.
 

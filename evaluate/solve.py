@@ -98,7 +98,7 @@ def meaningful_bytes(dtype: np.dtype[np.void]) -> NDArray[np.int64]:
     return np.concatenate(ranges)
 
 
-@factory()
+@factory("solver")
 def make_solver(game: Game) -> Any:
     """Return the compiled search below one action.
 

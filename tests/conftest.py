@@ -5,5 +5,7 @@ import os
 
 # Networks in tests are small, and tests run side by side: threads would wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# What tests read from standard error must not depend on what other tests have compiled.
+os.environ.setdefault("LUDOTECA_COMPILE_MESSAGES", "0")
 # Compiling makes many small objects that stay: looking for garbage among them is a twentieth of it.
 gc.set_threshold(100_000, 50, 50)

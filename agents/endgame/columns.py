@@ -65,7 +65,7 @@ def winning(own: Any, free: Any, rows: int, connect: int) -> Any:
     return found
 
 
-@factory()
+@factory("endgame search")
 def make_search(rows: int, columns: int, connect: int) -> Any:
     """Return the compiled function `search(frames, table, works, limit) -> score`.
 

@@ -64,7 +64,7 @@ def make_frames() -> NDArray[np.void]:
     return np.zeros(MOST_PLIES, FRAME)
 
 
-@factory()
+@factory("Othello endgame search")
 def make_search() -> Any:
     """Return the compiled function `search(frames, table, boards, works, limit) -> score`.
 

@@ -132,7 +132,7 @@ class JointSimulation(NamedTuple):
     back_up_all: Any
 
 
-@factory()
+@factory("search")
 def make_joint_simulation(game: Game) -> JointSimulation:
     """Return the compiled functions for a game."""
     step, is_terminal, returns = game.step, game.is_terminal, game.returns

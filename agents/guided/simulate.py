@@ -32,7 +32,7 @@ class Simulation(NamedTuple):
     expand: Any
 
 
-@factory()
+@factory("search")
 def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> Simulation:
     """Return the compiled functions for a game and the rule below the root; by default PUCT.
 

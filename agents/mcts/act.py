@@ -19,7 +19,7 @@ FINALS = ("max", "robust", "max_robust", "mean", "policy")
 MAX, ROBUST, MAX_ROBUST, MEAN, BY_POLICY = range(len(FINALS))
 
 
-@factory()
+@factory("search")
 def make_act(game: Game, features: Features) -> Any:
     """Return `act(trees, positions, rngs, settings, simulations, final, actions)`.
 

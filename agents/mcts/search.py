@@ -20,7 +20,7 @@ from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import next_u64
 
 
-@factory()
+@factory("search")
 def make_search(game: Game, features: Features) -> Any:
     """Return the compiled form of `search_kernel(game, features)`."""
     run = search_kernel(game, features)

@@ -27,7 +27,7 @@ START, PLAYED = range(2)  # the positions a search works on: the root's, and the
 STATES = 2
 
 
-@factory()
+@factory("search")
 def make_search(game: Game, features: JointFeatures) -> Callable[..., int]:
     """Return the compiled form of `search_kernel(game, features)`."""
     run = search_kernel(game, features)

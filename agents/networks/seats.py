@@ -124,7 +124,7 @@ def first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
     return new
 
 
-@factory()
+@factory("network input")
 def make_rich_view(game: Game) -> Any:
     """Return `view(states, new, seats, planes, masks)`, which fills the last two.
 
