@@ -104,28 +104,32 @@ class SearchReport:
             line = "principal variation: " + " ".join(self.principal_variation)
             lines += textwrap.wrap(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
         if not self.players:
-            lines += _table(self.candidates)
+            lines += _table(self.candidates, self.action)
         for p, moves in enumerate(self.players):
-            lines += [f"player {p}", *_table(moves)] if moves else [f"player {p}: out"]
+            mine = self.action if moves is self.candidates else None
+            lines += [f"player {p}", *_table(moves, mine)] if moves else [f"player {p}: out"]
         player = "each player" if self.players else "the player to move"
         lines.append(f"value: mean score of {player}, 1 = win, 0.5 = draw, 0 = loss")
         return "\n".join(lines)
 
 
-def _table(candidates: Sequence[Candidate]) -> list[str]:
-    """Return a heading and a line for each of the first moves."""
+def _table(candidates: Sequence[Candidate], chosen: int | None) -> list[str]:
+    """Return a heading and a line for each of the first moves; a star marks the chosen one."""
     total = max(sum(one.visits for one in candidates), 1)
-    name = max([len(one.name) for one in candidates[:SHOWN]] + [4]) + 2
+    shown = list(candidates[:SHOWN])
+    shown += [one for one in candidates[SHOWN:] if one.action == chosen]
+    name = max([len(one.name) for one in shown] + [4]) + 2
     guided = any(one.prior is not None for one in candidates)
     heading = f"{'move':>{name}} {'visits':>11} {'share':>7} {'value':>7}"
     lines = [heading + f" {'prior':>7}" * guided]
-    for one in candidates[:SHOWN]:
+    for one in shown:
         value = f"{one.mean:.3f}" if one.visits or one.proven else "-"
-        line = f"{one.name:>{name}} {one.visits:>11,} {one.visits / total:>7.1%} {value:>7}"
+        label = f"* {one.name}" if one.action == chosen else one.name
+        line = f"{label:>{name}} {one.visits:>11,} {one.visits / total:>7.1%} {value:>7}"
         line += f" {one.prior:>7.1%}" if one.prior is not None else ""
         lines.append(line + f"  proven {one.proven}" * bool(one.proven))
-    if len(candidates) > SHOWN:
-        lines.append(f"{'...':>{name}} {len(candidates) - SHOWN} more in .candidates")
+    if len(candidates) > len(shown):
+        lines.append(f"{'...':>{name}} {len(candidates) - len(shown)} more in .candidates")
     return lines
 
 

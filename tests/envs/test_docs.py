@@ -1,39 +1,150 @@
-"""Every Python example of the README and the documentation runs."""
+"""The Python examples of the README and the documents run, and print what stands below them.
 
-import re
-from collections.abc import Iterator
+A block tagged `python` is run; one tagged `python no-test` is not; of a block tagged `python slow`
+and those that follow it in its document, only the slow tests run any. What a block prints must
+stand in a block tagged `text` below it, in which `...` stands for any text. If the block is tagged
+`varies`, its numbers and cells may be others.
+"""
+
+import contextlib
+import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from document_blocks import DOCUMENTS, ROOT, Block, agrees, blocks_of
 
-ROOT = Path(__file__).parents[2]
-FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<code>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-DOCUMENTS += [ROOT / "docs/results/README.md", *sorted((ROOT / "docs/games").glob("*.md"))]
-DOCUMENTS += sorted((ROOT / "docs/tutorial").glob("*.md"))
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.solve import solve
 
-
-def examples(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the line number and the code of each block tagged `python`, but not `no-test`."""
-    for match in FENCE.finditer(text):
-        tags = match["info"].split()
-        if tags[:1] == ["python"] and "no-test" not in tags:
-            yield text.count("\n", 0, match.start("code")), match["code"]
+TUTORIAL = ROOT / "docs/tutorial/2_deep_q_learning.md"
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The blocks of a document run in order and share their names, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "agg")
+def examples(text: str) -> list[Block]:
+    """Return the blocks tagged `python`, but not `no-test`."""
+    blocks = blocks_of(text)
+    return [one for one in blocks if one.language == "python" and "no-test" not in one.tags]
+
+
+def quick_part(blocks: list[Block]) -> list[Block]:
+    """Return the blocks before the first slow one."""
+    slow = [k for k, block in enumerate(blocks) if "slow" in block.tags]
+    return blocks[: slow[0]] if slow else blocks
+
+
+def run_blocks(document: Path, blocks: list[Block]) -> dict[str, Any]:
+    """Run blocks of a document, which share their names; return those.
+
+    Raises:
+        AssertionError: if one prints something else than the document says.
+    """
     names: dict[str, Any] = {"__name__": "__main__"}
-    for line, code in examples(document.read_text(encoding="utf-8")):
+    for block in blocks:
+        printed = io.StringIO()
         # Empty lines in front give errors the line numbers of the document.
-        exec(compile("\n" * line + code, str(document), "exec"), names)
+        code = compile("\n" * block.line + block.code, str(document), "exec")
+        with contextlib.redirect_stdout(printed):
+            exec(code, names)
+        where = f"the block at line {block.line} of {document.name}"
+        if block.output is None:
+            assert not printed.getvalue(), f"{where} prints, but shows no output: {printed!r}"
+        else:
+            text = printed.getvalue()
+            same = agrees(block.output, text, "varies" in block.tags)
+            assert same, f"{where} shows another output:\n{text}"
+    return names
+
+
+def empty_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [one for one in DOCUMENTS if quick_part(examples(one.read_text(encoding="utf-8")))],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocks of a document run in order, in an empty folder."""
+    empty_folder(tmp_path, monkeypatch)
+    run_blocks(document, quick_part(examples(document.read_text(encoding="utf-8"))))
+
+
+@pytest.mark.slow
+def test_the_network_of_the_tutorial_agrees_with_perfect_play(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Training as the document says, every first move gets the sign of its result."""
+    empty_folder(tmp_path, monkeypatch)
+    blocks = examples(TUTORIAL.read_text(encoding="utf-8"))
+    assert any("slow" in block.tags for block in blocks)
+    names = run_blocks(TUTORIAL, blocks)
+    check_signs(names["values"])
+
+
+def test_the_values_shown_in_the_tutorial_agree_with_perfect_play() -> None:
+    """The table in the document has the signs that `solve` finds."""
+    (shown,) = (
+        block.output
+        for block in examples(TUTORIAL.read_text(encoding="utf-8"))
+        if "print(values)" in block.code
+    )
+    assert shown is not None
+    numbers = shown.replace("[", " ").replace("]", " ").split()
+    check_signs(np.array([float(number) for number in numbers]).reshape(3, 3))
+
+
+def check_signs(values: Any) -> None:
+    game = make_game("hex:board_size=3")
+    results = solve(game).actions
+    by_cell = np.array([results[name] for name in game.action_names[:9]]).reshape(3, 3)
+    assert (by_cell == 1).sum() == 5
+    np.testing.assert_array_equal(np.sign(values), by_cell)
 
 
 def test_blocks_are_found_by_their_tags() -> None:
     text = "# A\n```python\na = 1\n```\n```python no-test\nb\n```\n```bash\nc\n```\n```\nd\n```\n"
-    text += "```python\ne = 2\nf = 3\n```\n"
-    assert list(examples(text)) == [(2, "a = 1\n"), (14, "e = 2\nf = 3\n")]
+    text += "```python\ne = 2\nf = 3\n```\n\n```text\n1 ...\n```\nprose\n```text\nelse\n```\n"
+    text += "```python slow\ng\n```\n```python\nh\n```\n"
+    found = [(block.line, block.code, block.output) for block in examples(text)]
+    assert found == [
+        (2, "a = 1\n", None),
+        (14, "e = 2\nf = 3\n", "1 ...\n"),
+        (26, "g\n", None),
+        (29, "h\n", None),
+    ]
+    assert [block.code for block in quick_part(examples(text))] == ["a = 1\n", "e = 2\nf = 3\n"]
+
+
+@pytest.mark.parametrize(
+    ("output", "printed", "same"),
+    [
+        ("a 1.0 s\n", "a 1.0 s\n", True),
+        ("a ... s\n", "a 1.0 s\n", True),
+        ("a ... s\n", "a 1.0 t\n", False),
+        ("a b\n", "a  b\n", False),
+        ("\na\n\nb", "a  \n\nb \n\n", True),
+        ("a\nb\n", "a\n", False),
+    ],
+)
+def test_outputs_are_compared_by_line(output: str, printed: str, same: bool) -> None:
+    assert agrees(output, printed) == same
+
+
+def test_numbers_may_vary() -> None:
+    assert agrees(
+        "won 62.0 % [-0.5  1.]\n", "won 7 % [ 0.25 -1. ]\n".replace(". ]", ".]"), varies=True
+    )
+    assert not agrees("won 62 %\n", "lost 62 %\n", varies=True)
+    assert not agrees("1\n2\n", "1\n", varies=True)
+
+
+def test_a_block_that_prints_must_show_it(tmp_path: Path) -> None:
+    document = tmp_path / "a.md"
+    for text in ("```python\nprint(1)\n```\n", "```python\nprint(1)\n```\n```text\n2\n```\n"):
+        with pytest.raises(AssertionError, match=r"the block at line 1 of a\.md"):
+            run_blocks(document, examples(text))
+    assert run_blocks(document, examples("```python\nx = 3\n```\n"))["x"] == 3
