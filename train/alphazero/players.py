@@ -84,6 +84,10 @@ class WorkersPlayer:
             }
         )
 
+    def close(self) -> None:
+        """End the processes."""
+        self._workers.close()
+
 
 def make_player(network: PVNetwork, encoder: Encoder, config: Config) -> HerePlayer | WorkersPlayer:
     """Return who plays, as `config.workers` says."""
