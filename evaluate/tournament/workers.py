@@ -46,6 +46,10 @@ class Workers:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes, whatever they do."""
         for connection, process in self._processes.items():
             connection.close()
             process.terminate()

@@ -326,7 +326,10 @@ def test_a_finished_run_leaves_a_report(tmp_path):
         ({"rule": "uct"}, "rule must be one of 'puct', 'gumbel', got 'uct'"),
         ({"simulations": 0}, "simulations must be an integer from 1"),
         ({"evaluate_against": ()}, "must name at least one opponent"),
-        ({"workers": 3}, "games_per_round=256 must be a multiple of workers=3"),
+        (
+            {"workers": 3, "games_per_round": 256},
+            "games_per_round=256 must be a multiple of workers=3",
+        ),
         ({"full_share": 2.0}, "full_share must be a number from 0 to 1"),
     ],
 )

@@ -440,7 +440,7 @@ def finished(tmp_path_factory):
 def test_a_finished_run_leaves_a_report(finished):
     folder, results = finished
     assert {path.name for path in folder.iterdir()} == {
-        "best.safetensors", "config.json", "game.png", "game.svg", "learning_curve.png",
+        ".lock", "best.safetensors", "config.json", "game.png", "game.svg", "learning_curve.png",
         "metrics.csv", "network.safetensors", "replay.json", "report.md", "results.json",
         "state.npz", "tensorboard",
     }  # fmt: skip

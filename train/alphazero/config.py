@@ -128,3 +128,6 @@ class Config(RoundConfig):
         choice("rule", self.rule, ("puct", "gumbel"))
         if not self.evaluate_against:
             raise ValueError("evaluate_against must name at least one opponent, got none")
+
+
+MODERN = Config()

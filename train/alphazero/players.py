@@ -107,6 +107,10 @@ class WorkersPlayer:
             }
         )
 
+    def close(self) -> None:
+        """End the processes."""
+        self._workers.close()
+
 
 def make_player(
     network: PVNetwork, encoder: Encoder, config: Config, monitor: Monitor | None = None

@@ -1,0 +1,217 @@
+"""`ludoteca train`: an algorithm for the game, settings for the time, and what a user reads."""
+
+import os
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import get_args
+
+import pytest
+import torch
+import tyro
+
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.train import pace
+from ludoteca.train.actor_critic.__main__ import parse as parse_actor_critic
+from ludoteca.train.algorithms import ALGORITHMS, choose_algorithm
+from ludoteca.train.alphazero.config import Config as AlphaZeroConfig
+from ludoteca.train.dqn.__main__ import parse as parse_dqn
+from ludoteca.train.equivalent import equivalent_command, with_settings
+from ludoteca.train.pace import Pace, measure_pace, plan
+from ludoteca.train.presets import PRESETS, preset_config
+from ludoteca.train.timed_run import TimedRun, default_folder
+from ludoteca.train.train_command import Name, Preset, train_command
+
+TINY = ("network.filters=4", "network.blocks=0", "pipeline=False", "evaluate_against=random")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _threads():
+    """Training sets the number of PyTorch's threads for the process."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def test_the_options_name_what_there_is():
+    assert get_args(Preset) == tuple(PRESETS)
+    assert get_args(Name) == ("auto", *ALGORITHMS)
+
+
+def test_every_game_has_an_algorithm():
+    chosen = {id_: choose_algorithm(make_game(id_)) for id_ in GAMES}
+    assert {chosen[id_] for id_ in ("HungryGeese-v0", "Tron-v0")} == {"actor-critic"}
+    assert chosen["TicTacToe-v0"] == chosen["Connect4-v0"] == "alphazero"
+    assert choose_algorithm(make_game("connect4"), opponent="random") == "dqn"
+    assert choose_algorithm(make_game("connect4"), "dqn") == "dqn"
+    for id_, name in chosen.items():
+        for minutes in PRESETS.values():  # settings that its run accepts, against whom it can play
+            game = make_game(id_)
+            config = preset_config(name, game, minutes)
+            assert config.game == game.spec
+            for spec in config.evaluate_against:
+                make_agent(spec, game)
+
+
+@pytest.mark.parametrize(
+    ("game", "arguments", "problem"),
+    [
+        ("connect4", ("actor-critic",), "does not learn games with sequential moves, as connect4"),
+        ("tron", ("dqn",), "games with simultaneous moves, as tron is: use actor-critic"),
+        ("hex", ("alphazero", "random"), "not against 'random': use dqn"),
+        ("hex", ("sarsa",), "algorithm must be one of auto, dqn, alphazero, actor-critic, got"),
+    ],
+)
+def test_algorithms_that_do_not_fit_are_refused(game, arguments, problem):
+    with pytest.raises(ValueError, match=problem):
+        choose_algorithm(make_game(game), *arguments)
+
+
+def test_there_is_none_for_more_than_two_players_in_turn():
+    game = SimpleNamespace(simultaneous=False, num_players=3, spec="halma", name="halma")
+    with pytest.raises(ValueError, match="no algorithm learns sequential games of 3 players"):
+        choose_algorithm(game)
+
+
+PARSERS = {
+    "dqn": parse_dqn,
+    "alphazero": lambda words: tyro.cli(AlphaZeroConfig, args=words),
+    "actor-critic": parse_actor_critic,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "game"),
+    [("dqn", "hex:board_size=3"), ("alphazero", "connect4"), ("actor-critic", "tron")],
+)
+def test_the_command_with_all_settings_has_the_same_settings(name, game):
+    made = make_game(game)
+    algorithm = ALGORITHMS[name]
+    config = preset_config(name, made, 10)
+    config = replace(config, folder=Path("runs/a b"), minutes=1.5, games=77, pipeline=False)
+    if name == "actor-critic":
+        config = replace(config, league=(), augment=True)
+    words = shlex.split(equivalent_command(algorithm.module, config, algorithm.config))
+    assert words[:3] == ["python", "-m", algorithm.module]
+    assert PARSERS[name](words[3:]) == config
+
+
+def test_settings_can_be_given_by_name():
+    config = AlphaZeroConfig()
+    texts = ["learning-rate=0.5", "network.blocks=1", "evaluate_against=random greedy"]
+    changed = with_settings(config, [*texts, "pipeline=False", "augment=true"], "python -m x")
+    expected = replace(
+        config,
+        learning_rate=0.5,
+        network=replace(config.network, blocks=1),
+        evaluate_against=("random", "greedy"),
+        pipeline=False,
+    )
+    assert changed == expected
+    for text, problem in (
+        ("learning_rte=1", r"unknown setting 'learning_rte' \(did you mean 'learning_rate'\?\)"),
+        ("games", "given as NAME=VALUE, got 'games'"),
+        ("pipeline=perhaps", "pipeline must be True or False, got 'perhaps'"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            with_settings(config, [text], "python -m x")
+
+
+@pytest.mark.parametrize("seconds", [60, 120, 3600])
+@pytest.mark.parametrize("games", [1, 30, 500])
+@pytest.mark.parametrize("test_seconds", [0.002, 0.05, 2])
+def test_a_plan_fits_into_the_time(seconds, games, test_seconds):
+    config = AlphaZeroConfig(evaluate_games=20, final_games=50)
+    left = 0.8 * seconds  # after compiling and measuring
+    sizes = plan(config, Pace(games, test_seconds), seconds, left)
+    evaluations = 1 + -(-sizes["games"] // sizes["evaluate_every"])
+    assert evaluations <= pace.EVALUATIONS
+    tests = (evaluations * sizes["evaluate_games"] + sizes["final_games"]) * test_seconds
+    if sizes["games"] > 64 and sizes["evaluate_games"] > 2 and sizes["final_games"] > 10:
+        assert 0.6 * left <= sizes["games"] / games + tests <= left
+    assert sizes["evaluate_games"] <= 20
+    assert sizes["final_games"] <= 50
+    assert sizes["games"] >= 64
+
+
+@pytest.mark.parametrize(("game", "name"), [("tictactoe", "dqn"), ("tictactoe", "alphazero")])
+def test_the_pace_is_measured_without_a_trace(game, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pace, "LEAST_TRIAL", 0.01)
+    monkeypatch.setattr(pace, "LONGEST_TRIAL", 0.01)
+    run = TimedRun(make_game(game), algorithm=name, settings=TINY, folder=tmp_path / "run")
+    found = measure_pace(run.algorithm, run.config, 60)
+    assert found.games > 0
+    assert 0 < found.test_seconds < 10
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_takes_its_settings_from_the_options(tmp_path):
+    game = make_game("hex:board_size=3")
+    run = TimedRun(
+        game, preset="hour", seed=7, threads=2, processes=4, folder=tmp_path, settings=["c=2"]
+    )
+    assert run.minutes == 60
+    assert not run.planned
+    config = run.config
+    assert (config.seed, config.threads, config.workers, config.c) == (7, 2, 4, 2.0)
+    assert (config.folder, config.game) == (tmp_path, game.spec)
+    assert default_folder(game, "hour") == Path("runs/hex-board_size=3-hour")
+    assert default_folder(make_game("hex"), "hour") == Path("runs/hex-hour")
+    against = TimedRun(game, opponent="mixed:x=0.2").config
+    assert against.opponent == against.evaluate_against[0] == "mixed:x=0.2"
+    for options, problem in (
+        ({"processes": 2, "algorithm": "dqn"}, "dqn plays in one process, got processes=2"),
+        ({"minutes": -1}, "minutes must be a number from 0.1"),
+        ({"preset": "year"}, "preset must be one of one-minute, .*, got 'year'"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            TimedRun(game, **options)
+
+
+def run_command(capfd, **options):
+    """Run the command on Tic-Tac-Toe; return what was printed."""
+    command = train_command(dict)
+    command("tictactoe", {}, settings=(*TINY, "games=64", "final_games=2"), **options)
+    return capfd.readouterr()
+
+
+def test_the_command_trains_and_says_what_was_learned(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    printed = run_command(capfd, minutes=5)
+    assert printed.err.startswith("Tic-Tac-Toe: AlphaZero for 5 minutes, in runs/tictactoe-5-")
+    line = next(line for line in printed.err.splitlines() if line.startswith("  python -m"))
+    assert "--games 64 " in line
+    folder = tmp_path / "runs" / "tictactoe-5-minutes"
+    assert (folder / "best.safetensors").exists()
+    for text in ("random", "first", "second", "95 % interval", "report: runs/tictactoe-5-minutes"):
+        assert text in printed.out
+    assert max(map(len, printed.out.splitlines())) <= 80
+    # The same command again; and without the number of games, which the folder knows.
+    assert "resuming the run there" in run_command(capfd, minutes=5).err
+    run = TimedRun(make_game("tictactoe"), minutes=5, settings=TINY)
+    run.plan()
+    assert run.config.games == 64
+    (folder / "config.json").write_text("[]")
+    with pytest.raises(ValueError, match=r"config.json is damaged: remove .* to begin anew"):
+        TimedRun(make_game("tictactoe"), minutes=5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["tictactoe", "hex:board_size=3", "connect4", "dots_and_boxes"])
+def test_small_games_are_learned_in_a_minute(spec, tmp_path, monkeypatch):
+    """From both seats, nearly all games against random moves are not lost."""
+    import dots_and_boxes
+
+    dots_and_boxes.register(monkeypatch)
+    if os.cpu_count() == 1:
+        pytest.skip("a minute of half a core")
+    run = TimedRun(make_game(spec), preset="one-minute", folder=tmp_path)
+    results = run.train()
+    assert results is not None
+    seats = next(one["seats"] for one in results["evaluation"] if one["opponent"] == "random")
+    for seat in seats:
+        assert seat["losses"] <= 0.15 * seat["games"]

@@ -1,0 +1,120 @@
+"""The algorithms that `ludoteca train` chooses from, and which of them suits a game."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from ludoteca.envs.game import Game
+from ludoteca.train.settings import RoundConfig
+
+# The number of actions from which a network that plays without search, and so sees more games in
+# the same time, learns as much as one that searches; measured in docs/training.md.
+MANY_ACTIONS = 100
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm with a module of its own.
+
+    Attributes:
+        title: what people call it.
+        module: what `python -m` runs, with the function `main(config)`.
+        defaults: where its default settings are, as `"module:attribute"`.
+        maker: likewise, what makes a run from settings.
+        agent: name of the agent that plays its networks.
+    """
+
+    title: str
+    module: str
+    defaults: str
+    maker: str
+    agent: str
+
+    @property
+    def config(self) -> Any:
+        """The default settings."""
+        return _find(self.defaults)
+
+    def make(self, config: RoundConfig) -> Any:
+        """Return a run with these settings, without TensorBoard's files."""
+        return _find(self.maker)(config, tensorboard=False)
+
+    @property
+    def main(self) -> Callable[[Any], dict[str, Any] | None]:
+        """Train, evaluate and report; see the module."""
+        main: Callable[[Any], dict[str, Any] | None] = _find(f"{self.module}.__main__:main")
+        return main
+
+
+ALGORITHMS = {
+    "dqn": Algorithm(
+        "deep Q-learning",
+        "ludoteca.train.dqn",
+        "ludoteca.train.dqn.config:MODERN",
+        "ludoteca.train.dqn.training:Training",
+        "dqn",
+    ),
+    "alphazero": Algorithm(
+        "AlphaZero",
+        "ludoteca.train.alphazero",
+        "ludoteca.train.alphazero.config:MODERN",
+        "ludoteca.train.alphazero.training:Training",
+        "az",
+    ),
+    "actor-critic": Algorithm(
+        "actor-critic (PPO)",
+        "ludoteca.train.actor_critic",
+        "ludoteca.train.actor_critic.config:MODERN",
+        "ludoteca.train.actor_critic.methods:make_training",
+        "ac",
+    ),
+}
+
+
+def choose_algorithm(game: Game, wanted: str = "auto", opponent: str = "self") -> str:
+    """Return the name of the algorithm that learns a game.
+
+    Args:
+        game: the game.
+        wanted: a name in `ALGORITHMS`, or `"auto"`: actor-critic where moves are simultaneous,
+            deep Q-learning against a given opponent or with `MANY_ACTIONS`, else AlphaZero.
+        opponent: an agent to learn against, or `"self"`.
+
+    Raises:
+        ValueError: if the algorithm does not learn such games, or not against an opponent.
+    """
+    if wanted not in ("auto", *ALGORITHMS):
+        names = ", ".join(("auto", *ALGORITHMS))
+        raise ValueError(f"algorithm must be one of {names}, got {wanted!r}")
+    if game.simultaneous:
+        fitting: tuple[str, ...] = ("actor-critic",)
+    elif game.num_players == 2:
+        fitting = ("dqn", "alphazero")
+    else:
+        fitting = ()
+    if not fitting:
+        raise ValueError(
+            f"no algorithm learns sequential games of {game.num_players} players, as {game.spec} is"
+        )
+    if wanted != "auto" and wanted not in fitting:
+        moves = "simultaneous" if game.simultaneous else "sequential"
+        raise ValueError(
+            f"{wanted} does not learn games with {moves} moves, as {game.name} is: "
+            f"use {' or '.join(fitting)}"
+        )
+    if wanted == "alphazero" and opponent != "self":
+        raise ValueError(
+            f"alphazero learns from games against itself, not against {opponent!r}: use dqn"
+        )
+    if wanted != "auto":
+        return wanted
+    if len(fitting) == 1:
+        return fitting[0]
+    many = game.num_actions >= MANY_ACTIONS
+    return "dqn" if many or opponent != "self" else "alphazero"
+
+
+def _find(where: str) -> Any:
+    module, _, attribute = where.partition(":")
+    return getattr(import_module(module), attribute)

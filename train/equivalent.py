@@ -1,0 +1,87 @@
+"""Settings as a command line, and settings from texts."""
+
+import difflib
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+import tyro
+
+Config = TypeVar("Config")
+
+
+def equivalent_command(module: str, config: Any, defaults: Any) -> str:
+    """Return the command that runs a module with these settings.
+
+    Args:
+        module: such as `"ludoteca.train.dqn"`.
+        config: the settings, a dataclass.
+        defaults: those that need not be named.
+    """
+    return shlex.join(["python", "-m", module, *differing(config, defaults)])
+
+
+def differing(config: Any, defaults: Any) -> list[str]:
+    """Return the options that make `config` of `defaults`, both of the same dataclass."""
+    usual = dict(_flat(defaults))
+    words = []
+    for name, value in _flat(config):
+        if value == usual[name]:
+            continue
+        option = name.replace("_", "-")
+        if isinstance(value, bool):
+            head, _, last = option.rpartition(".")
+            last = last if value else f"no-{last}"
+            words.append(f"--{head}.{last}" if head else f"--{last}")
+        else:
+            values = value if isinstance(value, tuple) else (value,)
+            words += [f"--{option}", *map(str, values)]
+    return words
+
+
+def with_settings(config: Config, settings: Sequence[str], prog: str) -> Config:
+    """Return settings with some changed, each given as `name=value`.
+
+    Args:
+        config: a dataclass; settings of dataclasses in it are named like `network.blocks`.
+        settings: such as `"learning_rate=0.01"`; several values are separated by spaces.
+        prog: the program that error messages name.
+
+    Raises:
+        ValueError: if there is no such setting, or it stands without a value.
+        SystemExit: if a value is of the wrong type.
+    """
+    known = dict(_flat(config))
+    words = []
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        name = name.strip().lstrip("-").replace("-", "_")
+        if not equals:
+            raise ValueError(f"a setting is given as NAME=VALUE, got {setting!r}")
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise ValueError(f"unknown setting {name!r}{hint}; all of them: {prog} --help")
+        option = name.replace("_", "-")
+        if isinstance(known[name], bool):
+            if value not in ("True", "False", "true", "false"):
+                raise ValueError(f"{name} must be True or False, got {value!r}")
+            head, _, last = option.rpartition(".")
+            last = last if value in ("True", "true") else f"no-{last}"
+            words.append(f"--{head}.{last}" if head else f"--{last}")
+        else:
+            words += [f"--{option}", *value.split()]
+    if not words:
+        return config
+    return tyro.cli(type(config), default=config, args=words, prog=prog)
+
+
+def _flat(config: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each setting's name, with dots for those of dataclasses in it, and value."""
+    for field in fields(config):
+        value = getattr(config, field.name)
+        if is_dataclass(value):
+            yield from _flat(value, f"{prefix}{field.name}.")
+        else:
+            yield prefix + field.name, value

@@ -1,0 +1,82 @@
+"""Presets by time: settings of a run that is to take so many minutes."""
+
+from dataclasses import replace
+from typing import Any
+
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.game import Game
+from ludoteca.train.algorithms import ALGORITHMS
+from ludoteca.train.settings import RoundConfig
+
+# Name of a preset -> its minutes.
+PRESETS = {
+    "one-minute": 1.0,
+    "two-minutes": 2.0,
+    "ten-minutes": 10.0,
+    "half-hour": 30.0,
+    "hour": 60.0,
+    "night": 480.0,
+}
+SMALL = 36  # cells of an observation: boards up to 6x6, and Dots and Boxes 2x2
+# From so many minutes on: filters and residual blocks, on small boards and on larger ones.
+NETWORKS = (
+    (0.0, (32, 2), (32, 3)),
+    (10.0, (32, 3), (64, 4)),
+    (60.0, (64, 4), (64, 6)),
+    (480.0, (64, 6), (128, 6)),
+)
+TREE_SEARCH = "mcts:simulations=100"  # who a network is tested against, besides random moves
+# Opponents where moves are simultaneous, as far as they play the game.
+RIVALS = ("random_safe", "greedy", "deterministic")
+
+
+def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "self") -> Any:
+    """Return the settings of a run of so many minutes, but for its number of games.
+
+    Args:
+        algorithm: a name in `ALGORITHMS`.
+        game: the game.
+        minutes: how long the run is to take.
+        opponent: an agent to learn against, or `"self"`.
+    """
+    config: RoundConfig = ALGORITHMS[algorithm].config
+    network = network_config(algorithm, game, minutes)
+    games = 50 if minutes < 10 else 200
+    config = replace(
+        config,
+        game=game.spec,
+        network=network,
+        evaluate_games=20 if minutes < 10 else 50,
+        final_games=games,
+        save_seconds=30.0 if minutes < 10 else 120.0,
+    )
+    if algorithm == "dqn":
+        tested = (TREE_SEARCH, "random") if opponent == "self" else (opponent, "random")
+        return replace(config, opponent=opponent, evaluate_against=tested)  # type: ignore[call-arg]
+    if algorithm == "alphazero":
+        return replace(config, evaluate_against=("random", TREE_SEARCH))
+    rivals = [spec for spec in RIVALS if _plays(spec, game)] if opponent == "self" else [opponent]
+    league = {"league": tuple(rivals), "league_share": 0.25 if rivals else 0.0}
+    return replace(config, evaluate_against=("random", *rivals), **league)
+
+
+def network_config(algorithm: str, game: Game, minutes: float) -> Any:
+    """Return the network of a run of so many minutes."""
+    _, rows, columns = game.observation_shape
+    small = rows * columns <= SMALL
+    _, on_small, on_large = [line for line in NETWORKS if minutes >= line[0]][-1]
+    filters, blocks = on_small if small else on_large
+    usual: Any = ALGORITHMS[algorithm].config.network
+    if algorithm == "dqn":
+        return replace(usual, filters=(filters,), blocks=blocks)
+    if algorithm == "actor-critic" and game.name != "hungry_geese":
+        usual = replace(usual, kind="residual", view="plain")
+    return replace(usual, filters=filters, blocks=blocks)
+
+
+def _plays(spec: str, game: Game) -> bool:
+    try:
+        make_agent(spec, game)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,130 @@
+"""A run that takes a given time: its algorithm, its settings, and its number of games."""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import integer, real
+from ludoteca.envs.registry import make_game
+from ludoteca.train.algorithms import ALGORITHMS, choose_algorithm
+from ludoteca.train.equivalent import equivalent_command, with_settings
+from ludoteca.train.pace import PLANNED, measure_pace, plan
+from ludoteca.train.presets import PRESETS, preset_config
+
+
+class TimedRun:
+    """A training of so many minutes.
+
+    Attributes:
+        game: the game.
+        algorithm: the algorithm that learns it.
+        minutes: how long the run may take.
+        config: the settings; the number of games is measured by `plan`, unless it was given.
+        planned: whether the number of games is known: given, or that of the run in the folder.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        preset: str = "two-minutes",
+        minutes: float | None = None,
+        algorithm: str = "auto",
+        opponent: str = "self",
+        folder: Path | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+        processes: int = 1,
+        settings: Sequence[str] = (),
+    ):
+        """Choose algorithm and settings; see `ludoteca.train.train_command`.
+
+        Raises:
+            ValueError: if there is no such preset, algorithm or setting, or they do not fit.
+        """
+        self._begun = time.monotonic()
+        if preset not in PRESETS:
+            raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
+        if minutes is not None:
+            real("minutes", minutes, 0.1, 10_000)
+        self.game = game
+        name = choose_algorithm(game, algorithm, opponent)
+        self.algorithm = ALGORITHMS[name]
+        self.minutes = PRESETS[preset] if minutes is None else minutes
+        config = preset_config(name, game, PRESETS[preset], opponent)
+        time_name = preset if minutes is None else f"{minutes:g}-minutes"
+        config = replace(config, folder=folder or default_folder(game, time_name), seed=seed)
+        if threads is not None:
+            config = replace(config, threads=threads)
+        if integer("processes", processes, 1, 1024) > 1:
+            if name != "alphazero":
+                raise ValueError(f"{name} plays in one process, got processes={processes}")
+            config = replace(config, workers=processes)
+        prog = f"python -m {self.algorithm.module}"
+        self.config: Any = with_settings(config, settings, prog)
+        given = {setting.partition("=")[0].strip().replace("-", "_") for setting in settings}
+        self._given = given & set(PLANNED)
+        if "minutes" in given:
+            self.minutes = self.config.minutes
+        self._begun_before = self._sizes_begun()
+        self.planned = "games" in given or bool(self._begun_before)
+
+    def plan(self) -> None:
+        """Measure how many games fit into the time, unless their number is known."""
+        sizes = self._begun_before
+        if not self.planned:
+            pace = measure_pace(self.algorithm, self.config, 60 * self.minutes)
+            sizes = plan(self.config, pace, 60 * self.minutes, self._seconds_left())
+            self.planned = True
+        sizes = {name: value for name, value in sizes.items() if name not in self._given}
+        minutes = max(self._seconds_left() / 60, 0.05)
+        self.config = replace(self.config, minutes=round(minutes, 3), **sizes)
+
+    def train(self) -> dict[str, Any] | None:
+        """Train, evaluate and report; return what is in `results.json`, or None if stopped."""
+        console = Console(stderr=True, highlight=False)
+        config = self.config
+        console.print(
+            f"{self.game.title}: {self.algorithm.title} for {self.minutes:g} "
+            f"minute{'s' if self.minutes != 1 else ''}, in {config.folder}",
+            markup=False,
+        )
+        if self.planned:
+            state = "resuming the run there" if self._begun_before else "the number is given"
+            console.print(f"{state}, no need to measure how many games fit", markup=False)
+        else:
+            console.print("measuring how many games fit into the time ...", markup=False)
+        sys.stderr.flush()
+        self.plan()
+        command = equivalent_command(self.algorithm.module, self.config, self.algorithm.config)
+        console.print(f"{self.config.games:,} games; the same with all settings to change:")
+        console.print(f"  {command}", markup=False, soft_wrap=True)
+        return self.algorithm.main(self.config)
+
+    def _seconds_left(self) -> float:
+        return 60 * self.minutes - (time.monotonic() - self._begun)
+
+    def _sizes_begun(self) -> dict[str, int]:
+        """Return the planned settings of the run in the folder, if there is one."""
+        file = Path(self.config.folder) / "config.json"
+        try:
+            begun = json.loads(file.read_text())
+            return {name: int(begun[name]) for name in PLANNED}
+        except FileNotFoundError:
+            return {}
+        except (ValueError, KeyError, TypeError):
+            raise ValueError(f"{file} is damaged: remove {file.parent} to begin anew") from None
+
+
+def default_folder(game: Game, time_name: str) -> Path:
+    """Return the folder of a run: named after the game, its unusual parameters, and the time."""
+    usual = make_game(game.name).params
+    unusual = [f"{key}={value}" for key, value in game.params.items() if value != usual[key]]
+    return Path("runs") / "-".join([game.name, *unusual, time_name])

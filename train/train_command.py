@@ -1,0 +1,80 @@
+"""The command `ludoteca train`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from tyro.conf import Positional, arg
+
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.options import Seconds
+
+Preset = Literal["one-minute", "two-minutes", "ten-minutes", "half-hour", "hour", "night"]
+Name = Literal["auto", "dqn", "alphazero", "actor-critic"]
+Settings = Annotated[
+    tuple[str, ...], arg(name="set", metavar="[NAME=VALUE ...]", help_behavior_hint="")
+]
+Folder = Annotated[
+    Path | None, arg(metavar="FOLDER", help_behavior_hint="(default: runs/GAME-PRESET)")
+]
+
+
+def train_command(parameters: Any) -> Callable[..., None]:
+    """Return the command `train`, with options for the game's parameters."""
+
+    def train(
+        game: Annotated[Positional[str], arg(metavar="GAME")],
+        rules: parameters,
+        preset: Preset = "two-minutes",
+        minutes: Seconds = None,
+        algorithm: Name = "auto",
+        opponent: Annotated[str, arg(metavar="AGENT")] = "self",
+        run_dir: Annotated[Folder, arg(aliases=["--folder"])] = None,
+        seed: int = 0,
+        threads: Annotated[
+            int | None, arg(metavar="INT", help_behavior_hint="(default: the algorithm's)")
+        ] = None,
+        processes: int = 1,
+        settings: Settings = (),
+    ) -> None:
+        """Train a network that plays a game, in a given time.
+
+        The algorithm is chosen by the game: AlphaZero where players move in turn, deep Q-learning
+        if there are 100 actions or more or an opponent is given, actor-critic where moves are
+        simultaneous. The number of games follows from the speed of this machine. The command of
+        the algorithm with all settings is printed first. An interrupted run resumes when the same
+        command is given again. The parameters of the game are options, too: see
+        `ludoteca train hex --help`.
+
+        Args:
+            game: which game, such as hex or hex:board_size=5.
+            rules: Parameters of the game.
+            preset: how long the run takes, evaluations and report included; longer runs have
+                larger networks.
+            minutes: any other time; the network is that of the preset.
+            algorithm: which algorithm learns.
+            opponent: agent to learn against, such as mcts:simulations=50, or self.
+            run_dir: folder of the run: networks, report, checkpoint.
+            seed: determines first weights, games and batches.
+            threads: threads of the network.
+            processes: processes that play the games (alphazero only).
+            settings: further settings of the algorithm, such as learning_rate=0.002
+                network.blocks=5.
+        """
+        from ludoteca.train.timed_run import TimedRun
+
+        run = TimedRun(
+            make_game(game, **rules),
+            preset=preset,
+            minutes=minutes,
+            algorithm=algorithm,
+            opponent=opponent,
+            folder=run_dir,
+            seed=seed,
+            threads=threads,
+            processes=processes,
+            settings=settings,
+        )
+        run.train()
+
+    return train
