@@ -18,6 +18,7 @@ from ludoteca.evaluate.match_command import match_command
 from ludoteca.evaluate.play.command import play_command
 from ludoteca.evaluate.show_commands import render_command, replay
 from ludoteca.evaluate.tournament.command import tournament
+from ludoteca.extras import explain
 
 DESCRIPTION = """Board and grid games for reinforcement learning.
 
@@ -51,9 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    if isinstance(error, ModuleNotFoundError):
-        extras = "evaluate,render,train"
-        return f'this needs the package {error.name}: pip install "ludoteca[{extras}]"'
+    if line := explain(error, "evaluate"):
+        return line
     return str(error)
 
 

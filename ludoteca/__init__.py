@@ -3,6 +3,9 @@
 Importing this package registers every game in Gymnasium and PettingZoo as `ludoteca/<Name>-v0`.
 """
 
+from ludoteca import extras, interrupt  # noqa: F401 - first: they guard the imports below
+
+# isort: split
 from importlib.metadata import version
 
 from ludoteca.agents import make_agent
