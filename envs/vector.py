@@ -159,7 +159,9 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
 
     def step(
         self, actions: NDArray[np.int64]
-    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+    ) -> tuple[
+        NDArray[Any], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]
+    ]:
         """Play one action per game (and per player, in simultaneous self-play).
 
         Args:

@@ -15,6 +15,7 @@ from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.registry import find_factory, game_id, make_game
 from ludoteca.envs.spec import parse_name
 from ludoteca.evaluate.help_text import overview, print_help, unwrapped
+from ludoteca.extras import explain
 from ludoteca.interrupt import INTERRUPTED
 
 WRONG = 2  # exit status
@@ -122,9 +123,8 @@ def _label(prog: str) -> str:
 def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    if isinstance(error, ModuleNotFoundError):
-        extras = "evaluate,render,train"
-        return f'this needs the package {error.name}: pip install "ludoteca[{extras}]"'
+    if line := explain(error, "evaluate"):
+        return line
     return str(error)
 
 

@@ -3,7 +3,7 @@
 Importing this package registers every game in Gymnasium and PettingZoo as `ludoteca/<Name>-v0`.
 """
 
-from ludoteca import interrupt  # noqa: F401 - first: it guards the imports that take long
+from ludoteca import extras, interrupt  # noqa: F401 - first: they guard the imports below
 
 # isort: split
 from importlib.metadata import version

@@ -1,0 +1,118 @@
+"""What is declared is imported, what is imported is declared, and all of that is pinned."""
+
+import ast
+import importlib.metadata
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bounds import ROOT, lower_bounds, normal, pins, project, requirements
+
+FOLDERS = ("ludoteca", "envs", "agents", "train", "evaluate")
+# Packages that are imported by another name than they are installed by.
+INSTALLED_AS = {"PIL": "pillow", "pyspiel": "open-spiel"}
+# Peers of the benchmarks: installed by `make peers`, run by their own interpreters.
+PEERS = {"jax", "pgx", "kaggle-environments"}
+# Imported by others for us: SB3-Contrib when a file of MaskablePPO is read, TensorBoard by PyTorch.
+INDIRECT = {"sb3-contrib", "tensorboard"}
+# Installed by another package, which allows only one version: Numba's compiler.
+COMES_WITH = {"llvmlite": "numba"}
+
+
+def declared(*extras: str) -> set[str]:
+    return {normal(re.split(r"[<>=]", one)[0]) for one in requirements(extras)}
+
+
+def everything() -> set[str]:
+    return declared(*project()["optional-dependencies"])
+
+
+def imports(node: ast.AST, top: bool = True) -> Iterator[tuple[str, bool]]:
+    """Yield the packages that a module imports, and whether they are imported with it."""
+    for child in ast.iter_child_nodes(node):
+        inner = top and not isinstance(child, ast.FunctionDef)
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            inner = False
+        if isinstance(child, ast.Import):
+            yield from ((alias.name.partition(".")[0], inner) for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            yield (child.module or "").partition(".")[0], inner
+        else:
+            yield from imports(child, inner)
+
+
+def third_party(path: Path) -> Iterator[tuple[str, bool]]:
+    """Yield the distributions that a module needs, and whether to be imported."""
+    for package, top in imports(ast.parse(path.read_text(encoding="utf-8"))):
+        if package != "ludoteca" and package not in sys.stdlib_module_names:
+            package = COMES_WITH.get(package, package)
+            yield normal(INSTALLED_AS.get(package, package)), top
+
+
+def imported() -> dict[str, set[Path]]:
+    found: dict[str, set[Path]] = {}
+    for folder in FOLDERS:
+        for path in (ROOT / folder).rglob("*.py"):
+            for distribution, _ in third_party(path):
+                found.setdefault(distribution, set()).add(path.relative_to(ROOT))
+    return found
+
+
+def test_constraints_pin_what_is_declared_and_nothing_else() -> None:
+    assert set(pins()) == everything()
+
+
+@pytest.mark.parametrize("name", sorted(lower_bounds()))
+def test_pins_are_in_bounds(name: str) -> None:
+    def parts(version: str) -> tuple[int, ...]:
+        return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+    assert parts(pins()[name]) >= parts(lower_bounds()[name])
+
+
+def test_what_is_imported_is_declared() -> None:
+    users = {name: files for name, files in imported().items() if name not in PEERS}
+    undeclared = users.keys() - declared("train", "render", "evaluate", "oracles")
+    assert {name: users[name] for name in undeclared} == {}
+
+
+def test_what_is_declared_is_imported() -> None:
+    assert declared("train", "render", "evaluate", "oracles") - imported().keys() == INDIRECT
+
+
+def test_environments_and_agents_import_nothing_optional_unasked() -> None:
+    # `import ludoteca` and the command line work with the core alone.
+    core = declared()
+    for path in [*(ROOT / "ludoteca").glob("*.py"), *(ROOT / "envs").rglob("*.py")]:
+        if path.name == "sb3.py":  # for those who use SB3
+            continue
+        optional = {name for name, top in third_party(path) if top} - core
+        assert optional == set(), path
+
+
+def test_extras_hold_what_their_parts_draw_with() -> None:
+    # Reports of trainings compare and draw, as those of evaluations do.
+    assert declared("evaluate") <= declared("train")
+
+
+def test_bounds_of_what_is_not_a_lower_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bounds.requirements", lambda extras: ["numpy>=2", "torch==2.6"])
+    with pytest.raises(ValueError, match=r"expected name>=version, got 'torch==2.6'"):
+        lower_bounds()
+    monkeypatch.setattr("bounds.requirements", lambda extras: ["numpy>=2", "NumPy>=2.1"])
+    with pytest.raises(ValueError, match=r"numpy has the lower bounds 2 and 2\.1"):
+        lower_bounds()
+
+
+def test_the_classifiers_are_pythons_that_are_allowed() -> None:
+    least = tuple(map(int, str(project()["requires-python"]).removeprefix(">=").split(".")))
+    versions = [
+        tuple(map(int, match[1].split(".")))
+        for line in project()["classifiers"]
+        if (match := re.fullmatch(r"Programming Language :: Python :: (\d+\.\d+)", line))
+    ]
+    assert versions[0] == least
+    assert versions == sorted(versions)
+    assert importlib.metadata.version("ludoteca") == project()["version"]
