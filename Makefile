@@ -9,6 +9,7 @@ KAGGLE := .venv-kaggle
 WORKERS ?= 2
 GEESE_SEED ?= 1
 GEESE_GAMES ?= 300
+FUZZ ?= 100000
 # The stamps are written last: an interrupted installation does not count.
 FOR_DEMO := $(VENV)/.installed-demo
 FOR_TEST := $(VENV)/.installed-test
@@ -16,7 +17,7 @@ FOR_TEST := $(VENV)/.installed-test
 RUN := $(BIN)/python -P -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint typecheck peers bench images geese-oracle geese-live kaggle clean
+.PHONY: help demo test test-slow lint typecheck fuzz peers bench images geese-oracle geese-live kaggle clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; \
@@ -42,6 +43,9 @@ typecheck: $(FOR_TEST) ## check types
 	ln -s $(CURDIR)/ludoteca/* $(CURDIR)/envs $(CURDIR)/agents $(CURDIR)/train $(CURDIR)/evaluate \
 		build/typing/ludoteca
 	$(BIN)/mypy
+
+fuzz: $(FOR_TEST) ## attack everything that reads what others wrote; FUZZ=1000000 inputs
+	nice -n 10 $(BIN)/python -P tests/fuzz/fuzz.py --count $(FUZZ)
 
 peers: $(FOR_TEST) ## install the packages that `make bench` compares with
 	$(RUN) ludoteca.evaluate.bench.install_peers

@@ -15,7 +15,7 @@ import sys
 import zipfile
 from math import prod
 from pathlib import Path
-from pickle import PickleError
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from ludoteca.agents.networks.device import find_device
-from ludoteca.envs.files import BROKEN_ARCHIVE, check_archive, opening, parse_json
+from ludoteca.envs.files import check_archive, opening, parse_json, reading_archive
 
 PARTS = ("policy_class", "policy_kwargs", "observation_space", "action_space")
 # Packages whose networks may be built because a file names them.
@@ -63,13 +63,11 @@ def read_policy(path: str | Path, *, trust: bool = False, device: str = "cpu") -
     """
     path = _existing(Path(path))
     target = find_device(device)
-    try:
+    with reading_archive(f"{path} is no model saved by Stable-Baselines3"):
         data, weights, size = _read(path)
         if not isinstance(data, dict):
             raise TypeError(f"expected an object, got {data!r:.40}")
         parts = {name: data[name] for name in PARTS}
-    except (*BROKEN_ARCHIVE, PickleError, AttributeError, IndexError) as error:
-        raise ValueError(f"{path} is no model saved by Stable-Baselines3: {error}") from None
     try:
         if trust:
             policy = _build(**json_to_data(json.dumps(parts)))
@@ -99,7 +97,10 @@ def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
         packed = archive.read("policy.pth")
     with zipfile.ZipFile(io.BytesIO(packed)) as inner:  # PyTorch's own format is an archive, too
         check_archive(inner, f"policy.pth in {path}", 2 * len(packed) + (1 << 20))
-    weights = torch.load(io.BytesIO(packed), map_location="cpu", weights_only=True)
+    try:
+        weights = torch.load(io.BytesIO(packed), map_location="cpu", weights_only=True)
+    except (UnpicklingError, AttributeError, IndexError, AssertionError) as error:
+        raise ValueError(f"its weights cannot be read: {error}") from None
     if not isinstance(weights, dict):
         raise TypeError(f"expected weights by name, got {weights!r:.40}")
     for name, tensor in weights.items():

@@ -141,6 +141,27 @@ def parse_json(text: str | bytes) -> Any:
         raise ValueError(f"it is not JSON: {error}") from None
 
 
+@contextmanager
+def reading_archive(problem: str) -> Iterator[None]:
+    """Turn all errors about content that is damaged into one; files that cannot be read are others.
+
+    Args:
+        problem: the message begins with it, such as `"x.npz holds no games"`.
+
+    Raises:
+        ValueError: if there is such an error in the block.
+        OSError: if a file cannot be read.
+    """
+    try:
+        yield
+    except BROKEN_ARCHIVE as error:
+        raise ValueError(f"{problem}: {str(error) or type(error).__name__:.800}") from None
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # an archive that says that a file begins before it
+            raise
+        raise ValueError(f"{problem}: {error}") from None
+
+
 def check_archive(
     archive: zipfile.ZipFile, path: str | Path, largest: int, most_files: int = 10_000
 ) -> None:

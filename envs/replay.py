@@ -90,7 +90,7 @@ class Replay:
         try:
             data = parse_json(text)
             if data["format"] != FORMAT:
-                raise ValueError(f"expected the format {FORMAT!r}, got {data['format']!r}")
+                raise ValueError(f"expected the format {FORMAT!r}, got {data['format']!r:.80}")
             returns = data["returns"]
             replay = cls(
                 _typed(data, "game", str),
@@ -102,7 +102,7 @@ class Replay:
         except KeyError as error:
             raise ValueError(f"not a replay: {error} is missing") from None
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise ValueError(f"not a replay: {error}") from None
+            raise ValueError(f"not a replay: {error!s:.400}") from None
         if not 0 <= replay.seed < 2**64:
             raise ValueError(f"not a replay: seed {replay.seed} is not an unsigned 64-bit integer")
         for _ in replay.positions():
@@ -130,7 +130,7 @@ class Replay:
 def _typed(data: Any, name: str, kind: type[T]) -> T:
     value = data[name]
     if type(value) is not kind:
-        raise TypeError(f"{name} must be of type {kind.__name__}, got {value!r}")
+        raise TypeError(f"{name} must be of type {kind.__name__}, got {value!r:.200}")
     return value
 
 
@@ -148,22 +148,24 @@ def _returns(game: Game, s: Any) -> tuple[float, ...] | None:
 def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
     """Raise a `ValueError` unless `action` can be move `k`, in position `s`."""
     if game.is_terminal(s):
-        raise ValueError(f"move {k}: the game is over, but the replay goes on with {action!r}")
+        raise ValueError(f"move {k}: the game is over, but the replay goes on with {action!r:.80}")
     if not game.simultaneous:
         _check_legal(k, action, legal[: game.legal_actions(s, legal)], "")
         return
     if not isinstance(action, list) or len(action) != game.num_players:
-        raise ValueError(f"move {k}: expected {game.num_players} actions, got {action!r}")
+        raise ValueError(f"move {k}: expected {game.num_players} actions, got {action!r:.80}")
     for p, one in enumerate(action):
         n = game.legal_actions(s, p, legal)
         if n > 0:
             if one != FORFEIT:
                 _check_legal(k, one, legal[:n], f" of player {p}")
         elif one != 0:
-            raise ValueError(f"move {k}: player {p} is out, but the replay lets it play {one!r}")
+            raise ValueError(
+                f"move {k}: player {p} is out, but the replay lets it play {one!r:.80}"
+            )
 
 
 def _check_legal(k: int, action: Any, legal: Any, whose: str) -> None:
     if type(action) is not int or action not in legal:
         legal = legal.tolist()
-        raise ValueError(f"move {k}: action {action!r}{whose} is illegal: legal are {legal}")
+        raise ValueError(f"move {k}: action {action!r:.80}{whose} is illegal: legal are {legal}")

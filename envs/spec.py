@@ -10,6 +10,7 @@ from typing import Any, TypeVar, get_args
 T = TypeVar("T")
 
 # Types of parameters by which values are read, and what they are called in messages.
+LONGEST = 4000  # characters of a spec string; more are a mistake, and would fill the messages
 TYPES = {int: "an integer", float: "a number", bool: "True or False", NoneType: "None"}
 
 
@@ -102,9 +103,12 @@ def parse_name(spec: str) -> str:
 
     Raises:
         TypeError: if `spec` is not a string.
+        ValueError: if it is longer than any that makes sense.
     """
     if not isinstance(spec, str):
         raise TypeError(f"expected a spec string such as 'hex:board_size=5', got {spec!r:.80}")
+    if len(spec) > LONGEST:
+        raise ValueError(f"a spec string of {len(spec)} characters, {spec!r:.80}..., is too long")
     return spec.partition(":")[0].strip()
 
 

@@ -34,12 +34,13 @@ def state_from_json(game: Game, text: str) -> Any:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"not a position in JSON: {error!r}") from None
     if format_ != "ludoteca-state":
-        raise ValueError(f"expected the format 'ludoteca-state', got {format_!r}")
+        raise ValueError(f"expected the format 'ludoteca-state', got {format_!r:.80}")
     if spec != game.spec:
-        raise ValueError(f"expected a position of {game.spec}, got one of {spec}")
+        raise ValueError(f"expected a position of {game.spec}, got one of {spec!s:.200}")
     names = game.state.names or ()
     if not isinstance(fields, dict) or set(fields) != set(names):
-        raise ValueError(f"expected the fields {list(names)}, got {list(fields)}")
+        found = list(fields) if isinstance(fields, dict) else fields
+        raise ValueError(f"expected the fields {list(names)}, got {found!r:.400}")
     states = game.empty(1)
     for name in names:
         _fill(states[name][0:1], fields[name], name)
@@ -59,10 +60,10 @@ def states_from_bytes(game: Game, data: bytes) -> Any:
     """
     header, body = _unpack(data)
     if header.get("game") != game.spec:
-        raise ValueError(f"expected positions of {game.spec}, got {header.get('game')}")
+        raise ValueError(f"expected positions of {game.spec}, got {header.get('game')!s:.200}")
     count = header.get("count")
     if type(count) is not int or len(body) != count * game.state.itemsize:
-        raise ValueError(f"{count} positions of {game.spec} do not take {len(body)} bytes")
+        raise ValueError(f"{count!r:.40} positions of {game.spec} do not take {len(body)} bytes")
     return checked(game, np.frombuffer(body, game.state).copy())
 
 
@@ -127,7 +128,7 @@ class Storable:
         header, body = _unpack(data)
         more, lanes = header.pop("more", None), self.lanes
         if header != _kind(lanes):
-            raise ValueError(f"expected an environment of {_kind(lanes)}, got {header}")
+            raise ValueError(f"expected an environment of {_kind(lanes)}, got {header!s:.400}")
         parts: tuple[NDArray[Any], ...] = (lanes.states, lanes.lanes, lanes.history)
         if len(body) != sum(part.nbytes for part in parts):
             raise ValueError(f"the environment does not take {len(body)} bytes")
@@ -162,7 +163,7 @@ class Storable:
     def _check_more(self, more: Any, states: Any, records: Any, history: Any) -> None:
         """Raise a `ValueError` unless `more` can be what `_more` returned beside these lanes."""
         if more is not None:
-            raise ValueError(f"expected nothing besides the lanes, got {more!r}")
+            raise ValueError(f"expected nothing besides the lanes, got {more!r:.200}")
 
     def _take_more(self, more: Any) -> None:
         """Take over what `_more` returned; the lanes are restored already."""
@@ -229,7 +230,7 @@ def _fill(field: NDArray[Any], value: Any, name: str) -> None:
     except ValueError:
         pass
     raise ValueError(
-        f"field {name!r} must hold {field.dtype} of shape {field.shape[1:]}, got {value!r}"
+        f"field {name!r} must hold {field.dtype} of shape {field.shape[1:]}, got {value!r:.400}"
     )
 
 
@@ -260,5 +261,5 @@ def _unpack(data: bytes) -> tuple[dict[str, Any], bytes]:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"these bytes have no readable header: {error}") from None
     if not isinstance(header, dict):
-        raise ValueError(f"these bytes have no readable header: {header!r}")
+        raise ValueError(f"these bytes have no readable header: {header!r:.200}")
     return header, content[4 + size :]

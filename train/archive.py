@@ -10,11 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.files import BROKEN_ARCHIVE, check_archive, opening, parse_json, writing
+from ludoteca.envs.files import (
+    BROKEN_ARCHIVE,
+    check_archive,
+    opening,
+    parse_json,
+    reading_archive,
+    writing,
+)
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 
 HEADER = "ludoteca"  # name of the array that holds the header, as JSON
+DAMAGE = BROKEN_ARCHIVE
 LARGEST = 16 << 30  # bytes of all arrays together
 
 
@@ -74,7 +82,5 @@ def reading(path: str | Path) -> Iterator[None]:
     Raises:
         ValueError: if the file is damaged, or of another kind.
     """
-    try:
+    with reading_archive(f"{path} holds no games, or is damaged"):
         yield
-    except BROKEN_ARCHIVE as error:
-        raise ValueError(f"{path} holds no games, or is damaged: {error}") from None

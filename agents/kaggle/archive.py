@@ -7,7 +7,7 @@ import weakref
 import zipfile
 from pathlib import Path
 
-from ludoteca.envs.files import BROKEN_ARCHIVE, check_archive, opening
+from ludoteca.envs.files import check_archive, opening, reading_archive
 
 ENDINGS = (".tar.gz", ".tgz", ".tar", ".zip")
 LARGEST = 2 << 30  # bytes of all files together
@@ -29,7 +29,8 @@ def unpack(path: Path, owner: object) -> Path:
     folder = tempfile.mkdtemp(prefix="ludoteca-submission-")
     remove = weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
     try:
-        with opening(path) as file:
+        problem = f"{path} is not an archive of a submission"
+        with reading_archive(problem), opening(path) as file:
             if path.name.lower().endswith(".zip"):
                 with zipfile.ZipFile(file) as zipped:
                     check_archive(zipped, path, LARGEST, MOST_FILES)
@@ -39,8 +40,8 @@ def unpack(path: Path, owner: object) -> Path:
                     _unpack_tar(tarred, path, folder)
     except BaseException as error:
         remove()
-        if isinstance(error, (*BROKEN_ARCHIVE, tarfile.TarError)):
-            raise ValueError(f"{path} is not an archive of a submission: {error}") from None
+        if isinstance(error, tarfile.TarError):
+            raise ValueError(f"{problem}: {error}") from None
         raise
     return Path(folder)
 

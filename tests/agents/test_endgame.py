@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ from ludoteca.agents.endgame import (
 )
 from ludoteca.agents.endgame import table as endgame_table
 from ludoteca.agents.endgame.boards import make_board, neighbors, placements, stable
+from ludoteca.agents.endgame.last import last_one
 from ludoteca.agents.endgame.solve import SOLVERS
 from ludoteca.agents.mcts import MCTSAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.games import othello
+from ludoteca.envs.games.othello import turned
 from ludoteca.evaluate.bench.ffo import ffo_positions
 from ludoteca.evaluate.match import play_match
 
@@ -307,6 +310,29 @@ def test_corners_and_what_leans_on_them_are_stable() -> None:
     assert stable(white, ~(black | white), board) == 0
     loose = squares("........ .x...... xxo..... ........", "x")
     assert stable(loose, ~loose, board) == 0
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("mine", range(6, 13))
+def test_the_last_square_that_nobody_can_take_counts_for_the_winner(mine, swapped) -> None:
+    """From a1 on 4x4, one color alone is on the row and the column, the other on the diagonal.
+
+    So nobody can take a1; with 8 discs to 7, for example, the empty square makes it 9 to 7.
+    """
+    straight = sum(1 << square for square in (1, 2, 3, 8, 16, 24))
+    rest = [9, 18, 27, 10, 11, 17, 19, 25, 26]  # the diagonal first
+    free = rest[3:]
+    own = np.uint64(straight + sum(1 << square for square in free[: mine - 6]))
+    other = np.uint64(sum(1 << square for square in rest) - sum(1 << q for q in free[: mine - 6]))
+    theirs = 15 - mine
+    score = 16 - 2 * theirs if mine > theirs else 2 * mine - 16
+    if swapped:
+        own, other, score = other, own, -score
+    board = make_board(4).view(np.recarray)[0]
+    work = SimpleNamespace(nodes=0)
+    assert turned(np.uint64(1), own, other) == turned(np.uint64(1), other, own) == 0
+    assert last_one(own, other, np.uint64(1), -16, 16, board, work) == score
+    assert work.nodes == 1
 
 
 def test_neighbors_do_not_reach_around_the_board() -> None:

@@ -68,6 +68,58 @@ def test_puct_by_hand(tree):
     assert puct(tree, 0, 0, rule) == 2  # illegal actions never
 
 
+# Two actions: one with visits, the other with or without. At this mean of the first both have the
+# same score `Q + c P sqrt(N) / (1 + n)`, worked out by hand; a little more, and it is chosen.
+#   c = c_init + ln((N + c_base + 1) / c_base); without visits Q = V - fpu sqrt(P of those with)
+EVEN = {
+    # c = 1.25 + ln(20 / 10) = 1.943147; V - 0.25 sqrt(0.9) = -0.037171
+    # -0.037171 + 1.943147 * 0.1 * 3 / 1 - 1.943147 * 0.9 * 3 / 10
+    "first play": ((9, 0), (0.9, 0.1), None, 0.2, {"c_base": 10.0}, 0.021124),
+    # c = 1 + ln(15 / 10) = 1.405465; V - 1 * sqrt(0.25) = 0
+    # 0 + 1.405465 * 0.75 * 2 / 1 - 1.405465 * 0.25 * 2 / 5
+    "urgency": (
+        (4, 0), (0.25, 0.75), None, 0.5, {"c_init": 1.0, "c_base": 10.0, "fpu": 1.0}, 1.967651,
+    ),
+    # As before, without reduction: 0.5 more.
+    "no reduction": (
+        (4, 0), (0.25, 0.75), None, 0.5, {"c_init": 1.0, "c_base": 10.0, "fpu": 0.0}, 2.467651,
+    ),
+    # c = 2 + ln(26 / 20) = 2.262364; N = 5, sqrt(5) = 2.236068
+    # 0.3 + 2.262364 * 0.4 * 2.236068 / 3 - 2.262364 * 0.6 * 2.236068 / 4
+    "both visited": ((3, 2), (0.6, 0.4), 0.3, 0.9, {"c_init": 2.0, "c_base": 20.0}, 0.215688),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mover", [0, 1])
+@pytest.mark.parametrize(
+    ("visits", "priors", "mean", "value", "rule", "even"), EVEN.values(), ids=EVEN
+)
+def test_puct_changes_its_mind_at_the_value_worked_out_by_hand(
+    mover, visits, priors, mean, value, rule, even
+):
+    trees = make_trees(make_game("tictactoe"), 1, 3)
+    trees.mover[0, 0], trees.value[0, 0] = mover, -value if mover else value
+    trees.priors[0, 0] = ILLEGAL
+    trees.priors[0, 0, [2, 5]], trees.visits[0, 0, [2, 5]] = priors, visits
+    trees.totals[0, 0, 5] = 0 if mean is None else mean * visits[1]
+    for more, expected in ((-3e-5, 5), (3e-5, 2)):
+        trees.totals[0, 0, 2] = visits[0] * (even + more)
+        assert puct(trees, 0, 0, Rule(**rule)) == expected
+
+
+def test_simulations_under_way_count_as_lost_in_puct():
+    """Of 4 tries two are under way: 2 won make a mean of (2 - 2) / 4, and N = 5, n = 4."""
+    trees = make_trees(make_game("tictactoe"), 1, 3, leaves=4)
+    trees.priors[0, 0] = ILLEGAL
+    trees.priors[0, 0, [2, 5]], trees.visits[0, 0, [2, 5]] = (0.5, 0.5), (2, 1)
+    trees.waiting[0, 0, 2], trees.totals[0, 0, 2] = 2, 2.0
+    # c = 1 + ln(11 / 5) = 1.788457; 0 + 1.788457 * 0.5 * 2.236068 * (1 / 5 - 1 / 2) = -0.599864
+    rule = Rule(c_init=1.0, c_base=5.0)
+    for more, expected in ((-3e-5, 2), (3e-5, 5)):
+        trees.totals[0, 0, 5] = -0.599864 + more
+        assert puct(trees, 0, 0, rule) == expected
+
+
 def test_the_improved_policy_by_hand(tree):
     rule = Rule(gumbel=True, c_visit=10.0, c_scale=0.2)
     mixed = (-0.4 + 4 * (0.5 * 0.5 + 0.3 * -0.5) / 0.8) / 5

@@ -5,6 +5,7 @@ import pytest
 
 from ludoteca.agents.guided.improvement import improved
 from ludoteca.agents.guided.joint_search import JointSearch
+from ludoteca.agents.guided.joint_trees import HIDDEN, make_joint_simulation, make_joint_trees
 from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
@@ -186,3 +187,40 @@ def test_policies_improved_by_hand():
     assert np.allclose(sharp[0], [1, 0, 0, 0])
     # All on what is worth 0.75, instead of half of it, 0.3 on 0.25 and 0.2 on 0.625.
     assert np.allclose(gains, [0.75 - (0.5 * 0.75 + 0.3 * 0.25 + 0.2 * 0.625), 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("visits", "mean", "fpu", "even"),
+    [
+        # N = 9: 0.5 - 0.1 + 1.5 * 0.25 * 3 / 1 - 1.5 * 0.5 * 3 / 10
+        ((9, 0), None, 0.1, 1.3),
+        # Without reduction: 0.1 more.
+        ((9, 0), None, 0.0, 1.4),
+        # N = 7, sqrt(7) = 2.645751: 0.3 + 1.5 * 0.25 * 2.645751 / 3 - 1.5 * 0.5 * 2.645751 / 6
+        ((5, 2), 0.3, 0.1, 0.3),
+        # N = 5, sqrt(5) = 2.236068: 0.3 + 1.5 * 0.25 * 2.236068 / 5 - 1.5 * 0.5 * 2.236068 / 2
+        ((1, 4), 0.3, 0.1, -0.370820),
+    ],
+)
+def test_puct_of_each_player_changes_its_mind_at_the_value_worked_out_by_hand(
+    visits, mean, fpu, even
+):
+    """`Q + c P sqrt(N) / (1 + n)`, without visits Q = V - fpu; two actions are compared."""
+    game = make_game(SPECS[0])
+    compiled, trees = make_joint_simulation(game), make_joint_trees(game, 1, 4, 1)
+    for p in range(2):
+        for more, chosen in ((-3e-5, 1), (3e-5, 0)):
+            trees.states[0] = started(game, 1)[0]
+            compiled.begin(trees)
+            trees.seen[0, 0], trees.values[0, 0] = True, 0.5
+            arms = trees.arms[0, 0]
+            arms["prior"], arms["visits"], arms["value"] = HIDDEN, 0, 0
+            actions = game.legal(trees.states.view(np.recarray)[0], p)[:2]
+            for k in range(2):
+                arms["prior"][p, actions[k]] = (0.5, 0.25)[k]
+                arms["visits"][p, actions[k]] = visits[k]
+            arms["prior"][1 - p, game.legal(trees.states.view(np.recarray)[0], 1 - p)[0]] = 1
+            arms["value"][p, actions[0]] = visits[0] * (even + more)
+            arms["value"][p, actions[1]] = visits[1] * (mean or 0)
+            compiled.descend(trees, 1, 1.5, fpu)
+            assert trees.chosen[0, 0, 0, p] == actions[chosen]

@@ -96,7 +96,8 @@ def test_a_new_game_is_noticed_even_if_nobody_says_so():
     for action in (3, 3):
         game.step(late, action)
     for s in (fresh, late, fresh):
-        ask(witness, s)
+        ask(witness, s)  # which compares what it follows with the position that is asked about
+    assert witness.actions == {3}
 
 
 @pytest.mark.parametrize("spec", ["connect4", "breakthrough", "hex:board_size=5", "tictactoe"])

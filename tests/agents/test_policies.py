@@ -399,3 +399,66 @@ def test_regret_of_exp3_keeps_its_bound() -> None:
     problems = random_problems(50, arms, seed=4)
     bound = (math.e - 1) * g * rounds * problems.max(axis=1) + arms * math.log(arms) / g
     assert np.all(play_bandits("exp3", problems, rounds, runs=20)[:, 0] < bound)
+
+
+# The mean of a child mixed with its AMAF mean, by hand: 10 visits with mean 0.4, 30 of AMAF with
+# mean 0.8, and bias 0.3: the weight of AMAF is 30 / (30 + 10 + 4 * 0.3^2 * 30 * 10) = 30 / 148.
+# An ancestor's child for the same action, for GRAVE: 60 with mean 0.6: 60 / (70 + 216) = 60 / 286.
+MIXED = {
+    "": (0.3, 10, 4.0, 30, 24.0, 0.4),
+    "amaf": (0.3, 10, 4.0, 30, 24.0, 0.52),  # 0.7 * 0.4 + 0.3 * 0.8
+    "rave": (0.3, 10, 4.0, 30, 24.0, 0.481081),  # 0.4 + 0.4 * 30 / 148
+    "rave without bias": (0.0, 10, 4.0, 30, 24.0, 0.7),  # 0.4 + 0.4 * 30 / 40
+    "rave of many visits": (1.0, 1000, 400.0, 30, 24.0, 0.400099),  # 0.4 + 0.4 * 30 / 121030
+    "rave without amaf": (0.3, 10, 4.0, 0, 0.0, 0.4),
+    "grave": (0.3, 10, 4.0, 30, 24.0, 0.441958),  # 0.4 + 0.2 * 60 / 286
+    "grave without ancestor": (0.3, 10, 4.0, 30, 24.0, 0.481081),  # as RAVE
+    "grave of an action unknown there": (0.3, 10, 4.0, 30, 24.0, 0.481081),
+}
+
+
+@pytest.mark.parametrize("case", MIXED)
+def test_means_are_mixed_with_amaf_by_the_weight_worked_out_by_hand(case: str) -> None:
+    """Another child without AMAF has a mean just above or below it; the better one is chosen."""
+    bias, visits, value, amaf_visits, amaf_value, expected = MIXED[case]
+    game = make_game("tictactoe")
+    features = Features(policy="etc", amaf=case.partition(" ")[0])
+    choose, remember_reference = make_selection(game, features)
+    nodes = np.zeros(8, NODE)
+    nodes[ROOT]["first"], nodes[ROOT]["count"] = 1, 2
+    nodes[1]["opened"], nodes[1]["selections"] = 2, 2 * visits
+    nodes["action"][1:3] = 4, 7
+    nodes["visits"][1:3], nodes["value"][1] = visits, value
+    nodes["amaf_visits"][1], nodes["amaf_value"][1] = amaf_visits, amaf_value
+    nodes[5]["first"], nodes[5]["count"] = 6, 2  # the ancestor of GRAVE and its children
+    nodes["action"][6:8] = (2, 4) if "unknown" not in case else (2, 3)
+    nodes["amaf_visits"][6:8], nodes["amaf_value"][6:8] = (9, 60), (9.0, 36.0)
+    settings = np.zeros(1, SETTINGS)
+    settings["c"][0, 0], settings["fpu"], settings["amaf_weight"] = 1, math.inf, bias
+    work = np.zeros(1, work_dtype(game)).view(np.recarray)[0]
+    tree, reference = nodes.view(np.recarray), UNEXPANDED
+    if case in ("grave", "grave of an action unknown there"):
+        reference = 5
+        remember_reference(tree, reference, work)
+    for more, chosen in ((-2e-6, 1), (2e-6, 2)):
+        tree.value[2] = visits * (expected + more)
+        memory = (tree, ROOT, reference, work, settings.view(np.recarray)[0])
+        assert choose(*memory) == chosen
+
+
+@pytest.mark.parametrize("more", [-1e-6, 1e-6])
+def test_an_action_without_visits_is_opened_when_no_index_is_above_first_play_urgency(more) -> None:
+    """The best of two visited children has the index 0.6 + 1 / 10."""
+    game = make_game("tictactoe")
+    choose, _ = make_selection(game, Features(policy="ucb_minimal"))
+    nodes = np.zeros(4, NODE)
+    nodes[ROOT]["first"], nodes[ROOT]["count"] = 1, 3
+    nodes[1]["opened"], nodes[1]["selections"] = 2, 14
+    nodes["visits"][1:3], nodes["value"][1:3] = (10, 4), (6.0, 1.0)
+    settings = np.zeros(1, SETTINGS)
+    settings["c"][0, 0], settings["fpu"] = 1, 0.7 + more
+    work = np.zeros(1, work_dtype(game))
+    work["rng"] = 5
+    memory = (nodes.view(np.recarray), ROOT, UNEXPANDED, work.view(np.recarray)[0])
+    with np.errstate(over="ignore"):
+        assert choose(*memory, settings.view(np.recarray)[0]) == (3 if more > 0 else 1)

@@ -135,8 +135,17 @@ def test_masked_ppo_never_plays_what_is_illegal(game):
 
 def test_plain_ppo_and_dqn_learn_with_penalties_for_illegal_actions():
     envs = SB3VecEnv("tictactoe", 4, illegal_action="penalize")
-    PPO("MlpPolicy", envs, n_steps=32, batch_size=128, policy_kwargs=SMALL).learn(256)
-    DQN("MlpPolicy", envs, learning_starts=64, buffer_size=500, policy_kwargs=SMALL).learn(200)
+    ppo = PPO("MlpPolicy", envs, n_steps=32, batch_size=128, policy_kwargs=SMALL)
+    dqn = DQN("MlpPolicy", envs, learning_starts=64, buffer_size=500, policy_kwargs=SMALL)
+    for model, steps in ((ppo, 256), (dqn, 200)):
+        before = [weight.detach().clone() for weight in model.policy.parameters()]
+        model.learn(steps)
+        assert model.num_timesteps >= steps
+        after = list(model.policy.parameters())
+        assert any((old != new).any() for old, new in zip(before, after, strict=True))
+        assert all(weight.isfinite().all() for weight in after)
+    rewards = dqn.replay_buffer.rewards[: dqn.replay_buffer.size()]
+    assert (rewards < 0).any()  # illegal actions have been played, and have cost something
 
 
 def test_masked_ppo_learns_tic_tac_toe():

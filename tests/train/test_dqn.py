@@ -215,6 +215,23 @@ def test_an_update_by_hand():
     assert np.allclose(moved, [0.01 * 4.2 / 2, 0.01 * 2 / 2, 4.0])
 
 
+@pytest.mark.parametrize(("every", "copied"), [(1, range(1, 9)), (3, [3, 6]), (7, [7]), (0, [])])
+def test_targets_come_from_the_network_as_it_was_every_so_many_updates(every, copied):
+    """The target network is copied after exactly these updates, and stays the same in between."""
+    learner = Learner(Fixed([0.0, 0.0, 4.0]), replace(DOCUMENT, target_every=every), 1.0)
+    if every == 0:
+        assert learner._target is learner.network
+        return
+    held = learner._target.outputs.detach().clone()
+    for update in range(1, 9):
+        learner.update(batch_of(0.8, [1, 1, 1]), None, 0.0)
+        now = learner.network.outputs.detach().clone()
+        assert not torch.equal(now, held)
+        if update in copied:
+            held = now
+        assert torch.equal(learner._target.outputs, held), update
+
+
 def test_schedules():
     config = replace(MODERN, games=1000, epsilon=0.3, final_epsilon=0.1, epsilon_games=0.5)
     assert [round(epsilon_at(config, games), 3) for games in (0, 250, 500, 1000)] == [

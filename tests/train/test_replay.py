@@ -64,6 +64,22 @@ def test_the_oldest_are_forgotten():
     assert sorted(once.records["reward"]) == list(range(24, 40))
 
 
+@pytest.mark.parametrize("before", [0, 3, 16, 21])
+@pytest.mark.parametrize("count", [16, 17, 31, 40])
+def test_a_buffer_that_was_overfilled_at_once_forgets_the_oldest_next(before, count):
+    """Of more than it holds, each record lies where it would had they been added one by one."""
+    buffer, records, *_ = filled(16, before + count + 5)
+    single = ReplayBuffer(16, SHAPE, ACTIONS, True)
+    for low, high in ((0, before), (before, before + count), (before + count, len(records))):
+        places = buffer.add(records[low:high])
+        assert np.array_equal(buffer.records[places], records[low:high][-16:])
+        for k in range(low, high):
+            single.add(records[k : k + 1])
+        assert np.array_equal(buffer.records, single.records)
+        assert (buffer.added, len(buffer)) == (single.added, len(single))
+    assert sorted(buffer.records["reward"]) == list(range(len(records) - 16, len(records)))
+
+
 def test_draws_are_uniform_and_do_not_repeat():
     buffer, records, *_ = filled(50, 30)
     buffer.add(records)

@@ -43,7 +43,7 @@ def read_sidecar(data: bytes, stem: str, when: When) -> tuple[int, dict[int, flo
             if score is not None:
                 ratings[int(agent.get("index") or 0)] = float(score)  # 0 may be left out
         return episode, ratings
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"expected what Kaggle tells of an episode, with id and agents: "
             f"{type(error).__name__}: {error}"
