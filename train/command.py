@@ -29,7 +29,7 @@ InEpochs = TypeVar("InEpochs", bound=EpochTraining)
 Config = TypeVar("Config", bound=RoundConfig | EpochConfig)
 
 # Seconds for an evaluation after a signal: a user waits for it, a system shuts down.
-AFTER_SIGNAL = {signal.SIGINT: 10.0, signal.SIGTERM: 3.0}
+AFTER_SIGNAL: dict[int, float] = {signal.SIGINT: 10.0, signal.SIGTERM: 3.0}
 AT_LEAST = 3.0  # seconds for an evaluation when time is up
 _begun: float | None = None  # when the command of this process began, by `time.monotonic()`
 

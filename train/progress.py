@@ -96,7 +96,7 @@ def bar_line(status: Status, clock: Clock) -> Table:
     left = clock.seconds_left()
     line = Table.grid(padding=(0, 1), expand=True)
     for justify in ("left", "left", "right", "right"):
-        line.add_column(justify=justify, no_wrap=True, ratio=None)  # type: ignore[arg-type]
+        line.add_column(justify=justify, no_wrap=True, ratio=None)
     line.columns[1].ratio = 1
     bar = ProgressBar(total=1.0, completed=clock.share())
     line.add_row(Text(status.phase), bar, Text(_count(status)), Text(f"{duration(left)} left"))
