@@ -128,7 +128,7 @@ def _stopped(place: str, received: Sequence[int]) -> str:
     """
     why = f"stopped by {signal.Signals(received[0]).name}" if received else "time is up"
     place = place or "before anything was learned"
-    return f"{why} {place}; the same command resumes from there"
+    return f"{why} {place}; the same command resumes it"
 
 
 def _say_where_it_resumes(saved: int | None, total: int, unit: str) -> None:

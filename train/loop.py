@@ -251,7 +251,8 @@ class RoundTraining(ABC):
     @property
     def progress(self) -> float:
         """Games so far, those that are being played or learned from in proportion."""
-        played = 0.0 if self._waiting is None else float(len(self._waiting.lengths))
+        waiting = self._waiting  # another thread may ask
+        played = 0.0 if waiting is None else float(len(waiting.lengths))
         learned = played * self.monitor.work["learning"].share if self._learning else 0.0
         if self._acting is not None or played == 0:
             played += self.config.games_per_round * self.monitor.work["playing"].share
