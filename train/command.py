@@ -29,7 +29,7 @@ InEpochs = TypeVar("InEpochs", bound=EpochTraining)
 Config = TypeVar("Config", bound=RoundConfig | EpochConfig)
 
 # Seconds for an evaluation after a signal: a user waits for it, a system shuts down.
-AFTER_SIGNAL = {signal.SIGINT: 10.0, signal.SIGTERM: 3.0}
+AFTER_SIGNAL: dict[int, float] = {signal.SIGINT: 10.0, signal.SIGTERM: 3.0}
 AT_LEAST = 3.0  # seconds for an evaluation when time is up
 _begun: float | None = None  # when the command of this process began, by `time.monotonic()`
 
@@ -61,7 +61,7 @@ def train(training: Training, subject: Callable[[Training], Subject]) -> dict[st
                 monitor.deadline = limit.deadline(_final_seconds(training))
             if not training.finished:
                 training.save()
-            if training.games > 0:
+            if training.updates > 0:
                 monitor.grant(_evaluation_end(limit, received))
                 results = _evaluated(training, subject)
     except KeyboardInterrupt:
@@ -73,10 +73,11 @@ def train(training: Training, subject: Callable[[Training], Subject]) -> dict[st
         Console().print(results_table(results), highlight=False)
         print(f"report: {config.folder / 'report.md'}")
     if not training.finished:
-        print(_stopped(training.games, config.games, "games", received))
+        place = f"after {training.games:,} of {config.games:,} games"
+        print(_stopped(place if training.updates > 0 else "", received))
     elif results is None:
         print("the training is finished; the same command evaluates it and writes the report")
-    if training.games > 0:
+    if training.updates > 0:
         print(f"next: {next_command(training.game, training.kind, config.folder)}")
     if received:
         raise Interrupted(received[0])
@@ -87,7 +88,7 @@ def _evaluated(training: Training, subject: Callable[[Training], Subject]) -> di
     """Evaluate what a run has learned and write the report; return None if there is no time."""
     monitor = training.monitor
     try:
-        if training.kept["games"] < training.games and not training.finished:
+        if not training.keeps_last and not training.finished:
             monitor.task_deadline = time.monotonic() + monitor.seconds_left / 2
             try:
                 training.evaluate_out_of_turn()
@@ -118,12 +119,16 @@ def _evaluation_end(limit: TimeLimit, received: Sequence[int]) -> float:
     return max(limit.end, now + AT_LEAST)
 
 
-def _stopped(done: int, total: int, unit: str, received: Sequence[int]) -> str:
-    """Return that a run was stopped before its end, why, and how it is resumed."""
+def _stopped(place: str, received: Sequence[int]) -> str:
+    """Return that a run was stopped before its end, why, and how it is resumed.
+
+    Args:
+        place: where it was stopped, such as `"after 20 of 100 games"`; "" if it learned nothing.
+        received: signals that have stopped it.
+    """
     why = f"stopped by {signal.Signals(received[0]).name}" if received else "time is up"
-    if done == 0:
-        return f"{why} before anything was learned; the same command resumes the run"
-    return f"{why} after {done:,} of {total:,} {unit}; the same command resumes from there"
+    place = place or "before anything was learned"
+    return f"{why} {place}; the same command resumes it"
 
 
 def _say_where_it_resumes(saved: int | None, total: int, unit: str) -> None:
@@ -170,7 +175,6 @@ def train_epochs(
             if training.learned:
                 monitor.grant(_evaluation_end(limit, received))
                 try:
-                    training.ensure_best()
                     findings = find(training)
                     results = finish_epochs(training, findings)
                 except Stopped:
@@ -184,7 +188,8 @@ def train_epochs(
         Console().print(findings_table(findings), highlight=False)
         print(f"report: {config.folder / 'report.md'}")
     if not training.finished:
-        print(_stopped(training.epoch, config.epochs, "epochs", received))
+        place = f"in epoch {training.epoch + 1} of {config.epochs}"
+        print(_stopped(place if training.learned else "", received))
     elif findings is None:
         print("the training is finished; the same command evaluates it and writes the report")
     if training.learned and progress:

@@ -8,6 +8,7 @@ from types import FrameType
 
 from ludoteca.train.monitor import Monitor
 
+STOPPING = "stopping: what was learned is being saved; Ctrl-C again quits at once"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -40,6 +41,7 @@ def stopping_on_signals(monitor: Monitor) -> Iterator[list[int]]:
         received.append(number)
         if len(received) > 1:
             raise KeyboardInterrupt
+        monitor.notice = STOPPING
         monitor.stop(signal.Signals(number).name)
 
     before = {one: signal.getsignal(one) for one in SIGNALS}

@@ -251,7 +251,8 @@ class RoundTraining(ABC):
     @property
     def progress(self) -> float:
         """Games so far, those that are being played or learned from in proportion."""
-        played = 0 if self._waiting is None else len(self._waiting.lengths)
+        waiting = self._waiting  # another thread may ask
+        played = 0.0 if waiting is None else float(len(waiting.lengths))
         learned = played * self.monitor.work["learning"].share if self._learning else 0.0
         if self._acting is not None or played == 0:
             played += self.config.games_per_round * self.monitor.work["playing"].share
@@ -419,29 +420,37 @@ class RoundTraining(ABC):
 
     def _write_derived(self) -> None:
         """Write the files that follow from the state, if they are missing or out of date."""
-        folder, about, kept = self.config.folder, self._about(), self.kept
+        folder, about = self.config.folder, self._about()
         weights = copied(self.network)
         write_if_other(folder / "network.safetensors", weights, about)
-        if kept["games"] != self.games:
+        if not self.keeps_last:
             weights = self._best_weights
-            about |= {"games": kept["games"], "updates": self._best_updates}
+            about |= {"games": self.best["games"], "updates": self._best_updates}
         write_if_other(folder / "best.safetensors", weights, about)
         self.metrics.save()
+
+    @property
+    def keeps_last(self) -> bool:
+        """Whether `best.safetensors` holds the network as it is now, and not an earlier one.
+
+        That is so if it is the best one, if `config.select` is "last", or if the best one has not
+        learned anything while this one has.
+        """
+        if not self.best or self.config.select == "last":
+            return True
+        untrained = self._best_updates == 0 and self.config.start_from is None
+        return untrained or self.updates in (self._best_updates, self._interim.get("updates"))
 
     @property
     def kept(self) -> dict[str, Any]:
         """Which network `best.safetensors` holds: after how many `games`, and its `win_rate`.
 
-        It is the best one or, if `config.select` is "last" or the best one has not learned, the
-        last one, whose `win_rate` is None as long as it was not evaluated.
+        The latter is None if it was not evaluated.
         """
-        for one in (self._interim, self.best):
-            if one and one["games"] == self.games:
-                return one
-        best = self.best
-        if not best or self.config.select == "last" or (best["games"] == 0 and self.games > 0):
-            return {"win_rate": None, "games": self.games}
-        return best
+        if not self.keeps_last or (self.best and self.updates == self._best_updates):
+            return self.best
+        rate = self._interim["win_rate"] if self.updates == self._interim.get("updates") else None
+        return {"win_rate": rate, "games": self.games}
 
     def _about(self) -> dict[str, Any]:
         """Return what is written about the network as it is now beside its weights."""
@@ -478,7 +487,7 @@ class RoundTraining(ABC):
         """
         _, rate = self._test()
         if self._better(rate):
-            self._interim = {"win_rate": rate, "games": self.games}
+            self._interim = {"win_rate": rate, "updates": self.updates}
         self._write_derived()
 
     def _better(self, rate: float) -> bool:

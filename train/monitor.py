@@ -50,6 +50,7 @@ class Monitor:
         deadline: when the run is to stop, by `time.monotonic()`.
         task_deadline: when the present task is to stop, if that is earlier.
         request: why the run is to stop before that, or "".
+        notice: what the user is to know about that, or "".
     """
 
     def __init__(self) -> None:
@@ -61,7 +62,7 @@ class Monitor:
             "evaluating": Work("game"),
         }
         self.deadline = self.task_deadline = inf
-        self.request = ""
+        self.request = self.notice = ""
 
     @property
     def compiling(self) -> bool:

@@ -55,9 +55,11 @@ class Clock:
     def __init__(self) -> None:
         """Begin without any measurement."""
         self._seen: deque[tuple[float, Status]] = deque()
+        self._begun = 0.0
 
     def see(self, now: float, status: Status) -> None:
         """Note what the status is at a time in seconds."""
+        self._begun = self._begun if self._seen else now
         self._seen.append((now, status))
         while len(self._seen) > 2 and now - self._seen[1][0] > WINDOW:
             self._seen.popleft()
@@ -73,19 +75,30 @@ class Clock:
 
     def seconds_left(self) -> float:
         """Return how long it will take to the end; infinite if that is not known yet."""
+        return min(self._seconds_by_rate(), self._seen[-1][1].seconds_left)
+
+    def share(self) -> float:
+        """Return the share for the bar: of the work or, if time will be up before, of the time."""
+        now, status = self._seen[-1]
+        if status.seconds_left < self._seconds_by_rate():
+            elapsed = now - self._begun
+            return elapsed / max(elapsed + status.seconds_left, 1e-9)
+        return status.done / max(status.total, 1e-9)
+
+    def _seconds_by_rate(self) -> float:
         status = self._seen[-1][1]
         rate = self.rates().get(status.unit, 0.0)
-        by_rate = (status.total - status.done) / rate if rate > 0 else inf
-        return min(by_rate, status.seconds_left)
+        return (status.total - status.done) / rate if rate > 0 else inf
 
 
-def bar_line(status: Status, left: float) -> Table:
+def bar_line(status: Status, clock: Clock) -> Table:
     """Return the first line: the phase, a bar, how much is done, and the remaining time."""
+    left = clock.seconds_left()
     line = Table.grid(padding=(0, 1), expand=True)
     for justify in ("left", "left", "right", "right"):
-        line.add_column(justify=justify, no_wrap=True, ratio=None)  # type: ignore[arg-type]
+        line.add_column(justify=justify, no_wrap=True, ratio=None)
     line.columns[1].ratio = 1
-    bar = ProgressBar(total=max(status.total, 1e-9), completed=status.done)
+    bar = ProgressBar(total=1.0, completed=clock.share())
     line.add_row(Text(status.phase), bar, Text(_count(status)), Text(f"{duration(left)} left"))
     return line
 
@@ -97,7 +110,7 @@ def display(status: Status, clock: Clock) -> Group:
     lines = [Text(text, no_wrap=True, overflow="ellipsis", style="dim") for text in texts]
     if status.notice:
         lines[-1].style = "bold"
-    return Group(bar_line(status, clock.seconds_left()), *lines)
+    return Group(bar_line(status, clock), *lines)
 
 
 def plain_line(status: Status, clock: Clock) -> str:
@@ -172,13 +185,14 @@ def shown(status: Callable[[], Status], wanted: bool = True) -> Iterator[None]:
 def _write_lines(look: Callable[[], Status], clock: Clock, over: Event) -> None:
     """Write lines until `over` is set."""
     pause, written = FIRST_LINE, time.monotonic()
-    before = look()
-    while not over.wait(1 / REFRESH):
+    before, last = look(), False
+    while not last:
+        last = over.wait(1 / REFRESH)
         now = look()
-        if now.notice and now.notice != before.notice:
+        if now.notice != before.notice:
             print(now.notice, file=sys.stderr, flush=True)
         late = time.monotonic() - written > pause
-        if late or now.last != before.last:
+        if (late or now.last != before.last) and not last:
             print(plain_line(now, clock), file=sys.stderr, flush=True)
             written = time.monotonic()
             pause = min(2 * pause, LAST_LINE) if late else pause

@@ -1,12 +1,14 @@
 """Tabular Q-learning, of any Gymnasium environment whose observations and actions are numbers.
 
 `python -m ludoteca.train.q_learning` learns the grid world in a second, and shows the table beside
-the exact values; `docs/tutorial/1_q_learning.md` explains it. `--help` lists the settings.
+the exact values; `docs/tutorial/1_q_learning.md` explains it. `--help` lists the settings. A run
+that is stopped, by `--minutes` or Ctrl-C, leaves what it has learned.
 """
 
 import json
 import shlex
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +24,9 @@ from ludoteca.envs.files import write_whole
 from ludoteca.envs.grid_world import GridWorld
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.spec import parse_spec
+from ludoteca.train.interruption import Interrupted, stopping_on_signals
+from ludoteca.train.monitor import Monitor, Stopped
+from ludoteca.train.progress import Status, shown
 from ludoteca.train.q_learning_report import describe, draw
 from ludoteca.train.value_iteration import optimal_q
 
@@ -50,6 +55,8 @@ class Config:
     """Probability of a random action, 0 to 1."""
     evaluation: int = 100
     """Episodes that the greedy policy is evaluated in."""
+    minutes: float | None = None
+    """Stop learning after this time, even if there are episodes left."""
 
     def __post_init__(self) -> None:
         integer("seed", self.seed, 0, 2**63 - 1)
@@ -57,6 +64,8 @@ class Config:
             integer(name, getattr(self, name), 1, 10**9)
         for name in ("learning_rate", "gamma", "epsilon"):
             real(name, getattr(self, name), 0, 1)
+        if self.minutes is not None:
+            real("minutes", self.minutes, 0, 1e9)
         if self.learning_rate == 0:
             raise ValueError("learning_rate must be above 0, got 0: nothing would be learned")
 
@@ -65,13 +74,38 @@ def main(config: Config) -> dict[str, Any]:
     """Learn, print and write; return what is in `results.json`.
 
     Raises:
-        ValueError: if the environment cannot be made, or its spaces are not discrete.
+        ValueError: if the environment cannot be made, or its spaces are not discrete; or if the run
+            was stopped before the first episode was over.
+        Interrupted: if a signal has stopped the run, after everything was written.
     """
+    monitor = Monitor()
+    if config.minutes is not None:
+        monitor.deadline = time.monotonic() + 60 * config.minutes
     env = make_env(config.env)
     world = env.unwrapped
     exact = optimal_q(world, config.gamma) if isinstance(world, GridWorld) else None
-    learned = learn(env, config)
-    tenth = -(-config.episodes // 10)
+    with stopping_on_signals(monitor) as received, shown(lambda: _status(monitor, config)):
+        learned = learn(env, config, monitor)
+    episodes = len(learned.returns)
+    if episodes < config.episodes:
+        print(f"stopped after {episodes:,} of {config.episodes:,} episodes")
+    if episodes > 0:
+        results = _conclude(env, config, learned, exact)
+    if received:
+        raise Interrupted(received[0])
+    if episodes == 0:
+        raise ValueError(f"minutes={config.minutes} are over before the first episode is")
+    return results
+
+
+def _conclude(
+    env: gymnasium.Env[Any, Any],
+    config: Config,
+    learned: "Learned",
+    exact: NDArray[np.float64] | None,
+) -> dict[str, Any]:
+    """Evaluate what was learned, print and write it; return what is in `results.json`."""
+    tenth = -(-len(learned.returns) // 10)
     results = {
         "command": shlex.join(["python", "-m", "ludoteca.train.q_learning", *sys.argv[1:]]),
         "config": asdict(config) | {"folder": str(config.folder)},
@@ -84,7 +118,7 @@ def main(config: Config) -> dict[str, Any]:
     }
     env.close()
     print(
-        f"{config.env}: {config.episodes:,} episodes, {results['moves']:,} moves\n"
+        f"{config.env}: {len(learned.returns):,} episodes, {results['moves']:,} moves\n"
         f"mean return, first tenth of the episodes: {results['mean_return_first_tenth']:.3f}\n"
         f"mean return, last tenth of the episodes:  {results['mean_return_last_tenth']:.3f}\n"
         f"mean return of the greedy policy:         {results['mean_return_greedy']:.3f}"
@@ -96,12 +130,26 @@ def main(config: Config) -> dict[str, Any]:
     return results
 
 
+def _status(monitor: Monitor, config: Config) -> Status:
+    """Return how far a run is, for the progress display."""
+    done = monitor.work["learning"].done
+    return Status(
+        phase="learning",
+        detail="",
+        done=done,
+        total=config.episodes,
+        unit="episodes",
+        seconds_left=monitor.seconds_left,
+        notice=monitor.notice,
+    )
+
+
 def compare(config: Config, learned: "Learned", exact: NDArray[np.float64]) -> None:
     """Print the grid world's table beside the exact values, and write it as text and picture."""
     text = describe(learned.q, exact, learned.updates)
     print("\n" + text, end="")
     title = (
-        f"{config.episodes:,} episodes of {config.env}, learning rate "
+        f"{len(learned.returns):,} episodes of {config.env}, learning rate "
         f"{config.learning_rate:g}, discount {config.gamma:g}, epsilon {config.epsilon:g}"
     )
     picture = draw(learned.q, exact, learned.updates, title)
@@ -129,7 +177,8 @@ class Learned:
     Attributes:
         q: the table, float64 `[S, A]`; pairs never met keep their 0.
         updates: how often each value was updated, int64 `[S, A]`.
-        returns: the sum of rewards of each episode, without discount, float64 `[episodes]`.
+        returns: the sum of rewards of each episode, without discount, float64 `[episodes]`; fewer
+            than there were to be if the run was stopped.
     """
 
     q: NDArray[np.float64]
@@ -137,11 +186,11 @@ class Learned:
     returns: NDArray[np.float64]
 
 
-def learn(env: gymnasium.Env[Any, Any], config: Config) -> Learned:
+def learn(env: gymnasium.Env[Any, Any], config: Config, monitor: Monitor | None = None) -> Learned:
     """Learn a table of action values by Q-learning with epsilon-greedy exploration.
 
     Watkins, "Learning from Delayed Rewards", 1989. Where `info` has an `action_mask`, only legal
-    actions are tried and looked ahead to.
+    actions are tried and looked ahead to. `monitor` is shown the progress, and may stop the run.
 
     Raises:
         ValueError: if observations or actions are not numbers from 0 on.
@@ -150,8 +199,12 @@ def learn(env: gymnasium.Env[Any, Any], config: Config) -> Learned:
     q = np.zeros((num_states, num_actions))
     updates = np.zeros((num_states, num_actions), np.int64)
     returns = np.zeros(config.episodes)
-    rng = own_stream(config)
+    rng, monitor = own_stream(config), monitor or Monitor()
     for episode in range(config.episodes):
+        try:
+            monitor.step("learning", episode)
+        except Stopped:
+            return Learned(q, updates, returns[:episode])
         s_t, info = env.reset(seed=config.seed if episode == 0 else None)
         legal_t = legal_actions(info, num_actions)
         over = False
@@ -264,3 +317,7 @@ if __name__ == "__main__":
         main(tyro.cli(Config, description=__doc__))
     except ValueError as error:
         sys.exit(f"ludoteca.train.q_learning: {error}")
+    except Interrupted as stop:
+        sys.exit(128 + stop.signal)
+    except KeyboardInterrupt:
+        sys.exit("ludoteca.train.q_learning: interrupted, nothing was written")

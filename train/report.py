@@ -71,7 +71,8 @@ def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
         Stopped: if there is not enough time for any.
     """
     config, game, folder = training.config, training.game, training.config.folder
-    evaluation, replay = [], None
+    evaluation: list[dict[str, Any]] = []
+    replay = None
     network_seat = 1 if subject.seat == "second" else 0
     opponents, monitor = list(dict.fromkeys((*subject.opponents, "random"))), training.monitor
     monitor.phase = "evaluating"

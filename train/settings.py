@@ -88,7 +88,8 @@ class RoundConfig:
     save_seconds: float = 120.0
     """Time between checkpoints to go on from; without effect on what is learned."""
     minutes: float | None = None
-    """Stop after this time; the same command goes on."""
+    """Stop within this time, compiling, evaluations and the report included; the same command
+    resumes the run."""
 
     def __post_init__(self) -> None:
         for name in ("games", "batch_size", "evaluate_games", "final_games"):
@@ -103,6 +104,8 @@ class RoundConfig:
         choice("optimizer", self.optimizer, ("adam", "sgd"))
         choice("select", self.select, ("best", "last"))
         choice("precision", self.precision, ("auto", "float32", "bfloat16"))
+        if self.minutes is not None:
+            real("minutes", self.minutes, 0, 1e9)
 
     def check_auto(self, *names: str, least: int = 1) -> None:
         """Check settings that are `AUTO` or an integer, `least` or more.
@@ -163,7 +166,8 @@ class EpochConfig:
     """Numbers of convolutions; `bfloat16` is several times faster on processors made for it, and
     `auto` chooses it there."""
     minutes: float | None = None
-    """Stop after the epoch in which this time is up; the same command goes on."""
+    """Stop within this time, compiling, validation and the report included; the same command
+    resumes the run."""
 
     def __post_init__(self) -> None:
         for name in ("games", "positions_per_epoch"):
@@ -176,6 +180,8 @@ class EpochConfig:
         real("validation", self.validation, 1e-6, 0.9)
         real("learning_rate", self.learning_rate, 0, 1e9)
         choice("precision", self.precision, ("auto", "float32", "bfloat16"))
+        if self.minutes is not None:
+            real("minutes", self.minutes, 0, 1e9)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""

@@ -5,8 +5,6 @@ from ludoteca.train.loop import RoundTraining
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.progress import Status
 
-STOPPING = "stopping: what was learned is being saved; Ctrl-C again quits at once"
-
 
 def round_status(training: RoundTraining) -> Status:
     """Return how far a training in rounds is."""
@@ -20,7 +18,7 @@ def round_status(training: RoundTraining) -> Status:
         counts={"updates": training.updates},
         seconds_left=monitor.seconds_left,
         last=last_evaluation(training),
-        notice=STOPPING if monitor.request else "",
+        notice=monitor.notice,
     )
 
 
@@ -36,7 +34,7 @@ def epoch_status(training: EpochTraining) -> Status:
         counts={"positions": training.positions},
         seconds_left=monitor.seconds_left,
         last=last_epoch(training),
-        notice=STOPPING if monitor.request else "",
+        notice=monitor.notice,
     )
 
 

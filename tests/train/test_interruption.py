@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import sys
+import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -23,13 +25,17 @@ from ludoteca.train.actor_critic.config import Config as ActorCriticConfig
 from ludoteca.train.actor_critic.methods import make_training
 from ludoteca.train.alphazero import config as alphazero
 from ludoteca.train.alphazero.training import Training as AlphaZero
+from ludoteca.train.command import run_command
+from ludoteca.train.dqn.__main__ import main
 from ludoteca.train.dqn.config import MODERN
 from ludoteca.train.dqn.training import Training as DQNTraining
+from ludoteca.train.interruption import Interrupted
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.positions import generate
 from ludoteca.train.positions.storage import save_games
 from ludoteca.train.run_folder import RunFolder
 from ludoteca.train.value_network.config import Config as ValueNetworkConfig
+from ludoteca.train.value_network.run import train as train_value_network
 from ludoteca.train.value_network.training import Training as ValueNetwork
 
 SMALL = {
@@ -429,3 +435,135 @@ def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(sele
     assert again.kept == {"win_rate": None, "games": 60}
     training.evaluate_out_of_turn()
     assert training.kept["win_rate"] is not None
+
+
+def signals_at(updates: list[int], number: int, monkeypatch) -> None:
+    """Let this process get a signal after some updates, counted over all runs."""
+    update, count = DQNTraining.update, 0
+
+    def send(self) -> None:
+        nonlocal count
+        update(self)
+        count += 1
+        if count in updates:
+            os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(DQNTraining, "update", send)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_reports_what_was_learned(number, tmp_path, monkeypatch, capsys):
+    config = replace(DQN_CONFIG, folder=tmp_path / "run")
+    signals_at([15], number, monkeypatch)
+    handlers = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
+    with pytest.raises(Interrupted, match=f"stopped by {number.name}") as stopped:
+        main(config)
+    assert isinstance(stopped.value, KeyboardInterrupt)
+    assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == handlers
+    told = capsys.readouterr()
+    again = DQNTraining(config, tensorboard=False)
+    assert again.updates == 15  # in the middle of a round
+    assert 0 < again.games < config.games
+    assert f"stopped by {number.name} after {again.games} of 100 games" in told.out
+    assert f"next: ludoteca play tictactoe --agent dqn:{config.folder}" in told.out
+    assert "Ctrl-C again quits at once" in told.err
+    assert load_weights(config.folder / "best.safetensors")[1]["updates"] > 0
+    assert (config.folder / "report.md").exists()
+    assert not (config.folder / "results.json").exists()
+    # The same command ends as if nothing had happened.
+    assert main(config) is not None
+    assert not (config.folder / "results_so_far.json").exists()
+    run_to_end(DQNTraining(replace(config, folder=tmp_path / "whole"), tensorboard=False))
+    assert_same(tmp_path / "whole", tmp_path / "run")
+
+
+@pytest.mark.parametrize("checkpoint", [False, True])
+def test_a_second_signal_quits_at_once_and_says_what_is_left(
+    checkpoint, tmp_path, monkeypatch, capsys
+):
+    config = replace(DQN_CONFIG, folder=tmp_path)
+    if checkpoint:
+        training = DQNTraining(config, tensorboard=False)
+        next(training.run())
+        training.save()
+    signals_at([10], signal.SIGINT, monkeypatch)
+
+    def save(self) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(10)
+
+    monkeypatch.setattr(DQNTraining, "save", save)
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        main(config)
+    assert not isinstance(stopped.value, Interrupted)
+    assert time.monotonic() - start < 8
+    where = "resumes from the checkpoint of 20 of 100 games" if checkpoint else "begins anew"
+    assert (
+        f"quit at once; {'' if checkpoint else 'there is no checkpoint: '}the same command {where}"
+        in (capsys.readouterr().err)
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_commands_end_with_the_status_of_their_signal():
+    def run(error: BaseException) -> int:
+        def end() -> None:
+            raise error
+
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                run_command("test", end)
+            except SystemExit as stop:
+                code = stop.code
+            finally:
+                os._exit(code)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    assert run(Interrupted(signal.SIGTERM)) == 143
+    assert run(Interrupted(signal.SIGINT)) == 130
+    assert run(KeyboardInterrupt()) == 130
+
+
+@pytest.mark.parametrize(
+    "changes", [{"minutes": -1.0}, {"minutes": float("nan")}, {"minutes": float("inf")}]
+)
+def test_limits_of_time_that_cannot_be_are_refused(changes, positions):
+    with pytest.raises(ValueError, match="minutes must be a number from 0"):
+        replace(DQN_CONFIG, **changes)
+    with pytest.raises(ValueError, match="minutes must be a number from 0"):
+        replace(value_config(positions), **changes)
+
+
+def test_without_time_nothing_is_reported_but_the_run_resumes(tmp_path, capsys):
+    config = replace(DQN_CONFIG, folder=tmp_path, minutes=0.0)
+    assert main(config) is None
+    assert "time is up before anything was learned" in capsys.readouterr().out
+    assert {file.name for file in tmp_path.iterdir()} >= {"state.npz", "network.safetensors"}
+    assert not (tmp_path / "report.md").exists()
+    run_to_end(DQNTraining(config, tensorboard=False))
+
+
+def test_a_stopped_training_in_epochs_reports_what_it_has(positions, tmp_path, monkeypatch, capsys):
+    config = replace(value_config(positions), folder=tmp_path / "run")
+    update, count = ValueNetwork.update, 0
+
+    def send(self, *arguments):
+        nonlocal count
+        count += 1
+        if count == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        return update(self, *arguments)
+
+    monkeypatch.setattr(ValueNetwork, "update", send)
+    with pytest.raises(Interrupted):
+        train_value_network(config, progress=True, tensorboard=False)
+    assert "stopped by SIGINT in epoch 1 of 3" in capsys.readouterr().out
+    about = load_weights(config.folder / "best.safetensors")[1]
+    assert (about["epochs"], about["updates"]) == (0, 5)
+    assert "stopped before its end" in (config.folder / "report.md").read_text()
+    assert train_value_network(config, tensorboard=False) is not None
+    run_to_end(ValueNetwork(replace(config, folder=tmp_path / "whole"), tensorboard=False))
+    assert_same(tmp_path / "whole", tmp_path / "run")

@@ -1,0 +1,148 @@
+"""The progress display: its phases, what it counts, and that 80 columns are enough."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from ludoteca.envs.registry import make_game
+from ludoteca.train.monitor import Monitor, Stopped
+from ludoteca.train.next_command import next_command
+from ludoteca.train.progress import Clock, Status, display, duration, shown
+from ludoteca.train.status import detail, phase
+from ludoteca.train.time_limit import TimeLimit
+
+LONG = Status(
+    phase="evaluating",
+    detail="game 1,234 of 12,000",
+    done=123_456.5,
+    total=1_000_000,
+    unit="games",
+    counts={"updates": 98_765},
+    last="after 120,000 games: mixed:x=0.2 as first 99.9 %, mixed:x=0.2 as second 98.7 %, "
+    "heuristic as first 100.0 %, heuristic as second 100.0 %",
+    notice="stopping: what was learned is being saved; Ctrl-C again quits at once",
+)
+
+
+def drawn(status: Status, clock: Clock, width: int = 80) -> list[str]:
+    console = Console(width=width, force_terminal=True, color_system=None, record=True, file=None)
+    with console.capture() as capture:
+        console.print(display(status, clock))
+    return capture.get().splitlines()
+
+
+def test_the_display_fits_into_80_columns():
+    clock = Clock()
+    clock.see(0.0, replace(LONG, done=120_000, counts={"updates": 90_000}))
+    clock.see(50.0, LONG)
+    lines = drawn(LONG, clock)
+    assert len(lines) == 4
+    assert all(len(line) <= 80 for line in lines)
+    assert lines[0].startswith("evaluating ━")
+    assert lines[0].rstrip().endswith("123,456 of 1,000,000 games 3:31:20 left")
+    assert lines[1].rstrip() == "game 1,234 of 12,000 · 69 games/s, 175 updates/s"
+    assert lines[2].startswith("after 120,000 games: mixed:x=0.2 as first 99.9 %")
+    assert lines[2].rstrip().endswith("…")
+    assert lines[3].rstrip() == LONG.notice
+    assert len(drawn(replace(LONG, last="", notice=""), clock)) == 2
+
+
+def test_the_bar_moves_within_a_round_and_with_the_time():
+    status = replace(LONG, total=100, done=0.0)
+    clock = Clock()
+    clock.see(0.0, status)
+    bars = []
+    for second in range(1, 50):
+        clock.see(second, replace(status, done=2.0 * second))
+        bars.append(clock.share())
+    assert bars == sorted(set(bars))
+    assert clock.seconds_left() == pytest.approx(1)
+    # Time will be up before the games are over: the bar is that of the time.
+    clock = Clock()
+    clock.see(0.0, replace(status, seconds_left=100.0))
+    clock.see(25.0, replace(status, done=0.5, seconds_left=75.0))
+    assert clock.share() == pytest.approx(0.25)
+    assert clock.seconds_left() == 75
+
+
+def test_remaining_times_are_those_of_the_last_minute():
+    clock, status = Clock(), replace(LONG, total=10_000)
+    for second in range(300):  # slow at first: compiling
+        clock.see(second, replace(status, done=max(0.0, 10.0 * (second - 200))))
+    assert clock.rates()["games"] == pytest.approx(10)
+    assert clock.seconds_left() == pytest.approx((10_000 - 990) / 10)
+    assert duration(clock.seconds_left()) == "0:15:01"
+    assert duration(float("inf")) == "-:--:--"
+
+
+def test_phases_compile_until_their_first_step_is_over():
+    monitor = Monitor()
+    for name, total, work in (("playing", 40, "move"), ("learning", 7, "update")):
+        monitor.phase = name
+        monitor.begin(name, total, work)
+        assert phase(monitor) == "compiling"
+        monitor.step(name, 1)
+        assert phase(monitor) == name
+        assert f"{work} 1 of " in detail(monitor)
+        monitor.begin(name, total)
+        assert phase(monitor) == name  # once is enough
+        assert f"{work} 0 of " in detail(monitor)
+    monitor.stop("a reason")
+    with pytest.raises(Stopped):
+        monitor.step("learning", 2)
+    monitor.grant(time.monotonic() + 100)
+    monitor.step("learning", 3)
+    monitor.grant(time.monotonic() - 1)
+    with pytest.raises(Stopped):
+        monitor.check()
+
+
+def test_files_get_lines_now_and_then(capsys, monkeypatch):
+    monkeypatch.setattr("ludoteca.train.progress.FIRST_LINE", 0.5)
+    now = replace(LONG, last="", notice="")
+    with shown(lambda: now):
+        time.sleep(1.2)
+        now = replace(now, last="after 5 games: random 50.0 %")
+        time.sleep(0.5)
+        now = replace(now, notice="stopping")
+    lines = capsys.readouterr().err.splitlines()
+    assert 3 <= len(lines) <= 4  # after half a second and perhaps another; evaluation; notice
+    assert lines[0].startswith("evaluating: 123,456 of 1,000,000 games, ")
+    assert "random 50.0 %" in lines[-2]
+    assert lines[-1] == "stopping"
+    with shown(lambda: now, wanted=False):
+        time.sleep(0.3)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind", "command"),
+    [
+        ("hex:board_size=5", "dqn", "ludoteca play hex --board-size 5 --agent dqn:runs/demo"),
+        ("othello", "az", "ludoteca play othello --agent az:runs/demo"),
+        (
+            "hex:board_size=5,swap=True",
+            "az",
+            "ludoteca play hex:board_size=5,swap=True --agent az:runs/demo",
+        ),
+        (
+            "tron:rows=5,columns=5",
+            "ac",
+            "ludoteca match tron --rows 5 --columns 5 --agents ac:runs/demo random --games 100",
+        ),
+    ],
+)
+def test_the_next_command(spec, kind, command):
+    assert next_command(make_game(spec), kind, Path("runs/demo")) == command
+
+
+def test_time_is_reserved_for_the_end():
+    limit = TimeLimit(2.0, begun=1000.0)
+    assert limit.deadline(None) == pytest.approx(1000 + 120 - 18)  # nothing is known yet
+    assert limit.deadline(1.0) == pytest.approx(1000 + 120 - 6)
+    assert limit.deadline(500.0) == pytest.approx(1000 + 120 - 24)  # a fifth at most
+    assert limit.deadline(500.0) < limit.end < 1120
+    assert TimeLimit(None, 0.0).deadline(None) == TimeLimit(None, 0.0).end == float("inf")
