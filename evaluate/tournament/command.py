@@ -54,11 +54,7 @@ def tournament(
         names=names,
     )
     processes = cores() if processes is None else processes
-    try:
-        results = run_tournament(plan, out, processes=processes, progress=sys.stderr.isatty())
-    except KeyboardInterrupt:
-        print(f"the same command goes on with the tournament in {out}", file=sys.stderr)
-        raise
+    results = run_tournament(plan, out, processes=processes, progress=sys.stderr.isatty())
     write_report(results, out, processes=processes)
     console = Console(highlight=False)
     console.print(results_table(results), soft_wrap=True)

@@ -5,7 +5,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
 from threading import Thread
 from types import TracebackType
@@ -28,7 +28,7 @@ class Workers:
         if count == 1:
             return
         context = get_context("spawn")  # a fork would copy locks that other threads hold
-        with _environment(dict.fromkeys(ONE_THREAD, "1")):
+        with _environment(dict.fromkeys(ONE_THREAD, "1")), _interrupts_wait():
             for _ in range(count):
                 ours, theirs = context.Pipe()
                 process = context.Process(target=_work, args=(theirs,), daemon=True)
@@ -96,6 +96,8 @@ class Workers:
 def _work(connection: Connection) -> None:
     """Do tasks until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to deal with
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `_interrupts_wait`
     Thread(target=_die_with_parent, daemon=True).start()
     while True:
         try:
@@ -118,6 +120,20 @@ def _die_with_parent() -> None:
     wait([parent.sentinel])
     sys.stderr.flush()
     os._exit(1)
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Block SIGINT for a while: processes that are started then are not interrupted in imports."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # starting it with the first process would unblock SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
