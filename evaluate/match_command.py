@@ -27,22 +27,23 @@ def match_command(parameters: Any) -> Callable[..., None]:
         replays: Folder = None,
         replay_count: int = 10,
     ) -> None:
-        """Let agents play a match, and tell who won how often.
+        """Let agents play many games against each other, and count wins, draws and losses.
 
-        The parameters of the game are options too: see `ludoteca match hex --help`.
+        The parameters of the game are options, too: see `ludoteca match hex --help`.
 
         Args:
-            game: which game, such as hex or hex:board_size=5.
+            game: the game, such as hex or hex:board_size=5.
             rules: Parameters of the game.
-            agents: who plays, two or up to one for each seat; they take turns in every seat.
-            games: how many games to play.
+            agents: two agents, or up to one for each seat, such as random mcts:simulations=200;
+                each plays in every seat equally often.
+            games: number of games.
             seed: the same seed gives the same match.
-            threads: threads that share the games; helps agents that think long.
-            random_plies: plies at the beginning of each game that are random, the same ones for
-                each agent once in every seat; for agents that always answer the same.
+            threads: threads that share the games; worth it for agents that search.
+            random_plies: number of random plies at the beginning of each game, the same for each
+                agent once in every seat; without any, deterministic agents repeat one game.
             json: also write all results to this file.
             replays: also write replays of the first games to this folder.
-            replay_count: how many replays to write there.
+            replay_count: number of replays to write there.
         """
         made = make_game(game, **rules)
         play_and_report(

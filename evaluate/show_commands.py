@@ -26,14 +26,14 @@ def render_command(parameters: Any) -> Callable[..., None]:
         """Draw a game: a replay, or one that agents play for it.
 
         Args:
-            game: which game, such as hex or hex:board_size=5.
+            game: the game, such as hex or hex:board_size=5.
             rules: Parameters of the game, if agents play it.
             out: file to write: .gif and .svg show the whole game, .png its last position.
             replay: file of the replay to draw, as `match --replays` writes them.
-            agents: who plays, if there is no replay.
-            seed: of the game that they play.
-            ply: draw only the position after so many plies.
-            seconds: how long each position is shown; long games are shown faster by default.
+            agents: the agents that play, if there is no replay.
+            seed: seed of the game that they play.
+            ply: draw only the position after this number of plies.
+            seconds: time for each position; long games are shown faster by default.
         """
         from ludoteca.envs.replay import Replay
         from ludoteca.evaluate.match import play_match
@@ -65,10 +65,10 @@ def replay(
     Args:
         file: the replay, as `match --replays` writes them.
         final: only the last position.
-        ply: only the position after so many plies.
+        ply: only the position after this number of plies.
         out: draw it into this file: .gif and .svg show the whole game, .png its last position.
         watch: show the game in the terminal, one position after the other.
-        seconds: how long each position is shown; long games are shown faster by default.
+        seconds: time for each position; long games are shown faster by default.
     """
     from ludoteca.envs.replay import Replay
     from ludoteca.evaluate.show import draw_replay, replay_text

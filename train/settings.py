@@ -72,7 +72,7 @@ class RoundConfig:
 
     keep_every: int = 0
     """Games between copies of the network in `kept/`, whose strength
-    `python -m ludoteca.evaluate.ladder` compares; 0: none."""
+    `ludoteca rating` compares; 0: none."""
 
     device: str = "cpu"
     """Where networks run and learn, such as `cpu` or `cuda`."""

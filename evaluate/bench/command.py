@@ -22,12 +22,12 @@ def bench(
 
     Args:
         what: what to measure; endgame: exact endgames of Othello.
-        peers: measure the other packages too; `make peers` installs them.
+        peers: measure the other packages, too; `make peers` installs them.
         strength: let our search play OpenSpiel's instead (mcts), at equal simulations and time.
-        games: how many to play of each game and condition (strength).
-        folder: where the games are recorded; an interrupted run goes on there (strength).
+        games: number of games for each game and condition (strength).
+        folder: folder with the record of the games; an interrupted run resumes there (strength).
         json: also write all numbers to this file.
-        seconds: time for each side of a comparison, or for each endgame.
+        seconds: time for each side of a comparison, or for each endgame, compiling not counted.
         only: names of measures, matches or endgames (ffo-1 to ffo-59), or how they begin; all by
             default, and endgames with 20 to 23 empty squares.
     """

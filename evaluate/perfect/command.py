@@ -56,7 +56,7 @@ def perfect(
     if what == "lines":
         found = all_lines(made, player, ("first", "second").index(seat))
         print(
-            f"{agent} as {seat} player of {made.spec}, against every possible opponent:\n"
+            f"{agent} as {seat} player of {game}, against every possible opponent:\n"
             f"  decisions    {found.decisions:,}\n"
             f"  ends won     {found.wins:,}\n"
             f"  ends drawn   {found.draws:,}\n"
@@ -67,7 +67,7 @@ def perfect(
         found = solved_positions(made, player, count, least, most, seed)
         share = f"{100 * found.perfect / found.positions:.1f} %"
         print(
-            f"{agent} in {found.positions:,} positions of {made.spec}\n"
+            f"{agent} in {found.positions:,} positions of {game}\n"
             f"after {least} to {most} random plies:\n"
             f"  perfect moves        {share} ({100 * found.low:.1f} to {100 * found.high:.1f})\n"
             f"  in won positions     {found.won[1]} of {found.won[0]}\n"

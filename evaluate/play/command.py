@@ -41,17 +41,18 @@ def play_command(parameters: Any) -> Callable[..., None]:
         """Play against an agent, in a window or, where there is none, in the terminal.
 
         Args:
-            game: which game, such as othello or hex:board_size=5; players must move in turn.
+            game: the game, such as othello or hex:board_size=5; players must move in turn.
             rules: Parameters of the game.
-            agent: who plays against you, and gives hints; two may play each other (seat none).
-            seat: where you sit; both is for two people, none is for watching.
+            agent: your opponent, which also gives hints; with --seat none, two agents play each
+                other.
+            seat: your seat, first to move or second; both is for two people, none for watching.
             seed: the same seed and moves give the same game.
             moves: moves to begin with, by name, such as f5 d6.
             values: show visit shares or values on the board from the start.
-            pause: for how many seconds what an agent has found is shown before it moves.
-            replay: where the game is saved, also in the end; by default only if you ask for it.
+            pause: seconds for which the result of an agent's search is shown before it moves.
+            replay: file to save the game to; by default only if you ask for it.
             terminal: play in the terminal even if a window could be opened.
-            screenshot: write a picture (.png) of the window, when you are to move, and leave.
+            screenshot: write a picture (.png) of the window when you are to move, and exit.
         """
         start_playing(
             make_game(game, **rules),

@@ -22,20 +22,21 @@ def tournament(
 ) -> None:
     """Let agents play a round robin in several games, and write a report with statistics.
 
-    Interrupted or killed, it goes on where it was when the same command is given again. The results
-    depend on the seed, not on the number of processes or on interruptions.
+    After an interruption of any kind, the same command resumes it. The results depend on the seed,
+    not on the number of processes or on interruptions.
 
     Args:
-        games: which games, such as breakthrough hex:board_size=7; commas may join them.
-        agents: who plays, such as random mcts:simulations=100.
+        games: the games, such as breakthrough hex:board_size=7; commas may join them.
+        agents: the agents, such as random mcts:simulations=100.
         out: folder for the record of all games, and the report.
-        games_per_pair: how many games every two agents play of each kind; both move first equally
+        games_per_pair: number of games of every two agents in each game; both move first equally
             often.
-        repeats: into how many matches they are divided, to see how much results vary.
+        repeats: number of matches that these are divided into, to see how much results vary.
         seed: the same seed gives the same games.
-        draws: what a draw counts in the tables: half a win, or as a loss for both.
-        names: short names for the agents, in their order; by default what sets them apart.
-        processes: how many play side by side.
+        draws: a draw counts half a win in the tables (half), or as a loss for both (loss).
+        names: short names of the agents, in their order; by default, the parameters in which they
+            differ.
+        processes: number of processes that play.
     """
     from rich.console import Console
 
@@ -54,11 +55,7 @@ def tournament(
         names=names,
     )
     processes = cores() if processes is None else processes
-    try:
-        results = run_tournament(plan, out, processes=processes, progress=sys.stderr.isatty())
-    except KeyboardInterrupt:
-        print(f"the same command goes on with the tournament in {out}", file=sys.stderr)
-        raise
+    results = run_tournament(plan, out, processes=processes, progress=sys.stderr.isatty())
     write_report(results, out, processes=processes)
     console = Console(highlight=False)
     console.print(results_table(results), soft_wrap=True)

@@ -4,7 +4,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -29,7 +29,7 @@ class Workers:
             return
         lasting = started_by_main_thread()
         context = get_context("spawn")  # a fork would copy locks that other threads hold
-        with _environment(dict.fromkeys(ONE_THREAD, "1")):
+        with _environment(dict.fromkeys(ONE_THREAD, "1")), _interrupts_wait():
             for _ in range(count):
                 ours, theirs = context.Pipe()
                 process = context.Process(target=_work, args=(theirs, lasting), daemon=True)
@@ -107,6 +107,8 @@ class Workers:
 def _work(connection: Connection, by_main_thread: bool) -> None:
     """Do tasks until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to deal with
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `_interrupts_wait`
     end_with_parent(by_main_thread)
     while True:
         try:
@@ -121,6 +123,20 @@ def _work(connection: Connection, by_main_thread: bool) -> None:
             connection.send(answer)
         except (TypeError, AttributeError, ValueError):  # an error that cannot be pickled
             connection.send((False, RuntimeError(repr(answer[1]))))
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Block SIGINT for a while: processes that are started then are not interrupted in imports."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # starting it with the first process would unblock SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

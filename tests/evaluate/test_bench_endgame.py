@@ -56,7 +56,7 @@ def test_the_positions_are_those_of_the_collection() -> None:
 def test_what_cannot_be_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match="seconds must be positive, got 0"):
         bench_endgame(None, seconds=0)
-    with pytest.raises(ValueError, match="unknown measure 'ffo-60'; there are ffo-1, ffo-2"):
+    with pytest.raises(ValueError, match=r"unknown measure 'ffo-60' .*; there are ffo-1, ffo-2"):
         bench_endgame(None, only=("ffo-60",))
     assert cli.main(["bench", "endgame", "--peers"]) == 2
     assert "endgames are not measured beside other packages" in capsys.readouterr().err

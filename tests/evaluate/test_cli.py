@@ -374,7 +374,7 @@ def test_perfect_prints_the_ends_of_all_lines(capsys):
     arguments = ["lines", "tictactoe", "--agent", "greedy", "--seat", "second"]
     status, out, _ = run(capsys, "perfect", *arguments)
     assert status == 0
-    assert "greedy as second player of tictactoe:board_size=3,line=3" in out
+    assert "greedy as second player of tictactoe, against every possible opponent:" in out
     assert re.search(r"decisions [\d,]+ ends won [\d,]+ ends drawn [\d,]+ ends lost [1-9]", out)
 
 
@@ -534,6 +534,23 @@ def test_programs_that_import_the_package_are_interrupted_as_usual(tmp_path):
 def test_interrupted_compiling_is_one_line(tmp_path):
     done = program(tmp_path, ["-m", "ludoteca", *MATCH, "--games", "2"], WHILE_COMPILING)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_workers_are_not_interrupted_while_they_start(tmp_path):
+    (tmp_path / "work.py").write_text(
+        "from functools import partial\n"
+        "from ludoteca.evaluate.tournament.workers import Workers\n"
+        "if __name__ == '__main__':\n"
+        "    with Workers(2) as workers:\n"
+        "        print(sorted(workers.run(partial(pow, 2, k) for k in range(3))))\n"
+    )
+    interrupt = """
+import sys
+if "--multiprocessing-fork" in sys.orig_argv:
+    os.kill(os.getpid(), signal.SIGINT)
+"""
+    done = program(tmp_path, ["work.py"], {"sitecustomize.py": interrupt})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[1, 2, 4]\n", "")
 
 
 @pytest.mark.parametrize(

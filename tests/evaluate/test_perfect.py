@@ -113,7 +113,10 @@ def test_moves_in_solved_positions():
 def test_the_command_tells_and_writes_what_it_found(tmp_path, capsys):
     out = tmp_path / "found.json"
     found = perfect("lines", "hex:board_size=2", "greedy", "second", out=out)
-    assert "as second player of hex:board_size=2 against everything" in capsys.readouterr().out
+    assert (
+        "as second player of hex:board_size=2, against every possible opponent"
+        in capsys.readouterr().out
+    )
     assert json.loads(out.read_text())["found"]["decisions"] == found["found"]["decisions"] > 0
     perfect("positions", "connect4:rows=4,columns=4", "random", count=5, least=2, most=8)
     assert "in 5 positions of connect4" in capsys.readouterr().out
