@@ -121,7 +121,7 @@ def _parse(words: list[str]) -> None:
                 status = _call(words)
         except Parsed:
             return
-    if words[1:] == ["--version"] and status == 0:
+    if words[-1] in ("--help", "--version") and status == 0:
         return
     raise ValueError(f"{shlex.join(words)}: exit status {status}\n{printed.getvalue()}")
 

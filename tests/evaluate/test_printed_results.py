@@ -1,0 +1,235 @@
+"""What `print` shows of results, at 80 columns, and what the console shows of them (`repr`)."""
+
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ludoteca.agents.endgame import solve_endgame
+from ludoteca.agents.mcts import MCTSAgent
+from ludoteca.agents.mcts import agent as mcts_agent
+from ludoteca.agents.mcts.report import Candidate, SearchReport
+from ludoteca.agents.mcts.search import make_search
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.forfeits import Forfeit
+from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.match_table import match_text
+from ludoteca.evaluate.perfect import all_lines
+from ludoteca.evaluate.perfect.positions import Solved
+from ludoteca.evaluate.solve import solve
+from ludoteca.evaluate.tournament.plan import Tournament
+from ludoteca.evaluate.tournament.run import run_tournament
+
+LONG = (
+    "mcts:policy=ucb_alpha1,simulations=3,solver=True,final=mean,transpositions=True,decisive=both"
+)
+
+
+def lines_of(result: Any, width: int = 80) -> list[str]:
+    """Return the lines that `print` shows, which fit the width and are plain text."""
+    text = str(result)
+    assert text.isprintable() or "\n" in text
+    assert "\x1b" not in text
+    lines = text.split("\n")
+    assert max(map(len, lines)) <= width, text
+    assert all(line == line.rstrip() for line in lines)
+    assert len(repr(result)) < 400
+    assert "\n" not in repr(result)
+    assert repr(result).startswith(type(result).__name__)
+    return lines
+
+
+def numbers_in(line: str) -> list[float]:
+    return [float(one) for one in re.findall(r"\d+(?:\.\d+)?", line.replace(",", ""))]
+
+
+def test_a_match_is_its_table() -> None:
+    result = play_match("tictactoe", ["greedy", "random"], 30, seed=2)
+    lines = lines_of(result)
+    assert lines[0] == "Tic-Tac-Toe: 30 games, seed 2"
+    assert lines[2].split() == ["seat", "games", "wins", "draws", "losses", "win", "%", "score"]
+    for a, name in enumerate(("greedy", "random")):
+        row = lines.index(name)
+        tallies = (result.totals[a], *result.seats[a])
+        for k, tally in enumerate(tallies):
+            line = lines[row + 1 + k]
+            assert line.split()[0] == ("all", "first", "second")[k]
+            found = numbers_in(line)
+            assert found[:4] == [tally.games, tally.wins, tally.draws, tally.losses]
+            assert found[4] == pytest.approx(100 * tally.win_rate, abs=0.051)
+            assert found[5] <= found[4] <= found[6]
+            assert found[7] == pytest.approx(tally.score, abs=0.0006)
+    assert any("the first player wins" in line for line in lines)
+    assert re.search(r"plies a game on average; \d+\.\d\d s, [\d,]+ games/s", lines[-1])
+    assert "'greedy': " in repr(result)
+    assert "random" in repr(play_match("tictactoe", ["random", "random"], 2))
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_names_of_any_length_are_broken_between_their_parameters(width: int) -> None:
+    result = replace(
+        play_match("tictactoe", ["random", "random"], 4),
+        agents=(LONG, "sb3:path=" + "x" * 90),
+    )
+    text = match_text(result, width)
+    lines = text.split("\n")
+    for word in LONG.split(","):
+        assert any(word in line for line in lines)
+    assert "".join(lines).replace(" ", "").count(LONG) == 1
+    assert "sb3:path=" + "x" * 90 in lines  # nothing to break it at
+    rest = [line for line in lines if "xxx" not in line]
+    assert max(map(len, rest)) <= max(width, 66)  # the table itself has 66
+
+
+def test_numbers_of_long_matches_fit() -> None:
+    result = play_match("tictactoe", ["random", "random"], 4)
+    many = replace(result.totals[0], games=10**6, wins=10**6, draws=0, losses=0, points=1e6)
+    result = replace(result, games=10**6, totals=(many, many), seats=((many,) * 2,) * 2)
+    assert any("1,000,000" in line for line in str(result).split("\n"))
+    assert lines_of(replace(result, seconds=0.0))  # no division by zero
+
+
+def test_forfeits_and_unregistered_games_are_printed() -> None:
+    result = play_match("tictactoe", ["random", "greedy"], 4)
+    reason = "it answered after 1.9 s, which is later than the second that it may take " * 2
+    left = Forfeit(game=3, agent=0, seat=1, ply=2, kind="timeout", message=reason)
+    lines = lines_of(replace(result, forfeits=(left,), game="mine:size=3"))
+    assert lines[0].startswith("mine:size=3: 4 games")
+    assert any(line.startswith("random forfeited 1 times (1 timeout)") for line in lines)
+
+
+def test_matches_of_many_players_have_ranks() -> None:
+    result = play_match("hungry_geese", ["random", "greedy"], 4)
+    lines = lines_of(result)
+    assert lines[2].split()[-1] == "rank"
+    assert sum(line.split()[:1] == ["3"] for line in lines) == 2
+
+
+def test_a_search_shows_its_moves() -> None:
+    game = make_game("connect4")
+    report = MCTSAgent(game, simulations=300, policy="ucb_alpha1", solver=True).search(game.new())
+    lines = lines_of(report)
+    assert lines[0].startswith(f"MCTS (ucb_alpha1) of connect4: best move {report.name}, value 0.")
+    assert lines[1].startswith("300 simulations in ")
+    rows = {line.replace("*", "").split()[0]: line for line in lines if "%" in line}
+    assert set(rows) == set("1234567")
+    for one in report.candidates:
+        assert numbers_in(rows[one.name].replace("*", ""))[1] == one.visits
+    assert [name for name, line in rows.items() if "*" in line] == [report.name]
+    assert lines[-1].startswith("value: mean score of the player to move")
+
+
+def test_the_chosen_move_is_shown_among_many() -> None:
+    moves = tuple(Candidate(k, f"m{k}", 30 - k, 0.5, "") for k in range(30))
+    report = SearchReport(29, "m29", 465, 0.0, 99, moves, ("m0", "m1") * 40, "")
+    lines = lines_of(report)
+    assert sum("*" in line for line in lines) == 1
+    assert any(line.split()[:2] == ["*", "m29"] for line in lines)
+    assert any("19 more in .candidates" in line for line in lines)
+    assert " ".join(lines).count("m0 ") >= 40  # the variation is wrapped, not cut
+
+
+def test_a_search_of_all_players_shows_each() -> None:
+    game = make_game("tron")
+    lines = lines_of(make_agent("mcts:simulations=50", game).search(game.new()))  # type: ignore[attr-defined]
+    assert lines[0].startswith("decoupled MCTS (ucb1) of tron, player 0: best move ")
+    assert [line for line in lines if line.startswith("player")] == ["player 0", "player 1"]
+
+
+def test_exact_endgames_show_their_scores() -> None:
+    game = make_game("othello:board_size=4")
+    report = MCTSAgent(game, endgame=12).search(game.new())
+    lines = lines_of(report)
+    assert lines[0].startswith("exact endgame of othello: best move ")
+    assert "exact score -10" in lines[0]
+    assert lines[1].startswith("solved in ")
+    solution = solve_endgame(game, game.new(), all_moves=True)
+    text = str(solution)
+    assert "scores of all moves: " in text
+    assert max(map(len, text.split("\n"))) <= 80
+
+
+@pytest.mark.parametrize("simulations", [0, 8])
+def test_a_search_with_a_network_is_like_what_the_agent_plays(simulations: int) -> None:
+    game = make_game("hex:board_size=5")
+    agent: Any = make_agent(f"az:hex5,simulations={simulations}", game)
+    report = agent.search(game.new())
+    lines = lines_of(report)
+    assert lines[0].startswith("AlphaZero (puct) of hex: best move ")
+    assert report.simulations == simulations
+    assert sum(one.visits for one in report.candidates) == simulations
+    assert sum(one.prior for one in report.candidates) == pytest.approx(1, abs=1e-3)
+    assert len(report.principal_variation) == 0 or simulations
+    states, rngs = game.empty(1), np.zeros((1, 1), np.uint64)
+    states[0] = game.new()
+    assert report.action == agent.act(states, np.zeros(1, np.int64), rngs, np.zeros(1, np.int64))[0]
+
+
+def test_moves_are_drawn_at_a_temperature() -> None:
+    game = make_game("hex:board_size=5")
+    agent: Any = make_agent("az:hex5,simulations=0,temperature=2.0", game)
+    names = {agent.search(game.new(), np.array([k], np.uint64)).name for k in range(20)}
+    assert len(names) > 3
+
+
+def test_compiling_is_not_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first call of a compiled function compiles it: that comes before the clock starts."""
+    game = make_game("tictactoe")
+    agent = MCTSAgent(game, simulations=5)
+    events, clock = [], time.perf_counter
+
+    def read() -> float:
+        events.append("clock")
+        return clock()
+
+    def make_watched(*args: Any) -> Any:
+        search = make_search(*args)
+
+        def watched(*values: Any) -> None:
+            events.append("search")
+            search(*values)
+
+        return watched
+
+    monkeypatch.setattr(mcts_agent, "make_search", make_watched)
+    monkeypatch.setattr(mcts_agent.time, "perf_counter", read)
+    first = agent.search(game.new())
+    assert events == ["search", "clock", "search", "clock"]
+    assert replace(agent.search(game.new()), seconds=0.0) == replace(first, seconds=0.0)
+    assert events[4:] == ["clock", "search", "clock"]
+    assert first.simulations == 5
+
+
+def test_solutions_show_what_moves_are_worth() -> None:
+    lines = lines_of(solve(make_game("hex:board_size=3")))
+    assert lines == [
+        "perfect play: player 0 gets +1, player 1 gets -1",
+        "moves worth +1 to the player to move: c1 a2 b2 c2 a3",
+        "moves worth -1 to the player to move: a1 b1 b3 c3",
+        "2,307 positions searched",
+    ]
+
+
+def test_lines_and_solved_positions_are_printed() -> None:
+    game = make_game("tictactoe")
+    found = all_lines(game, make_agent("mcts:simulations=50", game), 0)
+    text = str(found)
+    assert f"{found.wins:,} won, {found.draws:,} drawn, {found.losses:,} lost" in text
+    assert "one of the worst games: " in text
+    solved = str(Solved(500, 490, 0.96, 0.99, (300, 295), (200, 195)))
+    assert "perfect moves in 490 of 500 positions: 98.0 % (96.0 % to 99.0 %)" in solved
+    assert "in won positions: 295 of 300" in solved
+
+
+def test_a_tournament_is_its_table(tmp_path: Path) -> None:
+    plan = Tournament(("tictactoe",), ("random", "greedy"), games_per_pair=6, repeats=3)
+    results = run_tournament(plan, tmp_path, processes=1)
+    lines = lines_of(results)
+    assert "6 games" in lines[0]
+    assert any(line.split()[:1] == ["greedy"] for line in lines)
+    assert "Elo" in str(results)
