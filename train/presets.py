@@ -56,7 +56,7 @@ def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "s
     if algorithm == "alphazero":
         return replace(config, evaluate_against=("random", TREE_SEARCH))
     rivals = [spec for spec in RIVALS if _plays(spec, game)] if opponent == "self" else [opponent]
-    league = {"league": tuple(rivals), "league_share": 0.25 if rivals else 0.0}
+    league: Any = {"league": tuple(rivals), "league_share": 0.25 if rivals else 0.0}
     return replace(config, evaluate_against=("random", *rivals), **league)
 
 
