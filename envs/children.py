@@ -39,10 +39,10 @@ class Child(subprocess.Popen[Any]):
             options: of `subprocess.Popen`, but for those of process groups and descriptors.
 
         Raises:
-            OSError: if there is no such program.
+            OSError: if there is no such program; with a `cwd`, the guard exits with status 127.
         """
         words = [os.fspath(word) for word in command]
-        if which(words[0]) is None:
+        if which(words[0]) is None and not options.get("cwd"):
             raise FileNotFoundError(2, "No such file, or not a program", words[0])
         ours, theirs = os.pipe()
         self._close = weakref.finalize(self, _kill, theirs)

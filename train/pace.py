@@ -30,10 +30,12 @@ class Pace:
     Attributes:
         games: games a second that are played and learned from.
         test_seconds: seconds of a game in each seat against each opponent of evaluations.
+        ready: when all code was compiled, by the clock of the measurement.
     """
 
     games: float
     test_seconds: float
+    ready: float = 0.0
 
 
 def plan(config: Any, pace: Pace, seconds: float, left: float) -> dict[str, int]:
@@ -95,14 +97,14 @@ def measure_pace(
         try:
             for _ in range(2):  # compiles: the second rollout is played while the first is learned
                 next(steps)
-            before, begun = training.games, clock()
-            while training.games == before or clock() - begun < trial_seconds:
+            before, ready = training.games, clock()
+            while training.games == before or clock() - ready < trial_seconds:
                 next(steps)
-            games = (training.games - before) / (clock() - begun)
+            games = (training.games - before) / (clock() - ready)
         finally:
             steps.close()
         try:
-            return Pace(games, _test_seconds(training, clock))
+            return Pace(games, _test_seconds(training, clock), ready)
         finally:
             training.metrics.close()
             close = getattr(training.player, "close", None)

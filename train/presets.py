@@ -25,6 +25,9 @@ NETWORKS = (
     (60.0, (64, 4), (64, 6)),
     (480.0, (64, 6), (128, 6)),
 )
+# Positions of an update of AlphaZero in runs of a few minutes: there are so few games that larger
+# batches leave too few updates (Connect Four: docs/training.md).
+FEW_GAMES_BATCH = 128
 TREE_SEARCH = "mcts:simulations=100"  # who a network is tested against, besides random moves
 # Opponents where moves are simultaneous, as far as they play the game.
 RIVALS = ("random_safe", "greedy", "deterministic")
@@ -54,9 +57,10 @@ def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "s
         tested = (TREE_SEARCH, "random") if opponent == "self" else (opponent, "random")
         return replace(config, opponent=opponent, evaluate_against=tested)  # type: ignore[call-arg]
     if algorithm == "alphazero":
-        return replace(config, evaluate_against=("random", TREE_SEARCH))
+        batch_size = FEW_GAMES_BATCH if minutes < 10 else config.batch_size
+        return replace(config, evaluate_against=("random", TREE_SEARCH), batch_size=batch_size)
     rivals = [spec for spec in RIVALS if _plays(spec, game)] if opponent == "self" else [opponent]
-    league = {"league": tuple(rivals), "league_share": 0.25 if rivals else 0.0}
+    league: Any = {"league": tuple(rivals), "league_share": 0.25 if rivals else 0.0}
     return replace(config, evaluate_against=("random", *rivals), **league)
 
 

@@ -18,7 +18,6 @@ MEASURED_GAMES = 64  # random games that tell how long a game is
 ROLLOUTS = 64  # at least so many in a run, if they have `LEAST_ROLLOUT` games
 LEAST_ROLLOUT = 16  # games side by side; fewer make poor use of the network
 START_SHARE = 0.01  # of all positions of a run, before the first update
-BUFFER_SHARE = 0.5  # of all positions of a run
 LOGS, EVALUATIONS = 32, 7  # in a run, at least
 
 
@@ -32,6 +31,7 @@ class Limits:
         evaluate_every: games between evaluations.
         start: name of the setting for the learning start, or `""`, and its value.
         buffer: name of the setting for the size of the replay buffer, or `""`, and its value.
+        buffer_share: share of all positions of a run that the buffer holds in short ones.
     """
 
     games_per_round: int
@@ -39,6 +39,7 @@ class Limits:
     evaluate_every: int
     start: tuple[str, int] = ("", 0)
     buffer: tuple[str, int] = ("", 0)
+    buffer_share: float = 1.0
 
 
 def fit_to_run(config: Config, game: Game, limits: Limits) -> Config:
@@ -81,7 +82,7 @@ def run_sizes(games: int, batch_size: int, limits: Limits, plies: float) -> dict
     positions = games * plies
     start = max(round(START_SHARE * positions), min(batch_size, round(positions / 4)))
     # No smaller than ten batches: so few positions would be learned by heart.
-    buffer = max(round(BUFFER_SHARE * positions), 10 * batch_size)
+    buffer = max(round(limits.buffer_share * positions), 10 * batch_size)
     return {
         "games_per_round": min(rollout, limits.games_per_round),
         "log_every": min(max(games // LOGS, 1), limits.log_every),

@@ -77,10 +77,14 @@ class TimedRun:
         self.planned = "games" in given or bool(self._begun_before)
 
     def plan(self) -> None:
-        """Measure how many games fit into the time, unless their number is known."""
+        """Measure how many games fit into the time, unless their number is known.
+
+        The time begins when all code is compiled, which takes long only once on a machine.
+        """
         sizes = self._begun_before
         if not self.planned:
             pace = measure_pace(self.algorithm, self.config, 60 * self.minutes)
+            self._begun = pace.ready
             sizes = plan(self.config, pace, 60 * self.minutes, self._seconds_left())
             self.planned = True
         sizes = {name: value for name, value in sizes.items() if name not in self._given}
@@ -100,7 +104,9 @@ class TimedRun:
             state = "resuming the run there" if self._begun_before else "the number is given"
             console.print(f"{state}, no need to measure how many games fit", markup=False)
         else:
-            console.print("measuring how many games fit into the time ...", markup=False)
+            console.print(
+                "compiling, and measuring how many games fit into the time ...", markup=False
+            )
         sys.stderr.flush()
         self.plan()
         command = equivalent_command(self.algorithm.module, self.config, self.algorithm.config)

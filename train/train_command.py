@@ -49,8 +49,8 @@ def train_command(parameters: Any) -> Callable[..., None]:
         Args:
             game: which game, such as hex or hex:board_size=5.
             rules: Parameters of the game.
-            preset: how long the run takes, evaluations and report included; longer runs have
-                larger networks.
+            preset: how long the run takes, evaluations and report included, compiling for the
+                first time not; longer runs have larger networks.
             minutes: any other time; the network is that of the preset.
             algorithm: which algorithm learns.
             opponent: agent to learn against, such as mcts:simulations=50, or self.

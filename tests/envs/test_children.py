@@ -76,6 +76,9 @@ def test_a_child_is_a_popen(tmp_path):
     assert run_child(["sh", "-c", "kill -SEGV $$"]).returncode == -signal.SIGSEGV
     with pytest.raises(FileNotFoundError, match="no-such-program"):
         run_child(["no-such-program"])
+    lost = run_child(["./no-such-program"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert lost.returncode == 127
+    assert lost.stderr == "./no-such-program: No such file or directory\n"
     for end, code in ((Child.terminate, -signal.SIGTERM), (Child.kill, -signal.SIGKILL)):
         with Child(["sh", "-c", "sleep 600 & echo $$ $!; wait"], stdout=subprocess.PIPE) as child:
             pids = pids_of(child)

@@ -48,6 +48,24 @@ def test_other_processes_are_kept_out_until_the_holder_ends(tmp_path):
         other.kill()
 
 
+def test_a_run_is_trained_by_one_process_at_a_time(tmp_path):
+    from ludoteca.train.run_folder import RunFolder
+
+    late = tmp_path / "late"
+    begun = RunFolder(late, {})  # when the folder was not there yet
+    late.mkdir()
+    for folder in (tmp_path, late):
+        with start(HOLDER, folder) as holder:
+            assert holder.stdout.readline() == "locked\n"
+            with pytest.raises(ValueError, match=rf"in use by process {holder.pid} "):
+                begun.claim() if folder == late else RunFolder(folder, {})
+    run = RunFolder(tmp_path, {})
+    run.claim()
+    with start(HOLDER, tmp_path) as other:
+        assert other.wait(60) == 1
+    assert RunFolder(tmp_path, {})  # the same process may go on, as in a notebook
+
+
 def test_a_process_may_lock_a_folder_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path.parent)
     first = lock_folder(tmp_path)

@@ -67,7 +67,10 @@ def test_positions_are_those_of_the_game(tmp_path):
     config = dqn.Config(folder=tmp_path, games=20_000)
     fitted = fit_to_run(config, make_game("tictactoe"), dqn.LIMITS)
     assert fitted.warm_up == pytest.approx(200 * 7.6, rel=0.05)
-    assert fitted.memory == pytest.approx(10_000 * 7.6, rel=0.05)
+    assert fitted.memory == pytest.approx(20_000 * 7.6, rel=0.05)
+    other = alphazero.Config(folder=tmp_path, games=20_000)
+    window = fit_to_run(other, make_game("tictactoe"), alphazero.LIMITS).window
+    assert window == pytest.approx(10_000 * 7.6, rel=0.05)
     assert fit_to_run(config, make_game("tictactoe"), dqn.LIMITS) == fitted
 
 

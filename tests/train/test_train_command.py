@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -142,9 +143,11 @@ def test_the_pace_is_measured_without_a_trace(game, name, tmp_path, monkeypatch)
     monkeypatch.setattr(pace, "LEAST_TRIAL", 0.01)
     monkeypatch.setattr(pace, "LONGEST_TRIAL", 0.01)
     run = TimedRun(make_game(game), algorithm=name, settings=TINY, folder=tmp_path / "run")
+    begun = time.monotonic()
     found = measure_pace(run.algorithm, run.config, 60)
     assert found.games > 0
     assert 0 < found.test_seconds < 10
+    assert begun < found.ready < time.monotonic()
     assert list(tmp_path.iterdir()) == []
 
 

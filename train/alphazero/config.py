@@ -16,6 +16,7 @@ LIMITS = Limits(
     evaluate_every=2_560,
     start=("warm_up", 10_000),
     buffer=("window", 500_000),
+    buffer_share=0.5,  # searches of young networks are soon worth less
 )
 
 

@@ -81,7 +81,7 @@ class Config(RoundConfig):
     """`mse`: 0.5 (y - Q)^2. `bce`: cross-entropy of the chance to win, for bounded networks."""
 
     memory: int = AUTO
-    """Transitions kept. -1: half of the run, at most 200,000."""
+    """Transitions kept. -1: those of the whole run, at most 200,000."""
     prioritized: bool = True
     """Replay surprising transitions more often."""
     alpha: float = 0.5
