@@ -34,8 +34,9 @@ class PrivateFolderLocator(UserProvidedCacheLocator):
     """
 
     def __init__(self, py_func: Any, py_file: str):
-        super().__init__(py_func, py_file)
-        self._cache_path = str(private_folder() / self.get_suitable_cache_subpath(py_file))
+        super().__init__(py_func, py_file)  # type: ignore[no-untyped-call]
+        below: Any = self.get_suitable_cache_subpath(py_file)  # type: ignore[no-untyped-call]
+        self._cache_path = str(private_folder() / below)
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
@@ -44,7 +45,7 @@ class PrivateFolderLocator(UserProvidedCacheLocator):
             return None
         try:
             locator = cls(py_func, py_file)
-            locator.ensure_cache_path()
+            locator.ensure_cache_path()  # type: ignore[no-untyped-call]
         except OSError:
             return None
         warn_once(
@@ -56,7 +57,7 @@ class PrivateFolderLocator(UserProvidedCacheLocator):
 
 
 class _Implementation(CompileResultCacheImpl):
-    _locator_classes = (*CompileResultCacheImpl._locator_classes, PrivateFolderLocator)
+    _locator_classes: Any = (*CompileResultCacheImpl._locator_classes, PrivateFolderLocator)
 
 
 class CodeCache(Cache):
@@ -66,7 +67,7 @@ class CodeCache(Cache):
     is not fit to be loaded is deleted, and written anew.
     """
 
-    _impl_class = _Implementation
+    _impl_class: Any = _Implementation
 
     def __init__(self, function: Any, digest: str):
         """Find a folder.
@@ -77,9 +78,9 @@ class CodeCache(Cache):
         """
         self._digest = digest
         self._folder: Path | None = None
-        self.enable()
+        self._enabled = True
         try:
-            self._impl = _Implementation(function)
+            self._impl: Any = self._impl_class(function)
             self._folder = Path(self._impl.locator.get_cache_path())
         except (RuntimeError, OSError) as error:  # no locator is available; no current directory
             if os.path.exists(function.__code__.co_filename):
@@ -120,12 +121,12 @@ class CodeCache(Cache):
         """Write the compiled code of a signature, if that is possible."""
         if self._folder is None or not self._enabled or not self._impl.check_cachable(data):
             return
-        content = dumps(self._impl.reduce(data))
+        content: bytes = dumps(self._impl.reduce(data))  # type: ignore[no-untyped-call]
         path = self._path(sig, data.codegen)
         try:
             write_whole(path, hashlib.sha256(content).digest() + content)
         except OSError as error:
-            self.disable()
+            self._enabled = False
             warn_once(
                 "unwritten",
                 f"compiled code cannot be kept in {self._folder}: {error}. It will be compiled "

@@ -97,7 +97,8 @@ def factory(
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def make(*args: P.args, **kwargs: P.kwargs) -> R:
-            found: R = _build(make, *args, **kwargs).result
+            build: Any = _build
+            found: R = build(make, *args, **kwargs).result
             return found
 
         _about[make] = purpose, needed

@@ -58,13 +58,14 @@ _random_ids: Any = iter(lambda: secrets.randbits(64), None)
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class CompiledFunction(CPUDispatcher):  # type: ignore[misc]
+class CompiledFunction(CPUDispatcher):
     """A function that is compiled once per combination of argument types, by the first call.
 
     It is pickled as its factory and the factory's arguments.
     """
 
     origin: Origin | None = None
+    _cache: Any
 
     def compile(self, sig: Any) -> Any:
         """Compile or load the code of a signature; one thread at a time."""
