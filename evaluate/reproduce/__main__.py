@@ -8,6 +8,8 @@ from typing import Any
 
 import tyro
 
+from ludoteca.extras import explain
+
 # One line for each experiment: its name, and the function whose parameters are its options.
 EXPERIMENTS = {
     "bandits": "ludoteca.evaluate.bandits.command:reproduce",
@@ -47,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError, ImportError) as error:
         if os.environ.get("LUDOTECA_DEBUG"):
             raise
-        print(f"reproduce {name}: {error}", file=sys.stderr)
+        print(f"reproduce {name}: {explain(error, 'evaluate') or error}", file=sys.stderr)
         return 2
     return 0
 
