@@ -9,7 +9,8 @@ from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
-from bounds import FOR_USERS, ROOT, lower_bounds, project, requirements
+from bounds import FOR_USERS, lower_bounds, requirements
+from commands import CORE, MORE, tried
 
 from ludoteca.extras import explain, extras_of, program_name
 
@@ -18,31 +19,10 @@ needs_metadata = pytest.mark.skipif(
     not INSTALLED.issuperset(requirements()), reason="pyproject.toml is newer than the installation"
 )
 RUN = Path(__file__).with_name("run_commands.py")
-SCRIPT = project()["scripts"]["ludoteca"].partition(":")[0]
 IMPORTED_AS = {
     "pillow": "PIL",
     "sb3-contrib": "sb3_contrib",
     "stable-baselines3": "stable_baselines3",
-}
-# Modules that other programs run, not users, and one without options.
-NOT_TRIED = {"agents.kaggle.worker", "evaluate.bench.peers.serve", "evaluate.bench.install_peers"}
-EXPERIMENTS = ("bandits", "geese", "ggp", "hex", "othello", "solved")
-# Commands that need nothing but the core, to the end.
-CORE = [
-    [SCRIPT, "list"],
-    [SCRIPT, "list", "tictactoe"],
-    [SCRIPT, "match", "tictactoe", "--agents", "random", "random", "--games", "2"],
-    [SCRIPT, "tournament", "--help"],
-    [SCRIPT, "play", "tictactoe", "--help"],
-    [SCRIPT, "render", "tictactoe", "--out", "x.svg"],
-    ["ludoteca.evaluate.perfect", "--help"],
-    ["ludoteca.evaluate.reproduce", "--help"],
-]
-# Commands that need more, and the extra that they name.
-MORE = {
-    (SCRIPT, "render", "tictactoe", "--out", "x.png"): "render",
-    (SCRIPT, "match", "tictactoe", "--agents", "random", "dqn:x", "--games", "2"): "train",
-    (SCRIPT, "match", "tictactoe", "--agents", "random", "sb3:x.zip", "--games", "2"): "train",
 }
 REQUIREMENTS = [
     "numpy>=2",
@@ -57,33 +37,6 @@ def optional(*extras: str) -> set[str]:
     """Return the packages, as they are imported, that extras add to the core."""
     names = lower_bounds(extras).keys() - lower_bounds(()).keys()
     return {IMPORTED_AS.get(name, name) for name in names}
-
-
-def modules() -> list[str]:
-    """Return every module that users run with `python -m`."""
-    found = []
-    for folder in ("envs", "agents", "train", "evaluate"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            if '__name__ == "__main__"' in path.read_text(encoding="utf-8"):
-                name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-                found.append(name.removesuffix(".__main__"))
-    return [f"ludoteca.{name}" for name in found if name not in NOT_TRIED]
-
-
-def documented_imports() -> list[str]:
-    """Return the imports from this package in the documents' examples."""
-    found: set[str] = set()
-    line = re.compile(r"^(?:from|import) ludoteca[\w.]*(?: import \w[\w, ]*)?(?=  #|$)", re.M)
-    for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
-        found |= set(line.findall(path.read_text(encoding="utf-8")))
-    return sorted(found)
-
-
-def tried() -> list[list[str]]:
-    """Return commands that end at once when they have all that they import."""
-    commands = [[module, "--help"] for module in modules()]
-    commands += [["ludoteca.evaluate.reproduce", name, "--help"] for name in EXPERIMENTS]
-    return commands + [["import", line] for line in documented_imports()]
 
 
 def run(commands: list[list[str]], without: set[str], folder: Path) -> dict[str, tuple[int, str]]:
