@@ -75,6 +75,8 @@ def test_the_core_is_enough_or_one_line_names_the_extra(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("extra", ["train", "evaluate"])
 def test_an_extra_is_enough_for_its_commands(extra: str, tmp_path: Path) -> None:
+    for package in sorted(optional(extra)):
+        pytest.importorskip(package)
     commands = [one for one in tried() if one[0].startswith(f"ludoteca.{extra}.")]
     assert len(commands) >= 8
     for command, (status, message) in run(
