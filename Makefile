@@ -10,6 +10,17 @@ WORKERS ?= 2
 GEESE_SEED ?= 1
 GEESE_GAMES ?= 300
 FUZZ ?= 100000
+# Other versions: the oldest that pyproject.toml allows, the newest that there are, other Pythons.
+OLDEST := .venv-oldest
+NEWEST := .venv-newest
+PYTHONS ?= $(foreach v,3.11 3.12 3.13 3.14,$(firstword \
+	$(lastword $(sort $(wildcard $(HOME)/.pyenv/versions/$(v).*/bin/python))) \
+	$(shell command -v python$(v))))
+# What they are tested with: every kind of environment, few games, installation, statistics, commands.
+# Old packages warn of newer ones, and newest ones of what will change.
+SMOKE := tests/packaging tests/envs/test_packaging.py tests/envs/test_conformance.py \
+	tests/evaluate/test_statistics.py tests/evaluate/test_cli.py -W default \
+	-k 'not v0 or Tron or TicTacToe-v0 or HungryGeese'
 # The stamps are written last: an interrupted installation does not count.
 FOR_DEMO := $(VENV)/.installed-demo
 FOR_TEST := $(VENV)/.installed-test
@@ -17,7 +28,8 @@ FOR_TEST := $(VENV)/.installed-test
 RUN := $(BIN)/python -P -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint typecheck fuzz peers bench images geese-oracle geese-live kaggle clean
+.PHONY: help demo test test-slow test-oldest test-newest test-pythons test-install lint typecheck \
+	fuzz peers bench images geese-oracle geese-live kaggle clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; \
@@ -32,17 +44,43 @@ test: $(FOR_TEST) ## run the tests
 test-slow: $(FOR_TEST) ## run the tests that take minutes
 	$(BIN)/pytest -m slow
 
+test-oldest: $(OLDEST)/.installed ## test with the oldest versions of what we need
+	$(OLDEST)/bin/python -P -m pytest $(SMOKE)
+
+# PyTorch keeps its version: any other brings gigabytes of CUDA.
+test-newest: ## test with the newest versions of what we need, but for PyTorch
+	test -x $(NEWEST)/bin/python || $(PYTHON) -m venv $(NEWEST)
+	grep '^torch==' constraints.txt > $(NEWEST)/constraints.txt
+	$(NEWEST)/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager \
+		-c $(NEWEST)/constraints.txt -e '.[train,render,evaluate]' pytest hypothesis
+	$(NEWEST)/bin/python -m pip list
+	$(NEWEST)/bin/python -P -m pytest $(SMOKE)
+
+# Without PyTorch, whose builds for CPUs are not on PyPI: what needs it is skipped.
+test-pythons: ## test with every Python from 3.11 on that is found, without PyTorch
+	@test -n '$(strip $(PYTHONS))' || { echo 'no Python 3.11 to 3.14 found; make PYTHONS=...'; exit 2; }
+	@set -e; for python in $(PYTHONS); do \
+		version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+		echo "Python $$version: $$python"; \
+		test -x .venv-py$$version/bin/python || $$python -m venv .venv-py$$version; \
+		.venv-py$$version/bin/python -m pip install --quiet -c constraints.txt \
+			-e '.[render,evaluate]' pytest hypothesis; \
+		.venv-py$$version/bin/python -P -m pytest $(SMOKE); \
+	done
+
+test-install: $(FOR_TEST) ## install the package afresh, with and without extras; try all it offers
+	$(BIN)/python tests/packaging/fresh_install.py
+
 lint: $(FOR_TEST) ## check style and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# Type checkers do not see through the package-dir mapping of an editable install.
+# The package, then a user's program that sees it as it is installed.
 typecheck: $(FOR_TEST) ## check types
-	rm -rf build/typing
-	mkdir -p build/typing/ludoteca
-	ln -s $(CURDIR)/ludoteca/* $(CURDIR)/envs $(CURDIR)/agents $(CURDIR)/train $(CURDIR)/evaluate \
-		build/typing/ludoteca
+	$(LINK)
 	$(BIN)/mypy
+	cd tests/packaging && $(CURDIR)/$(BIN)/mypy --strict --config-file= \
+		--cache-dir=$(CURDIR)/.mypy_cache/user_code user_code.py
 
 fuzz: $(FOR_TEST) ## attack everything that reads what others wrote; FUZZ=1000000 inputs
 	nice -n 10 $(BIN)/python -P tests/fuzz/fuzz.py --count $(FUZZ)
@@ -68,6 +106,19 @@ geese-live: $(FOR_TEST) $(KAGGLE)/.installed ## record new games of Hungry Geese
 kaggle: $(FOR_TEST) $(KAGGLE)/.installed ## play exported agents in kaggle-environments, and compare
 	$(BIN)/pytest tests/agents/test_kaggle_live.py
 
+# Type checkers and editors do not see through the mapping of folders by an editable installation.
+# They see a folder of links, in which new modules appear by themselves; Python uses it, too.
+LINKS := $(VENV)/editable
+define LINK
+	rm -rf $(LINKS) build/typing
+	mkdir -p $(LINKS)/ludoteca build/typing
+	ln -s $(addprefix $(CURDIR)/,$(wildcard ludoteca/*.py) ludoteca/py.typed envs agents train evaluate) \
+		$(LINKS)/ludoteca
+	ln -s $(CURDIR)/$(LINKS)/ludoteca build/typing/ludoteca
+	echo '$(CURDIR)/$(LINKS)' > \
+		"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/ludoteca-links.pth"
+endef
+
 clean: ## remove what can be made again, except runs/ and the virtual environments
 	rm -rf build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -not -path './.*' -prune -exec rm -rf {} +
@@ -80,12 +131,21 @@ $(BIN)/python:
 $(FOR_DEMO): $(BIN)/python pyproject.toml constraints.txt
 	@echo 'installing into $(VENV): this takes some minutes the first time'
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,render,evaluate]'
+	$(LINK)
 	@touch $@
 
 $(FOR_TEST): $(BIN)/python pyproject.toml constraints.txt
 	@echo 'installing into $(VENV): this takes some minutes the first time'
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,oracles]'
+	$(LINK)
 	@touch $@ $(FOR_DEMO)
+
+$(OLDEST)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(OLDEST)
+	$(PYTHON) tests/packaging/bounds.py torch > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet -c $(OLDEST)/constraints.txt \
+		-e '.[train,render,evaluate]' pytest==8.0.0 hypothesis
+	@touch $@
 
 $(KAGGLE)/.installed:
 	$(PYTHON) -m venv $(KAGGLE)

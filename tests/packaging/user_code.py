@@ -1,8 +1,10 @@
 """What a user writes, for type checkers: `make typecheck` and `make test-install` check it.
 
-It is checked as an installed package's user sees it, and has one wrong call of each kind: with
-`warn_unused_ignores`, the check fails unless the checker sees the signatures.
+It is checked with the package as it is installed. Two calls are wrong: a checker that does not see
+the signatures finds the comments beside them unnecessary, and fails.
 """
+
+# pyright: reportUnnecessaryTypeIgnoreComment=true
 
 from typing import Any, assert_type
 
