@@ -45,6 +45,10 @@ SHORT = """
 WEIRD = (*NUMBERS, *OTHERS, object(), b"NORTH", 1j, np.int8(3), np.zeros(3), (), {1, 2}, slice(2))
 
 
+class RefusedError(Exception):
+    """The command line has refused its arguments, with a message."""
+
+
 def keep(value: Any) -> Any:
     """Remember an input, so that it can be shown if it is a finding; return it."""
     INPUT[0] = value
@@ -123,13 +127,16 @@ def command_lines(folder: Path) -> Attempt:
             line[k : k + rng.choice((0, 1))] = [rng.choice(words)]
         if not line or (line[0] in ("bench", "play", "tournament") and len(line) == 1):
             return
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        errors = io.StringIO()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors):
             try:
                 status = main(keep(line))
             except SystemExit as end:  # of tyro, which has shown what is wrong
                 status = end.code
-        if status not in (0, 1, 2, None):
+        if status not in (0, 2, None):
             raise RuntimeError(f"the exit status is {status}")
+        if status == 2:
+            raise RefusedError(errors.getvalue())
 
     return attempt
 
@@ -583,7 +590,7 @@ Errors = tuple[type[BaseException], ...]
 TARGETS: dict[str, tuple[Callable[[Path], Attempt], Errors, float]] = {
     "game_specs": (game_specs, (ValueError,), 0.26),
     "agent_specs": (agent_specs, (ValueError, OSError, ImportError), 0.02),
-    "command_lines": (command_lines, (), 0.001),
+    "command_lines": (command_lines, (RefusedError,), 0.001),
     "replays": (replays, (ValueError,), 0.04),
     "states_json": (states_json, (ValueError,), 0.05),
     "states_bytes": (states_bytes, (ValueError,), 0.05),
