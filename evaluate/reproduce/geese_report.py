@@ -283,9 +283,9 @@ def note(record: Mapping[str, Any]) -> str:
 
 
 OTHER_FINALS = {
-    "final-valid": """The thesis says that a goose without a food of its own "simply moves to a
-valid position", and describes following one's tail only as what others do. Above it follows its
-tail; here it takes the first of the valid moves with the deepest corridors:""",
+    "final-tail": """The thesis says that a goose without a food of its own "simply moves to a valid
+position", and describes following one's tail as what others do. Above it takes the first of the
+valid moves with the deepest corridors; here it follows its tail:""",
     "final-default": """With the default of our `deterministic`, which goes for any food while it is
 short, and whose corridors keep three steps away from rivals, which the thesis does not tell:""",
 }
