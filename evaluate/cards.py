@@ -159,7 +159,7 @@ def agree(said: dict[str, Any], found: dict[str, Any], level: float = 1e-4) -> b
     from scipy.stats import fisher_exact
 
     if found["distinct"] == 1:
-        return (said["wins"] > 0) == (found["wins"] > 0)
+        return bool(said["wins"]) == bool(found["wins"])
     counts = [(one["wins"], one["games"] - one["wins"]) for one in (said, found)]
     return float(fisher_exact(counts).pvalue) > level
 

@@ -187,7 +187,7 @@ def _deterministic(found: Records) -> Conclusion:
         for match in (found.get(name) for name in ("final-tail", "final-default"))
         if match
     ]
-    beside = f"; against other readings of that agent {', '.join(others)}" if others else ""
+    beside = f"; with other readings of that agent, {'; '.join(others)}" if others else ""
     return Conclusion(
         "flat Monte Carlo plays better than the deterministic agent",
         verdict(ahead),
