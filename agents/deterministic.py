@@ -29,7 +29,7 @@ def deterministic(
     reach: int | None = None,
     hungry: int | None = None,
     variant: str = "default",
-    tail: bool = True,
+    tail: bool | None = None,
 ) -> PolicyAgent:
     """Stays out of dead ends, and takes the food that it is nearest to (Hungry Geese).
 
@@ -44,14 +44,15 @@ def deterministic(
     3. The deepest corridor is taken, a path over cells that will be free when the goose comes
        there, as bodies move on. It is followed to a depth of half the goose's length.
     4. A goose goes for a food only if it is nearest to it, on the torus, nearer than all others.
-    5. Without such a food it follows its own tail, the thesis' protection against larger geese.
+    5. Without such a food it follows its own tail (`tail`).
 
-    The thesis' agent ignores a food that another goose is nearer to, always, and its corridors do
-    not depend on where rivals may go. The default plays two rules more, and is much stronger: a
-    short goose without a food of its own goes for the nearest one (`hungry`), and corridors are
-    counted twice, with rivals that stand still, and without the cells where a rival may be as soon
-    (`reach`); the sum decides. It also looks for corridors of two cells at least, the thesis' only
-    for as many as half its length has. Nothing is random; of equally good moves the first is taken.
+    The thesis' agent ignores a food that another goose is nearer to, always, "and simply moves to a
+    valid position". Its corridors do not depend on where rivals may go, and are as long as half the
+    goose. The default is stronger: it looks for corridors of two cells at least, counts them twice,
+    with rivals that stand still and without the cells where a rival may be as soon (`reach`), of
+    which the sum decides; a short goose without a food of its own goes for the nearest one
+    (`hungry`); and rule 5, which the thesis describes, but as what others do. Nothing is random; of
+    equally good moves the first is taken.
 
     Args:
         game: Hungry Geese.
@@ -62,9 +63,9 @@ def deterministic(
         hungry: up to this length a goose takes any food, 0 to 10,000; 3 by default, 0 in the
             thesis' variant.
         variant: "default", or "thesis" for the rules of the thesis and no others.
-        tail: whether rule 5 is played. The thesis' text describes it, but says of its own agent
-            only that it "simply moves to a valid position": without it, of the safest moves with
-            the deepest corridors, the first of north, east, south and west.
+        tail: whether rule 5 is played, not in the thesis' variant by default. Without it a goose
+            takes, of the safest moves with the deepest corridors, the first of north, east, south
+            and west.
 
     Raises:
         ValueError: if the game is not Hungry Geese, or a parameter is out of range.
@@ -75,7 +76,7 @@ def deterministic(
     corridor = real("corridor", corridor, 0, 1)
     reach = integer("reach", rules.reach if reach is None else reach, 0, 100)
     hungry = integer("hungry", rules.hungry if hungry is None else hungry, 0, 10_000)
-    tail = choice("tail", tail, (False, True))
+    tail = choice("tail", rules.tail if tail is None else tail, (False, True))
     return PolicyAgent(game, make_choose(corridor, rules.shortest, reach, hungry, tail))
 
 
@@ -86,17 +87,19 @@ class Rules:
     Attributes:
         reach: default of the agent's parameter `reach`.
         hungry: default of the agent's parameter `hungry`.
+        tail: default of the agent's parameter `tail`.
         shortest: least length of the corridors that are looked for, in cells.
     """
 
     reach: int
     hungry: int
+    tail: bool
     shortest: int
 
 
 VARIANTS = {
-    "default": Rules(reach=3, hungry=3, shortest=2),
-    "thesis": Rules(reach=0, hungry=0, shortest=1),
+    "default": Rules(reach=3, hungry=3, tail=True, shortest=2),
+    "thesis": Rules(reach=0, hungry=0, tail=False, shortest=1),
 }
 
 

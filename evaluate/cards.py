@@ -2,7 +2,7 @@
 
 A card is described in `ludoteca.agents.networks.cards`. `new` makes one from what is in a network's
 file, `measure` plays a match with the network and adds the result, `add` adds that of a match which
-was played before.
+was played before, and `check` plays the matches of a card again and compares.
 """
 
 import json
@@ -120,6 +120,56 @@ def add(match: Positional[Path]) -> None:
     )
 
 
+def check(agent: Positional[str], games: int = 100, seed: int = 7) -> None:
+    """Play the matches of a card again, and tell whether the network plays as well as it says.
+
+    Args:
+        agent: the network as an agent, such as `ac:geese`.
+        games: how many games of each match are played.
+        seed: determines the matches.
+
+    Raises:
+        ValueError: if a share of wins differs from the card's by more than chance.
+    """
+    wrong = []
+    for match in load_card(*split(agent))["strength"]:
+        count = games - games % len(match["agents"])  # as many in each seat
+        played = play(match["game"], match["agents"], count, seed)
+        for said, found in zip(match["seats"], played, strict=True):
+            rates = f"{share(said)}, played again {share(found)}"
+            line = f"{' '.join(match['agents'])}, {said['seat']} seat: card {rates}"
+            print(line)
+            if not agree(said, found):
+                wrong.append(line)
+    if wrong:
+        raise ValueError(f"more than chance apart: {'; '.join(wrong)}")
+
+
+def agree(said: dict[str, Any], found: dict[str, Any], level: float = 1e-4) -> bool:
+    """Return whether two shares of wins are the same up to chance, by Fisher's exact test.
+
+    Chance is that of both, of the card's games and of those that were played again. Games that are
+    all the same count once: then both were won, or both were not.
+
+    Args:
+        said: how a network did in a seat, by its card.
+        found: how it did now.
+        level: probability of a difference that is held against it.
+    """
+    from scipy.stats import fisher_exact
+
+    if found["distinct"] == 1:
+        return bool(said["wins"]) == bool(found["wins"])
+    counts = [(one["wins"], one["games"] - one["wins"]) for one in (said, found)]
+    return float(fisher_exact(counts).pvalue) > level
+
+
+def share(seat: dict[str, Any]) -> str:
+    """Return the games won of a seat, with the 95 % interval of their share."""
+    low, high = (100 * seat[end] for end in ("low", "high"))
+    return f"{seat['wins']:,} of {seat['games']:,} ({low:.1f} to {high:.1f} %)"
+
+
 def _add(result: dict[str, Any]) -> None:
     card = load_card(*split(result["agents"][0]))
     others = [one for one in card["strength"] if one["agents"] != result["agents"]]
@@ -151,7 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         tyro.extras.subcommand_cli_from_dict(
-            {"new": new, "measure": measure, "add": add},
+            {"new": new, "measure": measure, "add": add, "check": check},
             prog="python -m ludoteca.evaluate.cards",
             args=list(sys.argv[1:] if arguments is None else arguments),
         )

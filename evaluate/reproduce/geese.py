@@ -16,7 +16,7 @@ from ludoteca.evaluate.reproduce.geese_runs import (
     needing_episodes,
     real_pieces,
 )
-from ludoteca.evaluate.reproduce.study import make_part
+from ludoteca.evaluate.reproduce.study import is_made, make_part
 from ludoteca.evaluate.tournament.run import cores
 
 
@@ -56,7 +56,8 @@ def reproduce(
             processors made for it, or "auto", the faster one.
         processes: how many commands run side by side; one for each core by default.
         keep: leave out what the report has already, even if `runs` is empty.
-        rewrite: write the report again from its results.json, and make nothing.
+        rewrite: make nothing: write the report again from its results.json and from the pieces that
+            are finished in `runs`.
 
     Raises:
         ValueError: if an option is unknown, or what a `part` needs is not there.
@@ -80,13 +81,17 @@ def reproduce(
         "real": real_pieces(episodes, bands, fast, precision),
         "beyond": beyond_pieces(fast, precision),
     }
-    if rewrite:
-        geese_report.write(earlier(out, planned), planned, out, fast=fast)
-        print(f"report: {out / 'report.md'}")
-        return
     every = planned["document"] | planned["real"] | planned["beyond"]
     part_of = {piece: name for name, pieces in planned.items() for piece in pieces}
     records = earlier(out, planned)
+    if rewrite:
+        for name, piece in every.items():
+            found = record(piece, folder) if is_made(piece, folder) else None
+            if found is not None:
+                records[part_of[name]].setdefault(name, found)
+        geese_report.write(records, planned, out, fast=fast)
+        print(f"report: {out / 'report.md'}")
+        return
 
     def write(finished: str) -> None:
         found, home = record(every[finished], folder), records[part_of[finished]]

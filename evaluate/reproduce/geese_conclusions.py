@@ -184,10 +184,10 @@ def _deterministic(found: Records) -> Conclusion:
     goose, monte_carlo = (told["lives"] for told in found["final"]["agents"][:2])
     others = [
         f"{called(match['agents'][0]['agent'])}: {signed(scores(match, (-1, 1, 0, 0)))}"
-        for match in (found.get(name) for name in ("final-valid", "final-default"))
+        for match in (found.get(name) for name in ("final-tail", "final-default"))
         if match
     ]
-    beside = f"; against other readings of that agent {', '.join(others)}" if others else ""
+    beside = f"; with other readings of that agent, {'; '.join(others)}" if others else ""
     return Conclusion(
         "flat Monte Carlo plays better than the deterministic agent",
         verdict(ahead),

@@ -29,9 +29,9 @@ FLAT = {
 }
 BEST_FLAT = (1000, 6)
 # The thesis' goose of fixed rules, to the letter, and as its text can be read, too: a goose without
-# food of its own follows its tail, or just takes the first valid move.
+# food of its own takes the first valid move, or follows its tail.
 LITERAL = "deterministic:variant=thesis"
-LITERAL_VALID = f"{LITERAL},tail=False"
+LITERAL_TAIL = f"{LITERAL},tail=True"
 TAUGHT_GAMES = 1_000  # that a network learns from; the deterministic agent's are twice as long
 SHIPPED = "geese"  # name of the network of self-play that comes with the package
 SEARCH = "simulations=32"  # of the network of self-play
@@ -56,7 +56,7 @@ TARGET = 0.6  # share of games that the network of self-play is to win, and to s
 # The thesis' last competition, by which of the geese of fixed rules plays in it, and games.
 FINALS = {
     "final": (LITERAL, 500),
-    "final-valid": (LITERAL_VALID, 500),
+    "final-tail": (LITERAL_TAIL, 500),
     "final-default": ("deterministic", GAMES),
 }
 # Networks that learn by self-play -> preset of the training, games, and games between
@@ -297,7 +297,7 @@ def called(spec: str, networks: Mapping[str, str] | None = None) -> str:
     return spec
 
 
-GEESE = {LITERAL: "deterministic (thesis)", LITERAL_VALID: "deterministic (thesis, first move)"}
+GEESE = {LITERAL: "deterministic (thesis)", LITERAL_TAIL: "deterministic (thesis, tail)"}
 
 
 def is_shipped() -> bool:

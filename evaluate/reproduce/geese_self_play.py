@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import zip_longest
+from textwrap import fill
 from typing import Any
 
 from ludoteca.agents.networks.cards import load_card, trained_against
@@ -58,11 +59,18 @@ alone; equal ones are draws, worth half a point.
         if gains
         else ""
     )
+    origin = fill(
+        f"The network `ac:{SHIPPED}` comes with the package. {card['trained_by']} So it was "
+        "trained against rivals of the next table: `trained against` says of each, in order, "
+        "whether it was (`yes`), or only against the same agent with other settings or another "
+        "network (`its kind`), or neither (`no`).",
+        width=100,
+        break_on_hyphens=False,
+    )
     return f"""## Beyond the thesis: self-play, and games against other agents
 
-The network `ac:{SHIPPED}` comes with the package. {card["trained_by"]} So it knows the rivals of
-the next table: `trained against` says of each, in their order, whether it is one of them (`yes`),
-the same agent with other settings or another network (`its kind`), or neither (`no`).
+{origin}
+
 Its targets: to win {percent(TARGET, 0)} of the games, and to survive {percent(TARGET, 0)} of them;
 `yes` and `no` mean that the whole intervals say so. Four equal agents would each win about a
 quarter. Decoupled UCT, where it has a row, is a tree search without a network, in the network's
@@ -91,7 +99,7 @@ def _row(match: Mapping[str, Any], names: Names, card: dict[str, Any]) -> tuple[
     lived = lives["geese"] - lives["deaths"]
     # A tree search has not learned from anyone.
     learned = ours["agent"].startswith("ac:")
-    relations = [trained_against(card, one["agent"]) if learned else "no" for one in others]
+    relations = [trained_against(card, one["agent"]) for one in others] if learned else ["-"]
     rivals = [called(one["agent"], names) for one in others]
     if len(set(rivals)) == 1:
         rivals, relations = [f"three {rivals[0]}"], relations[:1]

@@ -1,14 +1,20 @@
 """The networks of the package load, play as well as their cards say, and are opponents."""
 
+import shutil
+
 import gymnasium as gym
 import numpy as np
 import pytest
 
 import ludoteca  # noqa: F401 (registers the games)
 from ludoteca.agents.dqn import DQNAgent
+from ludoteca.agents.networks import cards
+from ludoteca.agents.networks.cards import load_card, trained_against
 from ludoteca.agents.networks.weights import load_weights, shipped_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.cards import agree, main, play
+from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.perfect import all_lines, solved_positions
 
@@ -25,35 +31,123 @@ def test_they_are_there():
     assert {"geese"} <= TAUGHT.keys()
 
 
-def read_card(file, module):
-    """Return what a file tells, after checking what every card tells: who made it, where."""
-    about = load_weights(file)[1]
-    card = about["card"]
-    assert module in card["about"]["command"]
-    assert {"date", "cpu"} <= card["about"].keys()
-    assert {"torch", "ludoteca"} <= card["versions"].keys()
-    assert isinstance(card["config"]["seed"], int)
-    assert card["config"]["folder"].startswith("runs/")
-    return about, card
+CARDS = [
+    (kind, name)
+    for kind, found in (("ac", SEATED), ("az", SEARCHED), ("cnn", TAUGHT), ("dqn", SHIPPED))
+    for name in found
+]
+MODULES = {"ac": "actor_critic", "az": "alphazero", "cnn": "supervised", "dqn": "dqn"}
+# What is played of a card by default: the first match against this opponent, and games.
+BRIEFLY = {
+    "ac": ("deterministic", 60),
+    "az": ("random", 4),
+    "cnn": ("greedy", 100),
+    "dqn": ("mixed:x=0.2", 24),
+}
+# All matches are played in the slow tests, up to so many games.
+GAMES = {"az": 40}
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_the_card_says_how_it_was_made(name):
-    about, card = read_card(SHIPPED[name], "ludoteca.train.dqn")
-    assert "/" not in card["config"]["folder"].removeprefix("runs/reproduce/hex/")
-    assert card["config"]["game"].removeprefix("hex:") in about["game"]
-    for part in card["evaluation"]:
-        assert all(seat["games"] >= 1000 for seat in part["seats"])
+@pytest.mark.parametrize(("kind", "name"), CARDS)
+def test_the_card_says_how_a_network_was_made_and_how_strong_it_is(kind, name):
+    about = load_weights(shipped_weights(kind)[name])[1]
+    made, card = about["card"], load_card(kind, name)
+    assert card["agent"] == f"{kind}:{name}"
+    assert make_game(card["game"]).spec == make_game(about["game"]).spec
+    assert f"ludoteca.train.{MODULES[kind]}" in card["command"]
+    assert card["command"] == made["about"]["command"]
+    assert card["seed"] == made["config"]["seed"]
+    assert (card["date"], card["versions"]) == (made["about"]["date"], made["versions"])
+    assert {"python", "torch", "ludoteca"} <= card["versions"].keys()
+    assert {"date", "cpu"} <= made["about"].keys()
+    assert made["config"]["folder"].startswith("runs/")
+    if kind == "cnn":
+        assert made["training"]["best"]["accuracy"] > 0.75
+    assert card["trained_by"].endswith(".")
+    assert all(isinstance(spec, str) for spec in card["trained_against"])
+    # Opponents that the file tells of are among those of the card.
+    known = [made["config"]["opponent"]] if kind == "dqn" else made["config"].get("league", ())
+    assert set(known) <= set(card["trained_against"])
+    assert card["strength"]
+    for match in card["strength"]:
+        assert {"command", "date", "versions", "seed"} <= match.keys()
+        assert match["agents"][0].partition(",")[0] == card["agent"]
+        for seat in match["seats"]:
+            assert seat["wins"] + seat["draws"] + seat["losses"] == seat["games"]
+            same = seat.get("distinct") == 1
+            assert same or kind != "dqn" or seat["games"] >= 1000
+            interval = wilson(seat["wins"] > 0, 1) if same else wilson(seat["wins"], seat["games"])
+            assert (seat["low"], seat["high"]) == pytest.approx(interval)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_it_plays_as_well_as_its_card_says(name):
-    about = load_weights(SHIPPED[name])[1]
-    match = play_match(make_game(about["game"]), [f"dqn:{name}", "mixed:0.2"], 24, seed=77)
-    for seat, tally in zip(about["card"]["evaluation"][0]["seats"], match.seats[0], strict=True):
-        # Four standard deviations below, and a game.
-        spread = 4 * np.sqrt(12 * seat["win_rate"] * (1 - seat["win_rate"]))
-        assert tally.wins >= 12 * seat["win_rate"] - spread - 1
+def play_again(match, games):
+    played = play(match["game"], match["agents"], games, seed=77)
+    for said, found in zip(match["seats"], played, strict=True):
+        assert agree(said, found), (match["agents"], said, found)
+
+
+@pytest.mark.parametrize(("kind", "name"), CARDS)
+def test_a_network_plays_as_well_as_its_card_says(kind, name):
+    opponent, games = BRIEFLY[kind]
+    matches = load_card(kind, name)["strength"]
+    play_again(next(one for one in matches if one["agents"][1] == opponent), games)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "name"), CARDS)
+def test_all_matches_of_a_card_are_played_again(kind, name):
+    for match in load_card(kind, name)["strength"]:
+        play_again(match, min(match["games"], GAMES.get(kind, 200)))
+
+
+def test_cards_that_claim_too_much_are_found():
+    said = {"wins": 1997, "games": 2000}
+    assert agree(said, {"wins": 11, "games": 12, "distinct": 12})
+    assert not agree(said, {"wins": 6, "games": 12, "distinct": 12})
+    assert not agree({"wins": 200, "games": 400}, {"wins": 300, "games": 400, "distinct": 400})
+    assert agree({"wins": 200, "games": 400}, {"wins": 60, "games": 100, "distinct": 100})
+    # Games that are all the same are one, which is won or not.
+    assert agree(said, {"wins": 10, "games": 10, "distinct": 1})
+    assert not agree(said, {"wins": 0, "games": 10, "distinct": 1})
+    assert not agree({"wins": 0, "games": 10}, {"wins": 10, "games": 10, "distinct": 1})
+
+
+def test_who_a_network_was_trained_against():
+    card = load_card("ac", "geese")
+    assert trained_against(card, "deterministic") == "yes"
+    assert trained_against(card, "flat:simulations=1000,depth=6") == "its kind"
+    assert trained_against(card, "cnn:geese") == "its kind"
+    assert trained_against(card, "mcts:simulations=500") == "no"
+    outside = [
+        one for one in card["strength"]
+        if all(trained_against(card, rival) == "no" for rival in one["agents"][1:])
+    ]  # fmt: skip
+    assert any(one["agents"][1].startswith("mcts") for one in outside)
+    with pytest.raises(FileNotFoundError, match="there is no network 'chess'"):
+        load_card("ac", "chess")
+
+
+def test_cards_are_written_and_measured_by_commands(tmp_path, monkeypatch, capsys):
+    for name in ("hex5.safetensors", "hex5.json"):
+        shutil.copy(shipped_weights("dqn")["hex5"].with_name(name), tmp_path)
+    file = tmp_path / "hex5.safetensors"
+    monkeypatch.setattr(cards, "shipped_weights", lambda kind: {"hex5": file})
+    before = load_card("dqn", "hex5")
+    arguments = ["dqn:hex5", "--rivals", "heuristic", "--games", "4", "--seed", "3"]
+    assert main(["measure", *arguments]) == 0
+    match = load_card("dqn", "hex5")["strength"][-1]
+    assert (match["agents"], match["games"]) == (["dqn:hex5", "heuristic"], 4)
+    # Nothing is random: two games in a seat are one, whose interval says little.
+    assert [(seat["games"], seat["distinct"]) for seat in match["seats"]] == [(2, 1), (2, 1)]
+    assert match["seats"][0]["low"] < 0.3
+    assert len(load_card("dqn", "hex5")["strength"]) == len(before["strength"])
+    given = ["--trained-by", before["trained_by"], "--trained-against", "mixed:x=0.2"]
+    assert main(["new", "dqn:hex5", *given]) == 0
+    made = load_card("dqn", "hex5")
+    assert made | {"strength": 0} == before | {"strength": 0}
+    assert made["strength"][0] == before["strength"][0]
+    assert main(["measure", "dqn:chess", "--rivals", "random"]) == 2
+    assert "there is no network 'chess'" in capsys.readouterr().err
 
 
 def test_it_is_an_opponent_anywhere():
@@ -67,36 +161,6 @@ def test_it_is_an_opponent_anywhere():
     assert reward == -1
     agent = DQNAgent(make_game("hex:board_size=5"), "hex5")
     assert agent.about["game"].startswith("hex:board_size=5")
-
-
-@pytest.mark.parametrize("name", SEARCHED)
-def test_the_card_of_a_searched_one_says_how_it_was_made(name):
-    about, _ = read_card(SEARCHED[name], "ludoteca.train.alphazero")
-    game = make_game(about["game"])
-    match = play_match(game, [f"az:{name},simulations=8", "random"], 8, seed=3)
-    assert match.totals[0].wins >= (8 if name == "othello" else 6)
-
-
-@pytest.mark.parametrize("name", SEATED)
-def test_a_network_for_one_seat_plays_as_well_as_its_card_says(name):
-    about, card = read_card(SEATED[name], "ludoteca.train.actor_critic")
-    rates = {part["opponent"]: part["seats"][0]["win_rate"] for part in card["evaluation"]}
-    agents = [f"ac:{name},precision=auto", *["deterministic"] * 3]
-    match = play_match(make_game(about["game"]), agents, 60, seed=5)
-    rate = rates["deterministic"]
-    assert match.totals[0].wins >= 60 * rate - 4 * np.sqrt(60 * rate * (1 - rate))
-
-
-@pytest.mark.parametrize("name", TAUGHT)
-def test_the_card_of_a_taught_one_says_how_it_was_made(name):
-    _, card = read_card(TAUGHT[name], "ludoteca.train.supervised")
-    assert card["training"]["best"]["accuracy"] > 0.75
-
-
-def test_the_taught_goose_plays_as_well_as_the_documents_say():
-    match = play_match("hungry_geese", ["cnn:geese,precision=auto", *["greedy"] * 3], 100, seed=5)
-    # It wins 53 % of 1,000 games; four standard deviations below.
-    assert match.totals[0].wins >= 53 - 4 * np.sqrt(100 * 0.53 * 0.47)
 
 
 def test_the_first_player_of_hex_wins():

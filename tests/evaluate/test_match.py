@@ -12,6 +12,8 @@ from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.match_table import match_json, match_summary
+from ludoteca.evaluate.rated import rate_seats
 
 BOTH = ("random", "greedy")
 
@@ -243,3 +245,35 @@ def test_progress_is_shown(capsys):
     play_match("tictactoe", BOTH, 10, progress=True)
     captured = capsys.readouterr()
     assert captured.out == ""
+
+
+def test_games_that_agents_without_chance_repeat_are_counted_once():
+    # Of each seat there is one game, whoever plays it.
+    match = play_match("hex:board_size=5", ["heuristic", "heuristic"], 10, seed=1)
+    assert match.distinct == 2
+    assert "only 2 of the 10 games are different" in match_summary(make_game(match.game), match)
+    assert match_json(match)["distinct"] == 2
+    for seat in rate_seats(match, ("first", "second")):
+        assert (seat["games"], seat["distinct"]) == (5, 1)
+        assert (seat["low"], seat["high"]) == wilson(int(seat["wins"] > 0), 1)
+    # With random openings there are more; both agents play each of them.
+    other = play_match("hex:board_size=5", ["heuristic", "heuristic"], 10, seed=1, random_plies=2)
+    assert 2 < other.distinct <= 10
+    chance = play_match("hex:board_size=5", ["random", "heuristic"], 40, seed=1)
+    assert chance.distinct > 30
+    assert "are different" not in match_summary(make_game(chance.game), chance)
+    (whole,) = rate_seats(chance, ("any",))
+    assert (whole["games"], whole["distinct"]) == (40, chance.distinct)
+    assert (whole["low"], whole["high"]) == wilson(whole["wins"], 40)
+
+
+def test_digests_of_games_tell_them_apart():
+    match = play_match("tictactoe", BOTH, 200, seed=2, record=200)
+    told = {}
+    for replay, course in zip(match.replays, match.courses.tolist(), strict=True):
+        told.setdefault((replay.players, tuple(map(tuple, np.atleast_2d(replay.actions)))), set())
+        told[replay.players, tuple(map(tuple, np.atleast_2d(replay.actions)))].add(course)
+    assert all(len(courses) == 1 for courses in told.values())
+    assert match.distinct == len(told)
+    apart = [play_match("tictactoe", BOTH, 50, seed=2, first=first) for first in (0, 50)]
+    assert np.concatenate([one.courses for one in apart]).tolist() == match.courses[:100].tolist()

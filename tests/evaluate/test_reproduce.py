@@ -1,6 +1,8 @@
 """Reproducing the documents' studies: reports beside their tables."""
 
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,11 +12,22 @@ from ludoteca.envs.files import write_whole
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.reproduce import ggp, ggp_extended, thesis_ggp
 from ludoteca.evaluate.reproduce.__main__ import main
-from ludoteca.evaluate.reproduce.ggp_conclusions import conclusions
+from ludoteca.evaluate.reproduce.ggp_conclusions import conclusions, difference
 from ludoteca.evaluate.reproduce.ggp_report import beyond_chance
+from ludoteca.evaluate.reproduce.verdicts import (
+    FAILS,
+    HOLDS,
+    OPEN,
+    UNCORRECTED,
+    all_of,
+    by_interval,
+    by_test,
+    no_difference,
+)
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import play
 
+ROOT = Path(__file__).resolve().parents[2]
 THESIS = {simulations: wins.astype(float) for simulations, wins in thesis_ggp.WINS.items()}
 
 
@@ -54,16 +67,81 @@ def test_every_agent_of_the_extended_study_exists(fast):
 def test_the_thesis_agrees_with_itself():
     found = conclusions(THESIS)
     assert len(found) == 28
-    assert [one.claim for one in found if not one.holds] == []
+    assert [one.claim for one in found if one.verdict == FAILS] == []
+    # Its tests are not corrected for their number: after that, none is significant.
+    tests = [one for one in found if "is significantly better" in one.claim]
+    assert len(tests) == 11
+    assert {one.verdict for one in tests} == {UNCORRECTED}
+    assert all("after Holm's correction p = 0.0781" in one.evidence for one in tests)
+    total = [one.verdict for one in found if "most games in total" in one.claim]
+    assert total == [HOLDS, HOLDS]
+
+
+def test_a_lead_within_chance_decides_nothing():
+    """Of 9,600 games, 5,091 wins against 5,079 are as good as equal."""
+    wins = {simulations: table.copy() for simulations, table in THESIS.items()}
+    wins[100][:, 2] += (wins[100][:, 4].sum() - 12 - wins[100][:, 2].sum()) / 8
+    first = conclusions(wins)[0]
+    assert first.claim == "alpha1 and alpha2 win the most games in total"
+    assert first.verdict == OPEN
+    assert "is ahead of UCB-Tuned, by " in first.evidence
+    wins[100][:, 2] += 100
+    assert conclusions(wins)[0].verdict == FAILS
+
+
+def test_intervals_of_differences_of_wins_cover_them():
+    """Of 400 tournaments of one game between equal policies, about 95 % tell no two apart."""
+    rng = np.random.default_rng(0)
+    games, covered = 300, 0
+    for _ in range(400):
+        wins = np.zeros(5)
+        for a in range(5):
+            for b in range(a):
+                won = rng.binomial(games, 0.5)
+                wins[[a, b]] += won, games - won
+        low, high = difference(wins[:1], wins[1:2], 4 * games)
+        covered += low <= 0 <= high
+    assert 0.92 <= covered / 400 <= 0.99
+    low, high = difference(np.array([600.0]), np.array([500.0]), 1200)
+    assert low > 0  # 100 of 1,200 games are more than chance
+    wide = difference(np.array([600.0]), np.array([500.0]), 96)
+    assert wide[0] < 0 < low < high < wide[1]  # but not if only 96 were played
+
+
+def test_verdicts_need_an_interval_or_a_test():
+    assert (by_interval(0.1, 0.3), by_interval(-0.3, -0.1)) == (HOLDS, FAILS)
+    assert by_interval(-0.1, 0.3) == by_interval(0.0, 0.3) == OPEN
+    assert all_of([HOLDS, HOLDS]) == HOLDS
+    assert all_of([HOLDS, OPEN]) == OPEN
+    assert all_of([HOLDS, OPEN, FAILS]) == FAILS
+    assert by_test(0.001, 0.01, True) == HOLDS
+    assert by_test(0.001, 0.01, False) == FAILS
+    assert by_test(0.01, 0.08, True) == UNCORRECTED
+    assert by_test(0.01, 0.08, False) == by_test(0.3, 1.0, True) == OPEN
+    assert (no_difference(0.2, 1.0), no_difference(0.001, 0.01)) == (HOLDS, FAILS)
+    assert no_difference(0.02, 0.09) == OPEN
 
 
 def test_conclusions_can_fail():
     equal = {simulations: np.full((8, 5), 600.0) for simulations in THESIS}
-    held = {one.claim for one in conclusions(equal) if one.holds}
+    held = {one.claim for one in conclusions(equal) if one.verdict == HOLDS}
     assert "alpha1 and alpha2 win the most games in total" not in held
     assert "alpha1 and alpha2 do not differ significantly (Wilcoxon)" in held
     reverse = {simulations: wins[:, ::-1] for simulations, wins in THESIS.items()}
-    assert not any("better" in one.claim and one.holds for one in conclusions(reverse)[1:10:2])
+    better = [one.verdict for one in conclusions(reverse) if "significantly better" in one.claim]
+    assert len(better) == 12
+    assert not {HOLDS, UNCORRECTED} & set(better[1:])
+    assert conclusions(reverse)[0].verdict == FAILS
+
+
+def test_equal_wins_are_ties_whatever_their_shares():
+    """Shares of games, times games, are not whole, and tests by ranks must not see differences."""
+    report = (ROOT / "docs/results/ggp/report.md").read_text()
+    single = (ROOT / "docs/results/ggp/1000/report.md").read_text()
+    row = next(line for line in single.splitlines() if line.startswith("| alpha1 | **+ "))
+    p = row.rstrip(" |").split("| ")[-1]
+    assert p == "0.16"
+    assert f"| Wilcoxon p, alpha1 against alpha2 | {p} | at least 0.2 |" in report
 
 
 def test_differences_beyond_chance():
@@ -142,3 +220,24 @@ def test_the_command_explains_itself(tmp_path, capsys, monkeypatch, arguments, s
     assert main(arguments) == status
     printed = capsys.readouterr()
     assert message in (printed.err if status else printed.out)
+
+
+@pytest.mark.parametrize("name", ["geese", "ggp", "ggp_extended", "hex", "othello", "solved"])
+def test_committed_reports_are_those_of_the_committed_results(tmp_path, name, capsys):
+    """No figure of a report is written by hand: from its results comes the same report again."""
+    there, again = ROOT / "docs/results" / name, tmp_path / name
+    shutil.copytree(there, again)
+    (again / "report.md").unlink()
+    study, *more = name.split("_")
+    options = ["--extended"] if more else []
+    options += ["--rewrite", "--out", str(again), "--runs", str(tmp_path / "none")]
+    assert main([study, *options]) == 0
+    assert capsys.readouterr().out == f"report: {again / 'report.md'}\n"
+    assert (again / "report.md").read_text() == (there / "report.md").read_text()
+    for file in again.glob("*.json"):
+        assert json.loads(file.read_text()) == json.loads((there / file.name).read_text())
+
+
+def test_nothing_is_written_again_without_results(tmp_path, capsys):
+    assert main(["ggp", "--rewrite", "--out", str(tmp_path)]) == 2
+    assert "expected the folder of a tournament's report" in capsys.readouterr().err

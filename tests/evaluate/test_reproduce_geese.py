@@ -374,8 +374,12 @@ def test_all_agents_exist_and_get_the_places_of_winners(tmp_path):
         assert all(parse_name(spec) in AGENTS for spec in found)
         assert "{" not in " ".join(found)
     assert options(MATCHES["final"], str(tmp_path))["agents"] == [
-        "deterministic", "flat:simulations=1000,depth=6", "cnn:simulated-1", "cnn:real-1",
+        "deterministic:variant=thesis", "flat:simulations=1000,depth=6", "cnn:simulated-1",
+        "cnn:real-1",
     ]  # fmt: skip
+    default = options(MATCHES["final-default"], str(tmp_path))["agents"]
+    assert default[0] == "deterministic"
+    assert default[1:] == options(MATCHES["final-tail"], str(tmp_path))["agents"][1:]
     ours = options(MATCHES["ours-timed"], str(tmp_path))["agents"][0]
     assert f"seconds={SECONDS}" in ours
     assert SECONDS < 1
@@ -442,7 +446,7 @@ def made_up(piece):
             {"opponent": "deterministic", "seats": [seats | {"wins": 125}]},
             {"opponent": "random", "seats": [seats]},
         ]
-        training = {"games": 50_000, "seconds": 120.0}
+        training = {"games": 50_000, "seconds": 120.0, "precision": "float32"}
         return {"about": ABOUT, "training": training, "evaluation": evaluation, "config": {}}
     if isinstance(piece, Agreement):
         told = {"moves": 2_000, "agreement": 0.75, "foretold": 0.875}
@@ -513,10 +517,18 @@ def test_the_report_says_what_the_pieces_found(folder, tmp_path, monkeypatch):
     assert "| network of flat 125, depth 6 | 2 | 0 |" in text  # in the final
     ours = f"| 1,000 | {share(600, 1000)} | {share(600, 1000)} | 2.0 | cannot be told |"
     rivals = "deterministic; flat 1000, depth 6; network of flat 125, depth 6"
-    assert f"| self-play | {rivals} {ours}" in text
-    assert f"| self-play, 32 simulations | {rivals} {ours}" in text
-    assert f"| decoupled UCT 1000 | {rivals} {ours}" in text
-    assert "for\n15 epochs at most and in bfloat16;" in text
+    # The network has met the first, and others of the kinds of the second and third.
+    assert f"| self-play | {rivals} | yes; its kind; its kind {ours}" in text
+    assert f"| self-play, 32 simulations | {rivals} | yes; its kind; its kind {ours}" in text
+    assert f"| decoupled UCT 1000 | {rivals} | - {ours}" in text
+    assert f"| self-play | three decoupled UCT 500 | no {ours}" in text
+    assert f"| self-play | three random_safe | no {ours}" in text
+    assert "`greedy` and `deterministic`, so that it is\ntrained against the very agent" in text
+    assert "for\n15 epochs at most and in bfloat16," in text
+    # The thesis' goose plays in its final, and ours beside it.
+    assert "| deterministic (thesis) | 20 | 60 |" in text
+    assert f"| deterministic (thesis, tail) | {share(600, 1000)} |" in text
+    assert "had\nnone in 10.0 % to 25.0 % of its deaths, by the competition" in text
     assert f"| self-play, {SECONDS} s a move | self-play | 1,000 | 550, 50, 400 |" in text
     # Of all deaths all are head on, and a share of those of one agent are forced.
     assert f"| {best} | 1,000 | 60.0 | 100.0 | {share(100, 600)} |" in text
@@ -563,14 +575,20 @@ def test_conclusions_by_hand(folder):
     assert dead_ends.verdict == FAILS
     assert "of 12,000 deaths, no other move would have helped in 13.3 %" in dead_ends.evidence
     assert "86.7 % are collisions of heads" in dead_ends.evidence
-    assert told["flat Monte Carlo plays better than the deterministic agent"].verdict == HOLDS
+    assert "against agents of other kinds it is 10.0 % to 25.0 %" in dead_ends.evidence
+    # In the final the thesis' goose is ahead by 2/3 in 600 games, and behind by that in 400.
+    rules = told["flat Monte Carlo plays better than the deterministic agent"]
+    assert rules.verdict == FAILS
+    assert "it scores -0.133 (" in rules.evidence
+    assert "wins 0 of 1,000 games, the deterministic agent 600" in rules.evidence
+    assert "deterministic (thesis, tail): -0.133 (" in rules.evidence
     assert told["a network that flat Monte Carlo teaches plays badly"].verdict == HOLDS
     noisy = told["... because its labels are noisy"]  # both fall behind by 2/3 or -2/3
     assert noisy.verdict == OPEN
     assert "87.5 %, 87.5 %, 87.5 %, 87.5 % could be foretold" in noisy.evidence
     assert len(told) == 8
     del found["factors"], found["final"]
-    assert len(list(conclusions(found))) == 5
+    assert len(list(conclusions(found))) == 4
 
 
 def test_sections_wait_for_their_pieces_and_earlier_ones_are_kept(folder, tmp_path, monkeypatch):
@@ -680,6 +698,7 @@ def test_names_of_agents():
     assert called("ac:geese,simulations=32,precision=auto") == "self-play, 32 simulations"
     assert called("mcts:simulations=1000") == "decoupled UCT 1000"
     assert called("deterministic") == "deterministic"
+    assert called("deterministic:variant=thesis") == "deterministic (thesis)"
     assert isinstance(EVERY["games-125"], Games)
     assert isinstance(EVERY["games-real"], Recorded)
 

@@ -12,6 +12,7 @@ from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.reproduce import document_hex, hex_report
 from ludoteca.evaluate.reproduce.__main__ import main
 from ludoteca.evaluate.reproduce.hex_records import earlier, record
+from ludoteca.evaluate.reproduce.hex_report import reached, shown
 from ludoteca.evaluate.reproduce.hex_runs import Run, beyond_runs, document_runs
 from ludoteca.evaluate.reproduce.study import make_all
 from ludoteca.train.dqn.__main__ import parse
@@ -194,3 +195,18 @@ def test_values_of_the_agent_can_be_drawn(tmp_path):
     s = game.new()
     game.step(s, 5)
     assert render(game, s, "svg", values=agent.values(s)).count("0.") >= 15
+
+
+def test_targets_are_reached_if_intervals_say_so():
+    def rated(wins, games=1_000):
+        low, high = wilson(wins, games)
+        return {"wins": wins, "games": games, "win_rate": wins / games, "low": low, "high": high}
+
+    assert reached(rated(999), "mixed:x=0.2", 98) == "yes"
+    assert reached(rated(985), "mixed:x=0.2", 98) == "cannot be told"  # from 97.5 to 99.1
+    assert reached(rated(970), "mixed:x=0.2", 98) == "**no**"
+    # Against an opponent without chance all games are one: there is no interval.
+    assert reached(rated(1_000), "heuristic", 100) == "yes"
+    assert reached(rated(0), "heuristic", 80) == "**no**"
+    assert (shown(rated(1_000), "heuristic"), shown(rated(0), "heuristic")) == ("won", "not won")
+    assert shown(rated(985), "mixed:x=0.2") == "98.5 (97.5 to 99.1)"

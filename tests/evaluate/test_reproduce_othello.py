@@ -136,6 +136,7 @@ def made_up(piece) -> dict:
                 "epochs": 3,
                 "best": {"epoch": 2, "loss": 0.5, "accuracy": 0.75},
                 "seconds": 90.0,
+                "precision": "float32",
             },
             "validation": [],
             "metrics": rows,

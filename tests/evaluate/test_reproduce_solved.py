@@ -49,7 +49,8 @@ def made_up(piece):
     settings = dict(piece.settings)
     if isinstance(piece, Network):
         config = {"game": settings["game"], "network": {"filters": 8, "blocks": 1}}
-        told = {"config": config, "training": {"games": 1_000, "seconds": 90}}
+        training = {"games": 1_000, "seconds": 90, "precision": "bfloat16"}
+        told = {"config": config, "training": training}
     elif isinstance(piece, Perfection) and piece.what == "lines":
         found = {"decisions": 1234, "wins": 55, "draws": 0, "losses": 6, "example": ["a1"]}
         told = {"game": piece.game, "found": found}
@@ -66,7 +67,10 @@ def test_the_report_says_what_was_found(tmp_path):
     solved_report.write(records, PIECES, tmp_path, fast=False)
     text = (tmp_path / "report.md").read_text()
     assert "| hex:board_size=5 | first | 4 | 1,234 | 55 | 0 | 6 |" in text
-    assert "| dqn:hex5 | 100 | 90.0 (82.6 to 94.5) |" in text
+    both = "100 | 90.0 (82.6 to 94.5) | 100 | 3.0 (1.0 to 8.5)"
+    assert f"| mcts:simulations=10000 | {both} |" in text
+    assert "| dqn:hex5 | 1 | not won | 1 | not won |" in text  # all games of a seat are one
+    assert "one training run with one seed, and computed in bfloat16" in text
     assert "| 12 to 18 | 200 | 500 | 90.0 (87.0 to 92.0) | 280 of 300 | 170 of 200 |" in text
     assert "| connect4 | 1,000 | 1.5 | 8 | 1 |" in text
     assert f"{len(PIECES)} of {len(PIECES)} runs" in text
