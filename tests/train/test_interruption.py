@@ -165,7 +165,14 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+# What others cover in part: in `make test-slow`.
+SLOW = ("dqn-alone", "alphazero-no-gate", "ppo-pipeline", "search")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=pytest.mark.slow if kind in SLOW else ()) for kind in KINDS],
+)
 def test_a_run_that_is_stopped_anywhere_ends_as_one_that_was_not(
     kind, positions, tmp_path, monkeypatch
 ):
@@ -199,7 +206,8 @@ def test_a_run_that_is_stopped_anywhere_ends_as_one_that_was_not(
             training.save()
             training = make(parts, tensorboard=False)
     assert stops > 3
-    assert len(phases) > 1
+    assert "learning" in phases
+    assert len(phases) > (kind != "value")  # validation is a single step here
     assert_same(tmp_path / "whole", tmp_path / "parts")
 
 
