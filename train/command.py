@@ -54,6 +54,7 @@ def train(training: Training, subject: Callable[[Training], Subject]) -> dict[st
     config, monitor = training.config, training.monitor
     limit = TimeLimit(config.minutes, min(training.begun, _begun or inf))
     results, received = None, list[int]()
+    before = (training.games, training.updates)
     try:
         with stopping_on_signals(monitor) as received, shown(lambda: round_status(training)):
             monitor.deadline = limit.deadline(None)
@@ -61,7 +62,7 @@ def train(training: Training, subject: Callable[[Training], Subject]) -> dict[st
                 monitor.deadline = limit.deadline(_final_seconds(training))
             if not training.finished:
                 training.save()
-            if training.updates > 0:
+            if training.updates > 0 or training.finished:
                 monitor.grant(_evaluation_end(limit, received))
                 results = _evaluated(training, subject)
     except KeyboardInterrupt:
@@ -75,6 +76,11 @@ def train(training: Training, subject: Callable[[Training], Subject]) -> dict[st
     if not training.finished:
         place = f"after {training.games:,} of {config.games:,} games"
         print(_stopped(place if training.updates > 0 else "", received))
+        if before == (training.games, training.updates) and not received:
+            print(
+                f"a round of {config.games_per_round:,} games needs more time: give it more "
+                "--minutes or, in another folder, fewer --games-per-round"
+            )
     elif results is None:
         print("the training is finished; the same command evaluates it and writes the report")
     if training.updates > 0:
@@ -172,7 +178,7 @@ def train_epochs(
                 monitor.deadline = limit.deadline(2 * training.validation_seconds or None)
             if not training.finished:
                 training.save()
-            if training.learned:
+            if training.learned or training.finished:
                 monitor.grant(_evaluation_end(limit, received))
                 try:
                     findings = find(training)

@@ -82,10 +82,10 @@ def evaluate_in_time(
     began = time.monotonic()
     count = games if seconds == inf else min(games, FEW)
     found = None
-    while True:
-        start = time.monotonic()
-        monitor.begin("evaluating", count * game.num_players)
-        try:
+    try:
+        while True:
+            start = time.monotonic()
+            monitor.begin("evaluating", count * game.num_players)
             found = evaluate(
                 game,
                 agent,
@@ -95,18 +95,18 @@ def evaluate_in_time(
                 record,
                 on_step=lambda ended: monitor.step("evaluating", ended),
             )
-        except Stopped:
-            if found is None:
-                raise
-            return found
-        if count == games:
-            return found
-        taken = (time.monotonic() - start) / count  # per game; side by side, more take less each
-        left = seconds - (time.monotonic() - began)
-        further = min(games, MORE * count, int(left / taken))
-        if further <= count:
-            return found
-        count = further
+            # Side by side, more games take less time each: further ones may well fit in.
+            left, taken = seconds - (time.monotonic() - began), time.monotonic() - start
+            if count == games or left < taken:
+                return found
+            count = min(games, MORE * count)
+            monitor.task_deadline = began + seconds
+    except Stopped:
+        if found is None:
+            raise
+        return found
+    finally:
+        monitor.task_deadline = inf
 
 
 def rate_seats(match: MatchResult) -> list[dict[str, Any]]:

@@ -165,7 +165,14 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+# What others cover in part: in `make test-slow`.
+SLOW = ("dqn-alone", "alphazero-no-gate", "ppo-pipeline", "search")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=pytest.mark.slow if kind in SLOW else ()) for kind in KINDS],
+)
 def test_a_run_that_is_stopped_anywhere_ends_as_one_that_was_not(
     kind, positions, tmp_path, monkeypatch
 ):
@@ -199,7 +206,30 @@ def test_a_run_that_is_stopped_anywhere_ends_as_one_that_was_not(
             training.save()
             training = make(parts, tensorboard=False)
     assert stops > 3
-    assert len(phases) > 1
+    assert "learning" in phases
+    assert len(phases) > (kind != "value")  # validation is a single step here
+    assert_same(tmp_path / "whole", tmp_path / "parts")
+
+
+@pytest.mark.slow
+def test_a_round_of_several_processes_is_dropped_and_played_again(tmp_path, monkeypatch):
+    config = replace(AZ_CONFIG, games=40, workers=2, gate_every=0)
+    run_to_end(AlphaZero(replace(config, folder=tmp_path / "whole"), tensorboard=False))
+    training = AlphaZero(replace(config, folder=tmp_path / "parts"), tensorboard=False)
+    check, polls = Monitor.check, 0
+
+    def impatient(self):
+        nonlocal polls
+        polls += self.phase == "playing"
+        if polls == 2:
+            self.stop("the test")
+        check(self)
+
+    monkeypatch.setattr(Monitor, "check", impatient)
+    assert [*training.run()] == []
+    training.monitor.stop("")
+    polls = 3
+    run_to_end(training)
     assert_same(tmp_path / "whole", tmp_path / "parts")
 
 
@@ -419,6 +449,16 @@ def test_an_agent_of_an_untrained_network_says_so(tmp_path):
             make_agent(f"dqn:{tmp_path / name}", make_game("tictactoe"))
 
 
+def test_a_finished_training_without_any_update_is_reported_as_untrained(tmp_path):
+    config = replace(DQN_CONFIG, folder=tmp_path, warm_up=10**6, games=20)
+    with pytest.warns(UserWarning, match="has not learned anything yet"):
+        results = main(config)
+    assert results is not None
+    assert results["training"]["updates"] == 0
+    assert results["training"]["best"]["games"] == 20
+    assert (tmp_path / "report.md").exists()
+
+
 @pytest.mark.parametrize("select", ["best", "last"])
 def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(select, tmp_path):
     config = replace(DQN_CONFIG, folder=tmp_path, select=select, evaluate_every=10**6)
@@ -540,7 +580,9 @@ def test_limits_of_time_that_cannot_be_are_refused(changes, positions):
 def test_without_time_nothing_is_reported_but_the_run_resumes(tmp_path, capsys):
     config = replace(DQN_CONFIG, folder=tmp_path, minutes=0.0)
     assert main(config) is None
-    assert "time is up before anything was learned" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "time is up before anything was learned" in told
+    assert "a round of 20 games needs more time" in told
     assert {file.name for file in tmp_path.iterdir()} >= {"state.npz", "network.safetensors"}
     assert not (tmp_path / "report.md").exists()
     run_to_end(DQNTraining(config, tensorboard=False))

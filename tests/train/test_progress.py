@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from ludoteca.envs.registry import make_game
+from ludoteca.train.evaluation import evaluate_in_time
 from ludoteca.train.monitor import Monitor, Stopped
 from ludoteca.train.next_command import next_command
 from ludoteca.train.progress import Clock, Status, display, duration, shown
@@ -146,3 +147,32 @@ def test_time_is_reserved_for_the_end():
     assert limit.deadline(500.0) == pytest.approx(1000 + 120 - 24)  # a fifth at most
     assert limit.deadline(500.0) < limit.end < 1120
     assert TimeLimit(None, 0.0).deadline(None) == TimeLimit(None, 0.0).end == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("cost", "seconds", "counts"),
+    [
+        (0.0, float("inf"), [40]),  # no limit: all at once
+        (0.0, 100.0, [4, 16, 40]),
+        (30.0, 100.0, [4, 16, 40]),  # the last one takes too long, and is dropped
+        (60.0, 100.0, [4]),
+    ],
+)
+def test_evaluations_have_as_many_games_as_there_is_time_for(cost, seconds, counts, monkeypatch):
+    now, monitor, played = [1000.0], Monitor(), []
+
+    def evaluate(game, agent, opponent, games, seed, record, on_step):
+        played.append(games)
+        now[0] += cost * (1.5 if games == 40 else 1)
+        on_step(games)
+        return [{"games": games}], None
+
+    monkeypatch.setattr("ludoteca.train.evaluation.evaluate", evaluate)
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    game = make_game("tictactoe")
+    found, _ = evaluate_in_time(game, None, "random", 40, 0, monitor, seconds)
+    assert played == counts
+    assert found[0]["games"] == (16 if cost == 30 else counts[-1])
+    monitor.stop("a reason")
+    with pytest.raises(Stopped):
+        evaluate_in_time(game, None, "random", 40, 0, monitor, seconds)
