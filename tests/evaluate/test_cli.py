@@ -303,6 +303,18 @@ def test_every_command_has_help_that_fits(capsys, monkeypatch, command, columns)
     assert capsys.readouterr().out == out
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_misspelled_options_are_suggested(capsys, command):
+    if COMMANDS[command].group or not exists(command):
+        return
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    out = capsys.readouterr().out
+    for option in re.findall(r"^[ │]{1,3}(--[a-z-]{4,})", out, flags=re.MULTILINE):
+        wrong = option + "x"
+        assert f"{wrong} (did you mean {option}?)" in run(capsys, command, wrong)[2]
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_has_help(capsys, monkeypatch, name):
     monkeypatch.setenv("COLUMNS", "80")
