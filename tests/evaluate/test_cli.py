@@ -310,7 +310,9 @@ def test_misspelled_options_are_suggested(capsys, command):
     with pytest.raises(SystemExit, match="0"):
         main([command, "--help"])
     out = capsys.readouterr().out
-    for option in re.findall(r"^[ │]{1,3}(--[a-z-]{4,})", out, flags=re.MULTILINE):
+    options = re.findall(r"^[ │]{1,3}(--[a-z-]{4,})", out, flags=re.MULTILINE)
+    assert options or command in ("list", "export")
+    for option in options:
         wrong = option + "x"
         assert f"{wrong} (did you mean {option}?)" in run(capsys, command, wrong)[2]
 
