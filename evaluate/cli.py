@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args
 
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.registry import find_factory, game_id, make_game
@@ -173,10 +173,12 @@ def _call(function: Callable[..., Any], arguments: list[str], prog: str, of_game
 
 def _options(function: Callable[..., Any], game: str | None) -> list[str]:
     """Return the options of a command, those of the game included."""
-    params = make_game(game).params if game is not None else {}
-    return [
-        f"--{key.replace('_', '-')}" for key in [*inspect.signature(function).parameters, *params]
-    ]
+    names = [*(make_game(game).params if game is not None else ())]
+    for name, parameter in inspect.signature(function).parameters.items():
+        configured = [one for one in get_args(parameter.annotation) if hasattr(one, "aliases")]
+        names += [next((one.name for one in configured if one.name), name)]
+        names += [alias for one in configured for alias in one.aliases or ()]
+    return [f"--{name.removeprefix('--').replace('_', '-')}" for name in names]
 
 
 def _near(argument: str, options: Sequence[str]) -> str:

@@ -17,7 +17,8 @@ from ludoteca import __main__ as face
 from ludoteca import __version__
 from ludoteca.__main__ import COMMANDS, main
 from ludoteca.agents.registry import AGENTS, make_agent, why_not
-from ludoteca.envs.registry import GAMES, find_factory, make_game
+from ludoteca.agents.registry import ALIASES as AGENT_ALIASES
+from ludoteca.envs.registry import ALIASES, GAMES, find_factory, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate import match_command
 from ludoteca.evaluate.listing import describe_params
@@ -300,6 +301,20 @@ def test_every_command_has_help_that_fits(capsys, monkeypatch, command, columns)
     with pytest.raises(SystemExit, match="0") if not COMMANDS[command].group else nullcontext():
         main(["help", command])
     assert capsys.readouterr().out == out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_misspelled_options_are_suggested(capsys, command):
+    if COMMANDS[command].group or not exists(command):
+        return
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    out = capsys.readouterr().out
+    options = re.findall(r"^[ │]{1,3}(--[a-z-]{4,})", out, flags=re.MULTILINE)
+    assert options or command in ("list", "export")
+    for option in options:
+        wrong = option + "x"
+        assert f"{wrong} (did you mean {option}?)" in run(capsys, command, wrong)[2]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -605,3 +620,20 @@ def test_the_commands_are_imported_when_they_are_asked_for(tmp_path):
         "ludoteca.evaluate.match_command",
     }
     assert not heavy & modules
+
+
+def test_the_document_lists_commands_and_other_names():
+    text = (PYPROJECT.parent / "docs" / "command_line.md").read_text(encoding="utf-8")
+    tables = [
+        dict(re.findall(r"^\| `(.*?)` \| `?(.*?)`? \|$", part, flags=re.MULTILINE))
+        for part in text.split("| :-- | :-- |")[1:]
+    ]
+    commands = {name: command.summary for name, command in COMMANDS.items()}
+    assert tables == [commands, ALIASES, AGENT_ALIASES]
+
+
+def test_the_document_shows_what_solve_prints(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    text = (PYPROJECT.parent / "docs" / "command_line.md").read_text(encoding="utf-8")
+    assert main(["solve", "hex", "--board-size", "3"]) == 0
+    assert f"```text\n{capsys.readouterr().out}```\n" in text

@@ -209,7 +209,7 @@ def test_a_game_of_the_study_is_played():
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        ([], 0, "experiments: "),
+        ([], 2, "experiments:"),
         (["--help"], 0, "ggp"),
         (["chess"], 2, "unknown experiment 'chess'; there are "),
         (["ggp", "--processes", "0"], 2, "processes must be an integer from 1"),
