@@ -121,11 +121,13 @@ def make_all(
         ValueError: if a piece lies there that was made with other settings, or another process
             makes pieces in this folder.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    _lock = lock_folder(folder)  # until this function returns
     waiting = {name: piece for name, piece in pieces.items() if not is_made(piece, folder)}
     for name in pieces.keys() - waiting.keys():
         tell(name)
+    if not waiting:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    _lock = lock_folder(folder)  # until this function returns
     environment = os.environ | (dict.fromkeys(ONE_THREAD, "1") if one_thread else {})
     begun = len(pieces) - len(waiting)
     with (
