@@ -216,13 +216,17 @@ def _reachable(function: Callable[..., Any]) -> tuple[list[FunctionType], list[A
         if not isinstance(thing, FunctionType):
             if not inspect.ismodule(thing) and not inspect.isbuiltin(thing):
                 constants.append(thing)
-        elif id(thing) not in functions and not thing.__module__.startswith(("numpy", "numba")):
+        elif id(thing) not in functions and not _is_library(thing.__module__ or ""):
             functions[id(thing)] = thing
             todo += [*(thing.__defaults__ or ()), *(thing.__kwdefaults__ or {}).values()]
             todo += [cell.cell_contents for cell in thing.__closure__ or ()]
             names = set(_global_names(thing.__code__))
             todo += [thing.__globals__[name] for name in names if name in thing.__globals__]
     return list(functions.values()), constants
+
+
+def _is_library(module: str) -> bool:
+    return module.startswith(("numpy", "numba"))
 
 
 def _global_names(code: CodeType) -> Iterator[str]:

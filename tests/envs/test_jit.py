@@ -78,6 +78,21 @@ def test_the_name_tells_constants_apart() -> None:
     assert source_digest(make_adder(1)) == digests[0]
 
 
+def test_the_name_tells_cells_of_a_notebook_apart() -> None:
+    """Code that is in no file counts with its constants, names and inner functions."""
+
+    def cell(code: str) -> Any:
+        names: dict[str, Any] = {}
+        exec(code, names)
+        return names["f"]
+
+    bodies = ("x + 1", "x + 2", "x - 1", "abs(x)", "len(x)", "max(i + 1 for i in x)")
+    digests = [source_digest(cell(f"def f(x):\n    return {body}")) for body in bodies]
+    digests.append(source_digest(cell("def f(x, step=1):\n    return x + 1")))
+    assert len(set(digests)) == len(digests)
+    assert source_digest(cell("def f(x):\n    return x + 1")) == digests[0]
+
+
 def test_compile_options_change_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
     before = compiled(make_adder(1)).__name__
     assert compiled(make_adder(1)).__name__ == before
