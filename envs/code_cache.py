@@ -17,7 +17,12 @@ from typing import Any
 
 import llvmlite
 import numba
-from numba.core.caching import Cache, CompileResultCacheImpl, UserProvidedCacheLocator
+from numba.core.caching import (
+    Cache,
+    CompileResultCacheImpl,
+    _CacheLocator,
+    _SourceFileBackedLocatorMixin,
+)
 from numba.core.serialize import dumps
 
 from ludoteca.envs.files import write_whole
@@ -27,16 +32,20 @@ ADVICE = "set NUMBA_CACHE_DIR to a folder that can be written to"
 _warned: set[str] = set()
 
 
-class PrivateFolderLocator(UserProvidedCacheLocator):
+class PrivateFolderLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
     """Locates code in a folder in the system's temporary one that only its owner can enter.
 
     The last resort of an installation that cannot be written to, without a home directory.
     """
 
     def __init__(self, py_func: Any, py_file: str):
-        super().__init__(py_func, py_file)  # type: ignore[no-untyped-call]
+        self._py_file, self._lineno = py_file, py_func.__code__.co_firstlineno
         below: Any = self.get_suitable_cache_subpath(py_file)  # type: ignore[no-untyped-call]
         self._cache_path = str(private_folder() / below)
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return self._cache_path
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:

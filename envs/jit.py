@@ -6,8 +6,6 @@ that compiles does so under one lock, so factories and compiled functions may be
 thread, and pickled; see `compilation`, `factories` and `code_cache`.
 """
 
-import hashlib
-import inspect
 import os
 import secrets
 import time
@@ -15,10 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType
 from typing import Any, TypeVar
 
-import numpy as np
 from numba import config
 from numba.core.bytecode import FunctionIdentity
 from numba.core.registry import CPUDispatcher
@@ -33,6 +29,7 @@ from ludoteca.envs.compilation import (
     compile_seconds,
 )
 from ludoteca.envs.factories import ORIGIN, Origin, factory, find_made, running_build
+from ludoteca.envs.sources import code_size, source_digest
 
 __all__ = [
     "announce_compilation",
@@ -183,72 +180,17 @@ def _compile(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     with LOCK:
         name, build = function.__name__, running_build()
         # Options change the code, too.
-        digest = source_digest(function, repr((options, SLP_VECTORIZE)))
-        size = sum(len(one.__code__.co_code) for one in _reachable(function)[0])
+        digest = source_digest(function, repr((options, SLP_VECTORIZE)), _own_source())
+        typical = compilation.typical_seconds(code_size(function))
         function.__name__ = function.__qualname__ = f"{name}-{digest}"
         made = CompiledFunction(function, targetoptions={"nopython": True, **options})
-        made._cache = _AnnouncedCache(function, digest, compilation.typical_seconds(size))
+        made._cache = _AnnouncedCache(function, digest, typical)
         if build is not None:
             made.origin = build.add(name, made)
         return made
 
 
-def source_digest(function: Callable[..., Any], *more: str) -> str:
-    """Digest the files of all functions that `function` can call, their constants, and `more`.
-
-    Raises:
-        TypeError: if it depends on an object that is not the same in every process.
-    """
-    functions, constants = _reachable(function)
-    parts = {_source(__file__) or b"", *map(_constant, more), *map(_constant, constants)}
-    for one in functions:
-        parts.add(_source(one.__code__.co_filename) or _code_digest(one.__code__))
-    return hashlib.sha256(b"".join(sorted(parts))).hexdigest()[:12]
-
-
-def _reachable(function: Callable[..., Any]) -> tuple[list[FunctionType], list[Any]]:
-    """Return the functions that `function` can call, itself included, and their constants."""
-    functions: dict[int, FunctionType] = {}
-    constants: list[Any] = []
-    todo: list[Any] = [function]
-    while todo:
-        thing = todo.pop()
-        if not isinstance(thing, FunctionType):
-            if not inspect.ismodule(thing) and not inspect.isbuiltin(thing):
-                constants.append(thing)
-        elif id(thing) not in functions and not thing.__module__.startswith(("numpy", "numba")):
-            functions[id(thing)] = thing
-            todo += [*(thing.__defaults__ or ()), *(thing.__kwdefaults__ or {}).values()]
-            todo += [cell.cell_contents for cell in thing.__closure__ or ()]
-            names = set(_global_names(thing.__code__))
-            todo += [thing.__globals__[name] for name in names if name in thing.__globals__]
-    return list(functions.values()), constants
-
-
-def _global_names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _global_names(constant)
-
-
-def _code_digest(code: CodeType) -> bytes:
-    """Digest code that is in no file, such as that of a notebook's cell."""
-    constants = [
-        _code_digest(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts
-    ]
-    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    return hashlib.sha256(repr((code.co_code, constants, names)).encode()).digest()
-
-
-def _constant(value: Any) -> bytes:
-    data = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
-    if b" at 0x" in data:
-        raise TypeError(f"compiled code must not depend on {value!r}: it could not be cached")
-    return hashlib.sha256(data).digest()
-
-
 @cache
-def _source(file: str) -> bytes | None:
-    path = Path(file)
-    return hashlib.sha256(path.read_bytes()).digest() if path.is_file() else None  # a notebook cell
+def _own_source() -> str:
+    """Return the text of this module, which decides how functions are compiled."""
+    return Path(__file__).read_text(encoding="utf-8")

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import resource
 import warnings
 from pathlib import Path
 from typing import Any
@@ -71,6 +70,7 @@ def test_broken_files_are_deleted_and_written_anew(folder: Path) -> None:
 
 
 def test_a_full_disk_is_said_once_and_the_code_runs(folder: Path) -> None:
+    resource = pytest.importorskip("resource")
     add, other = make_adder(6), make_adder(7)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))  # files grow no larger

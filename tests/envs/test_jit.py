@@ -78,6 +78,59 @@ def test_the_name_tells_constants_apart() -> None:
     assert source_digest(make_adder(1)) == digests[0]
 
 
+def make_ratio(over: int, under: int, rounded: Callable[..., Any]) -> Callable[[float], float]:
+    def ratio(x: float) -> float:
+        return float(rounded(x * over / under))
+
+    return ratio
+
+
+def test_the_name_tells_apart_what_names_mean() -> None:
+    """The same file, the same constants, other functions or another order of them."""
+
+    def up(x: float) -> float:
+        return x + 1
+
+    def down(x: float) -> float:
+        return x - 1
+
+    makers = [(2, 3, up), (3, 2, up), (2, 3, down), (2, 3, round), (2, 3, abs), (2, 2, up)]
+    digests = {source_digest(make_ratio(*given)) for given in makers}
+    assert len(digests) == len(makers)
+    assert source_digest(make_ratio(2, 3, up)) in digests
+
+
+def test_functions_that_are_reached_through_a_module_count(tree: Tree) -> None:
+    ask = """
+import json
+from ludoteca.agents_like import choose
+from ludoteca.envs.jit import source_digest
+print(json.dumps(source_digest(choose)))
+"""
+    (tree.folder / "ludoteca" / "agents_like.py").write_text(
+        "from ludoteca.envs import rng\n\n\ndef choose(x):\n    return rng.below(x, 3)\n"
+    )
+    before = tree.run(ask)
+    assert tree.run(ask) == before
+    tree.edit("rng.py", "    z = rng[0]\n", "    z = rng[0] + GAMMA\n")
+    assert tree.run(ask) != before
+
+
+def test_the_name_tells_cells_of_a_notebook_apart() -> None:
+    """Code that is in no file counts with its constants, names and inner functions."""
+
+    def cell(code: str) -> Any:
+        names: dict[str, Any] = {}
+        exec(code, names)
+        return names["f"]
+
+    bodies = ("x + 1", "x + 2", "x - 1", "abs(x)", "len(x)", "max(i + 1 for i in x)")
+    digests = [source_digest(cell(f"def f(x):\n    return {body}")) for body in bodies]
+    digests.append(source_digest(cell("def f(x, step=1):\n    return x + 1")))
+    assert len(set(digests)) == len(digests)
+    assert source_digest(cell("def f(x):\n    return x + 1")) == digests[0]
+
+
 def test_compile_options_change_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
     before = compiled(make_adder(1)).__name__
     assert compiled(make_adder(1)).__name__ == before

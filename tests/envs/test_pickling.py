@@ -15,8 +15,12 @@ import pettingzoo
 import playing_on
 import pytest
 from playing_on import FirstLegal, play_on
+from stable_baselines3 import PPO
 
 from ludoteca.agents import make_agent
+from ludoteca.agents.networks.value_network import ValueConfig, make_value_network
+from ludoteca.agents.networks.weights import save_weights
+from ludoteca.agents.sb3 import SB3Agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.sb3 import SB3VecEnv
@@ -207,6 +211,19 @@ def test_environments_and_agents_play_on_in_another_process(small: Small, tmp_pa
 @pytest.mark.slow
 def test_all_games_and_more_agents_play_on_in_another_process(small: Small, tmp_path: Path) -> None:
     things = agents(MORE_AGENTS)
+    game = small("TicTacToe-v0")
+    model = PPO("MlpPolicy", SB3VecEnv(game, 2), n_steps=8, batch_size=8)
+    model.save(tmp_path / "model.zip")
+    config = ValueConfig(filters=(4,), hidden=8, view="mover")
+    about = {"game": game.spec, "network": config.as_dict()}
+    save_weights(
+        tmp_path / "value.safetensors", make_value_network(config, game).state_dict(), about
+    )
+    things += [
+        ("sb3 from a file", SB3Agent(game, tmp_path / "model.zip")),
+        ("sb3 that draws", SB3Agent.from_model(game, model, deterministic=False)),
+        ("uctnet", make_agent(f"uctnet:{tmp_path / 'value.safetensors'},simulations=20", game)),
+    ]
     for id_ in GAMES:
         params = dict(small(id_).params)
         env = gym.make_vec(f"ludoteca/{id_}", num_envs=3, opponent="random", **params)
