@@ -16,10 +16,10 @@ NEWEST := .venv-newest
 PYTHONS ?= $(foreach v,3.11 3.12 3.13 3.14,$(firstword \
 	$(lastword $(sort $(wildcard $(HOME)/.pyenv/versions/$(v).*/bin/python))) \
 	$(shell command -v python$(v))))
-# What they are tested with: every kind of environment, few games, installation, statistics, commands.
+# What they are tested with: every kind of environment, few games, all commands, statistics.
 # Old packages warn of newer ones, and newest ones of what will change.
 SMOKE := tests/packaging tests/envs/test_packaging.py tests/envs/test_conformance.py \
-	tests/evaluate/test_statistics.py tests/evaluate/test_cli.py -W default \
+	tests/evaluate/test_statistics.py -W default \
 	-k 'not v0 or Tron or TicTacToe-v0 or HungryGeese'
 # The stamps are written last: an interrupted installation does not count.
 FOR_DEMO := $(VENV)/.installed-demo

@@ -41,7 +41,7 @@ def make_tell(game: Game) -> tuple[Any, Any, Any]:
     simultaneous, players = game.simultaneous, game.num_players
 
     @kernel
-    def tell_lanes(lanes, masks, outcome, lo, hi):
+    def tell_lanes(lanes: Any, masks: Any, outcome: Any, lo: int, hi: int) -> None:
         # One long copy is faster than many short ones.
         told, known = outcome.masks[lo:hi].reshape(-1), masks[lo:hi].reshape(-1)
         for k in range(len(known)):
@@ -57,11 +57,11 @@ def make_tell(game: Game) -> tuple[Any, Any, Any]:
             outcome.player[i] = lane.seat if seen_by_seat else lane.mover
 
     @compiled_without_allocation
-    def tell(lanes, masks, outcome):
+    def tell(lanes: Any, masks: Any, outcome: Any) -> None:
         tell_lanes(lanes, masks, outcome, 0, len(lanes))
 
     @compiled_without_allocation
-    def tell_final(lanes, outcome):
+    def tell_final(lanes: Any, outcome: Any) -> None:
         for i in range(len(lanes)):
             lane = lanes[i]
             ended = lane.terminated

@@ -263,7 +263,7 @@ def test_a_module_prefix_needs_no_import() -> None:
         "print(ludoteca.envs.hex_v0.env().metadata['name'], tron_v0.raw_env().metadata['name'])\n"
     )
     done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", script],
+        [sys.executable, "-P", "-W", "error::UserWarning", "-c", script],
         capture_output=True,
         text=True,
         check=False,

@@ -260,12 +260,12 @@ def test_malformed_arguments_are_explained(capsys, arguments, message):
     assert message in err + out
 
 
-def test_a_missing_package_is_named(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    status, _, err = run(capsys, *MATCH, "--games", "2")
+def test_a_missing_package_is_named(capsys, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    status, _, err = run(capsys, "render", "tictactoe", "--out", str(tmp_path / "x.png"))
     assert status == 2
-    advice = 'pip install "ludoteca[evaluate,render,train]"'
-    assert err == f"ludoteca: this needs the package scipy.stats: {advice}\n"
+    assert err.startswith('ludoteca: pixels need Pillow: pip install "ludoteca[render]"')
+    assert len(err.splitlines()) == 1
 
 
 def test_tracebacks_on_demand(monkeypatch):
