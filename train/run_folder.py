@@ -79,7 +79,7 @@ class RunFolder:
         if not file.exists():
             return None
         try:
-            with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as content:
+            with np.load(file, allow_pickle=False) as content:
                 arrays = {name: content[name] for name in content.files}
             return json.loads(arrays.pop(NUMBERS).tobytes()), arrays
         except (zipfile.BadZipFile, KeyError, ValueError) as error:
