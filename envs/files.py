@@ -20,8 +20,8 @@ LARGEST_TEXT = 256 << 20  # bytes of a file that is read at once: replays, state
 # Exceptions of `zipfile`, `numpy.load` and their decompressors about content that is damaged.
 BROKEN_ARCHIVE = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, LZMAError, struct.error, EOFError,
-    KeyError, TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError, MemoryError,
-    SyntaxError, TokenError,
+    LookupError, TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError,
+    MemoryError, SyntaxError, TokenError,
 )  # fmt: skip
 
 
