@@ -10,6 +10,7 @@ import pytest
 import torch
 from stable_baselines3 import PPO
 
+from ludoteca.agents import alphazero
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.weights import load_weights, read_header, save_weights
 from ludoteca.agents.registry import make_agent
@@ -161,8 +162,16 @@ def rewritten(path, change):
         ({"game": "hex"}, "plays hex, not tictactoe"),
     ],
 )
-def test_what_a_network_file_asks_for_is_checked_before_it_is_built(network, change, message):
-    """The first one would take 120 GB."""
+def test_what_a_network_file_asks_for_is_checked_before_it_is_built(
+    network, change, message, monkeypatch
+):
+    """The first one would take 120 GB: networks are only built where they take no memory."""
+
+    def make(config, game):
+        assert torch.empty(0).device.type == "meta"
+        return make_pv_network(config, game)
+
+    monkeypatch.setattr(alphazero, "make_pv_network", make)
     rewritten(network, lambda about: about | change)
     with pytest.raises(ValueError, match=message):
         make_agent(f"az:{network}", GAME)
@@ -256,7 +265,7 @@ DICT = {":type:": "<class 'gymnasium.spaces.dict.Dict'>"}
         ("action_space", {"n": 10**12}, r"it has 1e\+12 actions"),
         ("action_space", {"n": 0}, "it has 0 actions"),
         ("action_space", {"n": 10**6}, "the description asks for networks of"),
-        ("policy_kwargs", {"net_arch": [10**5, 10**5]}, "the description asks for networks of"),
+        ("policy_kwargs", {"net_arch": [5000, 5000]}, "the description asks for networks of"),
         ("policy_kwargs", {"net_arch": [10**9, 10**9]}, "the description asks for networks of"),
         ("policy_kwargs", {"net_arch": [1] * 10**5}, "its policy has more than 1000 settings"),
         (
