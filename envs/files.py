@@ -20,8 +20,8 @@ LARGEST_TEXT = 256 << 20  # bytes of a file that is read at once: replays, state
 # Exceptions of `zipfile`, `numpy.load` and their decompressors about content that is damaged.
 BROKEN_ARCHIVE = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, LZMAError, struct.error, EOFError,
-    KeyError, TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError, MemoryError,
-    SyntaxError, TokenError,
+    LookupError, TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError,
+    MemoryError, SyntaxError, TokenError,
 )  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def opening(path: str | Path) -> Iterator[BinaryIO]:
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(mode):
-            raise ValueError(f"{path} is not a regular file but {_kind(mode)}")
+            raise ValueError(f"{path}: not a regular file but {_kind(mode)}")
     except BaseException:
         os.close(number)
         raise
@@ -97,7 +97,7 @@ def read_bytes(path: str | Path, largest: int = LARGEST_TEXT) -> bytes:
             if not part:
                 return content
             content += part
-    raise ValueError(f"{path} holds more than {largest:,} bytes, the most that is read")
+    raise ValueError(f"{path}: more than {largest:,} bytes, the most that is read")
 
 
 def read_text(path: str | Path, largest: int = LARGEST_TEXT) -> str:
@@ -110,7 +110,7 @@ def read_text(path: str | Path, largest: int = LARGEST_TEXT) -> str:
     try:
         return read_bytes(path, largest).decode()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not text in UTF-8: {error}") from None
+        raise ValueError(f"{path}: not text in UTF-8: {error}") from None
 
 
 def read_json(path: str | Path, largest: int = LARGEST_TEXT) -> Any:

@@ -118,11 +118,13 @@ class Replay:
         """Read a replay from a file.
 
         Raises:
-            ValueError: as `from_json`, with the file's name.
+            ValueError: as `from_json`, with the file's name, or if it is not a regular file, or
+                larger than replays are.
             OSError: if the file cannot be read.
         """
+        text = read_text(path)
         try:
-            return cls.from_json(read_text(path))
+            return cls.from_json(text)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 

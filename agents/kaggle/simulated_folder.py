@@ -83,5 +83,6 @@ def hint(folder: str) -> str:
     """Return what to do about an error that names `FOLDER`."""
     return (
         f"; {FOLDER} stands for {folder} in Python's open, os and imports, not in compiled code: "
-        f"for that, `ln -s {folder} {FOLDER}`, or a path from __raw_path__ of the configuration"
+        f"for that, `mkdir -p {os.path.dirname(FOLDER)} && ln -s {folder} {FOLDER}`, or let it "
+        "take the folder of __raw_path__ in its configuration"
     )

@@ -342,6 +342,16 @@ def test_damaged_archives_are_refused(tmp_path, name, content):
         KaggleAgent(GAME, tmp_path / name)
 
 
+def test_an_archive_with_a_file_without_a_name_is_refused(tmp_path):
+    """Found by `tests/fuzz`: Python's zipfile raises IndexError."""
+    with zipfile.ZipFile(tmp_path / "bot.zip", "w") as zipped:
+        zipped.writestr("/main.py", "")
+    content = (tmp_path / "bot.zip").read_bytes()
+    (tmp_path / "bot.zip").write_bytes(content.replace(b"/main.py", b"\0main.py"))
+    with pytest.raises(ValueError, match="is not an archive of a submission"):
+        KaggleAgent(GAME, tmp_path / "bot.zip")
+
+
 def test_an_archive_without_a_main_says_what_was_expected(tmp_path):
     with zipfile.ZipFile(tmp_path / "bot.zip", "w") as zipped:
         zipped.writestr("bot.py", "")

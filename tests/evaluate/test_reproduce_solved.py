@@ -2,12 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
 import tyro
 
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
+from ludoteca.envs.spec import parse_spec
 from ludoteca.evaluate.reproduce import solved, solved_report
 from ludoteca.evaluate.reproduce.solved_runs import (
     NETWORKS,
@@ -33,13 +33,11 @@ def test_the_trainings_are_commands_that_are_understood(tmp_path):
 
 def test_all_opponents_play_hex():
     game = make_game(NETWORKS["hex"][0])
-    states, zero = game.empty(1), np.zeros(1, np.int64)
-    states[0] = game.new()
     for opponent in OPPONENTS:
+        _, params = parse_spec(opponent, first="path")
         agent = make_agent(opponent, game)
         assert agent.game is game
-        (action,) = agent.act(states, zero, np.ones((1, 1), np.uint64), zero)
-        assert action in game.legal(states.view(np.recarray)[0])
+        assert getattr(agent, "simulations", None) == params.get("simulations")
 
 
 ABOUT = {"date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}

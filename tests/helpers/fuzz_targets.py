@@ -291,6 +291,7 @@ def faces(folder: Path) -> Attempt:
     turns = [GameAECEnv(make_game(spec)) for spec in ("tictactoe", "tron:rows=4,columns=5")]
     at_once = [GameParallelEnv(make_game("tron:rows=4,columns=5"))]
     sb3 = [SB3VecEnv(make_game("tictactoe"), 2)]
+    game = make_game("tictactoe")
     everything: list[Any] = [*single, *vector, *turns, *at_once, *sb3]
 
     def weird(rng: random.Random) -> Any:
@@ -321,7 +322,7 @@ def faces(folder: Path) -> Attempt:
             elif kind == 2 and env in sb3:
                 env.seed(given)
             elif kind == 3 and rng.random() < 0.05:
-                type(env)("tictactoe", **{rng.choice(("opponent", "dtype", "render_mode")): given})
+                type(env)(game, **{rng.choice(("opponent", "dtype", "render_mode")): given})
             else:
                 env.step(given)
         except Exception:
