@@ -31,15 +31,15 @@ def write_network(path: Path, weights: Weights, about: dict[str, Any]) -> None:
 def write_if_other(path: Path, weights: Weights, about: dict[str, Any]) -> None:
     """Write a network to a file, unless it is there: the same weights, and the same about them.
 
-    What the file tells beyond `about`, such as its card, does not matter.
+    What the file says beyond `about`, such as its card, does not matter.
     """
     try:
-        there, told = load_weights(path)
+        there, its_about = load_weights(path)
     except (OSError, ValueError):
-        there, told = {}, {}
+        there, its_about = {}, {}
     same = there.keys() == weights.keys() and all(
         one.dtype == there[name].dtype and torch.equal(one, there[name])
         for name, one in weights.items()
     )
-    if not same or any(told.get(name) != value for name, value in about.items()):
+    if not same or any(its_about.get(name) != value for name, value in about.items()):
         write_network(path, weights, about)

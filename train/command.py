@@ -42,7 +42,7 @@ def train(training: Training, subject: Callable[[Training], Subject]) -> dict[st
 
     Args:
         training: a run.
-        subject: tells of a run what its report is about.
+        subject: returns what the report of a run is about.
 
     Returns:
         What is in `results.json`, or None if the run was stopped before its end.

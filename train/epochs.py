@@ -177,7 +177,7 @@ class EpochTraining(ABC):
         """Train to the end; yields, after each update, how many positions of the epoch were seen.
 
         At the last one, the epoch is over and saved. The iteration ends before that if `monitor` is
-        told to stop: then `save` keeps everything, the updates of the present epoch included.
+        asked to stop: then `save` keeps everything, the updates of the present epoch included.
 
         Raises:
             ValueError: if the network has lost its way: its loss is no number any more.

@@ -261,7 +261,7 @@ class RoundTraining(ABC):
     def run(self) -> Iterator[int]:
         """Train; yields the number of games after each round, until all are played.
 
-        It ends before that if `monitor` is told to stop: then `save` keeps everything, the updates
+        It ends before that if `monitor` is asked to stop: then `save` keeps everything, the updates
         that were made from the present round included. If the iteration is left in between, what
         happened since the last checkpoint is lost.
         """

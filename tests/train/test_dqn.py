@@ -513,10 +513,13 @@ def test_a_finished_run_can_be_reported_again(finished):
 
 
 def test_time_ends_a_run_that_then_goes_on(tmp_path, capsys):
+    warm = replace(TINY, folder=tmp_path / "warm", games=120)  # compiles, and imports the report's
+    assert main(warm) is not None
+    capsys.readouterr()
     config = replace(TINY, folder=tmp_path, games=10**6, minutes=0.1, save_seconds=1e9)
     start = time.monotonic()
     assert main(config) is None
-    assert time.monotonic() - start < 12  # 6 seconds and, on a busy machine, the report
+    assert time.monotonic() - start < 20  # 6 seconds and, on a busy machine, the report
     about = load_weights(tmp_path / "best.safetensors")[1]
     training = Training(config, tensorboard=False)
     assert 0 < training.games < 10**6

@@ -313,10 +313,10 @@ def killed_before(k: int, folder: Path, work) -> int | None:
     os.close(writer)
     _, status = os.waitpid(child, 0)
     with open(reader) as file:
-        told = file.read()
+        output = file.read()
     code = os.waitstatus_to_exitcode(status)
     assert code in (0, 9), code
-    return int(told) if code == 0 else None
+    return int(output) if code == 0 else None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -500,13 +500,13 @@ def test_a_signal_saves_and_reports_what_was_learned(number, tmp_path, monkeypat
         main(config)
     assert isinstance(stopped.value, KeyboardInterrupt)
     assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == handlers
-    told = capsys.readouterr()
+    output = capsys.readouterr()
     again = DQNTraining(config, tensorboard=False)
     assert again.updates == 15  # in the middle of a round
     assert 0 < again.games < config.games
-    assert f"stopped by {number.name} after {again.games} of 100 games" in told.out
-    assert f"next: ludoteca play tictactoe --agent dqn:{config.folder}" in told.out
-    assert "Ctrl-C again quits at once" in told.err
+    assert f"stopped by {number.name} after {again.games} of 100 games" in output.out
+    assert f"next: ludoteca play tictactoe --agent dqn:{config.folder}" in output.out
+    assert "Ctrl-C again quits at once" in output.err
     assert load_weights(config.folder / "best.safetensors")[1]["updates"] > 0
     assert (config.folder / "report.md").exists()
     assert not (config.folder / "results.json").exists()
@@ -580,9 +580,9 @@ def test_limits_of_time_that_cannot_be_are_refused(changes, positions):
 def test_without_time_nothing_is_reported_but_the_run_resumes(tmp_path, capsys):
     config = replace(DQN_CONFIG, folder=tmp_path, minutes=0.0)
     assert main(config) is None
-    told = capsys.readouterr().out
-    assert "time is up before anything was learned" in told
-    assert "a round of 20 games needs more time" in told
+    output = capsys.readouterr().out
+    assert "time is up before anything was learned" in output
+    assert "a round of 20 games needs more time" in output
     assert {file.name for file in tmp_path.iterdir()} >= {"state.npz", "network.safetensors"}
     assert not (tmp_path / "report.md").exists()
     run_to_end(DQNTraining(config, tensorboard=False))
