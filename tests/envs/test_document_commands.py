@@ -108,4 +108,5 @@ def test_numbers_are_made_smaller() -> None:
     assert smaller("ludoteca match hex --games 1000 --seed 5000") == (
         "ludoteca match hex --games 8 --seed 5000"
     )
-    assert smaller("ludoteca match hex --games 3") == "ludoteca match hex --games 3"
+    for command in ("ludoteca match hex --games 3", "ludoteca tournament --games hex tron"):
+        assert smaller(command) == command

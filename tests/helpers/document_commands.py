@@ -73,7 +73,8 @@ def smaller(command: str) -> str:
     """Return the command with numbers as in `SMALLER`."""
     words = shlex.split(command)
     for k, word in enumerate(words[:-1]):
-        if word in SMALLER and int(words[k + 1]) > int(SMALLER[word]):
+        number = words[k + 1]  # of a tournament, --games are names
+        if word in SMALLER and number.isdigit() and int(number) > int(SMALLER[word]):
             words[k + 1] = SMALLER[word]
     return shlex.join(words)
 
