@@ -9,7 +9,7 @@ from ludoteca.envs.game import Game
 from ludoteca.train.settings import RoundConfig
 
 # The number of actions from which a network that plays without search, and so sees more games in
-# the same time, learns as much as one that searches; measured in docs/training.md.
+# the same time, learns as much as one that searches; measured in Hex, see docs/training.md.
 MANY_ACTIONS = 100
 
 
