@@ -56,7 +56,7 @@ def _links(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     for k, value in enumerate(function.__defaults__ or ()):
         yield f"default {k}", value
     yield from sorted((function.__kwdefaults__ or {}).items())
-    for path in sorted(set(_global_names(code))):
+    for path in _global_names(code):
         name, _, attribute = path.partition(".")
         if name in function.__globals__:
             value = function.__globals__[name]
@@ -73,21 +73,22 @@ def _is_library(module: str) -> bool:
     return module.partition(".")[0] in ("numpy", "numba", "math")
 
 
-def _global_names(code: CodeType) -> Iterator[str]:
-    """Yield the global names that code reads, and `name.attribute` where it goes on like that."""
-    name = ""
+@cache
+def _global_names(code: CodeType) -> tuple[str, ...]:
+    """Return the global names that code reads, and `name.attribute` where it goes on like that."""
+    found, name = set[str](), ""
     for instruction in dis.get_instructions(code):
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             name = str(instruction.argval)
-            yield name
-        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and name:
-            yield f"{name}.{instruction.argval}"
-            name = ""
+            found.add(name)
         else:
+            if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and name:
+                found.add(f"{name}.{instruction.argval}")
             name = ""
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _global_names(constant)
+            found.update(_global_names(constant))
+    return tuple(sorted(found))
 
 
 def _code_digest(code: CodeType) -> bytes:
