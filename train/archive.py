@@ -68,11 +68,19 @@ def load_arrays(
             check_archive(archive, path, LARGEST)
         file.seek(0)
         with np.load(file, allow_pickle=False) as content:
-            header = parse_json(content[HEADER].tobytes())
+            header = parse_json(_member(content, HEADER).tobytes())
             if header["format"] != kind:
                 raise ValueError(f"expected the format {kind!r}, got {header['format']!r}")
-            arrays = {name: content[name].astype(type_) for name, type_ in types.items()}
+            arrays = {name: _member(content, name).astype(type_) for name, type_ in types.items()}
     return make_game(header["game"]), header, arrays
+
+
+def _member(content: Any, name: str) -> NDArray[Any]:
+    """Return an array of an archive; NumPy returns bytes where a member does not begin as one."""
+    array = content[name]
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{name} is not an array")
+    return array
 
 
 @contextmanager

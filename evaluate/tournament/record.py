@@ -191,7 +191,7 @@ class Record:
         match, t = played.match, self.tournament
         numbers = (match.game, *match.pair, match.repeat, played.first, played.plies)
         if not all(type(number) is int for number in numbers):
-            raise TypeError(f"expected integers in {played}")
+            raise TypeError(f"expected integers in {played!s:.400}")
         high = played.first + len(played.outcomes)
         if not (
             0 <= match.game < len(t.games)
@@ -201,7 +201,7 @@ class Record:
             and set(played.outcomes) <= set(LETTERS)
             and all(one.agent in (0, 1) for one in played.forfeits)
         ):
-            raise ValueError(f"{played} is not of this tournament")
+            raise ValueError(f"{played!s:.400} is not of this tournament")
         if (self.of_match(match)[played.first : high] != MISSING).any():
             raise ValueError(f"games {played.first} to {high - 1} of {match} were played before")
 

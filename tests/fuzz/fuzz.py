@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 
 LONGEST = 9000  # characters of a message
 MEMORY = 3 << 30  # bytes that a target may take
+LIMIT = 10 << 30  # bytes that the process may take: an input must not take down the machine
 
 
 class HangError(BaseException):
@@ -49,6 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--findings", type=int, default=5, help="shown of each target")
     options = parser.parse_args(arguments)
     faulthandler.enable()
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (LIMIT if hard < 0 else min(LIMIT, hard), hard))
     warnings.simplefilter("ignore")
     logging.disable()
     share = sum(TARGETS[name][2] for name in options.only)

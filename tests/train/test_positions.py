@@ -1,5 +1,6 @@
 """Games to learn from: generated, kept in files, and read again without a change."""
 
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -225,3 +226,20 @@ def test_commands(tmp_path, capsys):
     main(Conversion(tmp_path / "a.csv", tmp_path / "b.npz"))
     assert "b.npz: 10 games" in capsys.readouterr().out
     assert isinstance(load_games(tmp_path / "b.npz"), Games)
+
+
+def test_a_file_with_a_member_that_is_not_an_array_is_refused(tmp_path):
+    """Found by `tests/fuzz`: NumPy returns bytes for it."""
+    path = tmp_path / "games.npz"
+    generate(replace(RANDOM, games=2, out=path))
+    with np.load(path) as archive:
+        members = {name: archive[name] for name in archive.files}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in members.items():
+            with archive.open(f"{name}.npy", "w") as file:
+                if name == "lengths":
+                    file.write(b"nothing")
+                else:
+                    np.lib.format.write_array(file, array)
+    with pytest.raises(ValueError, match=r"games.npz holds no games.*lengths is not an array"):
+        load_games(path)
