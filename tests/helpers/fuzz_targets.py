@@ -357,7 +357,7 @@ def network_files(folder: Path) -> Attempt:
         how = rng.random()
         if how < 0.4:
             text = mutate_json_text(rng, about)
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, RecursionError):
                 about = json.loads(text)
             with contextlib.suppress(UnicodeEncodeError, RecursionError):
                 save_weights(path, weights, about)
@@ -479,14 +479,12 @@ def episodes(folder: Path) -> Attempt:
 
     with zipfile.ZipFile(GOLDEN / "geese_episodes.zip") as archive:
         episode = json.loads(archive.read("small.json"))
-    episode["steps"] = episode["steps"][:6]
     spec = (
         "hungry_geese:num_players=2,rows=5,columns=6,hunger_rate=7,min_food=1,max_length=3,"
         "episode_steps=30"
     )
     game = make_game(spec)
-    with contextlib.suppress(ValueError):  # the game is not over; compiling takes long
-        verify(game, read_record(json.dumps(episode).encode(), game), "name")
+    verify(game, read_record(json.dumps(episode).encode(), game), "name")  # compiling takes long
 
     def attempt(rng: random.Random) -> None:
         data = mutate_json_text(rng, episode).encode(errors="replace")

@@ -97,7 +97,7 @@ def _parse(data: bytes) -> dict[str, Any]:
     if not isinstance(episode, dict) or "name" not in episode:
         raise ValueError("not an episode: expected JSON with a name, a configuration and steps")
     if episode["name"] != "hungry_geese":
-        raise ValueError(f"an episode of {episode['name']!r}, expected one of 'hungry_geese'")
+        raise ValueError(f"an episode of {episode['name']!r:.80}, expected one of 'hungry_geese'")
     return episode
 
 
