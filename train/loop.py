@@ -16,6 +16,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.runner import Precision, Runner, faster_precision
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.agents.registry import make_agent
+from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.evaluate.match import MatchResult
 from ludoteca.train.allocator import keep_memory
@@ -55,7 +56,7 @@ class RoundTraining(ABC):
         games: how many games were learned from.
         plies: how many plies they had; where all move at once, a ply is a step of all.
         seconds: how long that took, in all parts of the run.
-        learning_seconds: the same without evaluations and checkpoints.
+        learning_seconds: the same without evaluations, checkpoints and compiling.
         best: how good the best network was, and after how many games.
         metrics: what was measured so far.
         monitor: is shown the progress, and can stop the run.
@@ -289,11 +290,11 @@ class RoundTraining(ABC):
                 self._log_untrained()
             while not self.finished:
                 if not self._unmeasured:
-                    start = time.monotonic()
+                    start = clock()
                     try:
                         self._iterate(pool)
                     finally:
-                        self.learning_seconds += time.monotonic() - start
+                        self.learning_seconds += clock() - start
                     tick()
                 self._measure()
                 self._unmeasured = False

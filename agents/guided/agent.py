@@ -1,6 +1,5 @@
 """What agents have in common that search with a network, where moves are in turn."""
 
-import time
 from abc import abstractmethod
 from typing import Any
 
@@ -13,6 +12,7 @@ from ludoteca.agents.guided.search import Found, GuidedSearch, Sight
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.mcts.report import SearchReport
 from ludoteca.envs.batch import root
+from ludoteca.envs.clock import clock
 from ludoteca.envs.params import integer
 
 
@@ -79,11 +79,11 @@ class GuidedAgent(Agent):
         """
         if not self._prepared:  # compiling is not counted in the speed
             self.prepare()
-        start = time.perf_counter()
+        start = clock()
         streams = (np.zeros(1, np.uint64) if rng is None else rng).reshape(1, 1)
         found = self.look(root(self.game, s), streams)
         action = int(self.decide(found, streams)[0])
-        seconds = time.perf_counter() - start
+        seconds = clock() - start
         assert self._search is not None
         return make_guided_report(
             self.game, found, self._search.trees, action, seconds, self.title(), not self._rule.uct
