@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from ludoteca.agents.networks.runner import Precision, faster_precision
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
@@ -21,6 +20,7 @@ from ludoteca.train.evaluation import Evaluator
 from ludoteca.train.learner import Learner
 from ludoteca.train.metrics import Metrics
 from ludoteca.train.monitor import Monitor, Stopped
+from ludoteca.train.precision import run_precision
 from ludoteca.train.run_folder import Arrays, RunFolder, below, under
 from ludoteca.train.settings import RoundConfig
 from ludoteca.train.training_steps import TrainingSteps
@@ -75,13 +75,7 @@ class RoundTraining(TrainingSteps):
         self.monitor = Monitor()
         self.folder = RunFolder(config.folder, config.as_dict(), FREE)
         self._state = self.folder.load_state()
-        # The precision that was faster when the run began is kept.
-        self.precision: Precision = config.precision
-        if self._state is not None:
-            with self.folder.restoring():
-                self.precision = self._state[0]["precision"]
-        if self.precision == "auto":
-            self.precision = faster_precision(config.device)
+        self.precision = run_precision(config, self.folder, self._state)
         # Playing and learning draw from generators of their own, as they go on side by side.
         seeds = np.random.SeedSequence(config.seed).spawn(2)
         self.playing, self.learning = (np.random.default_rng(seed) for seed in seeds)
