@@ -128,13 +128,23 @@ def begin(subject: str, purpose: str, typical: float) -> None:
     _Progress.compiling = True
     for listener in _listeners[:]:
         listener(compilation)
-    if _listeners or not _Progress.messages or multiprocessing.parent_process() is not None:
-        return
-    if (subject, purpose) in _announced or expected < NOTICEABLE:
-        return
-    _announced.add((subject, purpose))
-    if sys.stderr is not None:
+    if not _listeners and message_due(compilation) and sys.stderr is not None:
         print(compilation, file=sys.stderr, flush=True)
+
+
+def message_due(compilation: Compilation) -> bool:
+    """Return whether a message about a compilation is to be written, which is then the case once.
+
+    It is if messages are on, it is expected to take a noticeable time, and no message was due for
+    the same subject and purpose before.
+    """
+    if not _Progress.messages or multiprocessing.parent_process() is not None:
+        return False
+    key = compilation.subject, compilation.purpose
+    if key in _announced or compilation.expected_seconds < NOTICEABLE:
+        return False
+    _announced.add(key)
+    return True
 
 
 def end(seconds: float, typical: float) -> None:

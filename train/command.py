@@ -95,14 +95,8 @@ def _evaluated(training: Training, subject: Callable[[Training], Subject]) -> di
     monitor = training.monitor
     try:
         if not training.keeps_last and not training.finished:
-            monitor.task_deadline = time.monotonic() + monitor.seconds_left / 2
-            try:
+            with monitor.task(1 / 2):
                 training.evaluate_out_of_turn()
-            except Stopped:
-                monitor.task_deadline = inf
-                monitor.check()
-            finally:
-                monitor.task_deadline = inf
         return finish(training, subject(training))
     except Stopped:
         return None
@@ -111,10 +105,10 @@ def _evaluated(training: Training, subject: Callable[[Training], Subject]) -> di
 def _final_seconds(training: RoundTraining) -> float | None:
     """Return how long the evaluation at the end will take, by that of others, if there were any."""
     config, opponents = training.config, len(training.opponents())
-    if training.evaluation_seconds == 0:
+    if training.evaluator.seconds == 0:
         return None
     ratio = config.final_games / config.evaluate_games * (opponents + 1) / opponents
-    return training.evaluation_seconds * (1 + ratio)
+    return training.evaluator.seconds * (1 + ratio)
 
 
 def _evaluation_end(limit: TimeLimit, received: Sequence[int]) -> float:

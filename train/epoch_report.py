@@ -5,12 +5,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from rich.table import Table
-from rich.text import Text
 
 from ludoteca.envs.files import write_whole
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import table
+from ludoteca.evaluate.terminal_table import TerminalTable
 from ludoteca.train.epochs import EpochTraining
 from ludoteca.train.report import circumstances, how_it_was_done, points, write_card, write_results
 
@@ -69,13 +68,11 @@ def finish_epochs(training: EpochTraining, findings: Findings) -> dict[str, Any]
     return results
 
 
-def findings_table(findings: Findings) -> Table:
+def findings_table(findings: Findings) -> TerminalTable:
     """Return the table of findings for the terminal."""
-    shown = Table(title="the best network in validation")
-    for k, heading in enumerate(findings.headings):
-        shown.add_column(heading, justify="left" if k == 0 else "right", overflow="fold")
+    shown = TerminalTable(findings.headings, title="the best network in validation")
     for row in findings.rows:
-        shown.add_row(*map(Text, row))
+        shown.add(*row)
     return shown
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ludoteca.agents.networks.runner import Precision, faster_precision
 from ludoteca.envs.game import Game
 from ludoteca.train.allocator import keep_memory
 from ludoteca.train.checkpoint import Weights, as_arrays, copied, write_if_other
 from ludoteca.train.descent import Descent
 from ludoteca.train.metrics import Metrics
 from ludoteca.train.monitor import Monitor, Stopped
+from ludoteca.train.precision import run_precision
 from ludoteca.train.run_folder import Arrays, RunFolder, below, under
 from ludoteca.train.settings import EpochConfig
 from ludoteca.train.torch_random import TorchStream
@@ -77,13 +77,7 @@ class EpochTraining(ABC):
         self.config, self.game = config, game
         self._folder = RunFolder(config.folder, config.as_dict() | {"digest": digest}, FREE)
         self._state = self._folder.load_state()
-        # The precision that was faster when the run began is kept.
-        self.precision: Precision = config.precision
-        if self._state is not None:
-            with self._folder.restoring():
-                self.precision = self._state[0]["precision"]
-        if self.precision == "auto":
-            self.precision = faster_precision(config.device)
+        self.precision = run_precision(config, self._folder, self._state)
         self.monitor = Monitor()
         self.monitor.phase = "learning"
         self.epoch = self.seen = self.positions = 0

@@ -1,7 +1,7 @@
 """Putting an agent to the test while it learns, and when it has learned."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any
 
@@ -47,6 +47,57 @@ def evaluate(
     agents: list[str | Agent] = [agent, *[opponent] * (players - 1)]
     match = play_match(game, agents, players * games, seed=seed, record=record, on_step=on_step)
     return rate_seats(match), match
+
+
+class Evaluator:
+    """Evaluates the network of a run now and then, by the same games each time.
+
+    Attributes:
+        seconds: how long the longest evaluation took.
+    """
+
+    def __init__(self, game: Game, games: int, seed: int, monitor: Monitor):
+        """Prepare evaluations.
+
+        Args:
+            game: the game.
+            games: per seat and opponent.
+            seed: of the matches.
+            monitor: is shown the progress, and can stop it.
+        """
+        self._game, self._games, self._seed, self._monitor = game, games, seed, monitor
+        self.seconds = 0.0
+
+    def evaluate(
+        self, agent: Agent, opponents: Sequence[str]
+    ) -> tuple[dict[str, float], list[MatchResult]]:
+        """Let an agent play against each opponent.
+
+        Returns:
+            The shares won by `{opponent}__{seat}`, and the match against each opponent.
+
+        Raises:
+            Stopped: if the run is to stop, or an evaluation would take longer than it has left.
+        """
+        values: dict[str, float] = {}
+        matches: list[MatchResult] = []
+        monitor, games = self._monitor, self._games * self._game.num_players
+        monitor.phase, start = "evaluating", time.monotonic()
+        if self.seconds > monitor.seconds_left:
+            raise Stopped
+        monitor.begin("evaluating", games * len(opponents))
+        for opponent in opponents:
+
+            def show(ended: int, done: int = games * len(matches)) -> None:
+                monitor.step("evaluating", done + ended)
+
+            rated, match = evaluate(
+                self._game, agent, opponent, self._games, self._seed, on_step=show
+            )
+            values |= {f"{opponent}__{one['seat']}": one["win_rate"] for one in rated}
+            matches.append(match)
+        self.seconds = max(self.seconds, time.monotonic() - start)
+        return values, matches
 
 
 def evaluate_in_time(

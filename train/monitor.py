@@ -6,6 +6,8 @@ is to end. The code that catches it drops what was unfinished, or keeps it to be
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from typing import Literal
@@ -90,6 +92,22 @@ class Monitor:
         """
         if self.request or time.monotonic() > min(self.deadline, self.task_deadline):
             raise Stopped
+
+    @contextmanager
+    def task(self, share: float) -> Iterator[None]:
+        """Give a task a share of the time until the deadline, and end it when that is over.
+
+        Raises:
+            Stopped: if the run is to stop, and not only the task.
+        """
+        self.task_deadline = time.monotonic() + share * self.seconds_left
+        try:
+            yield
+        except Stopped:
+            self.task_deadline = inf
+            self.check()
+        finally:
+            self.task_deadline = inf
 
     def begin(self, phase: Phase, total: int, unit: str = "") -> None:
         """Begin the work of a phase, of `total` steps of a unit."""

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from math import inf
 from threading import Event, Thread
@@ -17,8 +17,12 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from ludoteca.envs.jit import compile_seconds
+from ludoteca.train.compile_status import CompileStatus
+
 REFRESH = 4  # times per second in a terminal
 WINDOW = 60.0  # seconds over which rates are measured
+LEAST_SECONDS = 0.1  # over less, there is no rate
 FIRST_LINE, LAST_LINE = 5.0, 60.0  # seconds between lines in a file: they double from first to last
 
 
@@ -50,24 +54,34 @@ class Status:
 
 
 class Clock:
-    """Rates and remaining times, measured over the last minute."""
+    """Rates and remaining times, measured over the last minute without compiling."""
 
     def __init__(self) -> None:
         """Begin without any measurement."""
-        self._seen: deque[tuple[float, Status]] = deque()
-        self._begun = 0.0
+        self._seen: deque[tuple[float, Status]] = deque()  # by the time without compiling
+        self._begun = self._now = 0.0  # with compiling
 
-    def see(self, now: float, status: Status) -> None:
-        """Note what the status is at a time in seconds."""
-        self._begun = self._begun if self._seen else now
-        self._seen.append((now, status))
-        while len(self._seen) > 2 and now - self._seen[1][0] > WINDOW:
+    def see(self, now: float, status: Status, compiling: float = 0.0) -> None:
+        """Note what the status is.
+
+        Args:
+            now: a time in seconds.
+            status: at that time.
+            compiling: how many seconds before that time were spent on compiling: rates leave them
+                out, as what is compiled once does not slow down what follows.
+        """
+        self._begun, self._now = self._begun if self._seen else now, now
+        working = now - compiling
+        self._seen.append((working, status))
+        while len(self._seen) > 2 and working - self._seen[1][0] > WINDOW:
             self._seen.popleft()
 
     def rates(self) -> dict[str, float]:
         """Return by name how much is done per second, what the run counts first."""
         (before, first), (now, last) = self._seen[0], self._seen[-1]
-        seconds = max(now - before, 1e-9)
+        seconds = now - before
+        if seconds < LEAST_SECONDS:
+            return {}
         found = {last.unit: (last.done - first.done) / seconds}
         for name, count in last.counts.items():
             found[name] = (count - first.counts.get(name, 0)) / seconds
@@ -79,9 +93,9 @@ class Clock:
 
     def share(self) -> float:
         """Return the share for the bar: of the work or, if time will be up before, of the time."""
-        now, status = self._seen[-1]
+        status = self._seen[-1][1]
         if status.seconds_left < self._seconds_by_rate():
-            elapsed = now - self._begun
+            elapsed = self._now - self._begun
             return elapsed / max(elapsed + status.seconds_left, 1e-9)
         return status.done / max(status.total, 1e-9)
 
@@ -148,7 +162,8 @@ def shown(status: Callable[[], Status], wanted: bool = True) -> Iterator[None]:
     """Show how far a run is for as long as the block runs.
 
     A terminal shows a bar and what is known beside it, several times a second. A file gets a line
-    when there is a notice, a line for each evaluation, and others ever less often.
+    when there is a notice, a line for each evaluation, and others ever less often. What this
+    process compiles is shown as a phase of its own, in place of messages on standard error.
 
     Args:
         status: returns how far it is; called from another thread.
@@ -157,11 +172,13 @@ def shown(status: Callable[[], Status], wanted: bool = True) -> Iterator[None]:
     if not wanted:
         yield
         return
-    console, clock = Console(stderr=True), Clock()
+    console, clock, compiling = Console(stderr=True), Clock(), CompileStatus()
 
     def look() -> Status:
         now = status()
-        clock.see(time.monotonic(), now)
+        if detail := compiling.detail():
+            now = replace(now, phase="compiling", detail=detail)
+        clock.see(time.monotonic(), now, compile_seconds())
         return now
 
     if console.is_terminal:
@@ -169,20 +186,26 @@ def shown(status: Callable[[], Status], wanted: bool = True) -> Iterator[None]:
         def draw() -> Group:
             return display(look(), clock)
 
-        with Live(get_renderable=draw, console=console, refresh_per_second=REFRESH):
+        with (
+            compiling.listening(),
+            Live(get_renderable=draw, console=console, refresh_per_second=REFRESH),
+        ):
             yield
         return
     over = Event()
-    thread = Thread(target=_write_lines, args=(look, clock, over), daemon=True)
+    thread = Thread(target=_write_lines, args=(look, clock, compiling, over), daemon=True)
     thread.start()
     try:
-        yield
+        with compiling.listening():
+            yield
     finally:
         over.set()
         thread.join()
 
 
-def _write_lines(look: Callable[[], Status], clock: Clock, over: Event) -> None:
+def _write_lines(
+    look: Callable[[], Status], clock: Clock, compiling: CompileStatus, over: Event
+) -> None:
     """Write lines until `over` is set."""
     pause, written = FIRST_LINE, time.monotonic()
     before, last = look(), False
@@ -191,6 +214,8 @@ def _write_lines(look: Callable[[], Status], clock: Clock, over: Event) -> None:
         now = look()
         if now.notice != before.notice:
             print(now.notice, file=sys.stderr, flush=True)
+        if message := compiling.announcement():
+            print(message, file=sys.stderr, flush=True)
         late = time.monotonic() - written > pause
         if (late or now.last != before.last) and not last:
             print(plain_line(now, clock), file=sys.stderr, flush=True)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from rich.table import Table
 
 from ludoteca.agents.networks.weights import load_weights, save_weights
 from ludoteca.envs.files import write_whole
@@ -22,6 +21,7 @@ from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import percent, table
 from ludoteca.evaluate.show import pace, replay_scenes
+from ludoteca.evaluate.terminal_table import TerminalTable
 from ludoteca.train.evaluation import evaluate_in_time, seat_names
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.metrics import Row
@@ -151,14 +151,15 @@ def write_card(path: Path, results: dict[str, Any], kept: Sequence[str]) -> None
     save_weights(path, weights, about | {"card": {name: results[name] for name in names}})
 
 
-def results_table(results: dict[str, Any]) -> Table:
+def results_table(results: dict[str, Any]) -> TerminalTable:
     """Return the evaluation as a table for the terminal."""
-    shown = Table(title=f"the trained network in {make_game(results['game']).title}")
-    for heading in ("against", "seat", "games", "wins", "draws", "win rate", "95 % interval"):
-        left = heading in ("against", "seat")
-        shown.add_column(heading, justify="left" if left else "right", no_wrap=True)
+    headings = ("against", "seat", "games", "wins", "draws", "win rate", "95 % interval")
+    title = f"the trained network in {make_game(results['game']).title}"
+    shown = TerminalTable(headings, title=title, texts=2)
     for against, seat, games, wins, draws, _, rate, interval in rows(results):
-        shown.add_row(against, seat, games, wins, draws, rate, interval.replace(" %", ""))
+        games, _, remark = games.partition(" ")
+        interval = interval.replace(" %", "")
+        shown.add(against, seat, games, wins, draws, rate, interval, below=remark)
     return shown
 
 

@@ -19,6 +19,7 @@ ROLLOUTS = 64  # at least so many in a run, if they have `LEAST_ROLLOUT` games
 LEAST_ROLLOUT = 16  # games side by side; fewer make poor use of the network
 START_SHARE = 0.01  # of all positions of a run, before the first update
 LOGS, EVALUATIONS = 32, 7  # in a run, at least
+PAST_NETWORKS = 16  # that join the opponent pool in a run, at least
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Limits:
         start: name of the setting for the learning start, or `""`, and its value.
         buffer: name of the setting for the size of the replay buffer, or `""`, and its value.
         buffer_share: share of all positions of a run that the buffer holds in short ones.
+        past_every: games between networks that join the opponent pool; 0: there is no pool.
     """
 
     games_per_round: int
@@ -40,6 +42,7 @@ class Limits:
     start: tuple[str, int] = ("", 0)
     buffer: tuple[str, int] = ("", 0)
     buffer_share: float = 1.0
+    past_every: int = 0
 
 
 def fit_to_run(config: Config, game: Game, limits: Limits) -> Config:
@@ -87,6 +90,7 @@ def run_sizes(games: int, batch_size: int, limits: Limits, plies: float) -> dict
         "games_per_round": min(rollout, limits.games_per_round),
         "log_every": min(max(games // LOGS, 1), limits.log_every),
         "evaluate_every": min(max(games // EVALUATIONS, 1), limits.evaluate_every),
+        "past_every": min(max(games // PAST_NETWORKS, 1), limits.past_every),
         limits.start[0]: min(start, limits.start[1]),
         limits.buffer[0]: min(buffer, limits.buffer[1]),
     }

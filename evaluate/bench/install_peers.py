@@ -10,9 +10,12 @@ import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from tyro.conf import Positional, arg
 
 from ludoteca.envs.names import did_you_mean
+from ludoteca.evaluate.cli import Command, run_command
 
 
 class Peer(NamedTuple):
@@ -42,10 +45,33 @@ PEERS: Mapping[str, Peer] = {
 }
 
 
-def main() -> None:
-    """Install the peers that are missing, or those named on the command line."""
-    for name in sys.argv[1:] or PEERS:
-        print(f"{name}: {install(name)}", flush=True)
+def install_peers(
+    peers: Annotated[
+        Positional[tuple[str, ...]], arg(metavar="[PEER ...]", help_behavior_hint="")
+    ] = (),
+) -> None:
+    """Install other packages that `ludoteca bench envs --peers` measures beside this one.
+
+    Each peer that this Python lacks gets a virtual environment in .peers, or in the folder that the
+    environment variable LUDOTECA_PEERS names. Those that are there already stay as they are.
+
+    Args:
+        peers: openspiel, pettingzoo, pgx or kaggle; all by default.
+
+    Raises:
+        ValueError: if there is no such peer; then none is installed.
+        OSError: if one cannot be installed.
+    """
+    for name in peers:
+        interpreter(name)
+    for name in dict.fromkeys(peers or PEERS):
+        try:
+            print(f"{name}: {install(name)}", flush=True)
+        except subprocess.CalledProcessError as error:
+            command = " ".join(map(str, error.cmd))
+            raise OSError(
+                f"{name} cannot be installed: {command} ended with status {error.returncode}"
+            ) from None
 
 
 def install(name: str) -> Path:
@@ -98,5 +124,11 @@ def _installed_mark(folder: Path) -> Path:
     return folder / "installed"
 
 
+def main() -> int:
+    """Run the command line; return its exit status."""
+    command = Command("ludoteca.evaluate.bench.install_peers:install_peers", "")
+    return run_command(command, sys.argv[1:], "python -m ludoteca.evaluate.bench.install_peers")
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -114,7 +114,7 @@ class SelfPlay(Filed):
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
-        sizes = {"log_every": 1_024} if self.preset == "modern" else {}
+        sizes = {"log_every": 1_024, "past_every": 5_120} if self.preset == "modern" else {}
         options = {"seed": 0, **sizes, **self.options, "folder": folder / self.name}
         return command_line("ludoteca.train.actor_critic", (self.preset,), options)
 

@@ -1,6 +1,7 @@
 """The speed benchmark: every measure runs, and its files say everything."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -126,6 +127,45 @@ def test_a_missing_peer_is_reported(tmp_path, monkeypatch):
     report = bench_envs(True, None, seconds=0.01, only=("hungry_geese",))
     assert [row.verdict for row in report.rows] == ["kaggle is not installed: make peers"]
     assert report.rows[0].ours is not None
+
+
+def run_install_peers(monkeypatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["install_peers", *arguments])
+    return install_peers.main()
+
+
+def test_the_installer_of_peers_has_a_help(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("LUDOTECA_PEERS", str(tmp_path / "peers"))
+    with pytest.raises(SystemExit) as end:
+        run_install_peers(monkeypatch, "--help")
+    assert not end.value.code
+    text = " ".join(capsys.readouterr().out.split())
+    assert "usage: python -m ludoteca.evaluate.bench.install_peers" in text
+    assert "LUDOTECA_PEERS" in text
+    assert all(name in text for name in install_peers.PEERS)
+    assert not (tmp_path / "peers").exists()
+
+
+def test_peers_are_installed_by_name_and_errors_are_messages(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("LUDOTECA_PEERS", str(tmp_path))
+    assert run_install_peers(monkeypatch, "pgx", "kagle") == 2
+    assert "unknown peer 'kagle' (did you mean 'kaggle'?)" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [], "none was installed"
+    monkeypatch.setitem(install_peers.PEERS, "pgx", install_peers.Peer(("sys",), ()))
+    assert run_install_peers(monkeypatch, "pgx") == 0
+    assert capsys.readouterr().out == f"pgx: {sys.executable}\n"
+    broken = install_peers.Peer(("no_such_module",), (("--no-index", "no-such-package"),))
+    monkeypatch.setitem(install_peers.PEERS, "pgx", broken)
+    monkeypatch.setattr(install_peers, "_python_of", lambda folder: Path(sys.executable))
+
+    def fail(command, check):
+        raise subprocess.CalledProcessError(7, command)
+
+    monkeypatch.setattr(subprocess, "run", fail)
+    assert run_install_peers(monkeypatch, "pgx") == 2
+    error = capsys.readouterr().err
+    assert "pgx cannot be installed: " in error
+    assert error.endswith("ended with status 7\n")
 
 
 def test_a_peer_that_fails_is_reported_with_its_words(monkeypatch):

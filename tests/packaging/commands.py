@@ -8,8 +8,8 @@ import re
 from bounds import ROOT, project
 
 SCRIPT = project()["scripts"]["ludoteca"].partition(":")[0]
-# Modules that other programs run, not users, and one without options.
-NOT_TRIED = {"agents.kaggle.worker", "evaluate.bench.peers.serve", "evaluate.bench.install_peers"}
+# Modules that other programs run, not users.
+NOT_TRIED = {"agents.kaggle.worker", "evaluate.bench.peers.serve"}
 EXPERIMENTS = ("bandits", "geese", "ggp", "hex", "othello", "solved")
 # Commands that need nothing but the core, to the end.
 CORE = [

@@ -2,11 +2,14 @@
 
 import time
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
+from ludoteca.envs import compilation
 from ludoteca.envs.registry import make_game
 from ludoteca.train.evaluation import evaluate_in_time
 from ludoteca.train.monitor import Monitor, Stopped
@@ -77,6 +80,75 @@ def test_remaining_times_are_those_of_the_last_minute():
     assert clock.seconds_left() == pytest.approx((10_000 - 990) / 10)
     assert duration(clock.seconds_left()) == "0:15:01"
     assert duration(float("inf")) == "-:--:--"
+
+
+def test_rates_leave_compiling_out_and_remaining_times_do_not():
+    clock, status = Clock(), replace(LONG, total=1_000, counts={}, seconds_left=1e9)
+    for second in range(200):  # 100 s of compiling in between: longer than the window
+        compiling = float(np.clip(second - 50, 0, 100))
+        clock.see(second, replace(status, done=2 * (second - compiling)), compiling)
+        if second > 0:
+            assert clock.rates() == {"games": pytest.approx(2)}
+    assert clock.seconds_left() == pytest.approx((1_000 - 2 * 99) / 2)
+    # Time will be up before: the bar is that of the time that passes, compiling included.
+    clock.see(200, replace(status, done=200, seconds_left=50.0), 100.0)
+    assert clock.seconds_left() == 50
+    assert clock.share() == pytest.approx(200 / 250)
+
+
+def test_there_are_no_rates_while_everything_compiles():
+    clock, status = Clock(), replace(LONG, counts={})
+    for second in range(100):  # another thread plays on meanwhile
+        clock.see(second, replace(status, done=float(second)), second + 1e-6 * (second % 2))
+    assert clock.rates() == {}
+    assert clock.seconds_left() == float("inf")
+
+
+def compile_slowly(subject: str, seconds: float) -> None:
+    """Report a compilation that takes a while, as compiled functions do."""
+    with compilation.compiling():
+        compilation.begin(subject, "environment", 12.0 / compilation.machine_factor())
+        time.sleep(seconds)
+
+
+def test_what_compiles_during_a_run_is_a_phase_of_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(compilation._Progress, "messages", True)
+    terminal = StringIO()
+
+    def console(stderr: bool) -> Console:
+        return Console(file=terminal, force_terminal=True, width=80, color_system=None)
+
+    monkeypatch.setattr("ludoteca.train.progress.Console", console)
+    now = replace(LONG, last="", notice="")
+    with shown(lambda: now):
+        time.sleep(0.3)
+        before = terminal.getvalue()
+        compile_slowly("hex 7x7", 0.6)
+        during = terminal.getvalue().removeprefix(before)
+        time.sleep(0.6)
+        after = terminal.getvalue().removeprefix(before + during)
+    assert "compiling" not in before
+    assert "compiling ━" in during
+    assert "hex 7x7 environment, about 12 s" in during
+    assert "evaluating ━" in after.splitlines()[-2]
+    assert "first time on this machine" not in terminal.getvalue() + capsys.readouterr().err
+
+
+def test_what_compiles_during_a_run_is_a_line_of_a_file(monkeypatch, capsys):
+    monkeypatch.setattr(compilation._Progress, "messages", True)
+    now = replace(LONG, last="", notice="")
+    with shown(lambda: now):
+        for _ in range(2):
+            compile_slowly("tron 5x5", 0.6)
+    message = "compiling tron 5x5 environment (first time on this machine, about 12 s)\n"
+    assert capsys.readouterr().err == message, "once"
+    with shown(lambda: now, wanted=False):
+        compile_slowly("tron 9x9", 0.0)
+    assert "compiling tron 9x9" in capsys.readouterr().err, "no display takes its place"
+    monkeypatch.setattr(compilation._Progress, "messages", False)
+    with shown(lambda: now):
+        compile_slowly("tron 7x7", 0.6)
+    assert capsys.readouterr().err == "", "messages are off"
 
 
 def test_phases_compile_until_their_first_step_is_over():

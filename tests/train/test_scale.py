@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ludoteca.envs.registry import make_game
@@ -27,6 +28,7 @@ def sizes(name, games, plies):
         ("actor_critic", 100_000, 90, {"games_per_round": 128, "evaluate_every": 10_240}),
         ("dqn", 100_000, 20, {"log_every": 2_000, "evaluate_every": 10_000}),
         ("alphazero", 20_000, 60, {"log_every": 512, "evaluate_every": 2_560}),
+        ("actor_critic", 100_000, 90, {"log_every": 1_024, "past_every": 5_120}),
     ],
 )
 def test_long_runs_have_the_sizes_they_always_had(name, games, plies, expected):
@@ -46,6 +48,21 @@ def test_small_runs_begin_to_learn_early_and_measure_on_the_way(name, games, pli
     assert found[buffer] >= min(10 * batch, games * plies)
     assert 16 <= found["games_per_round"] <= max(games // 16, 16)
     assert 1 <= found["log_every"] <= found["evaluate_every"] <= max(games // 2, 1)
+
+
+@pytest.mark.parametrize("games", [64, 100, 500, 1_000, 20_000])
+def test_short_runs_have_opponents_of_the_past(games, tmp_path):
+    config = actor_critic.Config(game="tron:rows=5,columns=5", folder=tmp_path, games=games)
+    fitted = fit_to_run(config, make_game(config.game), actor_critic.LIMITS)
+    assert 1 <= fitted.past_every <= games / 16
+    # The pool is full before a half of the run is over.
+    rounds = np.arange(0, games + 1, fitted.games_per_round)
+    joined = rounds[1:][np.diff(rounds // fitted.past_every) > 0]
+    assert joined[: fitted.past].size == min(fitted.past, len(rounds) - 1)
+    if games >= 500:
+        assert joined[fitted.past - 1] <= games / 2
+    given = replace(config, past_every=300)
+    assert fit_to_run(given, make_game(config.game), actor_critic.LIMITS).past_every == 300
 
 
 def test_settings_of_the_user_and_of_the_documents_stay(tmp_path):
@@ -106,3 +123,9 @@ def test_other_negative_numbers_are_refused(name):
     with pytest.raises(ValueError, match=rf"{name} must be .* got -2; -1 chooses by the size"):
         dqn.Config(**{name: -2})
     assert getattr(dqn.Config(**{name: AUTO}), name) == AUTO
+
+
+def test_the_interval_of_past_networks_is_checked():
+    with pytest.raises(ValueError, match=r"past_every must be .* got 0; -1 chooses by the size"):
+        actor_critic.Config(past_every=0)
+    assert actor_critic.DOCUMENT.past_every == actor_critic.LIMITS.past_every == 5_120

@@ -8,7 +8,7 @@ from ludoteca.agents.networks.ac_network import DOCUMENT as DOCUMENT_NETWORK
 from ludoteca.agents.networks.ac_network import ACConfig
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.scale import Limits
-from ludoteca.train.settings import RoundConfig
+from ludoteca.train.settings import AUTO, RoundConfig
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ class Config(RoundConfig):
     """Share of those games; in them, each seat but one is taken with a chance of a half."""
     past: int = 4
     """How many networks of the past there are."""
-    past_every: int = 5_120
-    """Games between them."""
+    past_every: int = AUTO
+    """Games between them; -1: follows the number of games."""
 
     simulations: int = 48
     """Search: of each one."""
@@ -106,7 +106,8 @@ class Config(RoundConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("past_every", "gate_games", "sets", "simulations", "window"):
+        self.check_auto("past_every")
+        for name in ("gate_games", "sets", "simulations", "window"):
             integer(name, getattr(self, name), 1, 10**9)
         integer("past", self.past, 0, 1000)
         shares = ("certain_share", "league_share", "gate_share", "search_share", "gain_share")
@@ -123,7 +124,7 @@ class Config(RoundConfig):
             raise ValueError("the method document cannot play and learn at once: needs no pipeline")
 
 
-LIMITS = Limits(games_per_round=128, log_every=1_024, evaluate_every=10_240)
+LIMITS = Limits(games_per_round=128, log_every=1_024, evaluate_every=10_240, past_every=5_120)
 MODERN = Config()
 # Martín Miralles, "Hungry Geese" (UIB, 2021), sections 2.4 and 5. The thesis tells neither the
 # number of games nor the optimizer of this part; the latter is that of its supervised network.
@@ -143,5 +144,6 @@ DOCUMENT = Config(
     league=(),
     league_share=0.0,
     past=0,
+    past_every=5_120,
     precision="float32",
 )

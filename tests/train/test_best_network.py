@@ -1,0 +1,94 @@
+"""Which network of a run is the best one, and which one its file holds."""
+
+import pytest
+import torch
+from torch import nn
+
+from ludoteca.agents.networks.weights import load_weights
+from ludoteca.train.best_network import BestNetwork
+
+
+def network(value: float) -> nn.Linear:
+    made = nn.Linear(1, 1, bias=False)
+    nn.init.constant_(made.weight, value)
+    return made
+
+
+def consider_all(best: BestNetwork, rates: list[float]) -> None:
+    for k, rate in enumerate(rates):
+        changing = network(k)
+        best.consider(changing, games=10 * k, updates=k, rate=rate)
+        nn.init.constant_(changing.weight, -1.0)  # goes on learning: what is kept is a copy
+
+
+@pytest.mark.parametrize(
+    ("select", "rates", "kept"),
+    [
+        ("best", [0.1, 0.9, 0.5], 1),
+        ("best", [0.1, 0.9, 0.9], 2),
+        ("best", [0.9, 0.1, 0.2], 0),
+        ("best", [0.0], 0),
+        ("last", [0.1, 0.9, 0.5], 2),
+    ],
+)
+def test_the_best_network_is_the_latest_of_those_with_the_highest_rate(select, rates, kept):
+    best = BestNetwork(select, pretrained=False)
+    consider_all(best, rates)
+    assert best.record == {"win_rate": rates[kept], "games": 10 * kept}
+    assert (best.updates, best.weights["weight"].item()) == (kept, kept)
+
+
+@pytest.mark.parametrize(
+    ("select", "pretrained", "rates", "present"),
+    [
+        ("best", False, [], True),  # none was evaluated
+        ("best", False, [0.1, 0.9], False),
+        ("last", False, [0.1, 0.9], True),
+        ("best", False, [0.9], True),  # it has not learned anything
+        ("best", True, [0.9], False),  # but before the run
+        ("best", False, [0.1, 0.2, 0.3, 0.4], True),  # it is the present one
+    ],
+)
+def test_the_file_holds_the_present_network_or_the_best_one(
+    select, pretrained, rates, present, tmp_path
+):
+    best, file = BestNetwork(select, pretrained), tmp_path / "best.safetensors"
+    consider_all(best, rates)
+    assert best.is_present(updates=3) == present
+    about = {"games": 35, "updates": 3, "game": "tictactoe"}
+    best.write(file, {"weight": torch.full((1, 1), 3.0)}, about)
+    weights, written = load_weights(file)
+    number = 3 if present else len(rates) - 1
+    assert (weights["weight"].item(), written["updates"]) == (number, number)
+    assert written["games"] == (35 if present else 10 * number)
+    assert written["game"] == "tictactoe"
+
+
+def test_a_network_evaluated_out_of_turn_is_preferred_while_it_is_the_present_one():
+    best = BestNetwork("best", pretrained=False)
+    consider_all(best, [0.1, 0.5])
+    best.consider_interim(updates=3, rate=0.4)
+    assert best.kept(35, 3) == {"win_rate": 0.5, "games": 10}, "it did worse"
+    best.consider_interim(updates=3, rate=0.5)
+    assert best.kept(35, 3) == {"win_rate": 0.5, "games": 35}
+    assert best.kept(45, 4) == best.record == {"win_rate": 0.5, "games": 10}
+
+
+@pytest.mark.parametrize("games", [10, 20, None])
+def test_the_state_of_older_versions_lacks_the_weights(games, tmp_path):
+    before, file = BestNetwork("best", pretrained=False), tmp_path / "best.safetensors"
+    consider_all(before, [0.1, 0.5])
+    numbers, arrays = before.state()
+    again = BestNetwork("best", pretrained=False)
+    again.restore(numbers, arrays, file)
+    assert (again.record, again.updates) == (before.record, 1)
+    assert torch.equal(again.weights["weight"], before.weights["weight"])
+    if games is not None:
+        before.write(file, {}, {"games": 45, "updates": 4})
+    old = BestNetwork("best", pretrained=False)
+    old.restore({"best": {"win_rate": 0.5, "games": games or 10}}, {}, file)
+    if games == 10:
+        assert (old.record, old.updates) == (before.record, 1)
+        assert torch.equal(old.weights["weight"], before.weights["weight"])
+    else:
+        assert old.record == {}, "the file is missing, or of another network"

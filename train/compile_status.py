@@ -1,0 +1,43 @@
+"""The compilation that is running, as a progress display shows it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ludoteca.envs.compilation import NOTICEABLE, Compilation, message_due
+from ludoteca.envs.jit import compilation_listener
+
+
+class CompileStatus:
+    """Follows what is compiled in this process, in place of messages on standard error.
+
+    Attributes:
+        running: the compilation that is running, or None.
+    """
+
+    def __init__(self) -> None:
+        """Begin without a compilation."""
+        self.running: Compilation | None = None
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Follow compilation for as long as the block runs."""
+        with compilation_listener(self._hear):
+            yield
+
+    def _hear(self, event: Compilation | None) -> None:
+        self.running = event
+
+    def detail(self) -> str:
+        """Return what is compiled, such as `"hex 7x7 environment, about 5 s"`; "" if nothing is."""
+        running = self.running
+        if running is None:
+            return ""
+        what = " ".join(filter(None, (running.subject, running.purpose))) or "code"
+        if running.expected_seconds >= NOTICEABLE:
+            what += f", about {round(running.expected_seconds)} s"
+        return what
+
+    def announcement(self) -> str:
+        """Return a message about the running compilation if one is due, or ""."""
+        running = self.running
+        return "" if running is None or not message_due(running) else str(running)

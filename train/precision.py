@@ -1,0 +1,29 @@
+"""The precision of a run's convolutions: the setting, or the faster one when the run began."""
+
+from typing import Any
+
+from ludoteca.agents.networks.runner import Precision, faster_precision
+from ludoteca.train.run_folder import Arrays, RunFolder
+from ludoteca.train.settings import EpochConfig, RoundConfig
+
+
+def run_precision(
+    config: RoundConfig | EpochConfig,
+    folder: RunFolder,
+    state: tuple[dict[str, Any], Arrays] | None,
+) -> Precision:
+    """Return the precision of a run; one that resumes keeps the one it began with.
+
+    Args:
+        config: the settings.
+        folder: of the run.
+        state: from which the run resumes, or None.
+
+    Raises:
+        ValueError: if the state is of another version of this package.
+    """
+    precision: Precision = config.precision
+    if state is not None:
+        with folder.restoring():
+            precision = state[0]["precision"]
+    return faster_precision(config.device) if precision == "auto" else precision
