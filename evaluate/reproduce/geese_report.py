@@ -184,7 +184,7 @@ the thesis' best beside it.
 
 A teacher that chooses by chance does not always answer the same. {asked:,} positions of such games
 were put to each teacher again and again: `agrees with itself` is the share of pairs of answers that
-are equal, and `could be predicted` how often an answer is the most frequent one of all others, about
+are equal, and `could be predicted` how often an answer is the most frequent of all others, about
 the most that a pupil can reach. The deterministic agent is a teacher without chance, for
 comparison.
 
@@ -236,7 +236,7 @@ def real_section(found: Records, names: Names) -> str:
 The thesis' network again, with the moves of four groups of agents, the weakest first. The thesis
 takes games of Kaggle's competition, and agents by their ratings. The games here are not of the
 competition: public agents played them offline, against each other, in Kaggle's environment. Groups
-that are chosen by names stand for the thesis' only in their order. An article of its author has 75 %
+that are chosen by name stand for the thesis' only in their order. An article of its author has 75 %
 after 10 epochs and 81.0 % after 13. Each network is one training run with one seed, and computed in
 {found["net-real-0"]["training"]["precision"]}.
 
@@ -297,7 +297,7 @@ OTHER_FINALS = {
 position", and describes following one's tail as what others do. Above it takes the first of the
 valid moves with the deepest corridors; here it follows its tail:""",
     "final-default": """With the default of our `deterministic`, which goes for any food while it is
-short, and whose corridors keep three steps away from rivals, which the thesis does not describe:""",
+short, and whose corridors keep three steps away from rivals, which the thesis does not give:""",
 }
 
 
