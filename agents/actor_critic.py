@@ -22,7 +22,9 @@ try:
     from ludoteca.agents.networks.runner import Precision, Runner
     from ludoteca.agents.networks.weights import find_weights
 except ImportError as error:
-    raise ImportError('agents with networks need "ludoteca[train]"') from error
+    raise ImportError(
+        'agents with networks need PyTorch and safetensors: pip install "ludoteca[train]"'
+    ) from error
 
 # What runs a network: planes [K, planes, rows, columns] -> its outputs, float32 [K, outputs].
 Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]

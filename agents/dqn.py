@@ -19,7 +19,9 @@ try:
     from ludoteca.agents.networks.runner import Precision, Runner
     from ludoteca.agents.networks.weights import find_weights, load_network
 except ImportError as error:
-    raise ImportError('agents with networks need "ludoteca[train]"') from error
+    raise ImportError(
+        'agents with networks need PyTorch and safetensors: pip install "ludoteca[train]"'
+    ) from error
 
 ILLEGAL = -np.inf
 

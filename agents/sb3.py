@@ -21,7 +21,9 @@ try:
 
     from ludoteca.agents.sb3_file import read_policy
 except ImportError as error:
-    raise ImportError('agents by SB3 need it: pip install "ludoteca[train]"') from error
+    raise ImportError(
+        'the agent sb3 needs Stable-Baselines3: pip install "ludoteca[train]"'
+    ) from error
 
 Scores = Callable[[Any, Any], torch.Tensor]  # (policy, observations) -> scores [K, num_actions]
 

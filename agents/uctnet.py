@@ -21,7 +21,9 @@ try:
     )
     from ludoteca.agents.networks.weights import find_weights
 except ImportError as error:
-    raise ImportError('agents with networks need "ludoteca[train]"') from error
+    raise ImportError(
+        'agents with networks need PyTorch and safetensors: pip install "ludoteca[train]"'
+    ) from error
 
 # Nodes of all trees that grow side by side, and trees: more need memory, and are not faster.
 NODES, TREES = 60_000, 256

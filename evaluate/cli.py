@@ -33,7 +33,7 @@ class Command:
             is a function that makes the command from the type annotation of those parameters, see
             `game_parameters`.
         group: if `where` is not a function but a table of further commands: what those are called.
-        resumes: whether the same command continues what an interruption ended.
+        resumes: whether the same command resumes what an interruption ended, wherever it came.
     """
 
     where: str
@@ -62,7 +62,8 @@ def run_commands(
         kind: what the commands are called.
 
     Returns:
-        0, or 2 if the arguments are wrong, or 130 if the user interrupted the command.
+        0, or 2 if the arguments are wrong, or 130 if the user interrupted the command, or 128 and
+        the number of another signal that stopped it.
     """
     name, *rest = arguments or [""]
     if name in ("", "help", "-h", "--help") and not rest:
@@ -103,7 +104,10 @@ def run_command(command: Command, arguments: Sequence[str], prog: str) -> int:
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interruption:
+        number = getattr(interruption, "signal", None)
+        if number is not None:  # the command has stopped in good order, and said where
+            return int(128 + number)
         again = "; the same command resumes" if command.resumes else ""
         print(f"interrupted{again}", file=sys.stderr)
         return INTERRUPTED

@@ -83,7 +83,10 @@ def ladder(
     out = run if out is None else out
     copies = sorted(kept(run))
     if not copies:
-        raise ValueError(f"{run} has no copies of a network: train with --keep-every")
+        raise ValueError(
+            f"{run} has no copies of a network: train with --keep-every, or with "
+            "`ludoteca train GAME --set keep_every=100`"
+        )
     rungs = [Rung(f"{count:,} games", agent.format(path=path), count) for count, path in copies]
     rungs += [Rung(spec, spec, None) for spec in against]
     game = load_weights(copies[0][1])[1]["game"]

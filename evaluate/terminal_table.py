@@ -120,7 +120,7 @@ class TerminalTable:
         """Yield the lines of one row, whose cells may have several."""
         blocks = []
         for k, size in enumerate(columns, first):
-            lines = wrap(cells[k], max(size, 1)) if self._wraps(k) or heading else [cells[k]]
+            lines = wrapped(cells[k], size) if self._wraps(k) or heading else [cells[k]]
             left = k < self._texts or self._wraps(k)
             blocks.append(
                 [line.ljust(size) if left else line.rjust(size) for line in lines or [""]]
@@ -142,8 +142,9 @@ class TerminalTable:
                 if k > 0 and cell and len(head) + len(cell) <= width:
                     yield head + cell, ""
                 elif k > 0 and cell:
-                    yield f"  {heading}", ""
-                    whole = wrap(cell, max(width - 4, 1)) if self._wraps(k) else [cell]
+                    if heading:
+                        yield f"  {heading}", ""
+                    whole = wrapped(cell, width - 4) if self._wraps(k) else [cell]
                     yield from ((f"    {line}", "") for line in whole)
             yield from self._below(row, width)
 
@@ -155,6 +156,16 @@ class TerminalTable:
 
     def _wraps(self, k: int) -> bool:
         return self._sentences and k == len(self.headings) - 1
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return a text in lines of at most so many characters, broken at spaces and hyphens.
+
+    Words that are longer than a line, such as spec strings, are broken as `pieces` does.
+    """
+    width = max(width, 1)
+    lines = wrap(text, width, break_long_words=False)
+    return [piece for line in lines for piece in pieces(line, width)]
 
 
 def pieces(name: str, width: int) -> list[str]:

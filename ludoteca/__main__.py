@@ -45,7 +45,6 @@ COMMANDS = {
         "ludoteca.train.train_command:train_command",
         "Train a network that plays a game.",
         of_game=True,
-        resumes=True,
     ),
     "rating": Command(
         "ludoteca.evaluate.rating_command:rating",

@@ -21,7 +21,7 @@ class RoundConfig:
     """
 
     folder: Path = Path("runs/training")
-    """Where everything is written; a run that was interrupted goes on from there."""
+    """Where everything is written; an interrupted run resumes from there."""
     game: str = "hex:board_size=5"
     """The game as a spec string."""
     games: int = 20_000
@@ -86,7 +86,7 @@ class RoundConfig:
     """Threads of the network, when it plays and when it learns. More than one are worth it without
     `pipeline`; another number rounds differently, and so gives another network."""
     save_seconds: float = 120.0
-    """Time between checkpoints to go on from; without effect on what is learned."""
+    """Time between checkpoints, from which a run resumes; without effect on what is learned."""
     minutes: float | None = None
     """Stop within this time, compiling, evaluations and the report included; the same command
     resumes the run."""
@@ -136,7 +136,7 @@ class EpochConfig:
     data: tuple[Path, ...]
     """Files of games."""
     folder: Path = Path("runs/epochs")
-    """Where everything is written; a run that was interrupted goes on from there."""
+    """Where everything is written; an interrupted run resumes from there."""
     games: int | None = None
     """How many games of the data are used, the first ones; by default all."""
     validation: float = 0.1

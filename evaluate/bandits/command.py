@@ -22,7 +22,7 @@ def reproduce(
 ) -> None:
     """Find the best constant of UCB1 for each number of arms, as the thesis did.
 
-    Interrupted or killed, it goes on where it was when the same command is given again.
+    Interrupted or killed, it resumes where it was when the same command is given again.
 
     To distribute the full size, start it with --full --shard 0/8 to --full --shard 7/8, with one
     shared folder or each with its own. A shard stops where it needs what others find: join the

@@ -155,8 +155,8 @@ def _noise(found: Records) -> Conclusion:
         "... because its labels are noisy",
         verdict(more),
         f"behind a teacher without chance a network falls {signed(clear)}, behind flat Monte Carlo "
-        f"{signed(gap)}, difference {signed(more)}; of its moves {ceilings} could be foretold, "
-        f"and the networks foretell {reached}",
+        f"{signed(gap)}, difference {signed(more)}; of its moves {ceilings} could be predicted, "
+        f"and the networks predict {reached}",
     )
 
 
@@ -172,7 +172,7 @@ def _bands(found: Records) -> Conclusion:
 def _real(found: Records) -> Conclusion:
     ahead = scores(found["final"], (0, -1, 0, 1))
     return Conclusion(
-        "a network taught by recorded games plays better than flat Monte Carlo",
+        "a network that imitates recorded games plays better than flat Monte Carlo",
         verdict(ahead),
         f"score in the final: {signed(ahead)} more",
     )

@@ -169,7 +169,7 @@ def simulated_section(found: Records, names: Names) -> str:
                 f"{100 * told[spec]['agreement']:.1f}",
             )
         )
-    headings = (*NETWORK_HEADINGS, "thesis, %", "could be foretold, %", "agrees with itself, %")
+    headings = (*NETWORK_HEADINGS, "thesis, %", "could be predicted, %", "agrees with itself, %")
     asked = found["agreement"]["agents"][0]["moves"]
     first = found[TAUGHT[0]]
     epochs, precision = first["settings"]["epochs"], first["training"]["precision"]
@@ -179,12 +179,12 @@ The thesis' network: six convolutions with 24 filters, means over the board, lay
 It learns the moves of agents in games against themselves, with the thesis' optimizer, but for
 {epochs} epochs at most and in {precision}, which the thesis does not speak of; a best epoch near
 the last one means that more would have helped a little. Each network is one training run with one
-seed. `foretold`: how many moves of games that it did not learn from it tells right;
+seed. `predicted`: the share of moves that it predicts, in games that it did not learn from;
 the thesis' best beside it.
 
 A teacher that chooses by chance does not always answer the same. {asked:,} positions of such games
 were put to each teacher again and again: `agrees with itself` is the share of pairs of answers that
-are equal, and `could be foretold` how often an answer is the most frequent one of all others, about
+are equal, and `could be predicted` how often an answer is the most frequent of all others, about
 the most that a pupil can reach. The deterministic agent is a teacher without chance, for
 comparison.
 
@@ -206,7 +206,7 @@ one that comes with Kaggle's environment):
 {competition_table(found["without-real"], names)}"""
 
 
-NETWORK_HEADINGS = ("moves of", "games", "moves", "epochs", "minutes", "foretold, %")
+NETWORK_HEADINGS = ("moves of", "games", "moves", "epochs", "minutes", "predicted, %")
 
 
 def network_cells(one: Mapping[str, Any]) -> tuple[str, ...]:
@@ -236,7 +236,7 @@ def real_section(found: Records, names: Names) -> str:
 The thesis' network again, with the moves of four groups of agents, the weakest first. The thesis
 takes games of Kaggle's competition, and agents by their ratings. The games here are not of the
 competition: public agents played them offline, against each other, in Kaggle's environment. Groups
-that are told by names stand for the thesis' only in their order. An article of its author has 75 %
+that are chosen by name stand for the thesis' only in their order. An article of its author has 75 %
 after 10 epochs and 81.0 % after 13. Each network is one training run with one seed, and computed in
 {found["net-real-0"]["training"]["precision"]}.
 
@@ -250,7 +250,7 @@ better one comes first, alone. Both had as many epochs; those of all moves are l
 {table(MATCH_HEADINGS, match_rows(found, ("all-or-best",), names), texts=2)}
 
 These are two networks, one of each kind: whether other trainings would differ so, one match does
-not tell."""
+not show."""
 
 
 def whose(one: Mapping[str, Any]) -> list[str]:
@@ -297,7 +297,7 @@ OTHER_FINALS = {
 position", and describes following one's tail as what others do. Above it takes the first of the
 valid moves with the deepest corridors; here it follows its tail:""",
     "final-default": """With the default of our `deterministic`, which goes for any food while it is
-short, and whose corridors keep three steps away from rivals, which the thesis does not tell:""",
+short, and whose corridors keep three steps away from rivals, which the thesis does not give:""",
 }
 
 

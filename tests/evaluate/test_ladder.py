@@ -66,5 +66,6 @@ def test_the_command_line_takes_the_folder_first(tmp_path, monkeypatch, capsys):
     )
     assert main() == 2
     assert capsys.readouterr().err == (
-        f"ladder: {tmp_path} has no copies of a network: train with --keep-every\n"
+        f"ladder: {tmp_path} has no copies of a network: train with --keep-every, or with "
+        "`ludoteca train GAME --set keep_every=100`\n"
     )

@@ -585,7 +585,7 @@ def test_conclusions_by_hand(folder):
     assert told["a network that flat Monte Carlo teaches plays badly"].verdict == HOLDS
     noisy = told["... because its labels are noisy"]  # both fall behind by 2/3 or -2/3
     assert noisy.verdict == OPEN
-    assert "87.5 %, 87.5 %, 87.5 %, 87.5 % could be foretold" in noisy.evidence
+    assert "87.5 %, 87.5 %, 87.5 %, 87.5 % could be predicted" in noisy.evidence
     assert len(told) == 8
     del found["factors"], found["final"]
     assert len(list(conclusions(found))) == 4

@@ -62,6 +62,16 @@ def test_sentences_are_wrapped_at_words():
         assert max(map(len, out.splitlines())) <= width
 
 
+def test_spec_strings_in_sentences_break_between_parameters():
+    shown = TerminalTable(("", ""), sentences=True)
+    shown.add("spec", "tictactoe:board_size=15,line=5")
+    assert printed(shown, 31).split() == ["spec", "tictactoe:board_size=15,", "line=5"]
+    assert printed(shown, 24).split() == ["spec", "tictactoe:", "board_size=15,line=5"]
+    assert all(line.strip() for line in printed(shown, 24).splitlines())
+    for width in range(1, 60):
+        assert max(map(len, printed(shown, width).splitlines())) <= max(width, 5)
+
+
 def test_rows_have_a_cell_for_each_heading():
     with pytest.raises(ValueError, match="expected 4 cells, got 2"):
         table().add("random", "1")

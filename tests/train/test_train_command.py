@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import signal
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import torch
 import tyro
 
+from ludoteca.__main__ import main
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.train import pace
@@ -20,6 +22,7 @@ from ludoteca.train.algorithms import ALGORITHMS, choose_algorithm
 from ludoteca.train.alphazero.config import Config as AlphaZeroConfig
 from ludoteca.train.dqn.__main__ import parse as parse_dqn
 from ludoteca.train.equivalent import equivalent_command, with_settings
+from ludoteca.train.interruption import Interrupted
 from ludoteca.train.pace import Pace, measure_pace, plan
 from ludoteca.train.presets import PRESETS, preset_config
 from ludoteca.train.timed_run import TimedRun, default_folder
@@ -218,3 +221,22 @@ def test_small_games_are_learned_in_a_minute(spec, tmp_path, monkeypatch):
     seats = next(one["seats"] for one in results["evaluation"] if one["opponent"] == "random")
     for seat in seats:
         assert seat["losses"] <= 0.15 * seat["games"]
+
+
+@pytest.mark.parametrize(
+    ("stop", "status", "printed"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted\n"),  # nothing was saved: nothing can be resumed
+        (Interrupted(signal.SIGINT), 130, ""),  # the run itself has said what was saved
+        (Interrupted(signal.SIGTERM), 143, ""),
+    ],
+)
+def test_an_interrupted_command_promises_only_what_was_saved(
+    stop, status, printed, monkeypatch, capsys
+):
+    def interrupt(self):
+        raise stop
+
+    monkeypatch.setattr(TimedRun, "train", interrupt)
+    assert main(["train", "tictactoe"]) == status
+    assert capsys.readouterr().err == printed

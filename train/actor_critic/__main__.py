@@ -3,7 +3,7 @@
 `python -m ludoteca.train.actor_critic` learns by proximal policy optimization, one network in all
 seats, against itself, a league of agents and its own past; with `--method search`, from searches.
 With `document` it does what Martín Miralles, "Hungry Geese" (UIB, 2021), section 5, describes. All
-settings can be changed; the defaults below are those of the preset. An interrupted run goes on, to
+settings can be changed; the defaults below are those of the preset. An interrupted run resumes, to
 the same result, when the same command is given again.
 """
 

@@ -1,7 +1,7 @@
 """AlphaZero: a network learns from games of its own search, from nothing but the rules.
 
 `python -m ludoteca.train.alphazero --game connect4` works for every game of two players who move in
-turn. An interrupted run goes on, to the same result, when the same command is given again.
+turn. An interrupted run resumes, to the same result, when the same command is given again.
 """
 
 from typing import Any

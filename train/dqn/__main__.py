@@ -4,7 +4,7 @@
 network, double, dueling, several steps, prioritized replay, masked negamax targets.
 `python -m ludoteca.train.dqn document` has the settings of Tanaka, "Inteligencia artificial para o
 jogo de Hex" (2018). All settings can be changed; the defaults below are those of the preset. An
-interrupted run goes on, to the same result, when the same command is given again.
+interrupted run resumes, to the same result, when the same command is given again.
 """
 
 import sys

@@ -2,10 +2,10 @@
 
 `python -m ludoteca.train.supervised --data games.npz` learns moves and how the games ended, with
 what has proved useful since the document; `cnn:FOLDER` plays such a network, `ac:FOLDER` plays it
-with a search, and `python -m ludoteca.train.actor_critic --start-from FOLDER` goes on from there.
+with a search, and `python -m ludoteca.train.actor_critic --start-from FOLDER` continues from there.
 With `document`, it builds and trains the network of Martín Miralles, "Hungry Geese" (UIB, 2021),
 section 2.4. All settings can be changed; the defaults below are those of the preset. An interrupted
-run goes on, to the same result, when the same command is given again.
+run resumes, to the same result, when the same command is given again.
 """
 
 import sys

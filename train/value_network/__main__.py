@@ -2,7 +2,7 @@
 
 `python -m ludoteca.train.value_network --data games.npz` builds the network of Sancho and
 Fernández' Othello document and trains it as they did: Adam, mean squared error. An interrupted run
-goes on, to the same result, when the same command is given again.
+resumes, to the same result, when the same command is given again.
 """
 
 import tyro
