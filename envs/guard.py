@@ -31,7 +31,7 @@ def main() -> None:
     child = os.fork()
     if child == 0:
         _become(command, guard)
-    with contextlib.suppress(OSError):  # the child does the same: whoever comes first
+    with contextlib.suppress(OSError):  # the child does the same: the first one counts
         os.setpgid(child, child)
     for number in FORWARDED:
         signal.signal(number, lambda number, frame: kill_group(child, number))

@@ -121,7 +121,7 @@ def add(match: Positional[Path]) -> None:
 
 
 def check(agent: Positional[str], games: int = 100, seed: int = 7) -> None:
-    """Play the matches of a card again, and tell whether the network plays as well as it says.
+    """Play the matches of a card again; raise an error if the network plays otherwise.
 
     Args:
         agent: the network as an agent, such as `ac:geese`.

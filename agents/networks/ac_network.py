@@ -15,7 +15,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
 
 Kind = Literal["torus", "residual", "document"]
-SLOPE = 0.3  # of LeakyReLU: the documents do not tell it; this is the default of Keras 2
+SLOPE = 0.3  # of LeakyReLU: the documents do not give it; this is the default of Keras 2
 
 
 @dataclass(frozen=True)

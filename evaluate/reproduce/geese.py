@@ -46,8 +46,7 @@ def reproduce(
         out: folder for the report; by default docs/results/geese, and for fast runs a folder in
             `runs`.
         runs: folder for games, networks and matches.
-        fast: learn from few games and play few, in some minutes: it tells nothing, but all of it
-            runs.
+        fast: learn from few games and play few, in some minutes, to see that all of it runs.
         part: "document", flat Monte Carlo and the networks that it teaches; "real", those that
             recorded games teach, and the final; "beyond", self-play from nothing, and the network
             that learned by self-play and comes with the package; or "all". The report keeps what it

@@ -148,7 +148,7 @@ settings are the document's as we read them: last layer zero instead of all weig
 instead of 100 (the ablation below shows why), and convolutions in {precision}, of which the
 document does not speak. Each line is one training run with one seed: its intervals are those of the
 evaluation's games, and say nothing of how other runs with the same settings would end. Of lines
-whose shares are near each other, the order tells nothing.
+whose shares are near each other, the order means nothing.
 
 {table(headings, rows, texts=0)}"""
 
@@ -299,7 +299,7 @@ def how_section(
 
 - Command: `python -m ludoteca.evaluate.reproduce hex`; every run's own command is in its record.
 - Training: {", ".join(spent)}.
-- Losses weigh `1 - plies / (longest game + 1)`: the document does not tell its weights.
+- Losses weigh `1 - plies / (longest game + 1)`: the document does not give its weights.
 - Networks computed in {", ".join(sorted(precisions))} (`--precision auto`), also those with the
   document's settings. That is our choice: the document does not speak of it, and PyTorch's default
   is 32 bits; what difference it makes is not measured.

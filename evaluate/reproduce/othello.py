@@ -36,8 +36,8 @@ def reproduce(
         out: folder for the report; by default docs/results/othello, and for fast runs a folder in
             `runs`.
         runs: folder for games, networks and matches.
-        fast: learn from a small part of the games and play few, in some minutes: it tells nothing,
-            but all of it runs.
+        fast: learn from a small part of the games and play few, in some minutes, to see that
+            all of it runs.
         part: "document", its pipeline and the matches of its agents; "alphazero", those of the
             network that comes with the package; or "all". The report keeps what it has of the
             other part.
