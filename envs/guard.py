@@ -24,6 +24,9 @@ NOT_FOUND = 127  # the exit status of shells for commands that cannot be run
 
 def main() -> None:
     """Run the command to its end, or to that of the parent."""
+    if len(sys.argv) < 4:
+        print("usage: python -I -S guard.py PIPE PARENT COMMAND [ARGUMENT ...]", file=sys.stderr)
+        sys.exit(0 if "--help" in sys.argv else 2)
     pipe, parent, *command = sys.argv[1:]
     # Until the handlers are there, these wait; the child begins with the usual ones.
     signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)

@@ -825,7 +825,10 @@ def test_screenshots(capsys, monkeypatch, spec, agent, tmp_path):
         (["hex", "--pause", "-1"], "pause must be a number from 0 to 60"),
         (["hex", "--screenshot", "a.jpg"], "a.jpg must end in .png"),
         (["hex", "--seed", "-1"], "a seed must be an integer from 0"),
-        (["hex", "--board", "7"], "play does not know --board 7; parameters of hex are --board"),
+        (
+            ["hex", "--board", "7"],
+            "play does not know --board 7 (did you mean --board-size?); parameters of hex are --",
+        ),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(capsys, monkeypatch, arguments, message):

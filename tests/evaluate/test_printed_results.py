@@ -1,7 +1,6 @@
 """What `print` shows of results, at 80 columns, and what the console shows of them (`repr`)."""
 
 import re
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,7 @@ import pytest
 
 from ludoteca.agents.endgame import solve_endgame
 from ludoteca.agents.mcts import MCTSAgent
-from ludoteca.agents.mcts import agent as mcts_agent
 from ludoteca.agents.mcts.report import Candidate, SearchReport
-from ludoteca.agents.mcts.search import make_search
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.forfeits import Forfeit
@@ -175,34 +172,6 @@ def test_moves_are_drawn_at_a_temperature() -> None:
     agent: Any = make_agent("az:hex5,simulations=0,temperature=2.0", game)
     names = {agent.search(game.new(), np.array([k], np.uint64)).name for k in range(20)}
     assert len(names) > 3
-
-
-def test_compiling_is_not_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first call of a compiled function compiles it: that comes before the clock starts."""
-    game = make_game("tictactoe")
-    agent = MCTSAgent(game, simulations=5)
-    events, clock = [], time.perf_counter
-
-    def read() -> float:
-        events.append("clock")
-        return clock()
-
-    def make_watched(*args: Any) -> Any:
-        search = make_search(*args)
-
-        def watched(*values: Any) -> None:
-            events.append("search")
-            search(*values)
-
-        return watched
-
-    monkeypatch.setattr(mcts_agent, "make_search", make_watched)
-    monkeypatch.setattr(mcts_agent.time, "perf_counter", read)
-    first = agent.search(game.new())
-    assert events == ["search", "clock", "search", "clock"]
-    assert replace(agent.search(game.new()), seconds=0.0) == replace(first, seconds=0.0)
-    assert events[4:] == ["clock", "search", "clock"]
-    assert first.simulations == 5
 
 
 def test_solutions_show_what_moves_are_worth() -> None:

@@ -7,6 +7,7 @@ import re
 import runpy
 import shlex
 import sys
+import warnings
 from collections.abc import Iterator
 from functools import wraps
 from pathlib import Path
@@ -148,7 +149,9 @@ def _call(words: list[str]) -> int:
             return _status(end)
     if words[:2] != ["python", "-m"] or not words[2].startswith("ludoteca."):
         raise ValueError(f"no test knows how to check the command {shlex.join(words)}")
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        # Another test may have imported the module.
+        warnings.filterwarnings("ignore", ".* found in sys.modules", RuntimeWarning)
         patch.setattr(sys, "argv", [words[2], *words[3:]])
         try:
             runpy.run_module(words[2], run_name="__main__", alter_sys=False)

@@ -84,10 +84,10 @@ def _threads():
         {"games": 5_000, "games_per_round": 200, "batch_size": 256, "replay_ratio": 6.0},
         {
             "method": "search",
-            "games": 1_000,
+            "games": 1_500,
             "games_per_round": 100,
             "batch_size": 128,
-            "replay_ratio": 8.0,
+            "replay_ratio": 16.0,
             "simulations": 24,
             "search_share": 0.5,
             "window": 5_000,

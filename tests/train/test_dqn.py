@@ -471,7 +471,8 @@ def test_a_finished_run_leaves_a_report(finished):
     for part in results["evaluation"]:
         for seat in part["seats"]:
             assert seat["games"] == 30
-            assert f"| {part['opponent']} | {seat['seat']} | 30 | {seat['wins']} |" in text
+            games = "30 (all the same)" if seat["distinct"] == 1 else "30"
+            assert f"| {part['opponent']} | {seat['seat']} | {games} | {seat['wins']} |" in text
     assert [part["opponent"] for part in results["evaluation"]] == [
         "mixed:x=0.2", "heuristic", "random",
     ]  # fmt: skip
