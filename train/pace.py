@@ -2,16 +2,20 @@
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
+from ludoteca.envs.clock import clock
 from ludoteca.train.algorithms import Algorithm
 from ludoteca.train.evaluation import evaluate
 from ludoteca.train.settings import AUTO
 
-ROLLOUT = 64  # games of a rollout of the trial
+COMPILED = 4  # games of a rollout that only compiles
+ROLLOUT = 64  # games of a rollout that is measured
 TRIAL_SHARE = 0.08  # of the time of the run
 LEAST_TRIAL, LONGEST_TRIAL = 2.0, 30.0  # seconds
 TEST_GAMES = 4  # in each seat against each opponent of the trial
@@ -30,7 +34,7 @@ class Pace:
     Attributes:
         games: games a second that are played and learned from.
         test_seconds: seconds of a game in each seat against each opponent of evaluations.
-        ready: when all code was compiled, by the clock of the measurement.
+        ready: when all code was compiled, by `time.monotonic()`.
     """
 
     games: float
@@ -62,26 +66,49 @@ def plan(config: Any, pace: Pace, seconds: float, left: float) -> dict[str, int]
     return {"games": games, "evaluate_every": -(-games // (EVALUATIONS - 1)), **counts}
 
 
-def measure_pace(
-    algorithm: Algorithm, config: Any, seconds: float, clock: Callable[[], float] = time.monotonic
-) -> Pace:
+def measure_pace(algorithm: Algorithm, config: Any, seconds: float) -> Pace:
     """Return how fast a run is, after all code is compiled.
 
-    The first rollouts of a run with the same settings are played and learned from, in a temporary
-    folder.
+    A few games with the same settings are played and learned from, in a temporary folder: first as
+    few as possible, which compiles, then as many as fit into a small part of the time.
 
     Args:
         algorithm: of the run.
         config: its settings; the number of games is not used.
         seconds: how long the run is to take.
-        clock: the present time, in seconds.
     """
-    trial_seconds = min(max(TRIAL_SHARE * seconds, LEAST_TRIAL), LONGEST_TRIAL)
-    rollout = ROLLOUT if config.games_per_round == AUTO else config.games_per_round
+    limit = min(max(TRIAL_SHARE * seconds, LEAST_TRIAL), LONGEST_TRIAL)
     workers = getattr(config, "workers", 1)
+    with _trial(algorithm, config, workers * -(-COMPILED // workers)) as training:
+        steps = training.run()
+        for _ in range(2):  # the second rollout is played while the first is learned
+            next(steps)
+        steps.close()
+        _evaluation_seconds(training, 1)
+    ready = time.monotonic()
+    rollout = ROLLOUT if config.games_per_round == AUTO else config.games_per_round
+    with _trial(algorithm, config, workers * -(-rollout // workers)) as training:
+        training.monitor.deadline = ready + limit
+        for _ in training.run():
+            if time.monotonic() > ready + limit / 2:
+                break
+        # A rollout that has not ended by the deadline counts in part.
+        games = max(training.progress, 1.0) / max(training.learning_seconds, 1e-6)
+        training.monitor.deadline = inf
+        count, spent = TEST_GAMES, _evaluation_seconds(training, 1)
+        if TEST_GAMES * spent < limit:
+            spent = _evaluation_seconds(training, TEST_GAMES)
+        else:
+            count = 1
+        return Pace(games, max(spent, 1e-6) / count, ready)
+
+
+@contextmanager
+def _trial(algorithm: Algorithm, config: Any, games_per_round: int) -> Iterator[Any]:
+    """Begin a run without an end in a temporary folder; afterwards nothing is left of it."""
     trial: dict[str, Any] = {
         "games": 10**9,
-        "games_per_round": -(-rollout // workers) * workers,
+        "games_per_round": games_per_round,
         "log_every": 10**9,
         "evaluate_every": 10**9,
         "evaluate_games": 1,
@@ -93,18 +120,8 @@ def measure_pace(
         trial["warm_up"] = 1
     with tempfile.TemporaryDirectory() as folder:
         training = algorithm.make(replace(config, folder=Path(folder) / "trial", **trial))
-        steps = training.run()
         try:
-            for _ in range(2):  # compiles: the second rollout is played while the first is learned
-                next(steps)
-            before, ready = training.games, clock()
-            while training.games == before or clock() - ready < trial_seconds:
-                next(steps)
-            games = (training.games - before) / (clock() - ready)
-        finally:
-            steps.close()
-        try:
-            return Pace(games, _test_seconds(training, clock), ready)
+            yield training
         finally:
             training.metrics.close()
             close = getattr(training.player, "close", None)
@@ -112,9 +129,9 @@ def measure_pace(
                 close()
 
 
-def _test_seconds(training: Any, clock: Callable[[], float]) -> float:
-    """Return how long a game in each seat against each opponent takes."""
+def _evaluation_seconds(training: Any, games: int) -> float:
+    """Return how many seconds so many games in each seat against each opponent take."""
     begun = clock()
     for opponent in dict.fromkeys((*training.opponents(), "random")):
-        evaluate(training.game, training.candidate(), opponent, TEST_GAMES, seed=0)
-    return max(clock() - begun, 1e-6) / TEST_GAMES
+        evaluate(training.game, training.candidate(), opponent, games, seed=0)
+    return clock() - begun
