@@ -14,12 +14,13 @@ from collections.abc import Mapping, Sequence
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
 from shutil import which
-from signal import SIGINT
+from signal import SIGCONT, SIGINT
 from types import TracebackType
 from typing import Any, Self
 
 from ludoteca.envs import guard
 
+GRACE = 5.0  # seconds that a guard gets to kill its command, before it is killed itself
 PATIENCE = 30.0  # seconds that a command gets to save its work after an interrupt
 
 
@@ -58,6 +59,11 @@ class Child(subprocess.Popen[Any]):
     def kill(self) -> None:
         """Kill the command and all its processes."""
         self._close()
+        self.send_signal(SIGCONT)  # the command may have stopped its guard
+        try:
+            self.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            super().kill()
 
     def __del__(self) -> None:
         """Kill what is still running."""

@@ -138,3 +138,14 @@ def test_commands_that_do_not_heed_an_interrupt_are_killed():
     assert are_gone(pids)
     with pytest.raises(RuntimeError, match="interrupted before 'sh' began"):
         children.run(["sh", "-c", "true"])
+
+
+def test_a_command_that_has_stopped_its_guard_is_killed():
+    stopping = "kill -STOP $PPID; echo $$; exec sleep 600"
+    child = Child(["sh", "-c", stopping], stdout=subprocess.PIPE, text=True)
+    pids = pids_of(child)
+    begun = time.monotonic()
+    child.kill()
+    assert time.monotonic() - begun < 4
+    assert are_gone([child.pid, *pids])
+    child.stdout.close()
