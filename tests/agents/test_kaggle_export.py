@@ -153,7 +153,7 @@ def test_the_command_has_help(capsys):
         main(["export", "--help"])
     told = " ".join(capsys.readouterr().out.split())
     assert told.startswith("usage: ludoteca export [-h] {geese} --agent AGENT --out FILE")
-    assert "how the weights of a network are kept in the file" in told
+    assert "numbers in which the weights of a network are kept" in told
 
 
 # Bundles.

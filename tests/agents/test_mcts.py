@@ -369,7 +369,7 @@ def test_time_is_kept_however_long_a_simulation_takes(
         counts.append(count)
         return sum(counts) >= 200_000
 
-    monkeypatch.setattr("ludoteca.agents.mcts.clock.time.perf_counter", lambda: now)
+    monkeypatch.setattr("ludoteca.agents.mcts.clock.clock", lambda: now)
     search_for(0.1, 0.0, run)
     assert now >= 0.1
     assert now <= max(0.1 + max(0.1 / 20, cost), 8 * cost)  # the first look is after eight

@@ -454,8 +454,8 @@ def test_it_beats_three_geese():
     ("game", "spec", "message"),
     [
         ("tron", "mcts:solver=True", "no parameter 'solver' where all move at once, as in tron"),
-        ("tron", "mcts:amaf=rave", "no parameter 'amaf' where all move at once"),
-        ("tron", "mcts:mast=gibbs", "no parameter 'mast' where"),
+        ("tron", "mcts:amaf=rave", r"no parameter 'amaf' .*where all move at once"),
+        ("tron", "mcts:mast=gibbs", r"no parameter 'mast' .*where all move at once"),
         ("hungry_geese", "mcts:decisive=win", "no parameter 'decisive' where .* hungry_geese"),
         (
             "connect4",

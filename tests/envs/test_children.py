@@ -45,7 +45,8 @@ def test_a_command_and_its_children_end_with_the_parent(number):
 
 
 def test_they_end_with_the_parent_although_a_fork_of_it_lives():
-    forking = "import os\nprint(os.fork() or os.getpid(), flush=True)\ntime.sleep(600)"
+    # Written at once, so that lines of several processes do not mix.
+    forking = "import os\nos.write(1, b'%d\\n' % (os.fork() or os.getpid()))\ntime.sleep(600)"
     with start(PARENT.replace("time.sleep(600)", forking), FAMILY) as parent:
         # Lines of the command, of the fork and of the parent, in any order: the first has two.
         *single, pids = sorted((pids_of(parent) for _ in range(3)), key=len)
