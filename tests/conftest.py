@@ -10,6 +10,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("LUDOTECA_COMPILE_MESSAGES", "0")
 # Compiling makes many small objects that stay: looking for garbage among them is a twentieth of it.
 gc.set_threshold(100_000, 50, 50)
-# Shells start commands in the background with Ctrl-C ignored, and what tests start would inherit it.
+# A shell may ignore Ctrl-C in commands in the background, and what tests start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
