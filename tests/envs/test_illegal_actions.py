@@ -508,7 +508,8 @@ def test_seats_and_opponents_that_make_no_sense_together(make: Make) -> None:
         ("", "unknown game ''"),
         (
             "hex:size=5",
-            r"hex has no parameter 'size' \(did you mean 'board_size'\?\); it has board_size, ",
+            r"hex has no parameter 'size' \(did you mean 'board_size'\?\); "
+            "it has board_size, first, swap",
         ),
         ("hex:board_size=1", "board_size must be an integer from 2 to 19, got 1"),
         ("hex:board_size=5.0", "board_size must be an integer from 2 to 19, got 5.0"),

@@ -827,7 +827,8 @@ def test_screenshots(capsys, monkeypatch, spec, agent, tmp_path):
         (["hex", "--seed", "-1"], "a seed must be an integer from 0"),
         (
             ["hex", "--board", "7"],
-            "play does not know --board 7 (did you mean --board-size?); parameters of hex are --",
+            "play does not know --board 7 (did you mean --board-size?); "
+            "parameters of hex are --board",
         ),
     ],
 )
