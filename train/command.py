@@ -244,3 +244,5 @@ def run_command(name: str, main: Callable[[], Any]) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(128 + signal.SIGINT)  # at once: other threads may still play or compile
+    finally:
+        _begun = None

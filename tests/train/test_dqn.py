@@ -24,6 +24,7 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match
+from ludoteca.train import command
 from ludoteca.train.demo import DEMO
 from ludoteca.train.dqn.__main__ import main, parse
 from ludoteca.train.dqn.config import DOCUMENT, MODERN, Config
@@ -513,7 +514,10 @@ def test_a_finished_run_can_be_reported_again(finished):
     assert again["evaluation"] == results["evaluation"]
 
 
-def test_time_ends_a_run_that_then_goes_on(tmp_path, capsys):
+def test_time_ends_a_run_that_then_goes_on(tmp_path, capsys, monkeypatch):
+    # A command that this process ran long ago does not count.
+    monkeypatch.setattr(command, "STARTED", time.monotonic() - 3600)
+    command.run_command("test", lambda: None)
     warm = replace(TINY, folder=tmp_path / "warm", games=120)  # compiles, and imports the report's
     assert main(warm) is not None
     capsys.readouterr()
