@@ -77,22 +77,24 @@ def check_channels_last(channels_last: Any) -> bool:
     return bool(choice("channels_last", plain, (False, True)))
 
 
-def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return the type of observations.
+def check_dtype(
+    dtype: DTypeLike, name: str = "dtype", allowed: Sequence[str] = DTYPES
+) -> np.dtype[Any]:
+    """Return the type of observations, or of what else `name` says.
 
     Raises:
-        ValueError: if it is not one of `DTYPES`, in any of NumPy's ways to write them.
+        ValueError: if it is not one of `allowed`, in any of NumPy's ways to write them.
     """
     if isinstance(dtype, str | type | np.dtype):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # names that NumPy will drop
             try:
-                name = np.dtype(dtype).name
+                given = np.dtype(dtype).name
             except (TypeError, ValueError):
-                name = ""
-        if name in DTYPES:
-            return np.dtype(name)
-    raise ValueError(f"dtype must be one of {', '.join(map(repr, DTYPES))}, got {dtype!r}")
+                given = ""
+        if given in allowed:
+            return np.dtype(given)
+    raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {dtype!r}")
 
 
 def check_actions_of(agents: Sequence[str], actions: Any) -> Mapping[str, Any]:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.envs.answers import Answers, Tables
@@ -112,11 +111,6 @@ class Lanes:
         self.history = np.zeros((count, 1 + plies if record else 0), np.int16)
         self._scratch = np.zeros(num_threads, scratch_dtype(game))
         self._team = self._new_team()
-
-    def observation_space(self, *leading: int) -> spaces.Box:
-        """Return the space of observations with `leading` axes before the planes."""
-        shape = (*leading, *self.observation_shape)
-        return spaces.Box(0, self.game.observation_high, shape, self.dtype.type)
 
     def reset(
         self,
