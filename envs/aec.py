@@ -8,13 +8,13 @@ from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 from pettingzoo import AECEnv
 
-from ludoteca.envs.arguments import check_options, check_seed, of_agent
+from ludoteca.envs.arguments import check_flag, check_options, check_seed, of_agent
 from ludoteca.envs.converted import OneByOne, no_game
 from ludoteca.envs.game import Game
 from ludoteca.envs.lane import EVERY_SEAT
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.observation import KEYS, ObservationFormat
-from ludoteca.envs.params import choice, integer, keyword_names
+from ludoteca.envs.params import integer, keyword_names
 from ludoteca.envs.picture import Picture
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.single import as_action
@@ -45,14 +45,10 @@ def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
     return GameAECEnv(made, **options)
 
 
-def idle_mask(game: Game, keep_agents: Any) -> NDArray[np.int8]:
-    """Return the mask of an agent that cannot act: zeros, or `NO_OP` alone with `keep_agents`.
-
-    Raises:
-        ValueError: if `keep_agents` is not a boolean.
-    """
+def idle_mask(game: Game, keep_agents: bool) -> NDArray[np.int8]:
+    """Return the mask of an agent that cannot act: zeros, or `NO_OP` alone with `keep_agents`."""
     mask = np.zeros(game.num_actions, np.int8)
-    mask[NO_OP] = choice("keep_agents", keep_agents, (False, True))
+    mask[NO_OP] = keep_agents
     return mask
 
 
@@ -136,7 +132,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             else game.num_players * integer("max_cycles", max_cycles, 1, 2**31)
         )
         self._action = np.zeros((1, 1), np.int64)
-        idle = idle_mask(game, keep_agents)
+        idle = idle_mask(game, check_flag("keep_agents", keep_agents))
         self._waiting_mask = self.format.cast(idle)
         self._final_mask = self.format.final_mask(idle)
         self._mover: str | None = None

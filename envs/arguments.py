@@ -67,14 +67,13 @@ def check_render_mode(render_mode: Any, modes: Sequence[str]) -> str | None:
     raise ValueError(f"render_mode must be None or one of {list(modes)}, got {render_mode!r}")
 
 
-def check_channels_last(channels_last: Any) -> bool:
-    """Return whether planes are the last axis.
+def check_flag(name: str, flag: Any) -> bool:
+    """Return a flag, such as `channels_last`, as Python's boolean.
 
     Raises:
-        ValueError: if it is not a boolean.
+        ValueError: if it is not a boolean, Python's or NumPy's.
     """
-    plain = bool(channels_last) if isinstance(channels_last, np.bool_) else channels_last
-    return bool(choice("channels_last", plain, (False, True)))
+    return bool(choice(name, bool(flag) if isinstance(flag, np.bool_) else flag, (False, True)))
 
 
 def check_dtype(

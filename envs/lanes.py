@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.envs.answers import Answers, Tables
-from ludoteca.envs.arguments import check_channels_last, check_dtype
+from ludoteca.envs.arguments import check_dtype, check_flag
 from ludoteca.envs.buffers import Buffers
 from ludoteca.envs.game import Game
 from ludoteca.envs.lane import (
@@ -91,7 +91,7 @@ class Lanes:
         self.width = game.num_players if game.simultaneous and opponent is None else 1
 
         self.dtype = check_dtype(dtype)
-        channels_last = self.channels_last = check_channels_last(channels_last)
+        channels_last = self.channels_last = check_flag("channels_last", channels_last)
         planes, rows, columns = game.observation_shape
         self.observation_shape = (
             (rows, columns, planes) if channels_last else game.observation_shape

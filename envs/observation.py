@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.arguments import check_channels_last, check_dtype
+from ludoteca.envs.arguments import check_dtype, check_flag
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 
@@ -60,7 +60,7 @@ class ObservationFormat:
         end_mask = choice("end_mask", self.end_mask, (None, *END_MASKS)) or "zeros"
         fields = {
             "dtype": check_dtype(self.dtype),
-            "channels_last": check_channels_last(self.channels_last),
+            "channels_last": check_flag("channels_last", self.channels_last),
             "keys": _check_keys(self.keys, kind),
             "mask_dtype": mask_dtype,
             "end_mask": end_mask,

@@ -9,7 +9,13 @@ from numpy.typing import DTypeLike, NDArray
 from pettingzoo import ParallelEnv
 
 from ludoteca.envs.aec import NO_OP, RENDER_MODES, aec_env, idle_mask
-from ludoteca.envs.arguments import check_actions_of, check_options, check_seed, of_agent
+from ludoteca.envs.arguments import (
+    check_actions_of,
+    check_flag,
+    check_options,
+    check_seed,
+    of_agent,
+)
 from ludoteca.envs.converted import InTurn, OneByOne, no_game
 from ludoteca.envs.game import Game
 from ludoteca.envs.lane import RAISE
@@ -116,8 +122,8 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         self._max_cycles = (
             None if max_cycles is None else integer("max_cycles", max_cycles, 1, 2**31)
         )
-        self._keep_agents = bool(keep_agents)
-        self._idle_mask = idle_mask(game, keep_agents)
+        self._keep_agents = check_flag("keep_agents", keep_agents)
+        self._idle_mask = idle_mask(game, self._keep_agents)
         self._actions = np.zeros((1, game.num_players), np.int64)
         self._ready = False
 
