@@ -107,16 +107,16 @@ class SB3VecEnv(VecEnv):
             mask_dtype=mask_dtype,
         )
         num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
-        self._options_of_lanes: dict[str, Any] = {
-            "agent_seat": agent_seat,
-            "illegal_action": illegal_action,
-            "autoreset": SAME_STEP,
-            "num_threads": num_threads,
-            "dtype": self.format.dtype,
-            "channels_last": self.format.channels_last,
-        }
         self.lanes = Lanes(
-            self.game, num_envs, opponent=_needed(opponent), **self._options_of_lanes
+            self.game,
+            num_envs,
+            opponent=_needed(opponent),
+            agent_seat=agent_seat,
+            illegal_action=illegal_action,
+            autoreset=SAME_STEP,
+            num_threads=num_threads,
+            dtype=self.format.dtype,
+            channels_last=self.format.channels_last,
         )
         self.render_mode = check_render_mode(render_mode, ["rgb_array"])
         self._final_mask = self.format.final_mask(np.zeros(self.game.num_actions, np.int8))
@@ -220,16 +220,7 @@ class SB3VecEnv(VecEnv):
             opponent: as when the environment is made. An agent that plays by the model in training
                 gets better along with it.
         """
-        old = self.lanes
-        new = Lanes(self.game, old.count, opponent=_needed(opponent), **self._options_of_lanes)
-        for agent in {id(agent): agent for agent in new.opponents}.values():
-            agent.start(np.arange(old.count))
-        if self._ready:
-            # It is the agent's turn in every lane, so nothing of the old opponents is pending.
-            new.states[:], new.lanes[:] = old.states, old.lanes
-            new.refresh()
-        old.close()
-        self.lanes = new
+        self.lanes.set_opponent(_needed(opponent))
 
     def get_images(self) -> list[NDArray[np.uint8]]:
         """Return a picture of every game; `render` makes one of them all."""

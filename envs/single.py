@@ -138,6 +138,18 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         """Return the agent's legal actions as booleans, shape `[A]`."""
         return self.format.fill(self.lanes.masks[0, 0].astype(np.bool_))
 
+    def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
+        """Let other opponents play from now on; games continue from where they are.
+
+        Args:
+            opponent: as when the environment is made.
+
+        Raises:
+            ValueError: if there is not one for each other seat.
+            TypeError: if something is neither a spec string nor an agent. Nothing has then changed.
+        """
+        self.lanes.set_opponent(opponent)
+
     def replay(self) -> Replay:
         """Return the game so far, to be saved, replayed or shown.
 

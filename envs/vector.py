@@ -223,6 +223,18 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         """Return the legal actions as booleans, as `info["action_mask"]` does."""
         return self.format.fill(self._seen(self.lanes.masks).astype(np.bool_))
 
+    def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
+        """Let other opponents play from now on; games continue from where they are.
+
+        Args:
+            opponent: as when the environment is made, but not None.
+
+        Raises:
+            ValueError: if it was made for self-play, or if there is not one for each other seat.
+            TypeError: if something is neither a spec string nor an agent. Nothing has then changed.
+        """
+        self.lanes.set_opponent(opponent)
+
     def render(self) -> tuple[Any, ...] | None:
         """Return one picture or text per game, as `render_mode` says.
 
