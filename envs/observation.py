@@ -47,6 +47,7 @@ class ObservationFormat:
     end_mask: str | None = None
     is_flat: bool = field(init=False, repr=False, compare=False)
     is_dict: bool = field(init=False, repr=False, compare=False)
+    _is_int8: bool = field(init=False, repr=False, compare=False)  # masks need no conversion
     _as_is: bool = field(init=False, repr=False, compare=False)  # masks are returned unchanged
 
     def __post_init__(self) -> None:
@@ -66,6 +67,7 @@ class ObservationFormat:
             "end_mask": end_mask,
             "is_flat": kind in ("flat", "flat_dict"),
             "is_dict": kind in ("dict", "flat_dict"),
+            "_is_int8": mask_dtype == np.int8,
             "_as_is": mask_dtype == np.int8 and end_mask == "zeros",
         }
         for name, value in fields.items():
@@ -128,13 +130,24 @@ class ObservationFormat:
             masks[~masks.any(-1)] = 1
         return masks
 
+    def final_masks(self, masks: NDArray[np.int8], ended: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return the masks of a batch for the games that ended, and zeros for the others.
+
+        Args:
+            masks: zeros, shape `[B, ..., num_actions]`; changed in place.
+            ended: which games ended. Shape `[B]`.
+        """
+        if self.end_mask == "ones":
+            masks[ended] = 1
+        return self.cast(masks)
+
     def final_mask(self, mask: NDArray[np.int8]) -> NDArray[Any]:
         """Return the mask of a finished game: ones if `end_mask="ones"`, else `mask`."""
         return self.cast(np.ones_like(mask) if self.end_mask == "ones" else mask)
 
     def cast(self, masks: NDArray[np.int8]) -> NDArray[Any]:
         """Return masks of zeros and ones in this format's dtype."""
-        if self.mask_dtype == np.int8:
+        if self._is_int8:
             return masks
         return masks.view(np.bool_) if self.mask_dtype == np.bool_ else masks.astype(np.float32)
 

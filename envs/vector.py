@@ -178,8 +178,9 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
             seeds = [new if one is None else one for one, new in zip(seeds, fresh, strict=True)]
         self.lanes.reset(seeds, which)
         self._ready = True
-        info = self._info(self.lanes.outcome())
-        return self._observation(self.lanes.observations, info), info
+        outcome = self.lanes.outcome()
+        masks = self.format.masks(self._seen(outcome.masks))
+        return self._observation(self.lanes.observations, masks), self._info(outcome, masks)
 
     def step(
         self, actions: NDArray[np.int64]
@@ -206,17 +207,17 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         if given.dtype != np.int64 or not given.flags.carray:
             given = given.astype(np.int64, order="C")
         lanes.step(given.reshape(self.num_envs, -1), outcome)
-        info = self._info(outcome)
+        masks = self.format.masks(self._seen(outcome.masks))
+        info = self._info(outcome, masks)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and outcome.terminated.any():
             ended = outcome.terminated.copy()
             final_info = self._final_info(ended)
-            observations = self._observation(lanes.observations, info)
-            info["final_obs"] = self._observation(lanes.final_observations, final_info)
+            final_masks = final_info["action_mask"]
+            info["final_obs"] = self._observation(lanes.final_observations, final_masks)
             info["_final_obs"], info["_final_info"] = ended, ended.copy()
             info["final_info"] = final_info
-        else:
-            observations = self._observation(lanes.observations, info)
         truncated = np.zeros(self.num_envs, np.bool_)
+        observations = self._observation(lanes.observations, masks)
         return observations, outcome.reward, outcome.terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -253,13 +254,12 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         """End the threads."""
         self.lanes.close()
 
-    def _observation(self, planes: NDArray[Any], info: dict[str, Any]) -> Any:
-        """Return planes in the format of observations, with the masks of `info`."""
-        return self.format.apply(self._seen(planes), info["action_mask"])
+    def _observation(self, planes: NDArray[Any], masks: NDArray[Any]) -> Any:
+        return self.format.apply(self._seen(planes), masks)
 
-    def _info(self, outcome: Outcome) -> dict[str, Any]:
+    def _info(self, outcome: Outcome, masks: NDArray[Any]) -> dict[str, Any]:
         return {
-            "action_mask": self.format.masks(self._seen(outcome.masks)),
+            "action_mask": masks,
             "rewards": outcome.rewards,
             "player": outcome.player,
             "illegal_action": outcome.illegal,
@@ -267,8 +267,9 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
 
     def _final_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
         """Return what `_info` said of the games that ended, in the form of Gymnasium's vectors."""
-        info = self._info(self.lanes.final_outcome())
-        info["action_mask"][~ended] = 0
+        outcome = self.lanes.final_outcome()
+        masks = self.format.final_masks(self._seen(outcome.masks), ended)
+        info = self._info(outcome, masks)
         return info | {f"_{name}": ended.copy() for name in info}
 
     def _seen(self, array: NDArray[Any]) -> NDArray[Any]:
