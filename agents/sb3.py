@@ -202,8 +202,7 @@ def fit_observations(
 
     Args:
         game: the game.
-        space: planes, or a dictionary `{"observation": planes, "action_mask": mask}`; planes may be
-            flattened.
+        space: planes, or a dictionary of planes and mask under any names; planes may be flattened.
         channels_last: whether planes come last; None: as the shape says.
 
     Returns:
@@ -212,8 +211,8 @@ def fit_observations(
     Raises:
         ValueError: if the game's observations do not fit.
     """
-    is_pair = isinstance(space, spaces.Dict) and set(space) == {"observation", "action_mask"}
-    box: Any = space["observation"] if isinstance(space, spaces.Dict) and is_pair else space
+    keys = _keys(game, space)
+    box: Any = space[keys[0]] if keys else space  # type: ignore[index]
     size = int(np.prod(game.observation_shape))
     for last in (False, True) if channels_last is None else (channels_last,):
         planes, rows, columns = game.observation_shape
@@ -226,11 +225,24 @@ def fit_observations(
             "or that with the planes last or flattened"
         )
 
+    mask_dtype = space[keys[1]].dtype if keys else None  # type: ignore[index]
+
     def view(observations: NDArray[Any], masks: NDArray[np.int8]) -> Any:
         seen = observations.reshape(-1, *box.shape)
-        return {"observation": seen, "action_mask": masks} if is_pair else seen
+        if not keys:
+            return seen
+        return {keys[0]: seen, keys[1]: masks.astype(mask_dtype, copy=False)}
 
     return Observer(game, box.dtype, last), view
+
+
+def _keys(game: Game, space: spaces.Space[Any]) -> tuple[str, str] | None:
+    """Return the keys of the planes and the mask in a dictionary; None if there is no such pair."""
+    if not isinstance(space, spaces.Dict) or len(space) != 2:
+        return None
+    pairs = [tuple(space), tuple(reversed(tuple(space)))]
+    fitting = [pair for pair in pairs if space[pair[1]].shape == (game.num_actions,)]
+    return max(fitting, key=lambda pair: "mask" in pair[1], default=None)
 
 
 def draw(logits: NDArray[np.float64], rngs: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -11,12 +11,13 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.train.sb3 import SelfPlayCallback
 
 torch.set_num_threads(1)
-steps = 300_000
+steps = 40 * 128 * 32
 
 
 def new_model(seed):
-    envs = SB3VecEnv("Connect4-v0", 64, opponent="random", agent_seat="random", seed=seed)
-    return MaskablePPO("MlpPolicy", envs, n_steps=64, batch_size=512, n_epochs=4, seed=seed)
+    envs = SB3VecEnv("Connect4-v0", 128, opponent="random", agent_seat="random", seed=seed)
+    options = {"n_steps": 32, "batch_size": 512, "n_epochs": 4, "learning_rate": 1e-3}
+    return MaskablePPO("MlpPolicy", envs, seed=seed, **options)
 
 
 model = new_model(0)
@@ -26,7 +27,7 @@ seconds = time.perf_counter() - start
 model.save("connect4.zip")
 
 against_itself = new_model(1)
-pool = SelfPlayCallback(every=25_000, sampling="prioritized", folder="selves")
+pool = SelfPlayCallback(every=10_000, sampling="prioritized", folder="selves")
 against_itself.learn(steps, callback=pool)
 
 game = model.get_env().get_attr("game")[0]
