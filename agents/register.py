@@ -59,6 +59,11 @@ def register_agent(maker: Any = None, *, name: str | None = None) -> Any:
         raise ValueError(
             f"the name of an agent has lower-case letters, digits and underscores, got {name!r}"
         )
+    if target.partition(":")[0] == name:
+        raise ValueError(
+            f"{target} cannot be registered as {name!r}, the name of its module: {name}:... would "
+            "mean both"
+        )
     again = name in EXTENSIONS and not EXTENSIONS[name].package and AGENTS[name] == target
     taken = {plain_name(one): one for one in [*ALIASES, *AGENTS] if not (again and one == name)}
     if plain_name(name) in taken:

@@ -1,7 +1,8 @@
 """Which agents exist, and how a spec string becomes one.
 
 A spec string begins with the name of a registered agent, or, if there is none of that name, with a
-target, `module:maker` or `path/to/file.py:maker`; parameters may follow after a colon.
+target, `module:maker` or `path/to/file.py:maker`; parameters may follow after a colon. The value of
+the first parameter may stand without its name: so a registered name always comes first.
 """
 
 import importlib
@@ -55,9 +56,8 @@ ALIASES = {
 
 # Agents that are not the package's own, by name.
 EXTENSIONS: dict[str, Extension] = {}
-_makers: dict[
-    str, tuple[Any, Callable[..., Agent]]
-] = {}  # of those and of targets: as loaded, checked
+# What makes those, and the agents of targets: as it was loaded, and as it was checked.
+_makers: dict[str, tuple[Any, Callable[..., Agent]]] = {}
 
 
 def make_agent(spec: str, game: Game) -> Agent:

@@ -23,7 +23,7 @@ def check_game_factory(factory: Any, what: str) -> Callable[..., Game]:
         TypeError: if it is not a function, or returns anything but a `Game`.
         ValueError: if its parameters, or those of its game, are not as they must be.
     """
-    if isinstance(factory, Game) or isinstance(factory, type) or not callable(factory):
+    if isinstance(factory, Game | type) or not callable(factory):
         kind = "a game, not a function that returns it" if isinstance(factory, Game) else "not one"
         raise TypeError(
             f"{what} must be a factory, a function that returns a Game; it is {kind}: "

@@ -75,7 +75,7 @@ def register_game(
         if plain_name(wanted) in taken:
             raise ValueError(
                 f"{target} cannot be registered as {wanted!r}: that is a name of "
-                f"{taken[plain_name(wanted)]} ({game_source(game_id(wanted))})"
+                f"{game_id(wanted)} ({game_source(game_id(wanted))})"
             )
     add_game(id, name, Extension(target, factory=made))
     ALIASES.update(dict.fromkeys(aliases, id))

@@ -1,7 +1,8 @@
 """Which games exist, and how to make one by name.
 
-A spec string begins with the name of a registered game, or, if there is none of that name, with a
-target, `module:factory` or `path/to/file.py:factory`; parameters may follow after a colon.
+A spec string begins with the name of a registered game, or with a target, `module:factory` or
+`path/to/file.py:factory`; parameters may follow after a colon. Parameters have an equal sign, so
+what follows the first colon tells the two apart.
 """
 
 import importlib
@@ -52,8 +53,8 @@ ALIASES = {
 # Games that are not the package's own, by id; their names, by id, are in `_names`.
 EXTENSIONS: dict[str, Extension] = {}
 _names: dict[str, str] = {}
-_factories: dict[str, tuple[Any, Callable[..., Game]]] = {}  # of extensions and targets: as loaded,
-# and as checked
+# The factories of those and of targets: as they were loaded, and as they were checked.
+_factories: dict[str, tuple[Any, Callable[..., Game]]] = {}
 
 
 def make_game(name: str, **params: Any) -> Game:
@@ -68,11 +69,11 @@ def make_game(name: str, **params: Any) -> Game:
         ValueError: if there is no such game or parameter, or a value is out of range.
         ImportError: if the module of a factory, or what it imports, is missing.
     """
-    alias = ALIASES.get(_alias(parse_name(name)), "")
     key, text = split_game(name)
+    alias = ALIASES.get(_alias(parse_name(name)), "") if key in GAMES else ""
     factory = _factory(key)
     known = inspect.signature(factory).parameters
-    given = _given(name, text, known)
+    given = parse_params(name, text, known=known)
     params = parse_spec(alias)[1] | given | params
     name = parse_name(name) if key in GAMES else key
     for key_ in params:
@@ -80,8 +81,11 @@ def make_game(name: str, **params: Any) -> Game:
             near = did_you_mean(key_, known)
             raise ValueError(f"{name} has no parameter {key_!r}{near}; it has {', '.join(known)}")
     game = factory(**params)
-    if key not in GAMES:
-        object.__setattr__(game, "_target", key)  # its spec string; the dataclass is frozen
+    # The spec string of a game that is not registered is its target; the dataclass is frozen.
+    if key in GAMES:
+        vars(game).pop("_target", None)
+    else:
+        vars(game)["_target"] = key
     return game
 
 
@@ -110,16 +114,17 @@ def split_game(spec: str) -> tuple[str, str]:
         ImportError: if the module of a target is missing.
     """
     name = parse_name(spec)
-    found = _registered(name)
-    if found:
-        return found, spec.partition(":")[2]
-    split = split_target(spec)
+    found, split = _registered(name), split_target(spec)
     if split is None:
-        raise ValueError(_unknown(name))
+        if not found:
+            raise ValueError(_unknown(name))
+        return found, spec.partition(":")[2]
     target, text = split
     try:
         loaded = load_target(target)
     except NoSuchModuleError as error:
+        if found:
+            return found, spec.partition(":")[2]
         raise ValueError(f"{_unknown(name)}; nor is it a module: {error}") from None
     id_ = next((id_ for id_, one in GAMES.items() if one == target_of(loaded)), "")
     if id_:
@@ -206,21 +211,6 @@ def _check_target(target: str, loaded: Any) -> Callable[..., Game]:
             f"({game_source(_registered(name))}); choose another name"
         )
     return factory
-
-
-def _given(spec: str, text: str, known: Any) -> dict[str, Any]:
-    """Return the parameters in a spec string, with a hint if a module was perhaps meant."""
-    try:
-        return parse_params(spec, text, known=known)
-    except ValueError as error:
-        split = split_target(spec)
-        if split is None or split[0].partition(":")[0] != parse_name(spec):
-            raise
-        name = parse_name(spec)
-        raise ValueError(
-            f"{error}: {name} is a game; a module of that name is named by its file, "
-            f"{name}.py:{split[0].partition(':')[2]}"
-        ) from None
 
 
 def _registered(name: str) -> str:

@@ -106,8 +106,8 @@ def load_target(text: str) -> Any:
         if text in _loaded:
             return _loaded[text]
         raise ValueError(
-            f"{_file.get()} names {text!r:.200}, which would have to be imported, and names in files "
-            "import nothing: if you trust it, load it first, or register it (docs/extending.md)"
+            f"{_file.get()} names {text!r:.200}, which is not imported, as it comes from a file: "
+            "if you trust it, name it yourself, too (docs/extending.md)"
         )
     where, _, attribute = text.rpartition(":")
     with _lock:

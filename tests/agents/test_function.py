@@ -190,14 +190,14 @@ def test_functions_of_modules_are_pickled():
         (
             "function:no_such_module:policy",
             ImportError,
-            "no module named 'no_such_module' in sys.path",
+            "no module named 'no_such_module'",
         ),
         ("function:no/such/file.py:policy", OSError, "there is no file /.*no/such/file.py"),
         ("function:json:dump_it", ValueError, r"json has no 'dump_it' \(did you mean 'dump"),
         (
             "function:json:decoder",
             ValueError,
-            "must be a function of planes and masks, got json:de",
+            "must be a function of planes and masks",
         ),
         ("function:json:JSONDecoder", ValueError, "must be a function"),
         ("function:json:dumps,dtype=float16", ValueError, "dtype must be one of"),
