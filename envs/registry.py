@@ -14,6 +14,7 @@ from ludoteca.envs.extensions import Extension, target_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.game_factory import check_game_factory
 from ludoteca.envs.names import did_you_mean, plain_name
+from ludoteca.envs.params import unknown_parameter
 from ludoteca.envs.spec import parse_name, parse_params, parse_spec
 from ludoteca.envs.targets import NoSuchModuleError, load_target, split_target
 
@@ -66,7 +67,8 @@ def make_game(name: str, **params: Any) -> Game:
     `"games/mine.py:dots_and_boxes:size=3"`, which imports that module.
 
     Raises:
-        ValueError: if there is no such game or parameter, or a value is out of range.
+        ValueError: if there is no such game or parameter, or a value is out of range. For a keyword
+            argument that the game does not have, it is an `UnknownParameter`, also a `TypeError`.
         ImportError: if the module of a factory, or what it imports, is missing.
     """
     key, text = split_game(name)
@@ -74,13 +76,17 @@ def make_game(name: str, **params: Any) -> Game:
     factory = _factory(key)
     known = inspect.signature(factory).parameters
     given = parse_params(name, text, known=known)
-    params = parse_spec(alias)[1] | given | params
     name = parse_name(name) if key in GAMES else key
-    for key_ in params:
-        if key_ not in known:
-            near = did_you_mean(key_, known)
-            raise ValueError(f"{name} has no parameter {key_!r}{near}; it has {', '.join(known)}")
-    game = factory(**params)
+    for parameter in given:
+        if parameter not in known:
+            near = did_you_mean(parameter, known)
+            raise ValueError(
+                f"{name} has no parameter {parameter!r}{near}; it has {', '.join(known)}"
+            )
+    for parameter in params:
+        if parameter not in known:
+            raise unknown_parameter(name, parameter, known)
+    game = factory(**(parse_spec(alias)[1] | given | params))
     # The spec string of a game that is not registered is its target; the dataclass is frozen.
     if key in GAMES:
         vars(game).pop("_target", None)
