@@ -265,9 +265,7 @@ def best(game: LudotecaGame) -> float:
 )
 def test_minimax_finds_what_our_solver_finds(spec: str) -> None:
     game = game_of(spec)
-    if (
-        spec == "dots_and_boxes"
-    ):
+    if spec == "dots_and_boxes":
         value = minimax.expectiminimax(game.new_initial_state(), 99, None, 0)[0]
     else:
         value, _ = minimax.alpha_beta_search(game)
