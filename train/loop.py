@@ -16,6 +16,7 @@ from ludoteca.envs.game import Game
 from ludoteca.train.allocator import keep_memory
 from ludoteca.train.best_network import BestNetwork
 from ludoteca.train.checkpoint import Weights, as_arrays, copied, write_if_other, write_network
+from ludoteca.train.distributed import ranks
 from ludoteca.train.evaluation import Evaluator
 from ludoteca.train.learner import Learner
 from ludoteca.train.metrics import Metrics
@@ -69,6 +70,7 @@ class RoundTraining(TrainingSteps):
             ValueError: if the folder holds a run with other settings.
         """
         self.begun = time.monotonic()
+        self._ranks = ranks()
         torch.set_num_threads(config.threads)
         keep_memory()
         self.config, self.game = config, game
@@ -224,7 +226,7 @@ class RoundTraining(TrainingSteps):
             self._prepare()
             before = self.playing.bit_generator.state
             try:
-                self._waiting = self.play(self.games)
+                self._waiting = self._play(self.games)
             except Stopped:
                 self.playing.bit_generator.state = before
                 raise
@@ -235,7 +237,7 @@ class RoundTraining(TrainingSteps):
         try:
             if self.config.pipeline and after < self.config.games:
                 self._prepare()
-                coming = pool.submit(self.play, after)
+                coming = pool.submit(self._play, after)
             self._learn(played)
             self._learning, self._unmeasured, self._waiting = False, True, None
             self.games, self._last = after, len(played.lengths)
@@ -255,6 +257,14 @@ class RoundTraining(TrainingSteps):
                 self._drop(coming, before)
                 self.monitor.stop("")
             raise
+
+    def _play(self, games: int) -> Any:
+        """Play a round; where several processes learn, rank 0 plays for all.
+
+        Raises:
+            Stopped: if the run is to stop.
+        """
+        return self._ranks.decided(lambda: self.play(games), playing=True)
 
     def _prepare(self) -> None:
         """Give the player the network for the next round."""
@@ -280,9 +290,9 @@ class RoundTraining(TrainingSteps):
         total = self.due
         monitor.begin("learning", total, "update")
         while self.due > 0:
-            monitor.check()
+            self._ranks.check(monitor)
             self.update()
-            monitor.step("learning", total - self.due)
+            self._ranks.step(monitor, total - self.due)
         self.conclude(played)
 
     def _drop(self, coming: "Future[Any] | None", before: Any) -> None:
@@ -325,6 +335,8 @@ class RoundTraining(TrainingSteps):
 
     def _write_derived(self) -> None:
         """Write the files that follow from the state, if they are missing or out of date."""
+        if not self._ranks.leads:
+            return
         folder, weights, about = self.config.folder, copied(self.network), self._about()
         write_if_other(folder / "network.safetensors", weights, about)
         self._best.write(folder / "best.safetensors", weights, about)
@@ -385,7 +397,7 @@ class RoundTraining(TrainingSteps):
         before = self.games - self._last
         every = self.config.keep_every
         over = self.games >= self.config.games
-        if every and (over or self.games // every > before // every):
+        if every and self._ranks.leads and (over or self.games // every > before // every):
             path = self.config.folder / f"kept/games-{self.games:08}.safetensors"
             write_network(path, copied(self.network), self._about())
         logged, evaluated = (
@@ -412,5 +424,5 @@ class RoundTraining(TrainingSteps):
         Raises:
             Stopped: if the run is to stop; then the row is still to be added.
         """
-        values = self.evaluate() if evaluated else {}
+        values = self._ranks.decided(self.evaluate) if evaluated else {}
         self.metrics.add(self.games, seconds=round(self.seconds, 1), **self.summary(), **values)

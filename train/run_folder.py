@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.files import write_whole, writing
 from ludoteca.envs.lock import lock_folder
 from ludoteca.train.archive import DAMAGE
+from ludoteca.train.distributed import ranks
 
 Arrays = dict[str, NDArray[Any]]
 NUMBERS = "numbers"  # the entry of a state that holds its JSON document
@@ -26,6 +27,8 @@ LEFT_OVER = re.compile(r"\..+\.(\d+)\.tmp")  # by `envs.files.writing` in a proc
 
 class RunFolder:
     """A folder that belongs to one run, with one set of settings.
+
+    Where several processes learn, only rank 0 reads and writes it; the others receive its state.
 
     Attributes:
         path: the folder.
@@ -43,6 +46,11 @@ class RunFolder:
             ValueError: if a run with other settings is in there, or another process trains there.
         """
         self.path, self._settings = path, settings
+        self._lock: Any = None
+        ranks().decided(lambda: self._open(free))
+
+    def _open(self, free: tuple[str, ...]) -> None:
+        path, settings = self.path, self._settings
         self._lock = lock_folder(path) if path.exists() else None
         file = path / "config.json"
         if file.exists():
@@ -68,6 +76,9 @@ class RunFolder:
         Raises:
             ValueError: if another process trains there.
         """
+        ranks().decided(self._claim)
+
+    def _claim(self) -> None:
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = lock_folder(self.path)
         for file in self.path.glob(".*.tmp"):
@@ -85,6 +96,8 @@ class RunFolder:
             numbers: anything that JSON can hold.
             arrays: of numbers or records, by name.
         """
+        if not ranks().leads:
+            return
         content = io.BytesIO()
         content_of = numbers | {NAMES: sorted(arrays)}
         text = np.frombuffer(json.dumps(content_of).encode(), np.uint8)
@@ -100,6 +113,9 @@ class RunFolder:
         Raises:
             ValueError: if the file is damaged.
         """
+        return ranks().decided(self._load_state)
+
+    def _load_state(self) -> tuple[dict[str, Any], Arrays] | None:
         file = self.path / STATE
         if not file.exists():
             return None
