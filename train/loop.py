@@ -214,6 +214,8 @@ class RoundTraining(TrainingSteps):
             raise
         finally:
             pool.shutdown(wait=False)
+            if self.actors is not None:
+                self.actors.close()
 
     def _iterate(self, pool: ThreadPoolExecutor) -> None:
         """Play a round, if there is none, and learn from it.
@@ -235,7 +237,7 @@ class RoundTraining(TrainingSteps):
         after = self.games + len(played.lengths)
         before = self.playing.bit_generator.state
         try:
-            if self.config.pipeline and after < self.config.games:
+            if self._overlaps and after < self.config.games:
                 self._prepare()
                 coming = pool.submit(self._play, after)
             self._learn(played)
@@ -265,6 +267,11 @@ class RoundTraining(TrainingSteps):
             Stopped: if the run is to stop.
         """
         return self._ranks.decided(lambda: self.play(games), playing=True)
+
+    @property
+    def _overlaps(self) -> bool:
+        """Whether the next round is asked for while the network learns."""
+        return self.config.pipeline and self.config.max_staleness == 0  # else actors play ahead
 
     def _prepare(self) -> None:
         """Give the player the network for the next round."""
@@ -425,4 +432,5 @@ class RoundTraining(TrainingSteps):
             Stopped: if the run is to stop; then the row is still to be added.
         """
         values = self._ranks.decided(self.evaluate) if evaluated else {}
-        self.metrics.add(self.games, seconds=round(self.seconds, 1), **self.summary(), **values)
+        seen = self.summary() | (self.actors.summary() if self.actors is not None else {})
+        self.metrics.add(self.games, seconds=round(self.seconds, 1), **seen, **values)

@@ -141,7 +141,7 @@ def test_a_run_resumes_with_another_number_of_processes(tmp_path):
     for row, other in rows:
         assert row.keys() == other.keys()
         for name in ("policy_loss", "value_loss", "plies", "updates"):
-            assert row.get(name) == pytest.approx(other.get(name), rel=1e-4), name
+            assert row.get(name, 0) == pytest.approx(other.get(name, 0), rel=1e-4), name
     for processes, games in ((1, 48), (2, 64)):
         _run(processes, module, *ALPHAZERO.split(), "--games", games, "--folder", two)
         assert _rows(two)[-1]["step"] == games

@@ -89,9 +89,9 @@ class Gate:
         network.load_state_dict(self._weights)
         self._player.load(network)
 
-    def play(self, rng: np.random.Generator) -> Any:
+    def play(self, rng: np.random.Generator, games: int = 0) -> Any:
         """Play a round with the network that holds."""
-        return self._player.play(rng)
+        return self._player.play(rng, games)
 
     def state(self) -> Arrays:
         """Return what `restore` needs."""
