@@ -93,6 +93,11 @@ class Actors(Generic[R]):
             self._running = make_executor(self._run.executor, self._run.workers)
         return self._running
 
+    @property
+    def server(self) -> Any:
+        """The handle of the inference server, or None."""
+        return self._server[1]
+
     def put(self, weights: Mapping[str, Tensor]) -> Shared[Weights]:
         """Return a network's weights as a value that each worker receives once."""
         return self.executor.put({name: one.cpu().numpy().copy() for name, one in weights.items()})

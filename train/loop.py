@@ -13,6 +13,7 @@ import torch
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
+from ludoteca.executor import LOCAL
 from ludoteca.train.allocator import keep_memory
 from ludoteca.train.best_network import BestNetwork
 from ludoteca.train.checkpoint import Weights, as_arrays, copied, write_if_other, write_network
@@ -38,6 +39,8 @@ FREE = (
     "games",
     "executor",
 )
+# Settings that runs of older versions lack, with what these did.
+ADDED = {"workers": 1, "executor": LOCAL, "max_staleness": 0, "inference": "actors"}
 
 
 class RoundTraining(TrainingSteps):
@@ -84,7 +87,7 @@ class RoundTraining(TrainingSteps):
         keep_memory()
         self.config, self.game = config, game
         self.monitor = Monitor()
-        self.folder = RunFolder(config.folder, config.as_dict(), FREE)
+        self.folder = RunFolder(config.folder, config.as_dict(), FREE, ADDED)
         self._state = self.folder.load_state()
         self.precision = run_precision(config, self.folder, self._state)
         # Playing and learning draw from generators of their own, as they go on side by side.

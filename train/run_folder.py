@@ -4,10 +4,11 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from errno import EINVAL
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -34,18 +35,25 @@ class RunFolder:
         path: the folder.
     """
 
-    def __init__(self, path: Path, settings: dict[str, Any], free: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        path: Path,
+        settings: dict[str, Any],
+        free: tuple[str, ...] = (),
+        added: Mapping[str, Any] = MappingProxyType({}),
+    ):
         """Open the folder of a run, or one for a run that is to begin; nothing is written yet.
 
         Args:
             path: the folder.
             settings: of the run, as JSON can hold them.
             free: settings that may differ when a run goes on.
+            added: settings that runs of older versions lack, with what these did.
 
         Raises:
             ValueError: if a run with other settings is in there, or another process trains there.
         """
-        self.path, self._settings = path, settings
+        self.path, self._settings, self._added = path, settings, added
         self._lock: Any = None
         ranks().decided(lambda: self._open(free))
 
@@ -54,7 +62,7 @@ class RunFolder:
         self._lock = lock_folder(path) if path.exists() else None
         file = path / "config.json"
         if file.exists():
-            begun = _read_settings(file)
+            begun = {**self._added, **_read_settings(file)}
             wanted = json.loads(json.dumps(settings))
             differing = [
                 f"{key}: {begun.get(key)!r} there, {wanted.get(key)!r} here"
