@@ -49,7 +49,7 @@ class FunctionAgent(Agent):
 
         Raises:
             ValueError: if there is no such function, or an option is not possible.
-            TypeError: if `policy` cannot be called.
+            TypeError: if `policy` is not a function.
             ModuleNotFoundError: if there is no such module.
             FileNotFoundError: if there is no such file.
         """
@@ -62,7 +62,8 @@ class FunctionAgent(Agent):
         }
         self._policy = load_target(policy) if isinstance(policy, str) else policy
         if not callable(self._policy) or isinstance(self._policy, type):
-            raise TypeError(
+            wrong = TypeError if self._where is None else ValueError
+            raise wrong(
                 "a policy must be a function of planes and masks, got "
                 f"{self._where or 'an object'}, which is {self._policy!r:.80}"
             )
