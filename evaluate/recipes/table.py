@@ -128,7 +128,7 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         table(
             ("library", "version", "what works", "lines of glue before", "now"),
             [_library_row(root, name, one, results) for name, one in libraries.items()],
-            texts=3,
+            texts=5,
         ),
         GLUE,
     ]

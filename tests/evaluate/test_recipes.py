@@ -167,11 +167,17 @@ def test_environments_are_made_again_when_requirements_change(
     recipe.requirements.write_text("numpy>=2\n")
     make_environment(recipe)
     assert len(calls) == 4
+    (checkout / "pyproject.toml").write_text("[tool.ruff]\nline-length = 100\n")
+    make_environment(recipe)
+    assert len(calls) == 4
+    (checkout / "pyproject.toml").write_text('[project]\ndependencies = ["numba>=0.60"]\n')
+    make_environment(recipe)
+    assert len(calls) == 6
     recipe.requirements.write_text("broken\n")
     for _ in range(2):  # it does not count as made
         with pytest.raises(OSError, match=r"environment of fake cannot be made: .* status 1"):
             make_environment(recipe)
-    assert len(calls) == 6
+    assert len(calls) == 8
 
 
 @pytest.mark.parametrize(
