@@ -13,7 +13,7 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ludoteca.envs.names import did_you_mean
 
@@ -100,10 +100,11 @@ def make_environment(recipe: Recipe) -> Path:
     key = environment_key(recipe)
     if mark.exists() and mark.read_text() == key:
         return python
-    install = [python, "-m", "pip", "install", "--quiet", "--no-compile"]
+    venv: list[Any] = [sys.executable, "-m", "venv", "--clear", folder]
+    pip: list[Any] = [python, "-m", "pip", "install", "--quiet", "--no-compile"]
     # One call: pip then finds versions that fit the library and this package.
     packages = ["-r", recipe.requirements, "-e", recipe.root, FOR_TESTS]
-    for command in ([sys.executable, "-m", "venv", "--clear", folder], [*install, *packages]):
+    for command in (venv, pip + packages):
         try:
             subprocess.run(command, check=True)
         except subprocess.CalledProcessError as error:

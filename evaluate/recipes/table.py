@@ -199,7 +199,9 @@ def _library_row(
 ) -> list[str]:
     page = PAGES / f"{name}.md"
     title = f"[{library.title}](../../{page})" if (root / page).exists() else library.title
-    versions = next((one["versions"] for one in results if one["library"] == name), {})
+    versions: dict[str, str] = next(
+        (one["versions"] for one in results if one["library"] == name), {}
+    )
     shown = ", ".join(f"{package} {version}" for package, version in versions.items())
     return [title, shown or "not run", library.works, library.glue_before, library.glue]
 
