@@ -134,7 +134,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         self._action = np.zeros((1, 1), np.int64)
         idle = idle_mask(game, check_flag("keep_agents", keep_agents))
         self._waiting_mask = self.format.cast(idle)
-        self._final_mask = self.format.final_mask(idle)
+        self._final_mask = self.format.cast(self.format.final_mask(idle))
         self._mover: str | None = None
         self.agent_selection = ""  # before the first reset
         self._ready = False
