@@ -29,6 +29,7 @@ AGENTS = {
     "cnn": "ludoteca.agents.actor_critic:NetworkAgent",
     "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
     "kaggle": "ludoteca.agents.kaggle.agent:KaggleAgent",
+    "function": "ludoteca.agents.function:FunctionAgent",
 }
 # Other names of agents, as spec strings; case, hyphens and underscores do not matter.
 ALIASES = {

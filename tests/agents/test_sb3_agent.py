@@ -18,7 +18,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from ludoteca import make_agent, make_game
 from ludoteca.agents.predictor import Observer, PredictorAgent
 from ludoteca.agents.sb3 import SB3Agent, draw
-from ludoteca.envs.sb3 import SB3VecEnv
+from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.envs.single import GameEnv
 from ludoteca.evaluate.match import play_match
 

@@ -80,7 +80,7 @@ def make(kind: str, game: Any, **options: Any) -> Any:
     if kind in ("aec", "parallel"):
         return (aec_env if kind == "aec" else parallel_env)(game, **options)
     if kind == "sb3":
-        from ludoteca.envs.sb3 import SB3VecEnv
+        from ludoteca.envs.adapters.sb3 import SB3VecEnv
 
         return SB3VecEnv(game, **{"num_envs": 2} | options)
     opponent = {"opponent": "random"} if kind == "opponents" else {}

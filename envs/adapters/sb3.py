@@ -32,7 +32,7 @@ try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
     raise ImportError(
-        'ludoteca.envs.sb3 needs Stable-Baselines3: pip install "ludoteca[train]"'
+        'ludoteca.envs.adapters.sb3 needs Stable-Baselines3: pip install "ludoteca[train]"'
     ) from error
 
 Indices = int | Iterable[int] | None
