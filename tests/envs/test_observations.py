@@ -201,7 +201,7 @@ def test_pettingzoos_environments_return_every_format(id_: str, small: Small) ->
 @ids
 def test_sb3s_environment_returns_every_format(id_: str, small: Small) -> None:
     pytest.importorskip("stable_baselines3")
-    from ludoteca.envs.sb3 import SB3VecEnv
+    from ludoteca.envs.adapters.sb3 import SB3VecEnv
 
     game = small(id_)
     for form in FORMATS:
