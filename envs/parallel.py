@@ -143,7 +143,10 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         check_options(options)
         if seed is None and not self._ready:
             seed = int(np.random.default_rng().integers(2**62))
-        self.lanes.reset([None if seed is None else check_seed(seed)])
+        if seed is not None:
+            seed = check_seed(seed)
+            self.np_random = np.random.default_rng(seed)  # for wrappers; games have their own
+        self.lanes.reset([seed])
         self._ready = True
         self.agents = self.possible_agents[:]
         if self.render_mode == "human":
