@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.choices import check_choices
 from ludoteca.agents.predictor import Observer
-from ludoteca.envs.arguments import check_channels_last, check_dtype
+from ludoteca.envs.arguments import check_dtype, check_flag
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 from ludoteca.envs.targets import load_target
@@ -57,7 +57,7 @@ class FunctionAgent(Agent):
         self._where = policy if isinstance(policy, str) else None
         self._options = {
             "dtype": check_dtype(dtype).name,
-            "channels_last": check_channels_last(channels_last),
+            "channels_last": check_flag("channels_last", channels_last),
             "flat": bool(choice("flat", flat, (False, True))),
         }
         self._policy = load_target(policy) if isinstance(policy, str) else policy

@@ -24,6 +24,7 @@ AGENTS = {
     "random": "ludoteca.agents.baselines:RandomAgent",
     "greedy": "ludoteca.agents.baselines:greedy",
     "sb3": "ludoteca.agents.sb3:SB3Agent",
+    "rllib": "ludoteca.agents.rllib:RLlibAgent",
     "random_valid": "ludoteca.agents.playouts:random_valid",
     "random_safe": "ludoteca.agents.playouts:random_safe",
     "deterministic": "ludoteca.agents.deterministic:deterministic",
