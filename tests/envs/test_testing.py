@@ -37,7 +37,8 @@ def mask_too_high(s, out):
 
 def mask_after_the_end(s, out):
     n = GAME.legal_actions(s, out)
-    out[n] = 3
+    if n == 0:
+        out[0] = 3
     return max(n, 1)
 
 
@@ -83,12 +84,12 @@ def sees_chance(s, player, out):
 
 def touches(s, player, out):
     GAME.observe(s, player, out)
-    s.to_move = 1 - s.to_move
+    s.to_move = 1
 
 
 def steps_by_chance(s, action):
     GAME.step(s, action)
-    s.to_move = next(calls) % 2
+    s.to_move = np.random.randint(2)  # noqa: NPY002
 
 
 def keeps_the_board(s, seed):
@@ -172,6 +173,7 @@ def test_good_games_pass():
         check_kernels(3)
 
 
+@pytest.mark.slow
 def test_the_faces_of_a_game_pass():
     check_faces(make_game("tictactoe"))
 
