@@ -40,6 +40,7 @@ AGENTS = {
     "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
     "kaggle": "ludoteca.agents.kaggle.agent:KaggleAgent",
     "function": "ludoteca.agents.function:FunctionAgent",
+    "onnx": "ludoteca.agents.onnx:ONNXAgent",
 }
 # Other names of agents, as spec strings; case, hyphens and underscores do not matter.
 ALIASES = {
