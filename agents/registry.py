@@ -28,6 +28,7 @@ AGENTS = {
     "ac": "ludoteca.agents.actor_critic:ActorCriticAgent",
     "cnn": "ludoteca.agents.actor_critic:NetworkAgent",
     "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
+    "torch": "ludoteca.agents.torch_agent:TorchAgent",
     "kaggle": "ludoteca.agents.kaggle.agent:KaggleAgent",
 }
 # Other names of agents, as spec strings; case, hyphens and underscores do not matter.
@@ -41,6 +42,9 @@ ALIASES = {
     "alphazero": "az",
     "actor_critic": "ac",
     "ppo": "ac",
+    # What libraries of PyTorch's have trained is written by `torch_agent.save_policy`.
+    "torchrl": "torch",
+    "tianshou": "torch",
 }
 
 

@@ -9,10 +9,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.draws import by_weight
+from ludoteca.agents.draws import by_logits
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
-from ludoteca.envs.rng import uniform
 
 try:
     import torch
@@ -112,7 +111,7 @@ class SB3Agent(Agent):
             tensors, _ = self._policy.obs_to_tensor(observations)
             scores = self._scores(self._policy, tensors).cpu().numpy().astype(np.float64)
         scores = np.where(masks == 1, scores, -np.inf)
-        return scores.argmax(1) if self._deterministic else draw(scores, rngs)
+        return scores.argmax(1) if self._deterministic else by_logits(scores, rngs)
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -205,17 +204,6 @@ def fit_observations(
         return {"observation": seen, "action_mask": masks} if is_pair else seen
 
     return Observer(game, box.dtype, last), view
-
-
-def draw(logits: NDArray[np.float64], rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Draw one action per row with its own random stream.
-
-    Args:
-        logits: minus infinity for actions that cannot be drawn. Shape `[K, num_actions]`.
-        rngs: random streams, advanced in place. Shape `[K, 1]`.
-    """
-    weights = np.exp(logits - logits.max(1, keepdims=True))
-    return by_weight(weights, uniform(rngs.T))
 
 
 def _logits(policy: Any, seen: Any) -> torch.Tensor:
