@@ -25,25 +25,25 @@ MOST_NODES = 20_000
 MOST_NUMBERS = 1 << 28  # in all intermediate results for one observation
 TOLERANCE = 1e-4  # of the recorded graph's results, relative and absolute
 # Functions of PyTorch's ATen library: none of them changes its arguments or draws random numbers.
-ATEN = frozenset(
-    """
-    abs add addmm all amax amin any arange argmax argmin avg_pool2d adaptive_avg_pool2d
-    _adaptive_avg_pool2d adaptive_max_pool2d alias atan baddbmm batch_norm bitwise_and bitwise_not
-    bitwise_or bmm cat ceil celu chunk clamp clamp_max clamp_min clone constant_pad_nd contiguous
-    conv1d conv2d convolution cos cumsum detach div einsum elu embedding eq erf exp expand expm1
-    flatten flip floor full full_like gather ge gelu glu group_norm gt hardsigmoid hardswish
-    hardtanh index index_select layer_norm le leaky_relu lift_fresh_copy linalg_vector_norm linear
-    log log1p log2 log_sigmoid_forward _log_softmax log_softmax logical_and logical_not logical_or
-    logsumexp lt masked_fill matmul max max_pool2d max_pool2d_with_indices maximum mean min minimum
-    mish mm movedim mul narrow native_group_norm native_layer_norm
-    _native_batch_norm_legit_no_training ne neg new_full new_ones new_zeros nan_to_num norm ones
-    ones_like pad permute pow prelu prod reciprocal relu relu6 remainder repeat reshape rms_norm
-    _fused_rms_norm roll round rsqrt scalar_tensor scaled_dot_product_attention scatter select selu
-    sigmoid sign silu sin slice slice_scatter _softmax softmax softplus split split_with_sizes sqrt
-    square squeeze stack std sub sum sym_numel sym_size t tanh tile to _to_copy transpose tril triu
-    unbind unflatten _unsafe_view unsqueeze upsample_nearest2d var view where zeros zeros_like
-    """.split()
+OPERATIONS = (
+    "abs add addmm all amax amin any arange argmax argmin avg_pool2d adaptive_avg_pool2d "
+    "_adaptive_avg_pool2d adaptive_max_pool2d alias atan baddbmm batch_norm bitwise_and "
+    "bitwise_not bitwise_or bmm cat ceil celu chunk clamp clamp_max clamp_min clone "
+    "constant_pad_nd contiguous conv1d conv2d convolution cos cumsum detach div einsum elu "
+    "embedding eq erf exp expand expm1 flatten flip floor full full_like gather ge gelu glu "
+    "group_norm gt hardsigmoid hardswish hardtanh index index_select layer_norm le leaky_relu "
+    "lift_fresh_copy linalg_vector_norm linear log log1p log2 log_sigmoid_forward _log_softmax "
+    "log_softmax logical_and logical_not logical_or logsumexp lt masked_fill matmul max "
+    "max_pool2d max_pool2d_with_indices maximum mean min minimum mish mm movedim mul narrow "
+    "native_group_norm native_layer_norm _native_batch_norm_legit_no_training ne neg new_full "
+    "new_ones new_zeros nan_to_num norm ones ones_like pad permute pow prelu prod reciprocal "
+    "relu relu6 remainder repeat reshape rms_norm _fused_rms_norm roll round rsqrt "
+    "scalar_tensor scaled_dot_product_attention scatter select selu sigmoid sign silu sin slice "
+    "slice_scatter _softmax softmax softplus split split_with_sizes sqrt square squeeze stack "
+    "std sub sum sym_numel sym_size t tanh tile to _to_copy transpose tril triu unbind "
+    "unflatten _unsafe_view unsqueeze upsample_nearest2d var view where zeros zeros_like"
 )
+ATEN = frozenset(OPERATIONS.split())
 # Arithmetic with sizes of batches.
 PYTHON: dict[str, Callable[..., Any]] = {
     "add": operator.add,

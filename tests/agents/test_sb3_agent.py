@@ -16,6 +16,7 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
 from ludoteca import make_agent, make_game
+from ludoteca.agents.draws import by_logits
 from ludoteca.agents.predictor import Observer, PredictorAgent
 from ludoteca.agents.sb3 import SB3Agent
 from ludoteca.envs.sb3 import SB3VecEnv
