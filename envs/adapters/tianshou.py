@@ -8,6 +8,9 @@ Observations are batches `{"obs": planes, "mask": legal actions}`, as Tianshou's
 
 Tianshou learns for one player; to play against itself, a policy becomes its own opponent:
 `env.set_opponent(agent)`. Its multi-agent algorithms take PettingZoo's environments of the games.
+
+Its DQN leaves out illegal actions by itself. Its policy gradients (PPO, A2C) know no masks:
+`MaskedActor` is an actor that does, and `PlanesNet` shows any network the planes only.
 """
 
 from collections.abc import Sequence
@@ -28,8 +31,11 @@ from ludoteca.envs.subset import step_subset
 from ludoteca.envs.vector import as_game
 
 try:
+    import torch
     from tianshou.data import Batch
     from tianshou.env import BaseVectorEnv
+    from tianshou.utils.net.common import ActionReprNetWithVectorOutput
+    from tianshou.utils.net.discrete import DiscreteActor
 except ImportError as error:
     raise ImportError(
         'ludoteca.envs.adapters.tianshou needs Tianshou: pip install "ludoteca[tianshou]"'
@@ -87,8 +93,8 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         self.game = as_game(game, params, TianshouVecEnv.__init__)
         if opponent is None:
             raise ValueError(
-                "Tianshou's algorithms train one player: this needs opponent=..., such as 'random'; "
-                "for self-play, call set_opponent(agent), or use Tianshou's PettingZooEnv"
+                "Tianshou's collectors need opponent=..., such as 'random'; for self-play, call "
+                "set_opponent(agent), or use Tianshou's PettingZooEnv"
             )
         self.env_num = self.wait_num = integer("num_envs", num_envs, 1, 2**31 - 1)
         kind = choice("observation", observation, ("planes", "flat"))
@@ -264,7 +270,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
 
     def _indices(self, given: Any) -> NDArray[np.int64]:
         ids = np.arange(self.env_num) if given is None else np.atleast_1d(np.asarray(given))
-        inside = ids.dtype.kind in "iu" and ((0 <= ids) & (ids < self.env_num)).all()
+        inside = ids.dtype.kind in "iu" and ((ids >= 0) & (ids < self.env_num)).all()
         if not inside or ids.ndim != 1 or len(np.unique(ids)) < len(ids):
             raise ValueError(
                 f"games are numbered from 0 to {self.env_num - 1}, each given once; got {given!r}"
@@ -279,3 +285,58 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
     def _no_outcome(self) -> dict[str, Any]:
         none = np.zeros(self.game.num_players, np.float32)
         return {"rewards": none, "player": 0, "is_success": False, "illegal_action": False}
+
+
+class PlanesNet(ActionReprNetWithVectorOutput[Any]):  # type: ignore[misc]
+    """A network as Tianshou's actors and critics take them, which sees the planes only."""
+
+    def __init__(self, network: torch.nn.Module, output_dim: int):
+        """Wrap a network.
+
+        Args:
+            network: maps planes, float32 `[K, *shape]`, to features `[K, output_dim]`.
+            output_dim: how many.
+        """
+        super().__init__(output_dim)
+        self.network = network
+
+    def forward(
+        self, obs: Any, state: Any = None, info: dict[str, Any] | None = None
+    ) -> tuple[torch.Tensor, Any]:
+        """Return the features of observations, `Batch` or planes, and the state as it is."""
+        planes = getattr(obs, KEYS[0], obs)
+        return self.network(_as_tensor(planes, self).float()), state
+
+
+class MaskedActor(DiscreteActor):  # type: ignore[misc]
+    """An actor whose logits are the lowest number for illegal actions.
+
+    For `DiscreteActorPolicy` with its usual `dist_fn`, which makes a distribution of logits. Made
+    from planes alone, without a mask, logits are those of the network.
+    """
+
+    def __init__(self, *, preprocess_net: Any, action_shape: Any, hidden_sizes: Sequence[int] = ()):
+        """Make the actor; see `DiscreteActor` for the arguments."""
+        super().__init__(
+            preprocess_net=preprocess_net,
+            action_shape=action_shape,
+            hidden_sizes=hidden_sizes,
+            softmax_output=False,
+        )
+
+    def forward(
+        self, obs: Any, state: Any = None, info: dict[str, Any] | None = None
+    ) -> tuple[torch.Tensor, Any]:
+        """Return the logits of all actions, `[K, num_actions]`, and the state."""
+        logits, state = super().forward(obs, state, info)
+        mask = getattr(obs, KEYS[1], None)
+        if mask is None or isinstance(obs, torch.Tensor):
+            return logits, state
+        illegal = ~_as_tensor(mask, self).bool()
+        # Minus infinity would be NaN in the entropy, which multiplies it by a probability of 0.
+        return logits.masked_fill(illegal, torch.finfo(logits.dtype).min), state
+
+
+def _as_tensor(array: Any, module: torch.nn.Module) -> torch.Tensor:
+    device = next((one.device for one in module.parameters()), None)
+    return torch.as_tensor(array, device=device)

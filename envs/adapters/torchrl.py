@@ -133,6 +133,10 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         """
         self.lanes.set_opponent(opponent)
 
+    def __repr__(self) -> str:
+        against = "self-play" if self._self_play else "opponents inside"
+        return f"TorchRLEnv({self.game.spec!r}, {self.lanes.count}, {against})"
+
     def close(self, **kwargs: Any) -> None:
         """End the threads."""
         self.lanes.close()
@@ -201,6 +205,9 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
         partial = tensordict.get("_step", None)
+        if self._self_play:
+            # Left by `rollout(break_when_all_done=True)`, which then cannot stack its steps.
+            tensordict.get(GROUP).pop("_neg_step", None)
         given = tensordict.get((GROUP, "action") if self._self_play else "action")
         chosen = given.cpu().numpy().reshape(self.lanes.count, -1)
         lanes = self.lanes
