@@ -30,6 +30,7 @@ AGENTS = {
     "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
     "torch": "ludoteca.agents.torch_agent:TorchAgent",
     "kaggle": "ludoteca.agents.kaggle.agent:KaggleAgent",
+    "function": "ludoteca.agents.function:FunctionAgent",
 }
 # Other names of agents, as spec strings; case, hyphens and underscores do not matter.
 ALIASES = {

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.draws import by_logits
 from ludoteca.agents.predictor import Observer
-from ludoteca.envs.arguments import check_channels_last, check_dtype
+from ludoteca.envs.arguments import check_dtype, check_flag
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 from ludoteca.envs.registry import make_game
@@ -138,7 +138,7 @@ class TorchAgent(Agent):
     ) -> None:
         Agent.__init__(self, game)
         self._network, self.about = network, about
-        self._deterministic = bool(choice("deterministic", deterministic, (False, True)))
+        self._deterministic = check_flag("deterministic", deterministic)
         if not deterministic and about["kind"] == "values":
             raise ValueError("values are no probabilities to draw from: needs deterministic=True")
         self._observer = Observer(game, about["dtype"], about["channels_last"])
@@ -248,8 +248,8 @@ def _options(kind: Any, dtype: Any, channels_last: Any, flat: Any) -> dict[str, 
     return {
         "kind": choice("kind", kind, KINDS),
         "dtype": check_dtype(dtype).name,
-        "channels_last": check_channels_last(channels_last),
-        "flat": bool(choice("flat", flat, (False, True))),
+        "channels_last": check_flag("channels_last", channels_last),
+        "flat": check_flag("flat", flat),
     }
 
 

@@ -85,7 +85,9 @@ class ActorNetwork(nn.Module):
         for part in self._parts:
             module: Any = part
             made = module.module(*[values[key] for key in module.in_keys])
-            values |= zip(module.out_keys, made if isinstance(made, tuple) else (made,), strict=False)
+            values |= zip(
+                module.out_keys, made if isinstance(made, tuple) else (made,), strict=False
+            )
         scores: Tensor = values[self._out]
         return scores[:, 0] if self._players else scores
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean, plain_name
+from ludoteca.envs.params import unknown_parameter
 from ludoteca.envs.spec import parse_name, parse_spec
 
 # One line per game: its id, and the factory that makes it from parameters.
@@ -49,18 +50,21 @@ def make_game(name: str, **params: Any) -> Game:
     alias such as `"gomoku"`. Case, hyphens and underscores do not matter.
 
     Raises:
-        ValueError: if there is no such game or parameter, or a value is out of range.
+        ValueError: if there is no such game or parameter, or a value is out of range. For a keyword
+            argument that the game does not have, it is an `UnknownParameter`, also a `TypeError`.
     """
     alias = ALIASES.get(_alias(parse_name(name)), "")
     factory = find_factory(parse_name(name))
     known = inspect.signature(factory).parameters
     name, given = parse_spec(name, known=known)
-    params = parse_spec(alias)[1] | given | params
-    for key in params:
+    for key in given:
         if key not in known:
             near = did_you_mean(key, known)
             raise ValueError(f"{name} has no parameter {key!r}{near}; it has {', '.join(known)}")
-    return factory(**params)
+    for key in params:
+        if key not in known:
+            raise unknown_parameter(name, key, known)
+    return factory(**(parse_spec(alias)[1] | given | params))
 
 
 def find_factory(name: str) -> Callable[..., Game]:

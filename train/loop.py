@@ -27,7 +27,16 @@ from ludoteca.train.training_steps import TrainingSteps
 
 # Settings that do not change what is learned, and the number of games: a run can be made longer,
 # with learning rates from then on as if it had been so from the start.
-FREE = ("folder", "minutes", "save_seconds", "select", "final_games", "keep_every", "games")
+FREE = (
+    "folder",
+    "minutes",
+    "save_seconds",
+    "select",
+    "final_games",
+    "keep_every",
+    "games",
+    "executor",
+)
 
 
 class RoundTraining(TrainingSteps):

@@ -10,6 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
+from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.registry import make_game
@@ -47,13 +48,16 @@ class TimedRun:
         """Choose algorithm and settings; see `ludoteca.train.train_command`.
 
         Raises:
-            ValueError: if there is no such preset, algorithm or setting, or they do not fit.
+            ValueError: if there is no such preset, algorithm, opponent or setting, or they do not
+                fit.
         """
         self._begun = time.monotonic()
         if preset not in PRESETS:
             raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
         if minutes is not None:
             real("minutes", minutes, 0.1, 10_000)
+        if opponent != "self":
+            make_agent(opponent, game)  # a name that does not exist fails here, before any work
         self.game = game
         name = choose_algorithm(game, algorithm, opponent)
         self.algorithm = ALGORITHMS[name]

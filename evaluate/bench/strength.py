@@ -27,7 +27,8 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import rules_name
 from ludoteca.evaluate.terminal_table import TerminalTable
 from ludoteca.evaluate.tournament.plan import Tournament
-from ludoteca.evaluate.tournament.run import cores, run_tournament
+from ludoteca.evaluate.tournament.run import run_tournament
+from ludoteca.local_executor import cores
 
 GAMES = ("connect4", "hex:board_size=7", "breakthrough", "othello")
 SIMULATIONS = 1000

@@ -39,7 +39,7 @@ def perfect(
     import os
     from dataclasses import asdict
 
-    from ludoteca.evaluate.tournament.workers import ONE_THREAD
+    from ludoteca.local_executor import ONE_THREAD
 
     for name in ONE_THREAD:  # before torch is imported
         os.environ.setdefault(name, "1")

@@ -17,7 +17,7 @@ from ludoteca.evaluate.reproduce.geese_runs import (
     real_pieces,
 )
 from ludoteca.evaluate.reproduce.study import is_made, make_part
-from ludoteca.evaluate.tournament.run import cores
+from ludoteca.local_executor import cores
 
 
 def reproduce(

@@ -7,7 +7,7 @@ from ludoteca.evaluate.reproduce import hex_report
 from ludoteca.evaluate.reproduce.hex_records import PARTS, earlier, record
 from ludoteca.evaluate.reproduce.hex_runs import beyond_runs, document_runs
 from ludoteca.evaluate.reproduce.study import make_part
-from ludoteca.evaluate.tournament.run import cores
+from ludoteca.local_executor import cores
 
 FAST = 1 / 75
 FAST_BEYOND = 1 / 16

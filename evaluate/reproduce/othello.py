@@ -13,7 +13,7 @@ from ludoteca.evaluate.reproduce.othello_runs import (
     is_shipped,
 )
 from ludoteca.evaluate.reproduce.study import make_part
-from ludoteca.evaluate.tournament.run import cores
+from ludoteca.local_executor import cores
 
 
 def reproduce(

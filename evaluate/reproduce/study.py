@@ -14,7 +14,7 @@ from ludoteca.envs.children import Children
 from ludoteca.envs.files import read_json, write_whole
 from ludoteca.envs.lock import lock_folder
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
-from ludoteca.evaluate.tournament.workers import ONE_THREAD
+from ludoteca.local_executor import ONE_THREAD
 
 Records = Mapping[str, dict[str, Any]]
 RESULTS = "results.json"  # what a finished run has in its folder, and a report in its own

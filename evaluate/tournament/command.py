@@ -19,6 +19,7 @@ def tournament(
     processes: Annotated[
         int | None, arg(metavar="INT", help_behavior_hint="(default: one for each core)")
     ] = None,
+    executor: str = "local",
 ) -> None:
     """Let agents play a round robin in several games, and write a report with statistics.
 
@@ -37,13 +38,16 @@ def tournament(
         names: short names of the agents, in their order; by default, the parameters in which they
             differ.
         processes: number of processes that play.
+        executor: where they run: local, or a Ray cluster: ray (of this machine), ray:auto,
+            ray:HOST:PORT; see docs/distributed.md.
     """
     from rich.console import Console
 
     from ludoteca.evaluate.tournament.plan import Tournament, split_specs
     from ludoteca.evaluate.tournament.report import REPORT, write_report
     from ludoteca.evaluate.tournament.results_table import results_table
-    from ludoteca.evaluate.tournament.run import cores, run_tournament
+    from ludoteca.evaluate.tournament.run import run_tournament
+    from ludoteca.local_executor import cores
 
     plan = Tournament(
         games=split_specs(games),
@@ -54,9 +58,10 @@ def tournament(
         draws=draws,
         names=names,
     )
-    processes = cores() if processes is None else processes
-    results = run_tournament(plan, out, processes=processes, progress=sys.stderr.isatty())
-    write_report(results, out, processes=processes)
+    results = run_tournament(
+        plan, out, processes=processes, progress=sys.stderr.isatty(), executor=executor
+    )
+    write_report(results, out, processes=processes or cores(), executor=executor)
     console = Console(highlight=False)
     console.print(results_table(results), soft_wrap=True)
     console.print(f"report: {out / REPORT}", soft_wrap=True)

@@ -1,7 +1,5 @@
 """Playing a tournament, and going on with one that was interrupted."""
 
-import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -18,7 +16,7 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.evaluate.tournament.record import LETTERS, Played, Record
 from ludoteca.evaluate.tournament.results import Results
-from ludoteca.evaluate.tournament.workers import Workers
+from ludoteca.executor import LOCAL, Executor, make_executor
 
 FIRST_GAMES = 2  # how many games are asked for while it is not known how long they take
 SLICE = 2.0  # seconds of games that are asked for at a time, and lost by a kill
@@ -30,6 +28,7 @@ def run_tournament(
     *,
     processes: int | None = None,
     progress: bool = False,
+    executor: str = LOCAL,
 ) -> Results:
     """Play a tournament, or what is left of it, and return all its results.
 
@@ -43,18 +42,21 @@ def run_tournament(
         processes: how many play side by side; as many as there are cores by default, and with 1 no
             other process is started.
         progress: show progress on standard error.
+        executor: where the processes run, see `ludoteca.executor.make_executor`.
 
     Raises:
         ValueError: if the folder belongs to another tournament, or agents cannot play a game.
-        RuntimeError: if a process dies.
+        RuntimeError: if a process dies again and again, or cannot play these games.
+        ConnectionError: if there is no such cluster.
         OSError: if the folder cannot be written.
     """
-    processes = cores() if processes is None else integer("processes", processes, 1, 1024)
+    if processes is not None:
+        integer("processes", processes, 1, 10**5)
     with Record(tournament, Path(folder)) as record:
         to_play = [match for match in tournament.matches() if record.missing(match)]
         if to_play:
             with (
-                Workers(processes) as workers,
+                make_executor(executor, processes) as workers,
                 _progress_bar(record) if progress else nullcontext(_silent) as show,
             ):
                 _play(record, to_play, workers, show)
@@ -62,18 +64,18 @@ def run_tournament(
 
 
 def _play(
-    record: Record, to_play: list[Match], workers: Workers, show: Callable[..., None]
+    record: Record, to_play: list[Match], workers: Executor, show: Callable[..., None]
 ) -> None:
     """Compile everything once, then play the matches."""
     tournament = record.tournament
     entrants = {(match.game, a): None for match in to_play for a in match.pair}
-    for _ in workers.run(
+    for _ in workers.run_unordered(
         partial(prepare, tournament.games[game], tournament.agents[a]) for game, a in entrants
     ):
         show(prepared=1 / len(entrants))
     show(prepared=0.0)
     pace: dict[tuple[int, tuple[int, int]], float] = {}  # seconds a game, so far as known
-    for played in workers.run(_slices(record, to_play, pace)):
+    for played in workers.run_unordered(_slices(record, to_play, pace)):
         record.add(played)
         count = len(played.outcomes)
         pace[played.match.game, played.match.pair] = max(played.seconds, 1e-6) / count
@@ -127,11 +129,6 @@ def play(tournament: Tournament, match: Match, first: int, count: int) -> Played
     plies = round(result.mean_plies * count)
     seconds = clock() - start
     return Played(match, first, letters, plies, seconds, result.forfeits)
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _silent(*, played: int = 0, prepared: float = 0.0) -> None:

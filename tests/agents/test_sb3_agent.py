@@ -19,7 +19,7 @@ from ludoteca import make_agent, make_game
 from ludoteca.agents.draws import by_logits
 from ludoteca.agents.predictor import Observer, PredictorAgent
 from ludoteca.agents.sb3 import SB3Agent
-from ludoteca.envs.sb3 import SB3VecEnv
+from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.envs.single import GameEnv
 from ludoteca.evaluate.match import play_match
 

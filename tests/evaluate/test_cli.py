@@ -554,10 +554,10 @@ def test_interrupted_compiling_is_one_line(tmp_path):
 def test_workers_are_not_interrupted_while_they_start(tmp_path):
     (tmp_path / "work.py").write_text(
         "from functools import partial\n"
-        "from ludoteca.evaluate.tournament.workers import Workers\n"
+        "from ludoteca.local_executor import LocalExecutor\n"
         "if __name__ == '__main__':\n"
-        "    with Workers(2) as workers:\n"
-        "        print(sorted(workers.run(partial(pow, 2, k) for k in range(3))))\n"
+        "    with LocalExecutor(2) as workers:\n"
+        "        print(list(workers.run(partial(pow, 2, k) for k in range(3))))\n"
     )
     interrupt = """
 import sys

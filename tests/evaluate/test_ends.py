@@ -18,9 +18,9 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
 WORKERS = """
 import os, re, time
 from functools import partial
-from ludoteca.evaluate.tournament.workers import Workers
+from ludoteca.local_executor import LocalExecutor
 if __name__ == "__main__":
-    with Workers(2) as workers:
+    with LocalExecutor(2) as workers:
         tasks = [partial(os.getpid), partial(os.getpid)]
         print(*set(workers.run(iter(tasks))), flush=True)
         busy = [partial(time.sleep, 600), partial(re.match, "(a+)+$", "a" * 60 + "b")]
@@ -31,7 +31,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_workers_end_with_the_process_that_started_them(tmp_path, number):
-    file = tmp_path / "workers.py"
+    file = tmp_path / "working.py"
     file.write_text(WORKERS)
     code = f"import subprocess, sys, os; os.execv(sys.executable, [sys.executable, {str(file)!r}])"
     with start(code) as parent:

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -23,7 +22,6 @@ from ludoteca.evaluate.tournament.record import GAMES, MISSING, Played, Record
 from ludoteca.evaluate.tournament.report import write_report
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import run_tournament
-from ludoteca.evaluate.tournament.workers import Workers
 
 SMALL = Tournament(
     ("tictactoe", "connect4"), ("random", "greedy"), games_per_pair=12, repeats=2, seed=3
@@ -315,20 +313,6 @@ def test_every_line_reaches_the_disk(tmp_path, monkeypatch):
         record.add(played(0, "WD"))
         record.add(played(2, "WD"))
     assert synced == [os.path.getsize(tmp_path / GAMES) // 2 * k for k in (1, 2)]
-
-
-# Processes.
-
-
-def test_workers_return_all_results():
-    with Workers(2) as workers:
-        results = workers.run(partial(pow, 2, k) for k in range(20))
-        assert sorted(results) == [2**k for k in range(20)]
-        # Errors of tasks arrive here, and a process that dies is noticed.
-        with pytest.raises(ZeroDivisionError):
-            list(workers.run(iter([partial(divmod, 1, 0)])))
-    with Workers(2) as workers, pytest.raises(RuntimeError, match="died with exit code 3"):
-        list(workers.run(iter([partial(os._exit, 3)])))
 
 
 # Reports.

@@ -1,5 +1,6 @@
 """Who plays the rounds of self-play: this process, or several others."""
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import cache, partial
 from typing import Any, Protocol
@@ -13,10 +14,11 @@ from ludoteca.agents.networks.memory import Memory
 from ludoteca.agents.networks.pv_network import PVNetwork, evaluator, make_pv_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.tournament.workers import Workers
+from ludoteca.executor import LOCAL, make_executor
+from ludoteca.shared import Shared
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.alphazero.selfplay import Round, SelfPlay
-from ludoteca.train.monitor import Monitor, Stopped
+from ludoteca.train.monitor import Monitor
 
 Weights = dict[str, NDArray[Any]]
 
@@ -36,7 +38,13 @@ class Player(Protocol):
 
 
 class HerePlayer:
-    """Plays in this process."""
+    """Plays in this process.
+
+    Attributes:
+        held: the key of the shared weights that it has, where it plays for another process.
+    """
+
+    held = ""
 
     def __init__(
         self,
@@ -63,43 +71,42 @@ class HerePlayer:
 
 
 class WorkersPlayer:
-    """Plays a part of each round in each of several processes.
+    """Plays a part of each round in each of several processes, on this machine or a cluster.
 
-    What is played depends on the number of processes, but not on which of them is faster.
+    What is played depends on the number of processes, but not on where they are, nor on which of
+    them is faster.
     """
 
     def __init__(self, network: PVNetwork, config: Config, monitor: Monitor | None = None):
         """Start `config.workers` processes."""
         self._config = replace(config, games_per_round=config.games_per_round // config.workers)
         self._monitor = monitor or Monitor()
-        self._workers = Workers(config.workers)
+        self._executor = make_executor(config.executor, config.workers)
         self.load(network)
 
     def load(self, network: PVNetwork) -> None:
         """Take over the weights of a network."""
-        self._weights = {
+        weights = {
             name: tensor.cpu().numpy().copy() for name, tensor in network.state_dict().items()
         }
+        self._weights = self._executor.put(weights)  # sent to each process once
 
     def play(self, rng: np.random.Generator) -> Round:
         """Play a round."""
-        seeds = rng.integers(2**63, size=self._config.workers)
-        tasks = (
-            partial(_play_part, number, self._config, self._weights, int(seed))
-            for number, seed in enumerate(seeds)
-        )
-        monitor, found = self._monitor, []
-        monitor.begin("playing", self._config.workers, "part")
-        try:
-            for part in self._workers.run(tasks, monitor.check):
-                found.append(part)
-                monitor.step("playing", len(found))
-        except Stopped:
-            # What the processes are playing would be taken for parts of the next round.
-            self._workers.__exit__(None, None, None)
-            self._workers = Workers(self._config.workers)
-            raise
-        parts = [played for _, played in sorted(found, key=lambda one: one[0])]
+        workers = self._config.workers
+        if workers == 1:  # as in this process
+            tasks = [partial(_play_part, self._config, self._weights, rng)]
+        else:
+            seeds = rng.integers(2**63, size=workers)
+            rngs = [np.random.default_rng(int(seed)) for seed in seeds]
+            tasks = [partial(_play_part, self._config, self._weights, one) for one in rngs]
+        monitor, parts = self._monitor, []
+        monitor.begin("playing", workers, "part")
+        for part, after in self._executor.run(tasks, monitor.check):
+            parts.append(part)
+            monitor.step("playing", len(parts))
+            if workers == 1:
+                rng.bit_generator.state = after
         return Round(
             **{
                 field.name: np.concatenate([getattr(part, field.name) for part in parts])
@@ -109,30 +116,36 @@ class WorkersPlayer:
 
     def close(self) -> None:
         """End the processes."""
-        self._workers.close()
+        self._executor.close()
 
 
 def make_player(
     network: PVNetwork, encoder: Encoder, config: Config, monitor: Monitor | None = None
 ) -> HerePlayer | WorkersPlayer:
     """Return who plays, as `config.workers` says."""
-    if config.workers > 1:
+    if config.workers > 1 or config.executor != LOCAL:
         return WorkersPlayer(network, config, monitor)
     return HerePlayer(network, encoder, config, monitor)
 
 
-def _play_part(number: int, config: Config, weights: Weights, seed: int) -> tuple[int, Round]:
-    """Play a part of a round in a process of its own; return it with its number."""
+def _play_part(
+    config: Config, weights: Shared[Weights], rng: np.random.Generator
+) -> tuple[Round, Mapping[str, Any]]:
+    """Play a part of a round in a process of its own; return it and the random numbers' state."""
     network, player = _tools(config)
-    network.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
-    player.load(network)
-    return number, player.play(np.random.default_rng(seed))
+    if player.held != weights.key:
+        arrays = weights.get().items()
+        network.load_state_dict({name: torch.from_numpy(array) for name, array in arrays})
+        player.load(network)
+        player.held = weights.key
+    played = player.play(rng)
+    return played, rng.bit_generator.state
 
 
 @cache
 def _tools(config: Config) -> tuple[PVNetwork, HerePlayer]:
     """Return what a process keeps from round to round."""
-    torch.set_num_threads(1)
+    torch.set_num_threads(config.threads if config.workers == 1 else 1)
     game = make_game(config.game)
     network = make_pv_network(config.network, game)
     return network, HerePlayer(network, Encoder(game), config)

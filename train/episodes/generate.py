@@ -1,6 +1,5 @@
 """Generating games in which all move at once: any agents, on all cores."""
 
-import os
 import sys
 from dataclasses import dataclass
 from functools import cache, partial
@@ -15,7 +14,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.tournament.workers import Workers
+from ludoteca.executor import LOCAL, make_executor, parse_executor
 from ludoteca.train.episodes.episodes import Episodes, check_game, join
 from ludoteca.train.progress import games_bar
 
@@ -41,6 +40,9 @@ class Config:
     """Determines the games."""
     processes: int = 0
     """Processes that play; 0: one for each core. Without effect on the games."""
+    executor: str = LOCAL
+    """Where they run: `local`, or a Ray cluster: `ray` (of this machine), `ray:auto`,
+    `ray:HOST:PORT`. Without effect on the games."""
 
     def __post_init__(self) -> None:
         if not self.agents:
@@ -49,7 +51,8 @@ class Config:
             raise ValueError(f"out must end with .npz, got {str(self.out)!r}")
         integer("games", self.games, 1, 10**9)
         integer("seed", self.seed, 0, 2**62)
-        integer("processes", self.processes, 0, 1024)
+        integer("processes", self.processes, 0, 10**5)
+        parse_executor(self.executor)
 
 
 def generate(config: Config, progress: bool = False) -> Episodes:
@@ -74,14 +77,15 @@ def play_games(config: Config, progress: bool = False) -> Episodes:
     make_agents(game, config.agents)  # refuses unknown ones before anything is played
     firsts = range(0, config.games, TOGETHER)
     tasks = (partial(_play, config, game, first) for first in firsts)
-    count = min(config.processes or os.cpu_count() or 1, len(firsts))
     found = []
-    with games_bar(config.games, progress) as show, Workers(count) as workers:
-        for first, part in workers.run(tasks):
-            found.append((first, part))
+    with (
+        games_bar(config.games, progress) as show,
+        make_executor(config.executor, config.processes or None, len(firsts)) as workers,
+    ):
+        for part in workers.run(tasks):
+            found.append(part)
             show(len(part))
-    found.sort(key=lambda one: one[0])
-    return join([part for _, part in found])
+    return join(found)
 
 
 @cache
@@ -93,8 +97,8 @@ def make_agents(game: Game, specs: tuple[str, ...]) -> tuple[Agent, ...]:
     return agents if len(agents) > 1 else agents * game.num_players
 
 
-def _play(config: Config, game: Game, first: int) -> tuple[int, Episodes]:
-    """Play the games that begin with number `first`; return them with that number."""
+def _play(config: Config, game: Game, first: int) -> Episodes:
+    """Play the games that begin with number `first`."""
     count, seats = min(TOGETHER, config.games - first), game.num_players
     agents = make_agents(game, config.agents)
     match = play_match(
@@ -105,7 +109,7 @@ def _play(config: Config, game: Game, first: int) -> tuple[int, Episodes]:
     numbers = np.arange(first, first + count)
     names = tuple(dict.fromkeys(config.agents))
     places = np.array([names.index(spec) for spec in config.agents], np.int32)
-    return first, Episodes(
+    return Episodes(
         game,
         np.concatenate([np.array(one, np.int8) for one in steps]),
         np.array([len(one) for one in steps], np.int32),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ludoteca.envs.game import Game
-from ludoteca.evaluate.tournament.workers import Workers
+from ludoteca.executor import make_executor
 from ludoteca.train.episodes.chance import CHANCE
 from ludoteca.train.episodes.episodes import Episodes, join
 from ludoteca.train.episodes.kaggle import read_record
@@ -19,7 +19,7 @@ from ludoteca.train.progress import games_bar
 TOGETHER = 100  # files that are read at once
 ENOUGH = 2000  # files for each process: fewer are read before another process has started
 Skipped = list[tuple[str, str]]  # what cannot be used, each with the reason
-Block = tuple[int, Episodes | None, list[str], Skipped]  # number, games, where they are from
+Block = tuple[Episodes | None, list[str], Skipped]  # games, where they are from
 
 
 def read_games(
@@ -35,17 +35,19 @@ def read_games(
     """
     count = processes or max(1, min(os.cpu_count() or 1, len(places) // ENOUGH))
     blocks = [places[k : k + TOGETHER] for k in range(0, len(places), TOGETHER)]
-    tasks = (partial(_read_block, k, game, block) for k, block in enumerate(blocks))
+    tasks = (partial(_read_block, game, block) for block in blocks)
     found: list[Block] = []
-    with games_bar(len(places), progress, "files") as show, Workers(count) as workers:
-        for block in workers.run(tasks):
+    with (
+        games_bar(len(places), progress, "files") as show,
+        make_executor(num_workers=count) as workers,
+    ):
+        for block, places_read in zip(workers.run(tasks), blocks, strict=True):
             found.append(block)
-            show(len(blocks[block[0]]))
+            show(len(places_read))
     close_archives()
-    found.sort(key=lambda block: block[0])
-    parts = [games for _, games, _, _ in found if games is not None]
-    names = [name for _, _, names, _ in found for name in names]
-    skipped = [one for _, _, _, skipped in found for one in skipped]
+    parts = [games for games, _, _ in found if games is not None]
+    names = [name for _, names, _ in found for name in names]
+    skipped = [one for _, _, skipped in found for one in skipped]
     return join(parts) if parts else None, names, skipped
 
 
@@ -71,7 +73,7 @@ def without_copies(games: Episodes, names: Sequence[str]) -> tuple[Episodes, Ski
     return games.take(kept), skipped
 
 
-def _read_block(number: int, game: Game, places: Sequence[Place]) -> Block:
+def _read_block(game: Game, places: Sequence[Place]) -> Block:
     """Read some files."""
     parts: list[Episodes] = []
     names: list[str] = []
@@ -85,7 +87,7 @@ def _read_block(number: int, game: Game, places: Sequence[Place]) -> Block:
             parts.append(games)
             alone = place.path.suffix != ".npz"
             names += [str(place) if alone else f"{place}: game {k}" for k in range(len(games))]
-    return number, join(parts) if parts else None, names, skipped
+    return join(parts) if parts else None, names, skipped
 
 
 def _read(game: Game, place: Place) -> Episodes:

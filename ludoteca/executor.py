@@ -1,0 +1,266 @@
+"""Executors: run tasks in processes, on this machine or on a Ray cluster.
+
+A task is any function without arguments that pickle can send to another process, usually a
+`functools.partial` of a function of a module. What a worker needs again for later tasks (compiled
+games, networks) it keeps in functions with `functools.cache`: workers last as long as the executor.
+
+    with make_executor("ray:auto", 64) as executor:
+        weights = executor.put(arrays)
+        for result in executor.run(partial(play, weights, seed) for seed in range(1000)):
+            ...
+
+All executors keep these promises:
+
+- Tasks are taken from their iterable only when a worker is free, so only few are under way.
+- A task whose worker dies, or whose machine does, is run again, up to `ATTEMPTS` times in all. Its
+  result counts once: whatever the dead worker had done is lost with it.
+- An exception that a task raises is raised here, with the worker's traceback as its cause. Such a
+  task is not run again.
+- No worker outlives this process, not even if it is killed.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from types import TracebackType
+from typing import Any, Final, Generic, Self, TypeVar
+
+from ludoteca.shared import Shared
+
+T = TypeVar("T")
+Task = Callable[[], T]
+ATTEMPTS = 4  # how often a task is run at most, if its workers die
+WINDOW = 4  # results per worker that wait for an earlier one at most
+POLL = 0.1  # seconds between calls of `poll`
+LOCAL, RAY = "local", "ray"
+
+
+class WorkerDiedError(RuntimeError):
+    """A task could not be finished, as every worker that ran it died."""
+
+
+class _Wait:
+    def __repr__(self) -> str:
+        return "WAIT"
+
+
+WAIT: Final = _Wait()  # in place of a task: there is none until another result has come back
+NextTask = Callable[[int], Callable[[], T] | _Wait | None]
+
+
+class Stream(ABC, Generic[T]):
+    """Tasks under way. An iterator of `(number, result)` in the order in which they are done.
+
+    A task's number is its place in the order in which the tasks were taken.
+    """
+
+    @property
+    @abstractmethod
+    def finished(self) -> bool:
+        """Whether all tasks are done and their results have been returned."""
+
+    @abstractmethod
+    def collect(self, timeout: float | None = None) -> list[tuple[int, T]]:
+        """Give tasks to free workers, and return the results that have come back.
+
+        For a caller that has work of its own between results: with `timeout=0` it returns at once.
+
+        Args:
+            timeout: seconds to wait for a result at most; by default until there is one. An empty
+                list means that time was up, or that the stream is finished.
+
+        Raises:
+            WorkerDiedError: if a task is lost for good.
+            Exception: whatever a task raises, after the results that came before it.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Drop what is under way. Workers that are busy with it are replaced."""
+
+    def __iter__(self) -> Iterator[tuple[int, T]]:
+        while not self.finished:
+            yield from self.collect()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Executor(ABC):
+    """Runs tasks, several at a time; a context manager.
+
+    Attributes:
+        num_workers: how many tasks run at a time.
+        reruns: how many tasks were run again so far because a worker died.
+    """
+
+    num_workers: int
+    reruns: int = 0
+
+    @abstractmethod
+    def stream(self, next_task: NextTask[T], *, pinned: bool = False) -> Stream[T]:
+        """Run the tasks that `next_task` returns; there is one stream at a time.
+
+        Args:
+            next_task: called with the number of a free worker, from 0, whenever there is one.
+                Returns its next task, or None if there are no more, or `WAIT` if there is none
+                before another result comes back.
+            pinned: whether a task runs on no other worker, as it needs what that one keeps. If
+                that worker dies, the task runs on the one that takes its place and that has to
+                make anew what the other kept. None then ends the tasks of that worker alone.
+        """
+
+    @abstractmethod
+    def put(self, value: T) -> Shared[T]:
+        """Return a value as one that tasks refer to, and that each worker receives once.
+
+        The value must not change afterwards.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the workers, whatever they do."""
+
+    def run(self, tasks: Iterable[Task[T]], poll: Callable[[], None] | None = None) -> Iterator[T]:
+        """Yield the results of tasks in the order of the tasks.
+
+        Args:
+            tasks: taken when a worker is free; a few results may wait for an earlier one.
+            poll: called ten times a second in the meantime; an exception that it raises ends the
+                iteration, and what is under way is dropped.
+
+        Raises:
+            WorkerDiedError: if a task is lost for good.
+            Exception: whatever a task raises.
+        """
+        waiting: dict[int, T] = {}
+        source, taken, returned = iter(tasks), 0, 0
+
+        def next_task(worker: int) -> Task[T] | _Wait | None:
+            nonlocal taken
+            if taken - returned >= WINDOW * self.num_workers:
+                return WAIT
+            task = next(source, None)
+            taken += task is not None
+            return task
+
+        with self.stream(next_task) as stream:
+            for number, result in _polled(stream, poll):
+                waiting[number] = result
+                while returned in waiting:
+                    result = waiting.pop(returned)
+                    returned += 1
+                    yield result
+
+    def run_unordered(
+        self, tasks: Iterable[Task[T]], poll: Callable[[], None] | None = None
+    ) -> Iterator[T]:
+        """Yield the results of tasks as soon as they are done; otherwise as `run`."""
+        source = iter(tasks)
+        with self.stream(lambda worker: next(source, None)) as stream:
+            for _, result in _polled(stream, poll):
+                yield result
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def make_executor(
+    spec: str = LOCAL, num_workers: int | None = None, num_tasks: int | None = None
+) -> Executor:
+    """Return an executor.
+
+    Args:
+        spec: `"local"` for processes of this machine; `"ray"` for a Ray cluster of this machine
+            alone, `"ray:auto"` for the one that runs here already, `"ray:10.0.0.1:6379"` or
+            `"ray://head:10001"` for one elsewhere. Resources that each worker needs may follow:
+            `"ray:auto,num_cpus=2,num_gpus=0.5"`.
+        num_workers: how many tasks run at a time. By default as many as there are cores, or as
+            the cluster's resources are enough for. With 1, local tasks run in this process.
+        num_tasks: how many tasks there will be, if that is known: there are no more workers.
+
+    Raises:
+        ValueError: if the spec is none, or a number is out of range.
+        ImportError: if Ray is not installed.
+        ConnectionError: if there is no such cluster.
+        RuntimeError: if a worker has another version of this package.
+    """
+    from ludoteca.envs.params import integer
+    from ludoteca.local_executor import InlineExecutor, LocalExecutor, cores
+
+    address, resources = parse_executor(spec)
+    if num_workers is not None:
+        integer("the number of workers", num_workers, 1, 10**5)
+    if spec == LOCAL:
+        count = cores() if num_workers is None else num_workers
+        count = count if num_tasks is None else max(min(count, num_tasks), 1)
+        return InlineExecutor() if count == 1 else LocalExecutor(count)
+    from ludoteca.ray_executor import RayExecutor
+
+    return RayExecutor(address, num_workers, num_tasks, **resources)
+
+
+def parse_executor(spec: str) -> tuple[str, dict[str, float]]:
+    """Return the address in a spec string of an executor, "" if there is none, and the resources.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    place, *options = spec.split(",")
+    kind, colon, address = place.partition(":")
+    wanted = (
+        "local, ray, ray:auto, ray:HOST:PORT or ray://HOST:PORT; after those of ray may stand "
+        "num_cpus= and num_gpus= of each worker, as in ray:auto,num_cpus=2"
+    )
+    if kind not in (LOCAL, RAY) or (colon and not address) or (kind == LOCAL and spec != LOCAL):
+        raise ValueError(f"executor must be {wanted}; got {spec!r}")
+    if address.startswith("//"):
+        address = place
+    resources: dict[str, float] = {}
+    for option in options:
+        name, _, value = option.partition("=")
+        try:
+            resources[name] = float(value)
+        except ValueError:
+            resources[name] = -1.0
+        if name not in ("num_cpus", "num_gpus") or not 0 <= resources[name] < 1e4:
+            raise ValueError(f"executor must be {wanted}; got {option!r} in {spec!r}")
+    return address, resources
+
+
+def describe_task(task: Any) -> str:
+    """Return a task as text: the function and its arguments, shortened."""
+    if not isinstance(task, partial):
+        return getattr(task, "__qualname__", None) or _short(task)
+    given = [*map(_short, task.args)]
+    given += [f"{name}={_short(value)}" for name, value in task.keywords.items()]
+    return f"{describe_task(task.func)}({', '.join(given)})"
+
+
+def _polled(stream: Stream[T], poll: Callable[[], None] | None) -> Iterator[tuple[int, T]]:
+    """Yield what comes back; `poll` is called in between."""
+    while not stream.finished:
+        yield from stream.collect(None if poll is None else POLL)
+        if poll is not None:
+            poll()
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:96]} ..."

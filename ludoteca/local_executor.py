@@ -1,0 +1,213 @@
+"""Executors of this machine: processes, or this process alone."""
+
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context, resource_tracker
+from multiprocessing.connection import Connection, wait
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from ludoteca.envs.children import end_with_parent, started_by_main_thread
+from ludoteca.executor import Executor, NextTask, Stream, Task, _Wait
+from ludoteca.shared import Kept, Shared
+from ludoteca.worker import Status, read_answer, run_task
+from ludoteca.worker_pool import Job, WorkerPool
+
+T = TypeVar("T")
+# Libraries that would otherwise use all cores in each of the processes.
+ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+
+
+@dataclass
+class Process:
+    """A process that runs tasks.
+
+    Attributes:
+        process: of `multiprocessing`.
+        connection: our end of the pipe to it.
+        kept: the shared values that it has.
+    """
+
+    process: Any
+    connection: Connection
+    kept: Kept = field(default_factory=Kept)
+
+
+class LocalExecutor(WorkerPool[Process]):
+    """Processes of this machine."""
+
+    def __init__(self, num_workers: int):
+        """Start so many processes."""
+        super().__init__(num_workers)
+        self._pickled: WeakKeyDictionary[Shared[Any], bytes] = WeakKeyDictionary()
+        self.start_missing()
+
+    def start_missing(self) -> None:
+        """Start a process in every slot that has none."""
+        if any(slot.state == "absent" for slot in self.slots):
+            with _environment(dict.fromkeys(ONE_THREAD, "1")), _interrupts_wait():
+                super().start_missing()
+
+    def start(self, number: int) -> tuple[Process, bool]:
+        """Start a process; a task that it is given waits in the pipe until it is ready."""
+        context = get_context("spawn")  # a fork would copy locks that other threads hold
+        ours, theirs = context.Pipe()
+        process = context.Process(
+            target=_work, args=(theirs, started_by_main_thread()), daemon=True
+        )
+        process.start()
+        theirs.close()
+        return Process(process, ours), True
+
+    def stop(self, workers: list[Process]) -> None:
+        """End processes, whatever they do."""
+        for worker in workers:
+            worker.connection.close()
+            worker.process.terminate()
+        for worker in workers:
+            worker.process.join()
+
+    def give(self, worker: Process, job: Job) -> bool:
+        """Give an idle process a task; return whether it could still receive it."""
+        new = {key: self._dump(one) for key, one in job.shared.items() if key not in worker.kept}
+        worker.kept.use([*job.shared], dict.fromkeys(new))
+        try:
+            worker.connection.send((job.data, [*job.shared], new))
+        except OSError:
+            return False
+        return True
+
+    def wait(self, timeout: float | None) -> list[tuple[int, Status, Any]]:
+        """Wait until processes answer or die, see `WorkerPool.wait`."""
+        busy = {
+            slot.worker.connection: number
+            for number, slot in enumerate(self.slots)
+            if slot.state == "busy" and slot.worker is not None
+        }
+        found: list[tuple[int, Status, Any]] = []
+        for connection in wait(list(busy), timeout):
+            assert isinstance(connection, Connection)
+            number = busy[connection]
+            try:
+                found.append((number, *read_answer(connection.recv_bytes())))
+            except (EOFError, OSError):
+                found.append((number, "died", self._epitaph(number)))
+        return found
+
+    @property
+    def pids(self) -> list[int]:
+        """The numbers of the processes."""
+        return [slot.worker.process.pid for slot in self.slots if slot.worker is not None]
+
+    def _dump(self, value: Shared[Any]) -> bytes:
+        """Return a shared value, pickled once."""
+        if value not in self._pickled:
+            self._pickled[value] = pickle.dumps(value.get())
+        return self._pickled[value]
+
+    def _epitaph(self, number: int) -> str:
+        """Return how a process died."""
+        worker = self.slots[number].worker
+        assert worker is not None
+        worker.process.join()
+        return (
+            f"process {worker.process.pid} died with exit code {worker.process.exitcode}; was "
+            "there enough memory?"
+        )
+
+
+class InlineExecutor(Executor):
+    """This process, which runs one task after another."""
+
+    num_workers = 1
+
+    def stream(self, next_task: NextTask[T], *, pinned: bool = False) -> "InlineStream[T]":
+        """Run the tasks that `next_task` returns, see `Executor.stream`."""
+        return InlineStream(next_task)
+
+    def put(self, value: T) -> Shared[T]:
+        """Return a value as one that tasks refer to."""
+        return Shared(value)
+
+    def close(self) -> None:
+        """Do nothing: there are no workers."""
+
+
+class InlineStream(Stream[T]):
+    """Tasks that are run here as they are asked for."""
+
+    def __init__(self, next_task: NextTask[T]):
+        """Begin; no task is taken before `collect` is called."""
+        self._next_task, self._taken, self._finished = next_task, 0, False
+
+    @property
+    def finished(self) -> bool:
+        """Whether all tasks are done."""
+        return self._finished
+
+    def collect(self, timeout: float | None = None) -> list[tuple[int, T]]:
+        """Run a task to its end, and return its result, see `Stream.collect`."""
+        task: Task[T] | _Wait | None = None if self._finished else self._next_task(0)
+        if task is None:
+            self._finished = True
+            return []
+        if isinstance(task, _Wait):
+            if timeout is None:
+                raise RuntimeError("the worker is free, and there is no task but to wait")
+            return []
+        self._taken += 1
+        return [(self._taken - 1, task())]
+
+    def close(self) -> None:
+        """Take no more tasks."""
+        self._finished = True
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def _work(connection: Connection, by_main_thread: bool) -> None:
+    """Run tasks until there are no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to deal with
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `_interrupts_wait`
+    end_with_parent(by_main_thread)
+    while True:
+        try:
+            data, keys, new = connection.recv()
+        except EOFError:
+            return
+        connection.send_bytes(run_task(data, keys, new))
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Block SIGINT for a while: processes that are started then are not interrupted in imports."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # starting it with the first process would unblock SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    """Set environment variables that are not set, for a while."""
+    added = {key: value for key, value in values.items() if key not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for key in added:
+            del os.environ[key]
