@@ -48,9 +48,8 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
     """B games against opponents, for Tianshou's collectors.
 
     The reward is the agent's, a loser's -1 included. Masks are bool `[A]`, all true once a game is
-    over. Any of the games can be stepped or reset. `info` holds `env_id` and, in the last step of a
-    game, `rewards` (of all players), `player` (the agent's seat), `is_success` (whether it won) and
-    `illegal_action`; before, zeros.
+    over. Any of the games can be stepped or reset. Infos are empty: for those that are not,
+    Tianshou needs more time than for all else in collecting.
     """
 
     def __init__(
@@ -136,7 +135,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
                 taken and have no effect.
 
         Returns:
-            A `Batch` of observations, and a dictionary for each of these games.
+            A `Batch` of observations, and an empty dictionary for each of these games.
         """
         self._assert_is_not_closed()
         ids = self._indices(env_id)
@@ -153,8 +152,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         for i in ids.tolist():
             self._seeds[i] = None
         self._begun = True
-        infos = np.array([{"env_id": i} | self._no_outcome() for i in ids.tolist()], dtype=object)
-        return self._observations(self.lanes.outcome().masks, ids), infos
+        return self._observations(self.lanes.outcome().masks, ids), self._infos(ids)
 
     def step(
         self, action: Any, id: Any = None
@@ -186,18 +184,10 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         else:
             step_subset(lanes, ids, actions)
             outcome = lanes.outcome()
-        rewards, terminated = outcome.reward[ids], outcome.terminated[ids]
-        infos = np.array([{"env_id": i} | self._no_outcome() for i in ids.tolist()], dtype=object)
-        for k in np.flatnonzero(terminated).tolist():
-            i = ids[k]
-            infos[k] |= {
-                "rewards": outcome.rewards[i],
-                "player": int(outcome.player[i]),
-                "is_success": bool(rewards[k] > 0),
-                "illegal_action": bool(outcome.illegal[i]),
-            }
         truncated = np.zeros(len(ids), np.bool_)
-        return self._observations(outcome.masks, ids), rewards, terminated, truncated, infos
+        observations = self._observations(outcome.masks, ids)
+        rewards, terminated = outcome.reward[ids], outcome.terminated[ids]
+        return observations, rewards, terminated, truncated, self._infos(ids)
 
     def seed(self, seed: Any = None) -> list[Any]:
         """Seed game i with `seed + i`, or with the i-th of several, at its next reset.
@@ -282,9 +272,8 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         # Tianshou writes into what it is given.
         return Batch(obs=shown[ids], mask=self.format.masks(masks[:, 0])[ids])
 
-    def _no_outcome(self) -> dict[str, Any]:
-        none = np.zeros(self.game.num_players, np.float32)
-        return {"rewards": none, "player": 0, "is_success": False, "illegal_action": False}
+    def _infos(self, ids: NDArray[np.int64]) -> NDArray[Any]:
+        return np.array([{} for _ in ids], dtype=object)
 
 
 class PlanesNet(ActionReprNetWithVectorOutput[Any]):  # type: ignore[misc]
