@@ -35,6 +35,7 @@ from ludoteca.envs.adapters.openspiel import (  # noqa: E402
 from ludoteca.envs.registry import GAMES  # noqa: E402
 from ludoteca.envs.storage import state_to_json  # noqa: E402
 from ludoteca.envs.trace import record  # noqa: E402
+from ludoteca.evaluate.perfect import exploitability as find_exploitability  # noqa: E402
 from ludoteca.evaluate.solve import solve  # noqa: E402
 
 # Of both dynamics, with passes and with chance; small, as each is compiled.
@@ -378,3 +379,19 @@ def test_exploitability_of_an_agent_in_a_simultaneous_game() -> None:
     assert exploitability.exploitability(turns, uniform) == pytest.approx(
         exploitability.exploitability(turns, reference)
     )
+
+
+@pytest.mark.parametrize("spec", ["hex:board_size=2", "tron:rows=3,columns=3"])
+def test_openspiel_finds_the_exploitability_that_we_find(spec: str) -> None:
+    game = load_game(spec)
+    if game.game.simultaneous:
+        turns = pyspiel.convert_to_turn_based(game)
+    for name, samples in (("random", 1), ("greedy", 1), ("greedy", 5)):
+        agent = make_agent(name, game.game)
+        played = turns if game.game.simultaneous else game
+        policy = as_policy(agent, played, samples=samples, seed=2)
+        found = find_exploitability(game.game, agent, samples=samples, seed=2)
+        assert found.exploitability == pytest.approx(exploitability.exploitability(played, policy))
+        for seat in (0, 1):
+            answer = exploitability.best_response(played, policy, 1 - seat)
+            assert found.gains[seat] == pytest.approx(answer["best_response_value"])
