@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from ludoteca.envs.files import opening, parse_json, read_bytes, write_whole
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
+from ludoteca.envs.targets import names_from
 
 Network = TypeVar("Network", bound=nn.Module)
 SUFFIX = ".safetensors"
@@ -125,7 +126,8 @@ def load_network(
     try:
         with torch.device("meta"):
             form = make(about["network"])
-        trained = make_game(about["game"])
+        with names_from(file):
+            trained = make_game(about["game"])
     except (KeyError, TypeError, RuntimeError) as error:
         raise ValueError(f"{file} holds no {kind}: {error!r}") from None
     except ValueError as error:
