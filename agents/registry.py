@@ -38,6 +38,7 @@ AGENTS = {
     "ac": "ludoteca.agents.actor_critic:ActorCriticAgent",
     "cnn": "ludoteca.agents.actor_critic:NetworkAgent",
     "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
+    "torch": "ludoteca.agents.torch_agent:TorchAgent",
     "kaggle": "ludoteca.agents.kaggle.agent:KaggleAgent",
     "function": "ludoteca.agents.function:FunctionAgent",
     "onnx": "ludoteca.agents.onnx:ONNXAgent",
@@ -53,6 +54,9 @@ ALIASES = {
     "alphazero": "az",
     "actor_critic": "ac",
     "ppo": "ac",
+    # What libraries of PyTorch's have trained is written by `torch_agent.save_policy`.
+    "torchrl": "torch",
+    "tianshou": "torch",
 }
 
 
