@@ -1,6 +1,8 @@
 """Networks in ONNX files: exported, they play as before; other models are checked."""
 
 import pickle
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from ludoteca.evaluate.cli import main  # noqa: E402
 from ludoteca.evaluate.match import play_match  # noqa: E402
 from ludoteca.testing import check_agent  # noqa: E402
 
+ROOT = Path(__file__).parents[2]
 GAME = make_game("tictactoe")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -207,3 +210,10 @@ def test_the_command(tmp_path, capsys):
     ):
         assert main(["export", "onnx", *words]) == 2
         assert problem in capsys.readouterr().err
+
+
+def test_the_recipe_plays_the_exported_network(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = runpy.run_path(str(ROOT / "docs" / "recipes" / "onnx" / "connect4.py"))
+    assert all(seat.games == 200 for seat in names["against_random"].seats[0])
+    assert names["against_random"].totals[0].wins >= 360
