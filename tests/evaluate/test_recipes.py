@@ -1,7 +1,9 @@
 """Recipes: found, run in an interpreter of their own, checked, and shown in a table."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -222,7 +224,8 @@ def test_every_recipe_is_short_and_described() -> None:
     recipes = find_recipes(ROOT)
     libraries = read_libraries(ROOT, {recipe.library for recipe in recipes})
     for recipe in recipes:
-        assert command.count_lines(recipe.file) <= 40, recipe.name
+        limit = 80 if recipe.name == "cleanrl" else 40  # which is the algorithm, too
+        assert command.count_lines(recipe.file) <= limit, recipe.name
         assert "torch==2.13.0" in recipe.requirements.read_text(), recipe.library
         assert libraries[recipe.library].packages
         assert recipe.file.read_text().startswith('"""'), recipe.name
@@ -233,3 +236,19 @@ def test_the_table_is_that_of_the_committed_results() -> None:
     assert results
     text = table_text(ROOT, read_libraries(ROOT), results)
     assert text == (ROOT / TABLE).read_text()
+
+
+def test_the_key_of_the_cache_changes_with_the_requirements(checkout: Path) -> None:
+    def key() -> str:
+        script = [str(checkout / ".ci" / "recipes"), "--key", "fake"]
+        environment = {**os.environ, "PYTHON": sys.executable}
+        result = subprocess.run(script, capture_output=True, text=True, check=True, env=environment)
+        return result.stdout
+
+    (checkout / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "recipes", checkout / ".ci")
+    before = key()
+    assert before.startswith("recipes-fake-3.")
+    assert key() == before
+    (checkout / "docs" / "recipes" / "requirements" / "fake.txt").write_text("numpy>=2\n")
+    assert key() != before
