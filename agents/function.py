@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.choices import check_choices
 from ludoteca.agents.predictor import Observer
-from ludoteca.envs.arguments import check_channels_last, check_dtype
+from ludoteca.envs.arguments import check_dtype, check_flag
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 from ludoteca.envs.targets import load_target
@@ -49,7 +49,7 @@ class FunctionAgent(Agent):
 
         Raises:
             ValueError: if there is no such function, or an option is not possible.
-            TypeError: if `policy` cannot be called.
+            TypeError: if `policy` is not a function.
             ModuleNotFoundError: if there is no such module.
             FileNotFoundError: if there is no such file.
         """
@@ -57,12 +57,13 @@ class FunctionAgent(Agent):
         self._where = policy if isinstance(policy, str) else None
         self._options = {
             "dtype": check_dtype(dtype).name,
-            "channels_last": check_channels_last(channels_last),
+            "channels_last": check_flag("channels_last", channels_last),
             "flat": bool(choice("flat", flat, (False, True))),
         }
         self._policy = load_target(policy) if isinstance(policy, str) else policy
         if not callable(self._policy) or isinstance(self._policy, type):
-            raise TypeError(
+            wrong = TypeError if self._where is None else ValueError
+            raise wrong(
                 "a policy must be a function of planes and masks, got "
                 f"{self._where or 'an object'}, which is {self._policy!r:.80}"
             )

@@ -1,13 +1,16 @@
 """Import targets: objects that users name as `module:attribute` or `path/to/file.py:attribute`.
 
-Loading a target runs the module's code. So only names that a user typed may be loaded; names that
-come from files (weights, replays, results) are looked up among what is registered.
+Loading a target runs the module's code. So only names that a user typed may be loaded: what reads
+names from files (weights, replays, results) does it within `names_from`, where nothing is imported.
 """
 
 import importlib
 import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -19,8 +22,16 @@ from ludoteca.envs.names import did_you_mean
 
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")  # also the form of an attribute
 FILE = re.compile(r"[^:]+\.py")
+
+
+class NoSuchModuleError(ModuleNotFoundError):
+    """The module of a target does not exist, in contrast to one that it imports."""
+
+
 _lock = RLock()
 _folders: list[str] = []  # searched for modules after `sys.path`
+_loaded: dict[str, Any] = {}  # the objects of targets that users typed
+_file: ContextVar[str] = ContextVar("_file", default="")  # where names are being read from
 
 
 def is_target(text: str) -> bool:
@@ -28,6 +39,35 @@ def is_target(text: str) -> bool:
     where, colon, attribute = text.rpartition(":")
     named = MODULE.fullmatch(where) or FILE.fullmatch(where)
     return bool(colon and named and MODULE.fullmatch(attribute))
+
+
+def split_target(spec: str) -> tuple[str, str] | None:
+    """Split a spec string that begins with a target into the target and the text of its parameters.
+
+    Returns:
+        For example `("mygames:dots", "rows=2")` for `"mygames:dots:rows=2"`; None if the spec
+        string does not begin with a target.
+    """
+    where, _, rest = spec.partition(":")
+    attribute, _, params = rest.partition(":")
+    target = f"{where.strip()}:{attribute.strip()}"
+    return (target, params) if is_target(target) else None
+
+
+@contextmanager
+def names_from(file: str | Path) -> Iterator[None]:
+    """Refuse to load targets for a while: the names of games and agents come from a file.
+
+    Targets that a user has typed before, in this process, are known and not refused.
+
+    Args:
+        file: the file, or another word for where the names come from, for messages.
+    """
+    before = _file.set(str(file))
+    try:
+        yield
+    finally:
+        _file.reset(before)
 
 
 def also_search(folder: str | Path) -> None:
@@ -52,13 +92,22 @@ def load_target(text: str) -> Any:
             `"games/mine.py:dots_and_boxes"`.
 
     Raises:
-        ValueError: if the text has another form, or the module fails, or lacks the attribute.
-        ModuleNotFoundError: if there is no such module, or it imports one that is missing.
+        ValueError: if the text has another form, the module fails or lacks the attribute, or the
+            name comes from a file, see `names_from`.
+        NoSuchModuleError: if there is no such module.
+        ImportError: if it imports something that is missing.
         FileNotFoundError: if there is no such file.
     """
     if not isinstance(text, str) or not is_target(text):
         raise ValueError(
             f"expected module:attribute or path/to/file.py:attribute, got {text!r:.200}"
+        )
+    if _file.get():
+        if text in _loaded:
+            return _loaded[text]
+        raise ValueError(
+            f"{_file.get()} names {text!r:.200}, which is not imported, as it comes from a file: "
+            "if you trust it, name it yourself, too (docs/extending.md)"
         )
     where, _, attribute = text.rpartition(":")
     with _lock:
@@ -69,6 +118,7 @@ def load_target(text: str) -> Any:
             public = [one for one in dir(found) if not one.startswith("_")]
             raise ValueError(f"{where} has no {name!r}{did_you_mean(name, public)}, as in {text!r}")
         found = getattr(found, name)
+    _loaded[text] = found
     return found
 
 
@@ -84,10 +134,8 @@ def _load_module(name: str) -> ModuleType:
             sys.path += added
             importlib.invalidate_caches()
             return _load_module(name)
-        places = [folder or "." for folder in sys.path if not folder.endswith(".zip")]
-        raise ModuleNotFoundError(
-            f"no module named {name!r} in {', '.join(places)}", name=error.name
-        ) from None
+        places = " and ".join(["sys.path", *_folders])
+        raise NoSuchModuleError(f"no module named {name!r} in {places}", name=error.name) from None
     except ImportError:
         raise
     except Exception as error:

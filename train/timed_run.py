@@ -13,7 +13,7 @@ from rich.console import Console
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
-from ludoteca.envs.registry import make_game
+from ludoteca.envs.registry import default_game
 from ludoteca.train.algorithms import ALGORITHMS, choose_algorithm
 from ludoteca.train.equivalent import equivalent_command, with_settings
 from ludoteca.train.pace import PLANNED, measure_pace, plan
@@ -135,6 +135,6 @@ class TimedRun:
 
 def default_folder(game: Game, time_name: str) -> Path:
     """Return the folder of a run: named after the game, its unusual parameters, and the time."""
-    usual = make_game(game.name).params
+    usual = default_game(game).params
     unusual = [f"{key}={value}" for key, value in game.params.items() if value != usual[key]]
     return Path("runs") / "-".join([game.name, *unusual, time_name])

@@ -12,11 +12,12 @@ from ludoteca.envs.clock import clock
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.hall import compile_match
-from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.match import play_match, seat_agents
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.evaluate.tournament.record import LETTERS, Played, Record
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.executor import LOCAL, Executor, make_executor
+from ludoteca.worker import resolving
 
 FIRST_GAMES = 2  # how many games are asked for while it is not known how long they take
 SLICE = 2.0  # seconds of games that are asked for at a time, and lost by a kill
@@ -99,9 +100,10 @@ def _slices(
 
 def prepare(game: str, agent: str) -> None:
     """Compile what an agent and a game need, and try the agent's first move."""
-    rules = make_game(game)
+    with resolving(game, agent):
+        rules = make_game(game)
+        player = make_agent(agent, rules)
     compile_match(rules)
-    player = make_agent(agent, rules)
     player.prepare()
     state, lane = rules.empty(1), np.zeros(1, np.int64)
     state[0] = rules.new()
@@ -113,9 +115,13 @@ def prepare(game: str, agent: str) -> None:
 def play(tournament: Tournament, match: Match, first: int, count: int) -> Played:
     """Play some games of a match."""
     start = clock()
+    spec, agents = tournament.games[match.game], [tournament.agents[a] for a in match.pair]
+    with resolving(spec, *agents):
+        game = make_game(spec)
+        pair = seat_agents(game, agents)
     result = play_match(
-        tournament.games[match.game],
-        [tournament.agents[a] for a in match.pair],
+        game,
+        pair,
         count,
         seed=tournament.match_seed(match),
         first=first,

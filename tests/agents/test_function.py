@@ -187,11 +187,19 @@ def test_functions_of_modules_are_pickled():
     [
         ("function", ValueError, "agent function needs policy"),
         ("function:policy", ValueError, r"expected module:attribute or .*, got 'policy'"),
-        ("function:no_such_module:policy", ImportError, "no module named 'no_such_module' in /"),
+        (
+            "function:no_such_module:policy",
+            ImportError,
+            "no module named 'no_such_module'",
+        ),
         ("function:no/such/file.py:policy", OSError, "there is no file /.*no/such/file.py"),
         ("function:json:dump_it", ValueError, r"json has no 'dump_it' \(did you mean 'dump"),
-        ("function:json:decoder", TypeError, "must be a function of planes and masks, got json:de"),
-        ("function:json:JSONDecoder", TypeError, "must be a function"),
+        (
+            "function:json:decoder",
+            ValueError,
+            "must be a function of planes and masks",
+        ),
+        ("function:json:JSONDecoder", ValueError, "must be a function"),
         ("function:json:dumps,dtype=float16", ValueError, "dtype must be one of"),
         ("function:json:dumps,flat=2", ValueError, "flat must be one of False, True, got 2"),
     ],

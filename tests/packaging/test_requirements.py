@@ -17,6 +17,7 @@ INSTALLED_AS = {"PIL": "pillow", "pyspiel": "open-spiel"}
 PEERS = {"jax", "pgx", "kaggle-environments"}
 # Libraries with an adapter: a user has them already, and `make recipes` installs them.
 RECIPES = ROOT / "docs" / "recipes" / "requirements"
+LIBRARY_EXTRAS = {"ray", "rllib"}  # their pins contradict those of constraints.txt
 # Imported by others for us: SB3-Contrib when a file of MaskablePPO is read, TensorBoard by PyTorch.
 INDIRECT = {"sb3-contrib", "tensorboard"}
 # Installed by another package, which allows only one version: Numba's compiler.
@@ -24,11 +25,12 @@ COMES_WITH = {"llvmlite": "numba"}
 
 
 def declared(*extras: str) -> set[str]:
-    return {normal(re.split(r"[<>=]", one)[0]) for one in requirements(extras)}
+    return {normal(re.split(r"[\[<>=]", one)[0]) for one in requirements(extras)}
 
 
 def everything() -> set[str]:
-    return declared(*project()["optional-dependencies"])
+    """Return what the extras need, except those of libraries with environments of their own."""
+    return declared(*project()["optional-dependencies"].keys() - LIBRARY_EXTRAS)
 
 
 def imports(node: ast.AST, top: bool = True) -> Iterator[tuple[str, bool]]:
