@@ -38,8 +38,10 @@ AGENTS = {
     "ac": "ludoteca.agents.actor_critic:ActorCriticAgent",
     "cnn": "ludoteca.agents.actor_critic:NetworkAgent",
     "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
+    "torch": "ludoteca.agents.torch_agent:TorchAgent",
     "kaggle": "ludoteca.agents.kaggle.agent:KaggleAgent",
     "function": "ludoteca.agents.function:FunctionAgent",
+    "onnx": "ludoteca.agents.onnx:ONNXAgent",
 }
 # Other names of agents, as spec strings; case, hyphens and underscores do not matter.
 ALIASES = {
@@ -52,6 +54,9 @@ ALIASES = {
     "alphazero": "az",
     "actor_critic": "ac",
     "ppo": "ac",
+    # What libraries of PyTorch's have trained is written by `torch_agent.save_policy`.
+    "torchrl": "torch",
+    "tianshou": "torch",
 }
 
 

@@ -9,7 +9,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.draws import by_weight, nth_legal
+from ludoteca.agents.draws import by_logits, nth_legal
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import real
@@ -130,7 +130,7 @@ class SB3Agent(Agent):
             tensors, _ = self._policy.obs_to_tensor(observations)
             scores = self._scores(self._policy, tensors).cpu().numpy().astype(np.float64)
         scores = np.where(masks == 1, scores, -np.inf)
-        actions = scores.argmax(1) if self._deterministic else draw(scores, rngs)
+        actions = scores.argmax(1) if self._deterministic else by_logits(scores, rngs)
         if self._epsilon > 0:
             explores, drawn = uniform(rngs.T) < self._epsilon, uniform(rngs.T)
             actions = np.where(explores, nth_legal(masks, drawn), actions)
@@ -243,17 +243,6 @@ def _keys(game: Game, space: spaces.Space[Any]) -> tuple[str, str] | None:
     pairs = [tuple(space), tuple(reversed(tuple(space)))]
     fitting = [pair for pair in pairs if space[pair[1]].shape == (game.num_actions,)]
     return max(fitting, key=lambda pair: "mask" in pair[1], default=None)
-
-
-def draw(logits: NDArray[np.float64], rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Draw one action per row with its own random stream.
-
-    Args:
-        logits: minus infinity for actions that cannot be drawn. Shape `[K, num_actions]`.
-        rngs: random streams, advanced in place. Shape `[K, 1]`.
-    """
-    weights = np.exp(logits - logits.max(1, keepdims=True))
-    return by_weight(weights, uniform(rngs.T))
 
 
 def _logits(policy: Any, seen: Any) -> torch.Tensor:

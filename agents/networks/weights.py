@@ -23,7 +23,10 @@ from ludoteca.envs.targets import names_from
 Network = TypeVar("Network", bound=nn.Module)
 SUFFIX = ".safetensors"
 LARGEST_HEADER, LARGEST = 16 << 20, 4 << 30  # bytes of the header and of a whole file
-SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8}  # bytes of the numbers that we write
+SIZES = {
+    "F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1,
+    "BOOL": 1,
+}  # bytes of the numbers that we write  # fmt: skip
 KEY = "ludoteca"  # of our JSON document among the file's metadata
 
 
