@@ -41,7 +41,7 @@ def new_model(rival):
     return MaskablePPO("MlpPolicy", Seat(rival), **options)
 
 
-steps, game = 60_000, connect4_v0.env().game
+steps, game = 30_000, connect4_v0.env().game
 model = new_model(lambda seen, mask: np.random.choice(np.flatnonzero(mask)))  # noqa: NPY002
 start = time.perf_counter()
 model.learn(steps)
