@@ -17,7 +17,9 @@ INSTALLED_AS = {"PIL": "pillow", "pyspiel": "open-spiel"}
 PEERS = {"jax", "pgx", "kaggle-environments"}
 # Libraries with an adapter: a user has them already, and `make recipes` installs them.
 RECIPES = ROOT / "docs" / "recipes" / "requirements"
-LIBRARY_EXTRAS = {"ray", "rllib"}  # their pins contradict those of constraints.txt
+# Extras that constraints.txt pins; those of libraries contradict each other, and have pins of their
+# own in the recipes' requirements.
+PINNED = ("train", "render", "evaluate", "dev", "oracles")
 # Imported by others for us: SB3-Contrib when a file of MaskablePPO is read, TensorBoard by PyTorch.
 INDIRECT = {"sb3-contrib", "tensorboard"}
 # Installed by another package, which allows only one version: Numba's compiler.
@@ -29,8 +31,7 @@ def declared(*extras: str) -> set[str]:
 
 
 def everything() -> set[str]:
-    """Return what the extras need, except those of libraries with environments of their own."""
-    return declared(*project()["optional-dependencies"].keys() - LIBRARY_EXTRAS)
+    return declared(*PINNED)
 
 
 def imports(node: ast.AST, top: bool = True) -> Iterator[tuple[str, bool]]:
