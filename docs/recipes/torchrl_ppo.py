@@ -24,8 +24,8 @@ env = TorchRLEnv("connect4", 64, agent_seat="random", observation="flat", seed=0
 def learn(pool=None):
     network, value = (MLP(84, n, num_cells=[128, 128]) for n in (7, 1))
     module = TensorDictModule(network, ["observation"], ["logits"])
-    keys = {"in_keys": {"logits": "logits", "mask": "action_mask"}, "return_log_prob": True}
-    actor = ProbabilisticActor(module, distribution_class=MaskedCategorical, **keys)
+    masked = {"distribution_class": MaskedCategorical, "return_log_prob": True}
+    actor = ProbabilisticActor(module, {"logits": "logits", "mask": "action_mask"}, **masked)
     loss = ClipPPOLoss(actor, ValueOperator(value), normalize_advantage=True)
     gae = GAE(gamma=1.0, lmbda=0.95, value_network=loss.critic_network)
     adam = torch.optim.Adam(loss.parameters(), lr=1e-3)
@@ -35,8 +35,9 @@ def learn(pool=None):
             adam.zero_grad()
             sum(one for key, one in loss(rows[some]).items() if key.startswith("loss_")).backward()
             adam.step()
-        if pool is not None and n % 3 == 0:  # the first opponent of self-play is random, too
-            pool.add(str(n), agent_of_actor(env.game, copy.deepcopy(actor), flat=True))
+        if pool is not None and n % 3 == 0:
+            past = agent_of_actor(env.game, copy.deepcopy(actor), flat=True, deterministic=False)
+            pool.add(str(n), past)
             env.set_opponent(PoolAgent(env.game, pool))
     return actor
 
