@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from library_pages import run_page
 
 pytest.importorskip("torchrl")
 with warnings.catch_warnings():
@@ -204,3 +205,8 @@ def test_ppo_learns() -> None:
     untrained = agent_of_actor(env.game, make_actor(MLP(18, 9, num_cells=[64, 64])), flat=True)
     scores = [play_match(env.game, [one, "random"], 400).totals[0] for one in (agent, untrained)]
     assert scores[0].wins > 320 > scores[1].wins
+
+
+def test_the_page_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_page("torchrl") > 4
