@@ -51,7 +51,14 @@ class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
         position = position_of(self.agent.game, state)
         states, seats = position.data.view(self.agent.game.state), np.array([player])
         found = action_probabilities(self.agent, states, seats, self._samples, self._seed)[0]
-        return {action: float(found[action]) for action in legal}
+        shares = {action: float(found[action]) for action in legal}
+        if not np.isclose(sum(shares.values()), 1):
+            wrong = np.setdiff1d(np.flatnonzero(found), legal)
+            raise ValueError(
+                f"the agent chose {wrong} as player {player}, but only {legal} are legal in\n"
+                f"{state}"
+            )
+        return shares
 
 
 def position_of(game: Game, state: Any) -> Position:

@@ -35,7 +35,8 @@ def action_probabilities(
         The probabilities, `[K, num_actions]`.
 
     Raises:
-        ValueError: if `samples` is out of range, or an agent chooses an illegal action.
+        ValueError: if `samples` is out of range, or an agent chooses what is no action of the game.
+            An action that is illegal in a position has a probability above 0.
     """
     integer("samples", samples, 1, 10**6)
     found = np.zeros((len(states), agent.game.num_actions))
@@ -64,20 +65,11 @@ def _sampled(
             rngs = np.full((len(states), 1), next_u64(stream), np.uint64)
         agent.start(rows)
         actions = agent.act(states, seats, rngs, rows)
-        _check_legal(agent, states, seats, actions)
+        if actions.min() < 0 or actions.max() >= agent.game.num_actions:
+            wrong = (actions < 0) | (actions >= agent.game.num_actions)
+            raise ValueError(
+                f"expected actions from 0 to {agent.game.num_actions - 1}, the agent chose "
+                f"{np.unique(actions[wrong])}"
+            )
         found[rows, actions] += 1 / samples
     return found
-
-
-def _check_legal(
-    agent: Agent, states: NDArray[np.void], seats: NDArray[np.int64], actions: NDArray[np.int64]
-) -> None:
-    """Raise a `ValueError` unless the agent's actions are legal."""
-    game = agent.game
-    for s, seat, action in zip(states.view(np.recarray), seats, actions, strict=True):
-        legal = game.legal(s, int(seat)) if game.simultaneous else game.legal(s)
-        if action not in legal:
-            raise ValueError(
-                f"the agent chose action {action} as player {seat}, but only {legal} are legal in "
-                f"{s}"
-            )

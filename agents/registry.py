@@ -41,6 +41,7 @@ AGENTS = {
     "torch": "ludoteca.agents.torch_agent:TorchAgent",
     "kaggle": "ludoteca.agents.kaggle.agent:KaggleAgent",
     "function": "ludoteca.agents.function:FunctionAgent",
+    "onnx": "ludoteca.agents.onnx:ONNXAgent",
 }
 # Other names of agents, as spec strings; case, hyphens and underscores do not matter.
 ALIASES = {

@@ -134,7 +134,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         self._action = np.zeros((1, 1), np.int64)
         idle = idle_mask(game, check_flag("keep_agents", keep_agents))
         self._waiting_mask = self.format.cast(idle)
-        self._final_mask = self.format.final_mask(idle)
+        self._final_mask = self.format.cast(self.format.final_mask(idle))
         self._mover: str | None = None
         self.agent_selection = ""  # before the first reset
         self._ready = False
@@ -152,7 +152,10 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         check_options(options)
         if seed is None and not self._ready:
             seed = int(np.random.default_rng().integers(2**62))
-        self.lanes.reset([None if seed is None else check_seed(seed)])
+        if seed is not None:
+            seed = check_seed(seed)
+            self.np_random = np.random.default_rng(seed)  # for wrappers; games have their own
+        self.lanes.reset([seed])
         self._ready = True
         self.agents = self.possible_agents[:]
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)

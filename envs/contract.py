@@ -266,9 +266,8 @@ def check_ends(game: Game, games: int = 200, seed: int = 11, zero_sum: bool = Tr
 
 def check_names(game: Game) -> None:
     """Check the game's name and the names of its actions."""
-    require(
-        re.fullmatch(r"[a-z][a-z0-9_]*", game.name), f"{game.name!r} is not a name in_lower_case"
-    )
+    is_name = re.fullmatch(r"[a-z][a-z0-9_]*", game.name)
+    require(is_name, f"the name {game.name!r} must be in lower case, like this_one")
     names = game.action_names
     twice = sorted({name for name in names if names.count(name) > 1})
     require(not twice, f"{game.spec}: two actions are called {twice[:1]}")

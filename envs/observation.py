@@ -141,9 +141,9 @@ class ObservationFormat:
             masks[ended] = 1
         return self.cast(masks)
 
-    def final_mask(self, mask: NDArray[np.int8]) -> NDArray[Any]:
+    def final_mask(self, mask: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return the mask of a finished game: ones if `end_mask="ones"`, else `mask`."""
-        return self.cast(np.ones_like(mask) if self.end_mask == "ones" else mask)
+        return np.ones_like(mask) if self.end_mask == "ones" else mask
 
     def cast(self, masks: NDArray[np.int8]) -> NDArray[Any]:
         """Return masks of zeros and ones in this format's dtype."""

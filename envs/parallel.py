@@ -124,6 +124,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         )
         self._keep_agents = check_flag("keep_agents", keep_agents)
         self._idle_mask = idle_mask(game, self._keep_agents)
+        self._final_mask = self.format.final_mask(self._idle_mask)
         self._actions = np.zeros((1, game.num_players), np.int64)
         self._ready = False
 
@@ -142,7 +143,10 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         check_options(options)
         if seed is None and not self._ready:
             seed = int(np.random.default_rng().integers(2**62))
-        self.lanes.reset([None if seed is None else check_seed(seed)])
+        if seed is not None:
+            seed = check_seed(seed)
+            self.np_random = np.random.default_rng(seed)  # for wrappers; games have their own
+        self.lanes.reset([seed])
         self._ready = True
         self.agents = self.possible_agents[:]
         if self.render_mode == "human":
@@ -230,9 +234,9 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         """Return the observations and infos of agents, by agent."""
         planes, masks = self.lanes.observations[0], self.lanes.masks[0].copy()
         if self._keep_agents:
-            out = ~masks.any(-1)
-            masks[out] = self._idle_mask
-            if not self.lanes.lanes["over"][0]:
+            out, over = ~masks.any(-1), self.lanes.lanes["over"][0]
+            masks[out] = self._final_mask if over else self._idle_mask
+            if not over:
                 planes = np.where(out[:, None, None, None], 0, planes)
         masks = self.format.masks(masks)
         observations, infos = {}, {}

@@ -7,6 +7,7 @@ cluster has room for it. Nobody waits for it: tasks are given to workers that ar
 import logging
 import os
 import pickle
+import socket
 import sys
 import tempfile
 import time
@@ -35,6 +36,7 @@ except ModuleNotFoundError as error:
 
 T = TypeVar("T")
 STORE = 512 * 2**20  # bytes of the object store of a cluster that we start: weights, and results
+REACH = 10.0  # seconds in which a cluster answers
 PATIENCE = 30.0  # seconds without any worker after which the user is told
 log = logging.getLogger("ludoteca")
 
@@ -49,8 +51,6 @@ class Actor:
             folder: the driver's current one, which becomes that of this process if it is there.
             path: where the driver looks for modules; so does this process, after its own places.
         """
-        import socket
-
         if os.path.isdir(folder):
             os.chdir(folder)
         sys.path += [place for place in path if place not in sys.path and os.path.exists(place)]
@@ -218,11 +218,23 @@ def _connect(address: str, num_workers: int | None, num_cpus: float) -> None:
         wanted = cores() if num_workers is None else -(-num_workers * num_cpus // 1)
         options |= {"num_cpus": int(wanted), "object_store_memory": STORE}
         options |= {"include_dashboard": False}
+    else:
+        _reach(address)
     try:
         with _elsewhere():
             ray.init(address or "local", **options)
     except (ConnectionError, ValueError, RuntimeError) as error:
         raise ConnectionError(f"no Ray cluster at {address or 'local'}: {error}") from error
+
+
+def _reach(address: str) -> None:
+    """Raise ConnectionError at once if nothing answers at an address; Ray waits for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        try:
+            socket.create_connection((host, int(port)), timeout=REACH).close()
+        except OSError as error:
+            raise ConnectionError(f"no Ray cluster at {address}: {error}") from None
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 import pickle
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from ludoteca.executor import describe_task
@@ -48,6 +49,29 @@ def read_answer(answer: bytes) -> tuple[Status, Any]:
         error.__cause__ = RemoteError(text)
         return status, error
     return status, value
+
+
+@contextmanager
+def resolving(*specs: str) -> Iterator[None]:
+    """Name this worker in errors about games or agents that cannot be made here.
+
+    Where it is a process of the driver's machine, errors stay as they are.
+
+    Args:
+        specs: spec strings of the games and agents that are made within the block.
+
+    Raises:
+        ValueError: if they cannot be made on another machine.
+    """
+    try:
+        yield
+    except (ValueError, ImportError, OSError) as error:
+        if not place:
+            raise
+        raise ValueError(
+            f"{', '.join(specs)} cannot be made on {place}: {error}. Modules and files that a "
+            "spec string names must be on every node, at the same place"
+        ) from error
 
 
 def _sendable(error: Exception) -> Exception:

@@ -8,6 +8,7 @@ rounds while the network learns.
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache, partial
@@ -31,6 +32,7 @@ R_co = TypeVar("R_co", covariant=True)
 Weights = dict[str, NDArray[Any]]
 Run = Runner | RemoteRunner
 POLL = 0.05  # seconds between looks at what has come back
+TIMED = 1000  # parts whose times are kept
 
 
 class Actor(Protocol[R_co]):
@@ -58,6 +60,7 @@ class Actors(Generic[R]):
 
     Attributes:
         executor: runs the workers; started when it is needed.
+        part_seconds: what the last parts took in their workers: by the clock, and of a processor.
     """
 
     def __init__(
@@ -85,6 +88,7 @@ class Actors(Generic[R]):
         self._ahead: Ahead[R] | None = None
         self._server: tuple[str, Any] = ("", None)
         self._stale: list[int] = []  # of the parts since the last summary
+        self.part_seconds: deque[tuple[float, float]] = deque(maxlen=TIMED)
 
     @property
     def executor(self) -> Executor:
@@ -111,7 +115,7 @@ class Actors(Generic[R]):
         if self._ahead is not None:
             self._ahead.load(self._version, self._shared)
 
-    def play(self, rng: np.random.Generator, games: int) -> R:
+    def play(self, rng: np.random.Generator, games: int = 0) -> R:
         """Play a round, or return one that was played ahead.
 
         Raises:
@@ -129,8 +133,9 @@ class Actors(Generic[R]):
         tasks = (partial(task, self._shared, one, games) for one in rngs)
         parts: list[R] = []
         monitor.begin("playing", workers, "part")
-        for part, after in self.executor.run(tasks, monitor.check):
+        for part, after, taken in self.executor.run(tasks, monitor.check):
             parts.append(part)
+            self.part_seconds.append(taken)
             monitor.step("playing", len(parts))
             if workers == 1:
                 rng.bit_generator.state = after
@@ -152,8 +157,9 @@ class Actors(Generic[R]):
         except BaseException:
             self._drop()
             raise
-        self._stale += [self._version - version for version, _ in found]
-        return [part for _, part in found]
+        self._stale += [self._version - version for version, _, _ in found]
+        self.part_seconds.extend(taken for _, _, taken in found)
+        return [part for _, part, _ in found]
 
     def _task(self) -> Callable[..., Any]:
         """Return what plays a part, but for its weights, generator and number of games."""
@@ -225,7 +231,7 @@ class Ahead(Generic[R]):
         self._version, self._shared = -1, tuple[Shared[Weights], ...]()
         self._taken = self._returned = 0  # parts
         self._versions: list[int] = []  # of the network, by part
-        self._found: dict[int, R] = {}
+        self._found: dict[int, tuple[R, tuple[float, float]]] = {}
         self._error: BaseException | None = None
         self._closing = False
         self._stream = executor.stream(self._next)
@@ -238,8 +244,8 @@ class Ahead(Generic[R]):
             self._version, self._shared = version, shared
             self._changed.notify_all()
 
-    def take(self, step: Callable[[int], None]) -> list[tuple[int, R]]:
-        """Return the parts of the next round, each with the version of its network.
+    def take(self, step: Callable[[int], None]) -> list[tuple[int, R, tuple[float, float]]]:
+        """Return the parts of the next round, each with the version of its network and its times.
 
         Args:
             step: called with the number of parts that are there, again and again.
@@ -252,7 +258,7 @@ class Ahead(Generic[R]):
                 done = sum(number in self._found for number in wanted)
                 if done == len(wanted):
                     self._returned = wanted.stop
-                    return [(self._versions[k], self._found.pop(k)) for k in wanted]
+                    return [(self._versions[k], *self._found.pop(k)) for k in wanted]
                 self._changed.wait(POLL)
             step(done)
 
@@ -285,8 +291,8 @@ class Ahead(Generic[R]):
                 began = time.monotonic()
                 found = self._stream.collect(POLL)
                 with self._changed:
-                    for number, (part, _) in found:
-                        self._found[number] = part
+                    for number, (part, _, taken) in found:
+                        self._found[number] = (part, taken)
                     if found:
                         self._changed.notify_all()
                     elif time.monotonic() - began < POLL / 2:  # all workers wait for weights
@@ -306,11 +312,18 @@ def play_part(
     shared: Sequence[Shared[Weights]],
     rng: np.random.Generator,
     games: int,
-) -> tuple[R, Any]:
-    """Play a part of a round in a worker; return it, and the state of the generator after it."""
+) -> tuple[R, Any, tuple[float, float]]:
+    """Play a part of a round in a worker.
+
+    Returns:
+        The part, the state of the generator after it, and the seconds that it took: by the clock,
+        and of a processor.
+    """
     actor = _kept_actor(make_actor, config, server)
+    began, before = time.perf_counter(), time.thread_time()
     played = actor.play([one.get() for one in shared], rng, games)
-    return played, rng.bit_generator.state
+    taken = (time.perf_counter() - began, time.thread_time() - before)
+    return played, rng.bit_generator.state, taken
 
 
 @cache

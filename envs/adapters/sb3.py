@@ -119,7 +119,8 @@ class SB3VecEnv(VecEnv):
             channels_last=self.format.channels_last,
         )
         self.render_mode = check_render_mode(render_mode, ["rgb_array"])
-        self._final_mask = self.format.final_mask(np.zeros(self.game.num_actions, np.int8))
+        final_mask = self.format.final_mask(np.zeros(self.game.num_actions, np.int8))
+        self._final_mask = self.format.cast(final_mask)
         self._actions = np.zeros((num_envs, 1), np.int64)
         self._ready = False
         super().__init__(

@@ -29,6 +29,7 @@ def reproduce(
     part: str = "all",
     precision: str = "auto",
     processes: int | None = None,
+    executor: str = "local",
     keep: bool = False,
     rewrite: bool = False,
 ) -> None:
@@ -54,6 +55,8 @@ def reproduce(
         precision: numbers of the networks: "float32", "bfloat16", which is several times faster on
             processors made for it, or "auto", the faster one.
         processes: how many commands run side by side; one for each core by default.
+        executor: where they run: local, or a Ray cluster: ray (of this machine), ray:auto,
+            ray:HOST:PORT; see docs/distributed.md.
         keep: leave out what the report has already, even if `runs` is empty.
         rewrite: make nothing: write the report again from its results.json and from the pieces that
             are finished in `runs`.
@@ -108,7 +111,17 @@ def reproduce(
             if is_recorded(piece) and key not in impossible
         }
         known = set(records[name]) if keep else ()
-        make_part(name, wanted, folder, processes, write, known, every, one_thread=True)
+        make_part(
+            name,
+            wanted,
+            folder,
+            processes,
+            write,
+            known,
+            every,
+            one_thread=True,
+            executor=executor,
+        )
     geese_report.write(records, planned, out, fast=fast)
     print(f"report: {out / 'report.md'}")
 

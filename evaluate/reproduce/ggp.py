@@ -35,6 +35,7 @@ def reproduce(
     extended: bool = False,
     seed: int = 0,
     processes: int | None = None,
+    executor: str = "local",
     rewrite: bool = False,
 ) -> None:
     """Play the study of the thesis in General Game Playing, and compare with its tables.
@@ -50,11 +51,13 @@ def reproduce(
             thesis' questions for future work.
         seed: the same seed gives the same games.
         processes: how many play side by side; one for each core by default.
+        executor: where they run: local, or a Ray cluster: ray (of this machine), ray:auto,
+            ray:HOST:PORT; see docs/distributed.md.
         rewrite: write the comparison again from the tournaments' reports in `out`, and play
             nothing.
     """
     name = "ggp_extended" if extended else "ggp"
-    processes = cores() if processes is None else processes
+    used = processes or cores()
     records = runs / (f"{name}_fast" if fast else name)
     out = (records / "report" if fast else Path("docs/results") / name) if out is None else out
     stages = ggp_extended.stages(fast, seed) if extended else study(fast, seed)
@@ -66,14 +69,18 @@ def reproduce(
     for stage, tournament in stages.items():
         print(f"{stage}: {tournament.total_games:,} games", file=sys.stderr)
         found[stage] = run_tournament(
-            tournament, records / stage, processes=processes, progress=sys.stderr.isatty()
+            tournament,
+            records / stage,
+            processes=processes,
+            progress=sys.stderr.isatty(),
+            executor=executor,
         )
-        write_report(found[stage], out / stage, processes=processes)
+        write_report(found[stage], out / stage, processes=used)
     if extended:
-        ggp_extended.write(found, out, processes=processes)
+        ggp_extended.write(found, out, processes=used)
     else:
         by_simulations = {int(stage): results for stage, results in found.items()}
-        ggp_report.write(by_simulations, out, processes=processes)
+        ggp_report.write(by_simulations, out, processes=used)
     print(f"report: {out / 'report.md'}")
 
 

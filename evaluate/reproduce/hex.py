@@ -20,6 +20,7 @@ def reproduce(
     part: str = "all",
     precision: str = "auto",
     processes: int | None = None,
+    executor: str = "local",
     keep: bool = False,
     rewrite: bool = False,
 ) -> None:
@@ -39,6 +40,8 @@ def reproduce(
         precision: numbers of the networks: "float32", "bfloat16", which is several times faster on
             processors made for it, or "auto", the faster one.
         processes: how many runs of the document's go side by side; one for each core by default.
+        executor: where they run: local, or a Ray cluster: ray (of this machine), ray:auto,
+            ray:HOST:PORT; see docs/distributed.md.
         keep: leave out the runs that the report has already, even if `runs` is empty.
         rewrite: write the report again from its results.json, and make nothing.
     """
@@ -66,5 +69,5 @@ def reproduce(
             records[part][finished] = record(folder / finished)
             hex_report.write(records, planned, folder, out, fast=fast)
 
-        make_part(name, planned[name], folder, side_by_side, write, known)
+        make_part(name, planned[name], folder, side_by_side, write, known, executor=executor)
     print(f"report: {out / 'report.md'}")

@@ -14,6 +14,7 @@ from ludoteca.envs.children import Children
 from ludoteca.envs.files import read_json, write_whole
 from ludoteca.envs.lock import lock_folder
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
+from ludoteca.executor import LOCAL, make_executor
 from ludoteca.local_executor import ONE_THREAD
 
 Records = Mapping[str, dict[str, Any]]
@@ -72,6 +73,7 @@ def make_part(
     known: Collection[str] = (),
     available: Mapping[str, P] | None = None,
     one_thread: bool = False,
+    executor: str = LOCAL,
 ) -> None:
     """Make the pieces of a part of a study that are not known yet, and what these need.
 
@@ -84,6 +86,7 @@ def make_part(
         known: names of those that are left out.
         available: all pieces that some may need, by name, these before those; by default `wanted`.
         one_thread: whether libraries are told to use one thread in each process.
+        executor: where they are made, see `ludoteca.executor.make_executor`.
     """
     available = wanted if available is None else available
     needed = {name for name in wanted if name not in known}
@@ -92,7 +95,7 @@ def make_part(
         if name in needed and not is_made(available[name], folder):
             needed |= available.keys() & set(available[name].after)
     ordered = {name: piece for name, piece in available.items() if name in needed}
-    make_all(ordered, folder, processes, sys.stderr.isatty(), tell, one_thread)
+    make_all(ordered, folder, processes, sys.stderr.isatty(), tell, one_thread, executor)
 
 
 def make_all(
@@ -102,6 +105,7 @@ def make_all(
     show: bool,
     tell: Callable[[str], None] = lambda name: None,
     one_thread: bool = False,
+    executor: str = LOCAL,
 ) -> None:
     """Make those that have not been made, `processes` at a time.
 
@@ -115,6 +119,8 @@ def make_all(
         show: whether to show a progress bar.
         tell: called with the name of each piece that is finished, also of those that were before.
         one_thread: whether libraries are told to use one thread in each process.
+        executor: where they are made, see `ludoteca.executor.make_executor`. A worker of a cluster
+            begins a piece anew if its process or machine dies.
 
     Raises:
         RuntimeError: if a command fails, with the end of what it printed.
@@ -128,8 +134,21 @@ def make_all(
         return
     folder.mkdir(parents=True, exist_ok=True)
     _lock = lock_folder(folder)  # until this function returns
-    environment = os.environ | (dict.fromkeys(ONE_THREAD, "1") if one_thread else {})
+    added = dict.fromkeys(ONE_THREAD, "1") if one_thread else {}
     begun = len(pieces) - len(waiting)
+    if executor != LOCAL:
+        from ludoteca.evaluate.reproduce.remote import make_on_workers  # which imports this module
+
+        with (
+            _progress(len(pieces), begun, show) as advance,
+            make_executor(executor, processes, len(waiting)) as workers,
+        ):
+            for name in make_on_workers(pieces, list(waiting), folder, workers, added):
+                _write_settings(pieces[name], folder)
+                tell(name)
+                advance(name)
+        return
+    environment = os.environ | added
     with (
         _progress(len(pieces), begun, show) as advance,
         ThreadPoolExecutor(processes) as pool,
@@ -309,6 +328,10 @@ def _make(piece: Piece, folder: Path, environment: Mapping[str, str], children: 
     done = children.run(command, environment)
     if done.returncode != 0:
         raise RuntimeError(f"{piece.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
+    _write_settings(piece, folder)
+
+
+def _write_settings(piece: Piece, folder: Path) -> None:
     write_whole(piece.product(folder).parent / SETTINGS, json.dumps(as_json(piece)) + "\n")
 
 

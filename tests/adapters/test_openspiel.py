@@ -1,10 +1,11 @@
 """Our games in OpenSpiel: its own tests, its algorithms, and policies both ways."""
 
+import copy
 import pickle
 import random
 import subprocess
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from open_spiel.python.algorithms import (  # noqa: E402
 )
 
 from ludoteca import make_agent, make_game  # noqa: E402
+from ludoteca.agents.openspiel_player import as_agent  # noqa: E402
 from ludoteca.agents.openspiel_policy import as_policy  # noqa: E402
 from ludoteca.envs.adapters.openspiel import (  # noqa: E402
     LudotecaGame,
@@ -32,9 +34,12 @@ from ludoteca.envs.adapters.openspiel import (  # noqa: E402
     load_game,
     register,
 )
+from ludoteca.envs.adapters.openspiel_vector import VectorEnvironment  # noqa: E402
 from ludoteca.envs.registry import GAMES  # noqa: E402
 from ludoteca.envs.storage import state_to_json  # noqa: E402
 from ludoteca.envs.trace import record  # noqa: E402
+from ludoteca.evaluate.match import play_match  # noqa: E402
+from ludoteca.evaluate.perfect import exploitability as find_exploitability  # noqa: E402
 from ludoteca.evaluate.solve import solve  # noqa: E402
 
 # Of both dynamics, with passes and with chance; small, as each is compiled.
@@ -161,16 +166,16 @@ def test_copies_and_pickles_have_the_same_future(spec: str) -> None:
             pyspiel.deserialize_game_and_state(pyspiel.serialize_game_and_state(game, state))[1]
         )
         before = str(state), state.history()
-        for copy in copies:
-            assert (str(copy), copy.history()) == before
-            play(copy, random.Random(7), 9)
+        for one in copies:
+            assert (str(one), one.history()) == before
+            play(one, random.Random(7), 9)
         assert (str(state), state.history()) == before
         play(state, random.Random(7), 9)
-        for copy in copies:
-            assert str(copy) == str(state)
-            assert copy.history() == state.history()
-            assert copy.returns() == state.returns()
-            assert copy.rewards() == state.rewards()
+        for one in copies:
+            assert str(one) == str(state)
+            assert one.history() == state.history()
+            assert one.returns() == state.returns()
+            assert one.rewards() == state.rewards()
     assert str(pickle.loads(pickle.dumps(game))) == str(game)
 
 
@@ -378,3 +383,153 @@ def test_exploitability_of_an_agent_in_a_simultaneous_game() -> None:
     assert exploitability.exploitability(turns, uniform) == pytest.approx(
         exploitability.exploitability(turns, reference)
     )
+
+
+@pytest.mark.parametrize("spec", ["hex:board_size=2", "tron:rows=3,columns=3"])
+def test_openspiel_finds_the_exploitability_that_we_find(spec: str) -> None:
+    game = load_game(spec)
+    if game.game.simultaneous:
+        turns = pyspiel.convert_to_turn_based(game)
+    for name, samples in (("random", 1), ("greedy", 1), ("greedy", 5)):
+        agent = make_agent(name, game.game)
+        played = turns if game.game.simultaneous else game
+        policy = as_policy(agent, played, samples=samples, seed=2)
+        found = find_exploitability(game.game, agent, samples=samples, seed=2)
+        assert found.exploitability == pytest.approx(exploitability.exploitability(played, policy))
+        for seat in (0, 1):
+            answer = exploitability.best_response(played, policy, 1 - seat)
+            assert found.gains[seat] == pytest.approx(answer["best_response_value"])
+
+
+# Players of OpenSpiel as agents
+
+
+def test_a_policy_of_cfr_plays_as_an_agent() -> None:
+    game = make_game("hex:board_size=2")
+    solver = cfr.CFRPlusSolver(load_game(game))
+    for _ in range(10):
+        solver.evaluate_and_update_policy()
+    agent = as_agent(game, solver.average_policy())
+    result = play_match(game, [agent, "random"], 40, batch=5)
+    by_seat = result.seats[0]
+    assert by_seat[0].wins == by_seat[0].games == 20  # the first player wins
+    again = play_match(game, [pickle.loads(pickle.dumps(agent)), "random"], 40, batch=5)
+    assert again.totals == result.totals
+
+
+def test_tabular_learners_play_as_agents() -> None:
+    game = make_game("hex:board_size=2")
+    learners = [tabular_qlearner.QLearner(player_id=p, num_actions=4) for p in range(2)]
+    result = play_match(game, [as_agent(game, learners), "random"], 4)
+    assert result.totals[0].games == 4
+    with pytest.raises(ValueError, match="needs 2 agents, got 1"):
+        as_agent(game, learners[:1])
+    with pytest.raises(TypeError, match="expected a policy or an agent with the method step"):
+        as_agent(game, 3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="policies play games in turn without chance"):
+        as_agent(make_game("tron"), spiel_policy.UniformRandomPolicy(load_game("tron")))
+
+
+class Move(NamedTuple):
+    action: int
+
+
+def test_the_vector_environment_is_that_of_openspiel() -> None:
+    envs = VectorEnvironment("hex:board_size=2", 5, opponent="random", agent_seat=1, seed=3)
+    steps = envs.reset()
+    assert len(envs) == len(steps) == 5
+    assert envs.num_players == 1
+    ended = 0
+    for _ in range(30):
+        for one in steps:
+            (planes,), (legal,) = one.observations["info_state"], one.observations["legal_actions"]
+            assert planes.shape == envs.observation_spec()["info_state"]
+            assert planes.dtype == np.float32
+            assert set(legal) <= set(range(envs.action_spec()["num_actions"]))
+        moves = [Move(one.observations["legal_actions"][0][0]) for one in steps]
+        steps, rewards, done, before = envs.step(moves, reset_if_done=True)
+        for i in range(5):
+            assert before[i].last() == done[i]
+            assert before[i].rewards == rewards[i]
+            assert steps[i].first() == done[i]
+            assert (rewards[i][0] != 0) == done[i]
+            assert before[i].discounts == [0.0 if done[i] else 1.0]
+        ended += sum(done)
+    assert ended > 20
+    done = [False]
+    while not any(done):
+        moves = [Move(one.observations["legal_actions"][0][0]) for one in steps]
+        steps, _, done, _ = envs.step(moves)
+    over = [Move((one.observations["legal_actions"][0] or [0])[0]) for one in steps]
+    with pytest.raises(ValueError, match="games that are over"):
+        envs.step(over)
+    steps = envs.reset(done)
+    assert [one.first() for one in steps] == done
+    with pytest.raises(ValueError, match="envs_to_reset must be 5 booleans"):
+        envs.reset([True])
+    with pytest.raises(ValueError, match="illegal"):
+        envs.step([Move(9)] * 5)
+    envs.set_opponent("greedy")
+
+
+def test_ppo_learns_in_the_vector_environment() -> None:
+    ppo_module = pytest.importorskip("open_spiel.python.pytorch.ppo")
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    game = make_game("hex:board_size=2")
+    envs = VectorEnvironment(game, 8, seed=0)
+    size = envs.observation_spec()["info_state"]
+    ppo = ppo_module.PPO(size, 4, 1, 0, 8, 16, learning_rate=3e-3, agent_fn=ppo_module.PPOAgent)
+    steps = envs.reset()
+    for update in range(12):
+        if update == 10:
+            envs.set_opponent(as_agent(game, copy.deepcopy(ppo)))
+        for _ in range(16):
+            steps, reward, done, _ = envs.step(ppo.step(steps), reset_if_done=True)
+            ppo.post_step(reward, done)
+        ppo.learn(steps)
+    result = play_match(game, [as_agent(game, ppo), "random"], 200)
+    assert result.totals[0].wins > 120  # random: 100
+
+
+def test_dqn_learns_in_rl_environment() -> None:
+    pytest.importorskip("tree")
+    pytest.importorskip("torch")
+    from open_spiel.python.pytorch import dqn
+
+    game = load_game("hex:board_size=2")
+    env = rl_environment.Environment(game)
+    size = env.observation_spec()["info_state"][0]
+    agents = [
+        dqn.DQN(p, size, 4, hidden_layers_sizes=[16], batch_size=8, min_buffer_size_to_learn=20)
+        for p in range(2)
+    ]
+    for _ in range(30):
+        step = env.reset()
+        while not step.last():
+            output = agents[step.observations["current_player"]].step(step)
+            step = env.step([output.action])
+        for agent in agents:
+            agent.step(step)
+    assert agents[0].loss is not None
+    assert play_match(game.game, [as_agent(game.game, agents), "random"], 4).totals[0].games == 4
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # Shimmy's spaces have no bounds
+def test_shimmy_makes_pettingzoo_environments_of_our_games() -> None:
+    compatibility = pytest.importorskip("shimmy.openspiel_compatibility")
+    from pettingzoo.test import api_test
+
+    for spec in ("tictactoe", "hungry_geese:rows=3,columns=4,episode_steps=12"):
+        env = compatibility.OpenSpielCompatibilityV0(env=load_game(spec))
+        env.reset(seed=1)
+        assert env.possible_agents == [f"player_{p}" for p in range(env.num_agents)]
+        if spec == "tictactoe":
+            api_test(env, num_cycles=10)
+        moves = 0
+        for _ in env.agent_iter():
+            *_, terminated, truncated, info = env.last()
+            over = terminated or truncated
+            env.step(None if over else int(np.flatnonzero(info["action_mask"])[0]))
+            moves += not over
+        assert moves > 4

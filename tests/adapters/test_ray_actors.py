@@ -26,7 +26,7 @@ from ludoteca.train.actor_critic.methods import make_training  # noqa: E402
 from ludoteca.train.alphazero.config import Config as AZSettings  # noqa: E402
 from ludoteca.train.alphazero.training import Training as AlphaZero  # noqa: E402
 from ludoteca.train.dqn.config import Config as DQNSettings  # noqa: E402
-from ludoteca.train.dqn.training import Training as DQN  # noqa: E402
+from ludoteca.train.dqn.training import Training as DeepQ  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 SMALL = {
@@ -57,7 +57,7 @@ MAKERS = {
         ),
     ),
     "dqn": (
-        DQN,
+        DeepQ,
         DQNSettings(
             game="tictactoe",
             network=QConfig(filters=(8,), blocks=1),

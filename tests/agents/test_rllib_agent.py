@@ -1,4 +1,4 @@
-"""The agent `rllib:PATH` without Ray: what a file holds is what it plays, and bad files are refused."""
+"""The agent `rllib:PATH` without Ray: it plays what a file holds, and bad files are refused."""
 
 import pickle
 from pathlib import Path

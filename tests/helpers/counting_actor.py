@@ -1,10 +1,10 @@
 """A self-play actor that plays nothing: its rounds say which network and numbers it was given."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from ludoteca.train.actors import Weights
 from ludoteca.train.settings import RoundConfig
@@ -28,8 +28,6 @@ class CountingActor:
         network = weights[0]["weight"].ravel()[0]
         if network < 0:
             raise ValueError("this network cannot play")
-        if network > 1e6:
-            time.sleep(60)
         return Round(
             np.full(count, 3),
             np.arange(count, dtype=np.int32),
@@ -37,3 +35,10 @@ class CountingActor:
             np.full(count, games),
             rng.random(count),
         )
+
+
+def network(number: float) -> torch.nn.Module:
+    """Return the network of this number."""
+    made = torch.nn.Linear(1, 1)
+    torch.nn.init.constant_(made.weight, number)
+    return made

@@ -27,6 +27,13 @@ def sum_of(values):
     return sum(value.get() for value in values)
 
 
+def total_of(shared, more):
+    """Return the sum of a shared array and a number; the array can be written to."""
+    array = shared.get()
+    array[0] += 0
+    return array.sum() + more
+
+
 def kill_once(file, result):
     """Kill this process if `file` is not there yet; return the result otherwise."""
     if not Path(file).exists():

@@ -9,9 +9,12 @@ from bounds import ROOT, project
 
 SCRIPT = project()["scripts"]["ludoteca"].partition(":")[0]
 # Modules that other programs run, not users.
-NOT_TRIED = {"agents.kaggle.worker", "evaluate.bench.peers.serve", "evaluate.recipes.execute"}
+NOT_TRIED = {
+    "agents.kaggle.worker", "evaluate.bench.peers.serve", "evaluate.bench.rllib",
+    "evaluate.recipes.execute",
+}  # fmt: skip
 # Adapters of libraries that no extra installs: `make recipes` tries them.
-OTHER_ADAPTERS = re.compile(r"ludoteca\.envs\.adapters\.(?!sb3)")
+OTHER_ADAPTERS = re.compile(r"ludoteca\.(envs\.adapters\.(?!sb3)|train\.rllib)")
 EXPERIMENTS = ("bandits", "geese", "ggp", "hex", "othello", "solved")
 # Commands that need nothing but the core, to the end.
 CORE = [

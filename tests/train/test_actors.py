@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 import torch
-from counting_actor import CountingActor, Round
+from counting_actor import CountingActor, Round, network
 
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
@@ -36,12 +36,6 @@ def _threads():
     threads = torch.get_num_threads()
     yield
     torch.set_num_threads(threads)
-
-
-def network(number: float) -> torch.nn.Module:
-    made = torch.nn.Linear(1, 1)
-    torch.nn.init.constant_(made.weight, number)
-    return made
 
 
 def counting(monitor: Monitor | None = None, **changes: object) -> Actors[Round]:

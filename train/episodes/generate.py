@@ -2,7 +2,7 @@
 
 import sys
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.executor import LOCAL, make_executor, parse_executor
 from ludoteca.train.episodes.episodes import Episodes, check_game, join
 from ludoteca.train.progress import games_bar
+from ludoteca.worker import resolving
 
 # Games that are played side by side. Part of what is generated: networks that see other positions
 # together may round differently.
@@ -74,6 +75,7 @@ def play_games(config: Config, progress: bool = False) -> Episodes:
     """Play games; every seat is one to learn from."""
     game = make_game(config.game)
     check_game(game)
+    make_agents.cache_clear()  # their files may be others than the last time
     make_agents(game, config.agents)  # refuses unknown ones before anything is played
     firsts = range(0, config.games, TOGETHER)
     tasks = (partial(_play, config, game, first) for first in firsts)
@@ -88,10 +90,11 @@ def play_games(config: Config, progress: bool = False) -> Episodes:
     return join(found)
 
 
-@cache
+@lru_cache(1)
 def make_agents(game: Game, specs: tuple[str, ...]) -> tuple[Agent, ...]:
     """Return the agents of a match, in which each takes each seat in turns."""
-    agents = tuple(make_agent(spec, game) for spec in specs)
+    with resolving(*specs):
+        agents = tuple(make_agent(spec, game) for spec in specs)
     if "torch" in sys.modules:  # PyTorch's own threads would stand in the way of the processes
         sys.modules["torch"].set_num_threads(1)
     return agents if len(agents) > 1 else agents * game.num_players

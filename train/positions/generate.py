@@ -1,11 +1,9 @@
 """Generating games: a search against an opponent, or against itself, on all cores."""
 
 import math
-import os
 import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,9 +16,11 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
+from ludoteca.executor import LOCAL, make_executor, parse_executor
 from ludoteca.train.positions.games import Games, join
 from ludoteca.train.positions.storage import find_form, save_games
 from ludoteca.train.progress import games_bar
+from ludoteca.worker import resolving
 
 # Games that are played side by side. Part of what is generated: networks that see other positions
 # together may round differently.
@@ -52,7 +52,10 @@ class Config:
     seed: int = 0
     """Determines the games."""
     workers: int = 0
-    """Threads that play; 0: one for each core. Without effect on the games."""
+    """Processes that play; 0: one for each core. Without effect on the games."""
+    executor: str = LOCAL
+    """Where they run: `local`, or a Ray cluster: `ray` (of this machine), `ray:auto`,
+    `ray:HOST:PORT`. Without effect on the games."""
 
     def __post_init__(self) -> None:
         integer("games", self.games, 1, 10**9)
@@ -60,7 +63,8 @@ class Config:
         real("c", self.c, 0, 1e6)
         choice("side", self.side, SIDES)
         integer("seed", self.seed, 0, 2**62)
-        integer("workers", self.workers, 0, 1024)
+        integer("workers", self.workers, 0, 10**5)
+        parse_executor(self.executor)
 
     @property
     def player(self) -> str:
@@ -94,30 +98,24 @@ def play_games(config: Config, progress: bool = False) -> Games:
 
     Labels are told from the side of UCT; in self-play from that of player 0.
     """
-    game = make_game(config.game)
+    _agents.cache_clear()  # their files may be others than the last time
+    _agents(config)  # refuses unknown ones before anything is played
     firsts = range(0, config.games, TOGETHER)
-    memory = threading.local()
-
-    def play(first: int) -> Games:
-        if not hasattr(memory, "agents"):
-            memory.agents = _agents(config, game)
-        return _play(config, game, memory.agents, first)
-
-    workers = min(config.workers or os.cpu_count() or 1, len(firsts))
+    tasks = (partial(_play, config, first, min(TOGETHER, config.games - first)) for first in firsts)
     parts = []
-    with games_bar(config.games, progress) as show, ThreadPoolExecutor(workers) as pool:
-        try:
-            for part in pool.map(play, firsts):
-                parts.append(part)
-                show(len(part))
-        finally:
-            pool.shutdown(cancel_futures=True)
+    with (
+        games_bar(config.games, progress) as show,
+        make_executor(config.executor, config.workers or None, len(firsts)) as workers,
+    ):
+        for part in workers.run(tasks):
+            parts.append(part)
+            show(len(part))
     return join(parts)
 
 
-def _play(config: Config, game: Game, agents: tuple[Agent, Agent], first: int) -> Games:
-    """Play the games of one thread that begin with number `first`."""
-    count = min(TOGETHER, config.games - first)
+def _play(config: Config, first: int, count: int) -> Games:
+    """Play the games from number `first`, in a process that keeps the agents."""
+    game, agents = make_game(config.game), _agents(config)
     match = play_match(
         game, agents, count, first=first, seed=config.seed, batch=count, record=count
     )
@@ -144,10 +142,13 @@ def _play(config: Config, game: Game, agents: tuple[Agent, Agent], first: int) -
     )
 
 
-def _agents(config: Config, game: Game) -> tuple[Agent, Agent]:
+@lru_cache(1)
+def _agents(config: Config) -> tuple[Agent, Agent]:
     """Return the agents of a match, in which each takes each seat in turns."""
-    player = make_agent(config.player, game)
-    opponent = player if config.opponent == "self" else make_agent(config.opponent, game)
+    with resolving(config.game, config.player, config.opponent):
+        game = make_game(config.game)
+        player = make_agent(config.player, game)
+        opponent = player if config.opponent == "self" else make_agent(config.opponent, game)
     if "torch" in sys.modules:  # PyTorch's own threads would stand in each other's way
         sys.modules["torch"].set_num_threads(1)
     if config.side == "both" or config.opponent == "self":

@@ -1,0 +1,284 @@
+"""The executor of a Ray cluster: the same games as in one process, whatever dies meanwhile."""
+
+import json
+import operator
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ray = pytest.importorskip("ray")
+
+from ends import are_gone, start  # noqa: E402
+from executor_tasks import Counted, count_up, kill_once, total_of  # noqa: E402
+from ray.cluster_utils import Cluster  # noqa: E402
+
+from ludoteca import ray_executor, worker_pool  # noqa: E402
+from ludoteca.agents.networks.encoder import Encoder  # noqa: E402
+from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network  # noqa: E402
+from ludoteca.envs.registry import make_game  # noqa: E402
+from ludoteca.evaluate.reproduce.matches import Match  # noqa: E402
+from ludoteca.evaluate.reproduce.othello_runs import Data  # noqa: E402
+from ludoteca.evaluate.reproduce.study import make_all  # noqa: E402
+from ludoteca.evaluate.tournament import run  # noqa: E402
+from ludoteca.evaluate.tournament.plan import Tournament  # noqa: E402
+from ludoteca.evaluate.tournament.record import Record  # noqa: E402
+from ludoteca.evaluate.tournament.run import run_tournament  # noqa: E402
+from ludoteca.executor import WorkerDiedError, make_executor  # noqa: E402
+from ludoteca.train.alphazero import config as alphazero  # noqa: E402
+from ludoteca.train.alphazero.players import make_player  # noqa: E402
+from ludoteca.train.alphazero.selfplay import Round  # noqa: E402
+from ludoteca.train.episodes import generate as episodes  # noqa: E402
+from ludoteca.train.episodes.episodes import Episodes  # noqa: E402
+from ludoteca.train.positions import generate as positions  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
+NODE = {"num_cpus": 1, "object_store_memory": 100_000_000, "include_dashboard": False}
+GET = operator.methodcaller("get")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Two nodes of one processor each, on this machine."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    place = tmp_path_factory.mktemp("r")
+    cluster = Cluster(initialize_head=True, head_node_args=NODE | {"temp_dir": str(place)})
+    cluster.add_node(num_cpus=1, object_store_memory=100_000_000)
+    yield cluster
+    cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def pool(cluster):
+    """A worker on each node."""
+    with make_executor(f"ray:{cluster.address}", 2) as executor:
+        yield executor
+
+
+def test_results_come_in_the_order_of_the_tasks(pool):
+    tasks = [partial(time.sleep, 0.3), *(partial(pow, 2, k) for k in range(20))]
+    assert list(pool.run(tasks)) == [None, *(2**k for k in range(20))]
+
+
+def test_exceptions_come_back_with_their_tracebacks(pool):
+    with pytest.raises(ZeroDivisionError) as raised:
+        list(pool.run([partial(divmod, 1, 0)]))
+    assert "run_task" in str(raised.value.__cause__)
+    assert pool.reruns == 0
+    with pytest.raises(TypeError, match=r"the result of open\('/dev/null'\) cannot be pickled"):
+        list(pool.run([partial(open, "/dev/null")]))
+
+
+def test_each_worker_receives_a_shared_value_once(pool, tmp_path):
+    file = str(tmp_path / "unpickled")
+    shared = pool.put(Counted(file))
+    assert list(pool.run([partial(GET, shared)] * 20)) == [file] * 20
+    pids = Path(file).read_text().split()
+    assert 1 <= len(pids) == len(set(pids)) <= 2
+    weights = np.arange(2**20, dtype=np.float32)
+    sums = list(pool.run([partial(total_of, pool.put(weights), k) for k in range(4)]))
+    assert sums == [weights.sum() + k for k in range(4)]
+
+
+def test_pinned_tasks_find_what_their_worker_keeps(pool):
+    left = [3, 3]
+
+    def next_task(worker):
+        left[worker] -= 1
+        return partial(count_up, worker) if left[worker] >= 0 else None
+
+    with pool.stream(next_task, pinned=True) as stream:
+        results = [result for _, result in stream]
+    assert sorted(results) == [(w, k) for w in range(2) for k in (1, 2, 3)]
+
+
+def test_a_task_whose_worker_dies_runs_again(pool, tmp_path, caplog):
+    before = pool.reruns
+    tasks = [partial(kill_once, tmp_path / f"{k % 2}", k) for k in range(6)]
+    assert list(pool.run(tasks)) == [*range(6)]
+    assert pool.reruns - before == 2
+    assert "its task runs again: node" in caplog.text
+
+
+def test_a_task_whose_workers_always_die_is_named(pool, monkeypatch):
+    monkeypatch.setattr(worker_pool, "ATTEMPTS", 2)
+    with pytest.raises(WorkerDiedError, match=r"_exit\(3\) was run 2 times.* node "):
+        list(pool.run([partial(os._exit, 3)]))
+    assert list(pool.run([partial(pow, 3, 2)])) == [9]
+
+
+def test_workers_with_another_installation_are_refused(pool, monkeypatch):
+    ours = ray_executor.fingerprint() | {"ludoteca": "99.0"}
+    monkeypatch.setattr(ray_executor, "fingerprint", lambda: ours)
+    executor = make_executor("ray:auto,num_cpus=0", 1)  # beside those of `pool`
+    with pytest.raises(RuntimeError, match=r"node .* has another .*: ludoteca is .* and 99.0 here"):
+        list(executor.run([partial(pow, 3, 2)]))
+
+
+def test_a_cluster_that_is_not_there(monkeypatch):
+    code = "from ludoteca.executor import make_executor; make_executor('ray:127.0.0.1:1', 1)"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode != 0
+    assert "ConnectionError: no Ray cluster at 127.0.0.1:1" in done.stderr
+
+
+DRIVER = """
+import os, sys, time
+from functools import partial
+from ludoteca.executor import make_executor
+if __name__ == "__main__":
+    with make_executor("ray", 1) as executor:
+        print(*executor.run([os.getpid]), flush=True)
+        list(executor.run([partial(time.sleep, 600)]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_outlives_the_program_that_started_a_cluster(tmp_path, number):
+    with start(DRIVER) as driver:
+        worker = int(driver.stdout.readline())
+        pids = descendants(driver.pid)
+        assert worker in pids
+        driver.send_signal(number)
+        assert are_gone([worker, driver.pid], 20)
+        assert are_gone(pids, 120)  # two agents of Ray look for a killed head for a minute
+
+
+def descendants(pid):
+    """Return the processes that a process has started, and theirs."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True).stdout
+    parents = dict(map(int, line.split()) for line in listed.splitlines())
+    found = [pid]
+    for one in found:  # which grows
+        found += [child for child, parent in parents.items() if parent == one]
+    return found[1:]
+
+
+# What is played is the same.
+
+PLAN = Tournament(
+    ("tictactoe", "connect4:rows=4,columns=4,connect=3"),
+    ("random", "greedy", "mcts:simulations=20"),
+    games_per_pair=40,
+    repeats=2,
+    seed=5,
+)
+
+
+def test_a_tournament_is_the_same_though_a_node_is_lost(tmp_path, monkeypatch, pool, cluster):
+    alone = run_tournament(PLAN, tmp_path / "alone", processes=1)
+    monkeypatch.setattr(run, "SLICE", 0.05)  # many small tasks
+    node = cluster.add_node(num_cpus=2, object_store_memory=100_000_000)
+    played = 0
+    add = Record.add
+
+    def count(self, games):
+        nonlocal played
+        played += 1
+        if played == 8:  # while all are playing
+            cluster.remove_node(node, allow_graceful=False)
+        add(self, games)
+
+    monkeypatch.setattr(Record, "add", count)
+    together = run_tournament(PLAN, tmp_path / "ray", processes=4, executor="ray:auto,num_cpus=0")
+    np.testing.assert_array_equal(alone.outcomes, together.outcomes)
+    lines = (tmp_path / "ray" / "games.jsonl").read_text().splitlines()
+    assert sum(len(json.loads(line)["outcomes"]) for line in lines) == PLAN.total_games
+    assert sum(one.mean_plies for one in alone.pair_results) == sum(
+        one.mean_plies for one in together.pair_results
+    )
+
+
+def test_generated_positions_are_the_same(tmp_path, pool, monkeypatch):
+    monkeypatch.setattr(positions, "TOGETHER", 8)
+    config = positions.Config(
+        out=tmp_path / "local.npz", game="tictactoe", games=40, iterations=10, workers=1
+    )
+    local = positions.generate(config)
+    remote = positions.generate(
+        replace(config, out=tmp_path / "ray.npz", workers=2, executor="ray:auto,num_cpus=0")
+    )
+    assert local.read_bytes() == remote.read_bytes()
+
+
+def test_generated_episodes_are_the_same(tmp_path, pool, monkeypatch):
+    monkeypatch.setattr(episodes, "TOGETHER", 4)
+    config = episodes.Config(
+        out=tmp_path / "local.npz",
+        game="tron:rows=5,columns=5",
+        agents=("random",),
+        games=16,
+        processes=1,
+    )
+    episodes.generate(config)
+    remote = replace(config, out=tmp_path / "ray.npz", processes=2, executor="ray:auto,num_cpus=0")
+    episodes.generate(remote)
+    local, played = Episodes.load(config.out), Episodes.load(remote.out)
+    for field in fields(Episodes):
+        if field.name != "about":
+            np.testing.assert_array_equal(getattr(local, field.name), getattr(played, field.name))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_rounds_of_alphazero_are_the_same(pool, workers):
+    config = alphazero.Config(
+        game="tictactoe",
+        games_per_round=8,
+        simulations=8,
+        network=PVConfig(filters=8, blocks=1),
+        precision="float32",
+        workers=workers,
+    )
+    network = make_pv_network(config.network, make_game(config.game))
+    encoder = Encoder(make_game(config.game))
+    rounds = []
+    for executor in ("local", "ray:auto,num_cpus=0"):
+        player = make_player(network, encoder, replace(config, executor=executor))
+        rng = np.random.default_rng(7)
+        rounds.append([player.play(rng) for _ in range(2)])
+        if hasattr(player, "close"):
+            player.close()
+    for local, remote in zip(*rounds, strict=True):
+        for field in fields(Round):
+            np.testing.assert_array_equal(getattr(local, field.name), getattr(remote, field.name))
+
+
+def test_the_pieces_of_a_study_are_the_same(tmp_path, pool):
+    pieces = {
+        "data": Data("data", 6, "random"),
+        "match": Match("match", ("random", "greedy"), 4, ("data",)),
+    }
+    for place, executor in (("local", "local"), ("ray", "ray:auto,num_cpus=0")):
+        told = []
+        make_all(pieces, tmp_path / place, 2, False, told.append, executor=executor)
+        assert told == ["data", "match"]
+        make_all(pieces, tmp_path / place, 2, False, told.append, executor=executor)
+        assert sorted(told[2:]) == ["data", "match"]
+    local, remote = tmp_path / "local", tmp_path / "ray"
+    assert {path.relative_to(local) for path in local.rglob("*.*")} == {
+        path.relative_to(remote) for path in remote.rglob("*.*")
+    }
+    name = "data/games.npz"
+    assert (local / name).read_bytes() == (remote / name).read_bytes()
+    results = [json.loads((one / "match/results.json").read_text()) for one in (local, remote)]
+    points = [[agent["total"] for agent in one["agents"]] for one in results]
+    assert points[0] == points[1]
+    assert str(tmp_path / "ray") in json.dumps(results[1])  # no temporary folder
+    failing = {"x": Match("x", ("random", "nobody"), 4)}
+    with pytest.raises(RuntimeError, match=r"x failed: .*unknown agent 'nobody'"):
+        make_all(failing, tmp_path / "failing", 1, False, executor="ray:auto,num_cpus=0")
+
+
+def test_what_workers_cannot_resolve_is_named(tmp_path, pool):
+    plan = replace(PLAN, agents=("random", "az:path=nothing.safetensors"), names=())
+    with pytest.raises(ValueError, match=r"az:path=nothing.* cannot be made on node .*every node"):
+        run_tournament(plan, tmp_path, processes=1, executor="ray:auto,num_cpus=0")
