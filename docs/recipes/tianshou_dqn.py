@@ -22,33 +22,29 @@ torch.manual_seed(0)
 np.random.seed(0)  # noqa: NPY002  Tianshou explores with it
 steps = 8 * 4096
 env = TianshouVecEnv("connect4", 64, agent_seat="random", seed=0)
-sizes = {"batch_size": 256, "epoch_num_steps": 4096, "collection_step_num_env_steps": 256}
 
 
 def learn(pool=None):
-    network = Net(state_shape=(2, 6, 7), action_shape=7, hidden_sizes=[128, 128])
-    explores = {"action_space": env.action_space[0], "eps_training": 0.2}
-    policy = DiscreteQLearningPolicy(model=network, **explores)
+    net = Net(state_shape=(2, 6, 7), action_shape=7, hidden_sizes=[128, 128])
+    policy = DiscreteQLearningPolicy(model=net, action_space=env.action_space[0], eps_training=0.2)
     dqn = DQN(policy=policy, optim=AdamOptimizerFactory(lr=1e-3), target_update_freq=200)
 
     def add_self(epoch, env_step):
         if pool is not None and env_step % 4096 == 0:
-            pool.add(str(epoch), copy.deepcopy(agent_of_policy(env.game, dqn)))
+            pool.add(str(env_step), copy.deepcopy(agent_of_policy(env.game, dqn)))
             env.set_opponent(PoolAgent(env.game, pool))
 
     collector = Collector(dqn, env, VectorReplayBuffer(64 * 1000, 64), exploration_noise=True)
-    every = {"update_step_num_gradient_steps_per_sample": 1 / 32, "training_fn": add_self}
-    amount = {"max_epochs": steps // 4096, "show_progress": False, "test_collector": None}
-    dqn.run_training(
-        OffPolicyTrainerParams(training_collector=collector, **sizes, **every, **amount)
-    )
+    sizes = {"epoch_num_steps": steps, "collection_step_num_env_steps": 256, "batch_size": 256}
+    rates = {"update_step_num_gradient_steps_per_sample": 1 / 32, "max_epochs": 1}
+    calls = {"training_collector": collector, "training_fn": add_self, "show_progress": False}
+    dqn.run_training(OffPolicyTrainerParams(**sizes, **rates, **calls))
     return dqn
 
 
 start = time.perf_counter()
 path = save_tianshou_policy("connect4", env.game, learn())
 seconds = time.perf_counter() - start
-against_random = play_match(env.game, [f"tianshou:{path}", "random"], 1000, seed=1)
+print(against_random := play_match(env.game, [f"tianshou:{path}", "random"], 1000, seed=1))
 against_itself = agent_of_policy(env.game, learn(OpponentPool(size=8)))
-self_play = play_match(env.game, [against_itself, "random"], 1000, seed=2)
-print(against_random, self_play, sep="\n\n")
+print(self_play := play_match(env.game, [against_itself, "random"], 1000, seed=2))

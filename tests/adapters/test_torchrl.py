@@ -179,12 +179,12 @@ def test_actors_of_other_kinds() -> None:
     q_actor = QValueActor(net, in_keys=["observation"], spec=spec, action_mask_key="action_mask")
     assert agent_of_actor(game, q_actor).about["kind"] == "values"
     with pytest.raises(ValueError, match="must write one of logits, action_value, probs"):
-        ActorNetwork(TensorDictModule(net, ["observation"], ["scores"]), 2)
+        ActorNetwork(TensorDictModule(net, ["observation"], ["scores"]))
     with pytest.raises(ValueError, match="must see observations only"):
-        ActorNetwork(TensorDictModule(net, ["observation", "action_mask"], ["logits"]), 2)
+        ActorNetwork(TensorDictModule(net, ["observation", "action_mask"], ["logits"]))
     central = MultiAgentMLP(18, 9, n_agents=2, centralized=True, share_params=True, depth=1)
     with pytest.raises(ValueError, match="share_params=True and centralized=False"):
-        ActorNetwork(make_actor(central, "agents"), 2)
+        ActorNetwork(make_actor(central, "agents"))
 
 
 @pytest.mark.slow
