@@ -110,7 +110,8 @@ class RLlibAgent(Agent):
             scores = module_scores(self._policy, planes, masks.astype(np.float32), device)
         scores = np.where(masks == 1, scores, -np.inf)
         if self._deterministic:
-            return scores.argmax(1)
+            best: NDArray[np.int64] = scores.argmax(1)
+            return best
         weights = np.exp(scores - scores.max(1, keepdims=True))
         return by_weight(weights, uniform(rngs.T))
 

@@ -188,7 +188,7 @@ def extract_policy(module: Any, game: Game) -> Policy:
     device = next(iter(module.parameters())).device
     given = [module_scores(module, planes, masks, device), scores_of(policy, planes)]
     centered = [scores - scores.mean(1, keepdims=True) for scores in given]
-    if not np.allclose(*centered, rtol=TOLERANCE, atol=TOLERANCE):
+    if not np.allclose(centered[0], centered[1], rtol=TOLERANCE, atol=TOLERANCE):
         raise TypeError(
             f"{type(module).__name__} does not compute its scores by its encoder and head alone: "
             "use RLlibAgent.from_module instead"
@@ -382,7 +382,8 @@ def _build(about: dict[str, Any]) -> nn.Module:
     found = (plain | ACTIVATIONS).get(kind)
     if found is None:
         raise ValueError(f"it has a layer of the kind {kind!r:.80}")
-    return found()
+    layer: nn.Module = found()
+    return layer
 
 
 def _build_policy(about: dict[str, Any]) -> Policy:

@@ -174,7 +174,7 @@ class TorchrunRanks(Ranks):
         """See `Ranks.means`."""
         together = torch.stack([value.detach().double() * part.weight for value in values]).cpu()
         dist.all_reduce(together, group=self._groups[0])
-        return together.tolist()  # type: ignore[no-any-return]
+        return together.tolist()
 
     def gathered(self, array: NDArray[Any], size: int) -> NDArray[Any]:
         """See `Ranks.gathered`."""

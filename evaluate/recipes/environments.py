@@ -10,9 +10,10 @@ import hashlib
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ludoteca.envs.names import did_you_mean
 
@@ -89,7 +90,7 @@ def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
 def make_environment(recipe: Recipe) -> Path:
     """Make the recipe's virtual environment unless an equal one is there; return its interpreter.
 
-    It is made anew when the requirements, `pyproject.toml` or the version of Python have changed.
+    It is made anew when the requirements, those of this package, or Python's version have changed.
 
     Raises:
         OSError: if something cannot be installed.
@@ -99,10 +100,11 @@ def make_environment(recipe: Recipe) -> Path:
     key = environment_key(recipe)
     if mark.exists() and mark.read_text() == key:
         return python
-    install = [python, "-m", "pip", "install", "--quiet"]
+    venv: list[Any] = [sys.executable, "-m", "venv", "--clear", folder]
+    pip: list[Any] = [python, "-m", "pip", "install", "--quiet", "--no-compile"]
     # One call: pip then finds versions that fit the library and this package.
     packages = ["-r", recipe.requirements, "-e", recipe.root, FOR_TESTS]
-    for command in ([sys.executable, "-m", "venv", "--clear", folder], [*install, *packages]):
+    for command in (venv, pip + packages):
         try:
             subprocess.run(command, check=True)
         except subprocess.CalledProcessError as error:
@@ -116,7 +118,7 @@ def make_environment(recipe: Recipe) -> Path:
 
 def environment_key(recipe: Recipe) -> str:
     """Return a digest of everything that the environment depends on."""
-    digest = hashlib.sha256(sys.version.encode())
-    for path in (recipe.requirements, recipe.root / "pyproject.toml"):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    project = tomllib.loads((recipe.root / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = project.get("project", {}).get("dependencies", [])
+    parts = (sys.version, recipe.requirements.read_text(encoding="utf-8"), *needed, FOR_TESTS)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

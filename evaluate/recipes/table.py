@@ -128,7 +128,7 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
         table(
             ("library", "version", "what works", "lines of glue before", "now"),
             [_library_row(root, name, one, results) for name, one in libraries.items()],
-            texts=3,
+            texts=5,
         ),
         GLUE,
     ]
@@ -199,7 +199,9 @@ def _library_row(
 ) -> list[str]:
     page = PAGES / f"{name}.md"
     title = f"[{library.title}](../../{page})" if (root / page).exists() else library.title
-    versions = next((one["versions"] for one in results if one["library"] == name), {})
+    versions: dict[str, str] = next(
+        (one["versions"] for one in results if one["library"] == name), {}
+    )
     shown = ", ".join(f"{package} {version}" for package, version in versions.items())
     return [title, shown or "not run", library.works, library.glue_before, library.glue]
 

@@ -201,7 +201,7 @@ def test_a_killed_process_ends_all(running, rank):
     assert run.returncode != 0
     assert "lost the connection to another one, which was killed or has failed" in said
     assert "The same command resumes from the last checkpoint" in said
-    assert "Traceback (most recent call last):\n  File" not in said.partition("ChildFailed")[0]
+    assert "train/loop.py" not in said  # no traceback of ours, only torchrun's
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
