@@ -77,7 +77,8 @@ _kept = Kept()  # those of this process, where it is a worker
 
 def pickle_task(task: Any, dumps: Callable[[Any], bytes]) -> tuple[bytes, dict[str, Shared[Any]]]:
     """Return a task as bytes, and the shared values that it refers to, by key."""
-    _sending.found = found = {}
+    found: dict[str, Shared[Any]] = {}
+    _sending.found = found
     try:
         return dumps(task), found
     finally:
