@@ -29,7 +29,7 @@ RUN := $(BIN)/python -P -m
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-oldest test-newest test-pythons test-install lint typecheck \
-	fuzz peers bench images geese-oracle geese-live kaggle clean
+	fuzz peers bench recipes images geese-oracle geese-live kaggle clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target text; \
@@ -90,6 +90,10 @@ peers: $(FOR_TEST) ## install the packages that `make bench` compares with
 
 bench: $(FOR_TEST) ## measure speed, beside the peers that are installed
 	$(BIN)/ludoteca bench envs --peers --json runs/bench.json
+
+# The environments of the libraries are made here, too: .venv-recipes-*.
+recipes: $(FOR_TEST) ## let other RL libraries learn, each with its recipe; RECIPES="sb3 rllib"
+	$(RUN) ludoteca.evaluate.recipes $(RECIPES)
 
 images: $(FOR_TEST) ## draw the pictures of the games again
 	$(RUN) ludoteca.envs.render docs/images

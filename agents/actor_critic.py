@@ -106,6 +106,17 @@ class NetworkAgent(Agent):
             return best
         return by_weight(policies, uniform(rngs.T), self.temperature)
 
+    def action_probabilities(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> NDArray[np.float64] | None:
+        """Return the network's policies at this temperature. Shape `[K, num_actions]`."""
+        policies = self.policies(states, seats).astype(np.float64)
+        if self.temperature == 0:
+            return np.eye(self.game.num_actions)[policies.argmax(1)]
+        weights = (policies / policies.max(1, keepdims=True)) ** (1 / self.temperature)
+        shares: NDArray[np.float64] = weights / weights.sum(1, keepdims=True)
+        return shares
+
     def policies(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the network's policies, float32 `[K, num_actions]`, 0 where it may not go.
 
@@ -196,6 +207,12 @@ class ActorCriticAgent(NetworkAgent):
     def _adopt(self, encoder: SeatEncoder, runner: Runner, temperature: float) -> None:
         super()._adopt(encoder, runner, temperature)
         self.search_by(simulations=0)
+
+    def action_probabilities(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> NDArray[np.float64] | None:
+        """Return the network's policies, or None if a search improves them."""
+        return None if self.simulations else super().action_probabilities(states, seats)
 
     def prepare(self) -> None:
         """Compile what acting needs, and let the network run once."""

@@ -63,6 +63,17 @@ class Agent(ABC):
         """Tell why it has just answered `FORFEIT` there: the kind of reason, and a message."""
         return "forfeit", ""
 
+    def action_probabilities(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> NDArray[np.float64] | None:
+        """Return the probabilities that `act` draws from, `[K, num_actions]`, if they are known.
+
+        Args:
+            states: positions. Shape `[K]`; not to be changed.
+            seats: whose action is wanted. Shape `[K]`.
+        """
+        return None
+
     @abstractmethod
     def act(
         self,

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent, CompiledAgent, Policy, PolicyAgent
 from ludoteca.envs.game import Game
@@ -20,6 +21,18 @@ class RandomAgent(PolicyAgent):
 
     def __init__(self, game: Game):
         super().__init__(game, uniform)
+
+    def action_probabilities(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the same probability for each legal action. Shape `[K, num_actions]`."""
+        found = np.zeros((len(states), self.game.num_actions))
+        for k, s in enumerate(states.view(np.recarray)):
+            legal = (
+                self.game.legal(s, int(seats[k])) if self.game.simultaneous else self.game.legal(s)
+            )
+            found[k, legal] = 1 / len(legal)
+        return found
 
 
 def greedy(game: Game) -> Agent:

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.rng import uniform
+
 
 def nth_legal(masks: NDArray[np.int8], drawn: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return a legal action for each number in [0, 1), uniformly. Shape `[K]`."""
@@ -31,3 +33,14 @@ def by_weight(
     # A number below 1 times the sum of all stays below that sum, however it is rounded.
     chosen: NDArray[np.int64] = (reached <= (drawn * reached[:, -1])[:, None]).sum(1)
     return chosen
+
+
+def by_logits(logits: NDArray[np.float64], rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Draw one action per row with its own random stream. Shape `[K]`.
+
+    Args:
+        logits: minus infinity for actions that cannot be drawn. Shape `[K, num_actions]`.
+        rngs: random streams, advanced in place. Shape `[K, 1]`.
+    """
+    weights = np.exp(logits - logits.max(1, keepdims=True))
+    return by_weight(weights, uniform(rngs.T))

@@ -1,7 +1,9 @@
 """OpenSpiel's own Monte Carlo tree search as an agent: `openspiel:simulations=1000`.
 
 OpenSpiel is another package of games (https://github.com/google-deepmind/open_spiel), whose search
-is written in C++. This agent plays our games with it, following each of them move by move.
+is written in C++. This agent plays our games with it, following each of them move by move: by
+OpenSpiel's own rules where it has the game, else by ours (`ludoteca.envs.adapters.openspiel`),
+which takes its search several times as long.
 """
 
 from collections.abc import Callable, Mapping
@@ -62,9 +64,8 @@ class OpenSpielAgent(Agent):
         self.uct_c = real("uct_c", uct_c, 0, 1e6)
         self.rollouts = integer("rollouts", rollouts, 1, 10**6)
         self.solve = choice("solve", solve, (False, True))
-        name, self._to_theirs, self._to_ours = counterpart(game)
         self._pyspiel = import_pyspiel()
-        self._other = self._pyspiel.load_game(name)
+        self._other, self._to_theirs, self._to_ours = self._find_other()
         self._told: dict[int, _Told] = {}  # by lane
         # Three positions to work on and the one looked for; the same memory as unsigned integers.
         # Records are assigned to it field by field, so the bytes between fields are always zero.
@@ -73,14 +74,23 @@ class OpenSpielAgent(Agent):
         self._legal = np.zeros((FOLLOWED, game.num_actions), np.int16)
 
     def __getstate__(self) -> dict[str, Any]:
-        made = {"_pyspiel", "_to_theirs", "_to_ours", "_words"}
+        made = {"_pyspiel", "_other", "_to_theirs", "_to_ours", "_words"}
         return {key: value for key, value in vars(self).items() if key not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        _, self._to_theirs, self._to_ours = counterpart(self.game)
         self._pyspiel = import_pyspiel()
+        self._other, self._to_theirs, self._to_ours = self._find_other()
         self._words = words_of(self._states)
+
+    def _find_other(self) -> tuple[Any, "Translation", "Translation"]:
+        """Return OpenSpiel's game, and the translations of actions."""
+        try:
+            name, to_theirs, to_ours = counterpart(self.game)
+        except ValueError as error:
+            check_ours(self.game, str(error))
+            return load_ours(self.game), _same, _same
+        return self._pyspiel.load_game(name), to_theirs, to_ours
 
     def prepare(self) -> None:
         """Compile what finds the moves of others."""
@@ -116,6 +126,8 @@ class OpenSpielAgent(Agent):
         if told is None or moves is None:
             told = _Told(self.game.new(), self._other.new_initial_state())
             moves = self._find_moves(told.position, s)
+        if moves is None and hasattr(self._other, "rules"):  # our game: any position will do
+            told, moves = _Told(s, self._other.new_initial_state(s)), []
         if moves is None:
             raise ValueError(
                 f"the position in lane {lane} is more than {FOLLOWED} plies from the last one "
@@ -185,6 +197,25 @@ class Counterpart(NamedTuple):
     name: str
     to_theirs: Translation
     to_ours: Translation
+
+
+def check_ours(game: Game, reason: str) -> None:
+    """Check that OpenSpiel can follow a game by our rules: in turn, without chance.
+
+    Args:
+        game: the game.
+        reason: why OpenSpiel has no such game.
+
+    Raises:
+        ValueError: if it cannot.
+    """
+    if game.simultaneous or "rng" in (game.state.names or ()):
+        raise ValueError(f"{reason}; by our rules, it plays games in turn without chance")
+
+
+def load_ours(game: Game) -> Any:
+    """Return our game as a `pyspiel.Game`."""
+    return import_module("ludoteca.envs.adapters.openspiel").load_game(game)
 
 
 def counterpart(game: Game) -> Counterpart:

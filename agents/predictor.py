@@ -7,6 +7,7 @@ from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.agents.agent import Agent
+from ludoteca.agents.choices import check_choices
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory, kernel
 
@@ -61,21 +62,8 @@ class PredictorAgent(Agent):
             ValueError: if it returns something else than one legal action each.
         """
         observations, masks = self._observer.look(states, seats)
-        actions = np.asarray(self.predictor.predict(observations, masks))
-        if actions.shape != (len(states),) or actions.dtype.kind not in "iu":
-            raise ValueError(
-                f"the predictor must return {len(states)} integers, one per observation, "
-                f"got {actions.dtype} of shape {actions.shape}"
-            )
-        inside = (actions >= 0) & (actions < self.game.num_actions)
-        legal = inside & (masks[np.arange(len(states)), np.where(inside, actions, 0)] == 1)
-        if not legal.all():
-            k = int(np.argmin(legal))
-            raise ValueError(
-                f"the predictor chose {actions[k]} for observation {k}, which is illegal: legal "
-                f"are {np.flatnonzero(masks[k]).tolist()}"
-            )
-        return actions.astype(np.int64)
+        chosen = self.predictor.predict(observations, masks.copy())
+        return check_choices(self.game, chosen, masks, states, seats, "the predictor")
 
 
 class Observer:

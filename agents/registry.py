@@ -1,20 +1,30 @@
-"""Which agents exist, and how a spec string becomes one."""
+"""Which agents exist, and how a spec string becomes one.
+
+A spec string begins with the name of a registered agent, or, if there is none of that name, with a
+target, `module:maker` or `path/to/file.py:maker`; parameters may follow after a colon. The value of
+the first parameter may stand without its name: so a registered name always comes first.
+"""
 
 import importlib
 import inspect
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from ludoteca.agents.agent import Agent
+from ludoteca.agents.maker import check_maker
+from ludoteca.envs.extensions import Extension
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean, plain_name
-from ludoteca.envs.spec import call_checked, parse_name, parse_spec
+from ludoteca.envs.spec import call_checked, parse_name, parse_params, parse_spec
+from ludoteca.envs.targets import NoSuchModuleError, load_target, split_target
 
 # One line per agent: its name, and what makes it from a game and the spec's parameters.
 AGENTS = {
     "random": "ludoteca.agents.baselines:RandomAgent",
     "greedy": "ludoteca.agents.baselines:greedy",
     "sb3": "ludoteca.agents.sb3:SB3Agent",
+    "rllib": "ludoteca.agents.rllib:RLlibAgent",
     "random_valid": "ludoteca.agents.playouts:random_valid",
     "random_safe": "ludoteca.agents.playouts:random_safe",
     "deterministic": "ludoteca.agents.deterministic:deterministic",
@@ -28,7 +38,10 @@ AGENTS = {
     "ac": "ludoteca.agents.actor_critic:ActorCriticAgent",
     "cnn": "ludoteca.agents.actor_critic:NetworkAgent",
     "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
+    "torch": "ludoteca.agents.torch_agent:TorchAgent",
     "kaggle": "ludoteca.agents.kaggle.agent:KaggleAgent",
+    "function": "ludoteca.agents.function:FunctionAgent",
+    "onnx": "ludoteca.agents.onnx:ONNXAgent",
 }
 # Other names of agents, as spec strings; case, hyphens and underscores do not matter.
 ALIASES = {
@@ -41,25 +54,36 @@ ALIASES = {
     "alphazero": "az",
     "actor_critic": "ac",
     "ppo": "ac",
+    # What libraries of PyTorch's have trained is written by `torch_agent.save_policy`.
+    "torchrl": "torch",
+    "tianshou": "torch",
 }
+
+
+# Agents that are not the package's own, by name.
+EXTENSIONS: dict[str, Extension] = {}
+# What makes those, and the agents of targets: as it was loaded, and as it was checked.
+_makers: dict[str, tuple[Any, Callable[..., Agent]]] = {}
 
 
 def make_agent(spec: str, game: Game) -> Agent:
     """Return the agent that a spec string names, for example `"sb3:path=model.zip"`.
 
     The first parameter's value may stand without its key: `"mixed:0.5"` is `"mixed:x=0.5"`. Aliases
-    are names, too: `"alphazero:connect4"` is `"az:connect4"`.
+    are names, too: `"alphazero:connect4"` is `"az:connect4"`. An agent that is not registered is
+    named by what makes it, a subclass of `Agent` or a function: `"mymodule:MyAgent"` or
+    `"agents/mine.py:MyAgent:depth=3"`, which imports that module.
 
     Raises:
         ValueError: if there is no such agent or parameter, or it does not play `game`.
+        ImportError: if a package that it needs, or the module of a target, is missing.
     """
-    alias = agent_alias(parse_name(spec))
-    name = parse_name(alias)
-    maker = find_maker(name)
+    name, text = split_agent(spec)
+    maker = _maker(name)
     known = agent_params(name)
-    implied = parse_spec(alias)[1]
+    implied = parse_spec(agent_alias(parse_name(spec)))[1] if name in AGENTS else {}
     first = next((key for key in known if key not in implied), None)
-    params = implied | parse_spec(spec, first=first, known=known)[1]
+    params = implied | _given(spec, text, first, known)
     for key in params:
         if key not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
@@ -67,23 +91,121 @@ def make_agent(spec: str, game: Game) -> Agent:
             raise ValueError(f"agent {name} has no parameter {key!r}{near}; {has}")
     for key, parameter in known.items():
         if parameter.default is parameter.empty and key not in params:
-            raise ValueError(f"agent {name} needs {key}=..., got {spec!r}")
-    return call_checked(spec, partial(maker, game), params, known)
+            hint = "" if name in AGENTS or isinstance(maker, type) else _function_hint(name)
+            raise ValueError(f"agent {name} needs {key}=..., got {spec!r}{hint}")
+    made = call_checked(spec, partial(maker, game), params, known)
+    if not isinstance(made, Agent):
+        raise ValueError(
+            f"{name} must make an agent, a subclass of ludoteca.agents.Agent; it made "
+            f"{made!r:.80}{_function_hint(name)}"
+        )
+    return made
 
 
 def find_maker(name: str) -> Callable[..., Agent]:
-    """Return what makes agents called `name`; its docstring tells what they do.
+    """Return what makes the agents that a name or spec string stands for.
+
+    Its docstring describes them.
 
     Raises:
         ValueError: if there is no such agent.
+        ImportError: if its package is broken, or a target's module is missing.
     """
-    name = parse_name(agent_alias(name))
-    if name not in AGENTS:
-        near = did_you_mean(name, [*AGENTS, *ALIASES])
-        raise ValueError(f"unknown agent {name!r}{near}; there are {', '.join(AGENTS)}")
+    return _maker(split_agent(name)[0])
+
+
+def split_agent(spec: str) -> tuple[str, str]:
+    """Split a spec string into a registered name or a target, and the text of its parameters.
+
+    Raises:
+        ValueError: if there is no such agent, or a target makes none.
+        ImportError: if the module of a target is missing.
+    """
+    name = parse_name(spec)
+    target, text = spec_parts(spec)
+    known = parse_name(agent_alias(target))
+    if known in AGENTS:
+        return known, text
+    if ":" not in target:
+        raise ValueError(_unknown(name))
+    try:
+        loaded = load_target(target)
+    except NoSuchModuleError as error:
+        raise ValueError(f"{_unknown(name)}; nor is it a module: {error}") from None
+    if target not in _makers or _makers[target][0] is not loaded:
+        try:
+            _makers[target] = loaded, check_maker(loaded, target)
+        except TypeError as error:
+            raise ValueError(f"{error}{_function_hint(target)}") from None
+    return target, text
+
+
+def spec_parts(spec: str) -> tuple[str, str]:
+    """Split a spec string into the name or target as it is written, and the text of its parameters.
+
+    Nothing is imported: the name may be unknown, and the target may not exist.
+    """
+    name = parse_name(spec)
+    is_name = parse_name(agent_alias(name)) in AGENTS
+    split = None if is_name else split_target(spec)
+    return (name, spec.partition(":")[2]) if split is None else split
+
+
+def agent_source(name: str) -> str:
+    """Return where a registered agent comes from, such as `"package dots-games 0.1"`."""
+    return EXTENSIONS[name].source if name in EXTENSIONS else "ludoteca"
+
+
+def add_agent(name: str, extension: Extension) -> None:
+    """Add an agent that is not the package's own; see `ludoteca.register_agent`."""
+    EXTENSIONS[name], AGENTS[name] = extension, extension.target
+    _makers.pop(name, None)
+
+
+def remove_agent(name: str) -> None:
+    """Remove an agent that was added."""
+    for table in (EXTENSIONS, AGENTS, _makers):
+        table.pop(name, None)
+
+
+def _maker(name: str) -> Callable[..., Agent]:
+    """Return what makes an agent, by a name or target that `split_agent` has returned."""
+    if name in _makers:
+        return _makers[name][1]
+    if name in EXTENSIONS:
+        extension, what = EXTENSIONS[name], f"{name} ({EXTENSIONS[name].source})"
+        loaded = extension.load()
+        try:
+            _makers[name] = loaded, check_maker(loaded, what)
+        except (TypeError, ValueError) as error:
+            raise ImportError(f"{what} is broken: {error}") from error
+        return _makers[name][1]
     module, _, attribute = AGENTS[name].partition(":")
-    maker: Callable[..., Agent] = getattr(importlib.import_module(module), attribute)
-    return maker
+    own: Callable[..., Agent] = getattr(importlib.import_module(module), attribute)
+    return own
+
+
+def _given(spec: str, text: str, first: str | None, known: Any) -> dict[str, Any]:
+    """Return the parameters in a spec string, with a hint if a module was perhaps meant."""
+    try:
+        return parse_params(spec, text, first, known)
+    except ValueError as error:
+        split, name = split_target(spec), parse_name(spec)
+        if split is None or first is not None or split[0].partition(":")[0] != name:
+            raise
+        raise ValueError(
+            f"{error}: {name} is an agent; a module of that name is named by its file, "
+            f"{name}.py:{split[0].partition(':')[2]}"
+        ) from None
+
+
+def _function_hint(target: str) -> str:
+    return f"; a function policy(planes, masks) is the agent function:{target}"
+
+
+def _unknown(name: str) -> str:
+    near = did_you_mean(name, [*AGENTS, *ALIASES])
+    return f"unknown agent {name!r}{near}; there are {', '.join(AGENTS)}"
 
 
 def agent_params(name: str) -> dict[str, inspect.Parameter]:
@@ -109,6 +231,13 @@ def why_not(name: str, game: Game) -> str:
             maker(game)
     except ValueError as error:
         return str(error)
+    except Exception as error:
+        if name not in EXTENSIONS:
+            raise
+        raise ImportError(
+            f"{agent_source(name)} is broken: its agent {name} raises "
+            f"{type(error).__name__}: {error!s:.400}"
+        ) from error
     return ""
 
 

@@ -9,9 +9,10 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.draws import by_weight
+from ludoteca.agents.draws import by_logits, nth_legal
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
+from ludoteca.envs.params import real
 from ludoteca.envs.rng import uniform
 
 try:
@@ -51,6 +52,7 @@ class SB3Agent(Agent):
         trust: bool = False,
         channels_last: bool | None = None,
         device: str = "cpu",
+        epsilon: float = 0.0,
     ):
         """Load a model.
 
@@ -63,6 +65,7 @@ class SB3Agent(Agent):
             channels_last: whether planes come last; None: as the shape says. Only needed if both
                 shapes are the same.
             device: where the network runs.
+            epsilon: probability of a random legal move instead.
 
         Raises:
             FileNotFoundError: if there is no such file.
@@ -70,7 +73,8 @@ class SB3Agent(Agent):
             TypeError: if its kind of policy is not known.
         """
         super().__init__(game)
-        self._adopt(read_policy(path, trust=trust, device=device), deterministic, channels_last)
+        policy = read_policy(path, trust=trust, device=device)
+        self._adopt(policy, deterministic, channels_last, epsilon)
 
     @classmethod
     def from_model(
@@ -79,6 +83,7 @@ class SB3Agent(Agent):
         model: BaseAlgorithm,
         deterministic: bool = True,
         channels_last: bool | None = None,
+        epsilon: float = 0.0,
     ) -> Self:
         """Return an agent that plays by a model in memory, also while that goes on learning.
 
@@ -87,14 +92,27 @@ class SB3Agent(Agent):
             model: a model of SB3.
             deterministic: as when a model is loaded.
             channels_last: likewise.
+            epsilon: likewise.
 
         Raises:
             ValueError: if the model does not fit the game.
             TypeError: if its kind of policy is not known.
         """
+        return cls.from_policy(game, model.policy, deterministic, channels_last, epsilon)
+
+    @classmethod
+    def from_policy(
+        cls,
+        game: Game,
+        policy: BasePolicy,
+        deterministic: bool = True,
+        channels_last: bool | None = None,
+        epsilon: float = 0.0,
+    ) -> Self:
+        """Return an agent that plays by a policy in memory; see `from_model`."""
         agent = cls.__new__(cls)
         Agent.__init__(agent, game)
-        agent._adopt(model.policy, deterministic, channels_last)
+        agent._adopt(policy, deterministic, channels_last, epsilon)
         return agent
 
     def act(
@@ -112,7 +130,11 @@ class SB3Agent(Agent):
             tensors, _ = self._policy.obs_to_tensor(observations)
             scores = self._scores(self._policy, tensors).cpu().numpy().astype(np.float64)
         scores = np.where(masks == 1, scores, -np.inf)
-        return scores.argmax(1) if self._deterministic else draw(scores, rngs)
+        actions = scores.argmax(1) if self._deterministic else by_logits(scores, rngs)
+        if self._epsilon > 0:
+            explores, drawn = uniform(rngs.T) < self._epsilon, uniform(rngs.T)
+            actions = np.where(explores, nth_legal(masks, drawn), actions)
+        return actions
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -120,15 +142,19 @@ class SB3Agent(Agent):
             "policy": self._policy,
             "deterministic": self._deterministic,
             "channels_last": self._channels_last,
+            "epsilon": self._epsilon,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         Agent.__init__(self, state["game"])
-        self._adopt(state["policy"], state["deterministic"], state["channels_last"])
+        self._adopt(**{key: value for key, value in state.items() if key != "game"})
 
-    def _adopt(self, policy: BasePolicy, deterministic: bool, channels_last: bool | None) -> None:
+    def _adopt(
+        self, policy: BasePolicy, deterministic: bool, channels_last: bool | None, epsilon: float
+    ) -> None:
         self._policy, self._deterministic = policy, deterministic
         self._channels_last = channels_last
+        self._epsilon = real("epsilon", epsilon, 0, 1)
         self._scores, is_distribution = find_scores(policy)
         if not (deterministic or is_distribution):
             raise ValueError(
@@ -176,8 +202,7 @@ def fit_observations(
 
     Args:
         game: the game.
-        space: planes, or a dictionary `{"observation": planes, "action_mask": mask}`; planes may be
-            flattened.
+        space: planes, or a dictionary of planes and mask under any names; planes may be flattened.
         channels_last: whether planes come last; None: as the shape says.
 
     Returns:
@@ -186,8 +211,8 @@ def fit_observations(
     Raises:
         ValueError: if the game's observations do not fit.
     """
-    is_pair = isinstance(space, spaces.Dict) and set(space) == {"observation", "action_mask"}
-    box: Any = space["observation"] if isinstance(space, spaces.Dict) and is_pair else space
+    keys = _keys(game, space)
+    box: Any = space[keys[0]] if keys else space  # type: ignore[index]
     size = int(np.prod(game.observation_shape))
     for last in (False, True) if channels_last is None else (channels_last,):
         planes, rows, columns = game.observation_shape
@@ -200,22 +225,24 @@ def fit_observations(
             "or that with the planes last or flattened"
         )
 
+    mask_dtype = space[keys[1]].dtype if keys else None  # type: ignore[index]
+
     def view(observations: NDArray[Any], masks: NDArray[np.int8]) -> Any:
         seen = observations.reshape(-1, *box.shape)
-        return {"observation": seen, "action_mask": masks} if is_pair else seen
+        if not keys:
+            return seen
+        return {keys[0]: seen, keys[1]: masks.astype(mask_dtype, copy=False)}
 
     return Observer(game, box.dtype, last), view
 
 
-def draw(logits: NDArray[np.float64], rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Draw one action per row with its own random stream.
-
-    Args:
-        logits: minus infinity for actions that cannot be drawn. Shape `[K, num_actions]`.
-        rngs: random streams, advanced in place. Shape `[K, 1]`.
-    """
-    weights = np.exp(logits - logits.max(1, keepdims=True))
-    return by_weight(weights, uniform(rngs.T))
+def _keys(game: Game, space: spaces.Space[Any]) -> tuple[str, str] | None:
+    """Return the keys of the planes and the mask in a dictionary; None if there is no such pair."""
+    if not isinstance(space, spaces.Dict) or len(space) != 2:
+        return None
+    pairs = [tuple(space), tuple(reversed(tuple(space)))]
+    fitting = [pair for pair in pairs if space[pair[1]].shape == (game.num_actions,)]
+    return max(fitting, key=lambda pair: "mask" in pair[1], default=None)
 
 
 def _logits(policy: Any, seen: Any) -> torch.Tensor:

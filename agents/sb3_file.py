@@ -83,6 +83,21 @@ def read_policy(path: str | Path, *, trust: bool = False, device: str = "cpu") -
     return policy
 
 
+def read_weights(path: str | Path) -> dict[str, torch.Tensor]:
+    """Return the weights of the policy in a model file; nothing is unpickled.
+
+    Args:
+        path: the file; `.zip` may be left out.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is no model file.
+    """
+    path = _existing(Path(path))
+    with reading_archive(f"{path} is no model saved by Stable-Baselines3"):
+        return _read(path)[1]
+
+
 def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
     """Return the JSON document of a model file, its policy's weights, and how many bytes they take.
 

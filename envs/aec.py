@@ -1,5 +1,6 @@
 """PettingZoo AEC environments: native for turn-based games, converted for simultaneous ones."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,12 +8,13 @@ from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 from pettingzoo import AECEnv
 
-from ludoteca.envs.arguments import check_options, check_seed, of_agent
+from ludoteca.envs.arguments import check_flag, check_options, check_seed, of_agent
 from ludoteca.envs.converted import OneByOne, no_game
 from ludoteca.envs.game import Game
 from ludoteca.envs.lane import EVERY_SEAT
 from ludoteca.envs.lanes import Lanes
-from ludoteca.envs.params import integer
+from ludoteca.envs.observation import KEYS, ObservationFormat
+from ludoteca.envs.params import integer, keyword_names
 from ludoteca.envs.picture import Picture
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.single import as_action
@@ -20,6 +22,7 @@ from ludoteca.envs.storage import Storable
 from ludoteca.envs.vector import as_game, check_ready
 
 RENDER_MODES = ["human", "rgb_array", "ansi", "svg"]
+NO_OP = 0  # the action in masks of agents that cannot act, if they stay with `keep_agents`
 
 
 def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
@@ -33,20 +36,28 @@ def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
     """
     from ludoteca.envs.parallel import GameParallelEnv
 
-    names = ("illegal_action", "max_cycles", "dtype", "channels_last", "render_mode")
+    names = keyword_names(GameAECEnv)
     params = {key: value for key, value in options.items() if key not in names}
-    made = as_game(game, params)
+    made = as_game(game, params, GameAECEnv)
     options = {key: value for key, value in options.items() if key in names}
     if made.simultaneous:
         return OneByOne(GameParallelEnv(made, **options))
     return GameAECEnv(made, **options)
 
 
+def idle_mask(game: Game, keep_agents: bool) -> NDArray[np.int8]:
+    """Return the mask of an agent that cannot act: zeros, or `NO_OP` alone with `keep_agents`."""
+    mask = np.zeros(game.num_actions, np.int8)
+    mask[NO_OP] = keep_agents
+    return mask
+
+
 class GameAECEnv(AECEnv[str, Any, Any], Storable):
     """A turn-based game; agents `player_0`, `player_1`, ... move as the rules say.
 
-    Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}`; the mask is
-    also in `infos[agent]["action_mask"]`, and all zero for agents who are not to move.
+    Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}` or another
+    format, see `ludoteca.envs.observation.ObservationFormat`. The mask is also in
+    `infos[agent]["action_mask"]`, and all zero for agents that are not to move.
     """
 
     def __init__(
@@ -55,8 +66,13 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         *,
         illegal_action: str = "lose",
         max_cycles: int | None = None,
+        keep_agents: bool = False,
+        observation: str = "dict",
         dtype: DTypeLike = "int8",
         channels_last: bool = False,
+        keys: Sequence[str] = KEYS,
+        mask_dtype: DTypeLike = "int8",
+        end_mask: str | None = None,
         render_mode: str | None = None,
     ):
         """Make the environment.
@@ -65,8 +81,14 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             game: the game.
             illegal_action: see `ludoteca.envs.vector.GameVectorEnv`.
             max_cycles: truncate games after so many moves per player.
+            keep_agents: every mask allows an action: those of agents that are not to move, and of
+                finished games, allow `NO_OP` (0), which is not played.
+            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
             dtype: type of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
+            keys: keys of the planes and the mask in a dictionary.
+            mask_dtype: `"int8"`, `"bool"` or `"float32"`.
+            end_mask: the masks of a finished game: `"zeros"` (also None) or `"ones"`.
             render_mode: `"human"`, `"rgb_array"`, `"ansi"` or `"svg"`.
 
         Raises:
@@ -74,12 +96,15 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         """
         super().__init__()  # type: ignore[no-untyped-call]
         self.game = game
+        self.format = ObservationFormat(
+            observation, dtype, channels_last, keys, mask_dtype, end_mask
+        )
         self.lanes = Lanes(
             game,
             1,
             illegal_action=illegal_action,
-            dtype=dtype,
-            channels_last=channels_last,
+            dtype=self.format.dtype,
+            channels_last=self.format.channels_last,
             record=True,
         )
         assert self.lanes.seat_rule == EVERY_SEAT
@@ -93,16 +118,13 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         self._picture = Picture(game, render_mode, self.metadata)
         self.possible_agents = [f"player_{i}" for i in range(game.num_players)]
         self.agents = []
-        planes = self.lanes.observation_space()
-        mask = spaces.Box(0, 1, (game.num_actions,), np.int8)
         self._observation_spaces = {
-            agent: spaces.Dict({"observation": planes, "action_mask": mask})
-            for agent in self.possible_agents
+            agent: self.format.space(game) for agent in self.possible_agents
         }
         self._action_spaces = {
             agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents
         }
-        self.state_space = planes
+        self.state_space = self.format.box(game)
         self._seats = {agent: i for i, agent in enumerate(self.possible_agents)}
         self._max_plies = (
             None
@@ -110,7 +132,9 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             else game.num_players * integer("max_cycles", max_cycles, 1, 2**31)
         )
         self._action = np.zeros((1, 1), np.int64)
-        self._no_mask = np.zeros(game.num_actions, np.int8)
+        idle = idle_mask(game, check_flag("keep_agents", keep_agents))
+        self._waiting_mask = self.format.cast(idle)
+        self._final_mask = self.format.cast(self.format.final_mask(idle))
         self._mover: str | None = None
         self.agent_selection = ""  # before the first reset
         self._ready = False
@@ -128,7 +152,10 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         check_options(options)
         if seed is None and not self._ready:
             seed = int(np.random.default_rng().integers(2**62))
-        self.lanes.reset([None if seed is None else check_seed(seed)])
+        if seed is not None:
+            seed = check_seed(seed)
+            self.np_random = np.random.default_rng(seed)  # for wrappers; games have their own
+        self.lanes.reset([seed])
         self._ready = True
         self.agents = self.possible_agents[:]
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -161,19 +188,18 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         if self.render_mode == "human":
             self.render()
 
-    def observe(self, agent: str) -> dict[str, Any]:
-        """Return what an agent sees; its mask is all zero unless it is to move."""
+    def observe(self, agent: str) -> Any:
+        """Return what an agent sees; unless it is to move, its mask allows no action."""
         if isinstance(agent, str) and agent == self._mover:
-            return {"observation": self.lanes.observations[0, 0], "action_mask": self._mask}
+            return self.format.apply(self.lanes.observations[0, 0], self._mask)
         check_ready(self._ready, "observe")
         seat = of_agent(self._seats, agent)
-        return {"observation": self.lanes.view_of(seat)[0], "action_mask": self._no_mask.copy()}
+        return self.format.apply(self.lanes.view_of(seat)[0], self._other_mask.copy())
 
     def state(self) -> NDArray[Any]:
         """Return the whole position, as player 0 sees it."""
         check_ready(self._ready, "state")
-        seen: NDArray[Any] = self.lanes.view_of(0)[0]
-        return seen
+        return self.format.planes(self.lanes.view_of(0)[0])
 
     def replay(self) -> Replay:
         """Return the game so far, to be saved, replayed or shown.
@@ -207,10 +233,14 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         elif self._max_plies is not None and self.lanes.plies_of(0) >= self._max_plies:
             self.truncations = dict.fromkeys(self.agents, True)
         mover = self._mover = self.agent_selection = self.possible_agents[record["mover"]]
-        mask, no_mask = self.lanes.masks[0, 0].copy(), self._no_mask
-        self._mask = mask
+        mask, other = self.lanes.masks[0, 0].copy(), self._waiting_mask
+        if record["over"]:
+            mask = other = self._final_mask.copy()
+        else:
+            mask = self.format.cast(mask)
+        self._mask, self._other_mask = mask, other
         self.infos = {
-            agent: {"action_mask": mask if agent == mover else no_mask.copy()}
+            agent: {"action_mask": mask if agent == mover else other.copy()}
             for agent in self.agents
         }
 

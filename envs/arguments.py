@@ -67,32 +67,33 @@ def check_render_mode(render_mode: Any, modes: Sequence[str]) -> str | None:
     raise ValueError(f"render_mode must be None or one of {list(modes)}, got {render_mode!r}")
 
 
-def check_channels_last(channels_last: Any) -> bool:
-    """Return whether planes are the last axis.
+def check_flag(name: str, flag: Any) -> bool:
+    """Return a flag, such as `channels_last`, as Python's boolean.
 
     Raises:
-        ValueError: if it is not a boolean.
+        ValueError: if it is not a boolean, Python's or NumPy's.
     """
-    plain = bool(channels_last) if isinstance(channels_last, np.bool_) else channels_last
-    return bool(choice("channels_last", plain, (False, True)))
+    return bool(choice(name, bool(flag) if isinstance(flag, np.bool_) else flag, (False, True)))
 
 
-def check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return the type of observations.
+def check_dtype(
+    dtype: DTypeLike, name: str = "dtype", allowed: Sequence[str] = DTYPES
+) -> np.dtype[Any]:
+    """Return the type of observations, or of what else `name` says.
 
     Raises:
-        ValueError: if it is not one of `DTYPES`, in any of NumPy's ways to write them.
+        ValueError: if it is not one of `allowed`, in any of NumPy's ways to write them.
     """
     if isinstance(dtype, str | type | np.dtype):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # names that NumPy will drop
             try:
-                name = np.dtype(dtype).name
+                given = np.dtype(dtype).name
             except (TypeError, ValueError):
-                name = ""
-        if name in DTYPES:
-            return np.dtype(name)
-    raise ValueError(f"dtype must be one of {', '.join(map(repr, DTYPES))}, got {dtype!r}")
+                given = ""
+        if given in allowed:
+            return np.dtype(given)
+    raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {dtype!r}")
 
 
 def check_actions_of(agents: Sequence[str], actions: Any) -> Mapping[str, Any]:

@@ -93,11 +93,10 @@ class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
         super().__init__(parallel_env)
         self.agents, self.agent_selection = [], ""  # before the first reset
 
-    def observe(self, agent: str) -> dict[str, Any]:
+    def observe(self, agent: str) -> Any:
         """Return what an agent sees."""
         check_ready(self._ready, "observe")
-        seen: dict[str, Any] = of_agent(self._observations, agent)
-        return seen
+        return of_agent(self._observations, agent)
 
     def step(self, action: Any) -> None:
         """Take the action of `agent_selection`; None once it is out.
@@ -184,11 +183,7 @@ class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
         self.truncations = dict(zip(agents, more["truncations"], strict=True))
         self.rewards = dict(zip(agents, more["rewards"], strict=True))
         self._cumulative_rewards = dict(zip(agents, more["cumulative"], strict=True))
-        self._observations = self.env.observations_of(agents)
-        self.infos = {
-            agent: {"action_mask": seen["action_mask"]}
-            for agent, seen in self._observations.items()
-        }
+        self._observations, self.infos = self.env.views_of(agents)
         playing: list[str] = self.env.agents
         self._agent_selector = AgentSelector(playing or self.possible_agents)
         self.agent_selection = self._agent_selector.reset()

@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any, ParamSpec, TypeVar
 
 from ludoteca.envs.compilation import LOCK
+from ludoteca.envs.interpreted import is_interpreted
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -98,7 +99,7 @@ def factory(
         @wraps(function)
         def make(*args: P.args, **kwargs: P.kwargs) -> R:
             build: Any = _build
-            found: R = build(make, *args, **kwargs).result
+            found: R = build(make, is_interpreted(), *args, **kwargs).result
             return found
 
         _about[make] = purpose, needed
@@ -112,9 +113,9 @@ _builds: dict[Any, Build] = {}
 
 
 @cache  # which finds things faster than a dictionary, but lets two threads build the same
-def _build(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Build:
+def _build(make: Callable[..., Any], interpreted: bool, *args: Any, **kwargs: Any) -> Build:
     with LOCK:
-        key = (make, args, tuple(kwargs.items()))
+        key = (make, interpreted, args, tuple(kwargs.items()))
         if key not in _builds:
             build = Build(make, args, kwargs, *_about.get(make, ("", ())))
             _running.append(build)
@@ -149,7 +150,7 @@ def _find_origin(
 
 def _origin_build(make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Build:
     with LOCK:
-        return _builds[make, args, tuple(kwargs.items())]
+        return _builds[make, is_interpreted(), args, tuple(kwargs.items())]
 
 
 def by_reference(thing: Any) -> Any:

@@ -133,9 +133,19 @@ class Game:
 
     @property
     def spec(self) -> str:
-        """The game as a spec string, e.g. `"hex:board_size=5,first=black,swap=False"`."""
+        """The game as a spec string, e.g. `"hex:board_size=5,first=black,swap=False"`.
+
+        Games that were made by the target of their factory have it instead of their name, e.g.
+        `"mygames:dots_and_boxes:size=2"`.
+        """
         params = ",".join(f"{key}={value}" for key, value in self.params.items())
-        return f"{self.name}:{params}" if params else self.name
+        return f"{self.spec_name}:{params}" if params else self.spec_name
+
+    @property
+    def spec_name(self) -> str:
+        """The spec string without its parameters: the name, or the target of the factory."""
+        name: str = vars(self).get("_target", self.name)
+        return name
 
     def empty(self, count: int) -> NDArray[np.void]:
         """Return `count` records with the settings written, ready for `init`."""

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 from numba import config
 from numba.core.bytecode import FunctionIdentity
 from numba.core.registry import CPUDispatcher
@@ -29,6 +30,7 @@ from ludoteca.envs.compilation import (
     compile_seconds,
 )
 from ludoteca.envs.factories import ORIGIN, Origin, factory, find_made, running_build
+from ludoteca.envs.interpreted import is_interpreted, with_attributes
 from ludoteca.envs.sources import code_size, source_digest
 
 __all__ = [
@@ -75,6 +77,31 @@ class CompiledFunction(CPUDispatcher):
         return find_made, self.origin.reference()
 
     def __deepcopy__(self, memo: Any) -> "CompiledFunction":
+        return self
+
+
+class InterpretedFunction:
+    """A function that takes what a compiled one takes, and runs as plain Python.
+
+    Attributes:
+        py_func: the plain function.
+    """
+
+    origin: Origin | None = None
+
+    def __init__(self, function: Callable[..., Any]):
+        self.py_func = function
+
+    def __call__(self, *args: Any) -> Any:
+        with np.errstate(all="ignore"):  # as in compiled code, which checks nothing
+            return self.py_func(*map(with_attributes, args))
+
+    def __reduce__(self) -> Any:
+        if self.origin is None:
+            return InterpretedFunction, (self.py_func,)
+        return find_made, self.origin.reference()
+
+    def __deepcopy__(self, memo: Any) -> "InterpretedFunction":
         return self
 
 
@@ -175,10 +202,13 @@ def compiled_without_allocation(function: Callable[..., Any]) -> Any:
 
 
 def _compile(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
-        return function
     with LOCK:
         name, build = function.__name__, running_build()
+        if is_interpreted() or config.DISABLE_JIT:  # type: ignore[attr-defined]
+            plain = InterpretedFunction(function)
+            if build is not None:
+                plain.origin = build.add(name, plain)
+            return plain
         # Options change the code, too.
         digest = source_digest(function, repr((options, SLP_VECTORIZE)), _own_source())
         typical = compilation.typical_seconds(code_size(function))

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.envs.answers import Answers, Tables
-from ludoteca.envs.arguments import check_channels_last, check_dtype
+from ludoteca.envs.arguments import check_dtype, check_flag
 from ludoteca.envs.buffers import Buffers
 from ludoteca.envs.game import Game
 from ludoteca.envs.lane import (
@@ -74,7 +73,7 @@ class Lanes:
         self.illegal_rule = ILLEGAL_RULES[
             choice("illegal_action", illegal_action, tuple(ILLEGAL_RULES))
         ]
-        self.opponents: tuple[Opponent, ...] = ()
+        opponents: tuple[Opponent, ...] = ()
         if opponent is None:
             if type(agent_seat) is not int or agent_seat != 0:
                 raise ValueError(f"agent_seat={agent_seat!r} needs opponents for the other seats")
@@ -83,16 +82,12 @@ class Lanes:
             seats = ("random", *range(game.num_players))
             seat = choice("agent_seat", agent_seat, seats)
             self.seat_rule = RANDOM_SEAT if seat == "random" else seat
-            self.opponents = make_opponents(opponent, game)
-        # Opponents that are all the same kernel play inside the compiled loop.
-        kernels = {getattr(opponent, "choose", None) for opponent in self.opponents}
-        self.fused = len(kernels) <= 1 and None not in kernels
-        self._stepper = make_stepper(game, kernels.pop() if kernels and self.fused else None)
-        self._answers = Answers(game, self.opponents, self._stepper)
+            opponents = make_opponents(opponent, game)
+        self._play_against(opponents)
         self.width = game.num_players if game.simultaneous and opponent is None else 1
 
         self.dtype = check_dtype(dtype)
-        channels_last = self.channels_last = check_channels_last(channels_last)
+        channels_last = self.channels_last = check_flag("channels_last", channels_last)
         planes, rows, columns = game.observation_shape
         self.observation_shape = (
             (rows, columns, planes) if channels_last else game.observation_shape
@@ -112,11 +107,6 @@ class Lanes:
         self.history = np.zeros((count, 1 + plies if record else 0), np.int16)
         self._scratch = np.zeros(num_threads, scratch_dtype(game))
         self._team = self._new_team()
-
-    def observation_space(self, *leading: int) -> spaces.Box:
-        """Return the space of observations with `leading` axes before the planes."""
-        shape = (*leading, *self.observation_shape)
-        return spaces.Box(0, self.game.observation_high, shape, self.dtype.type)
 
     def reset(
         self,
@@ -138,6 +128,28 @@ class Lanes:
         self._stepper.restart(self.states, self.lanes, which, self.history, self.seat_rule)
         self._begin_opponents(which)
         self.refresh()
+
+    def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
+        """Let other opponents play from now on; games continue from where they are.
+
+        Between steps it is the agent's turn in every game, so no move of the old ones is pending.
+
+        Raises:
+            ValueError: if there are no opponents (self-play), or not one for each other seat.
+            TypeError: if something is neither a spec string nor an opponent, None included. Nothing
+                has then changed.
+        """
+        if self.seat_rule == EVERY_SEAT:
+            raise ValueError(
+                "set_opponent needs an environment that was made with opponent=...: "
+                "in self-play the caller moves for every seat"
+            )
+        opponents = make_opponents(opponent, self.game)
+        for one in {id(one): one for one in opponents}.values():
+            one.start(np.arange(self.count))
+        self.close()
+        self._play_against(opponents)
+        self._team = self._new_team()
 
     def step(self, actions: NDArray[np.int64], outcome: Outcome | None = None) -> None:
         """Play one action per lane and seen seat, and the opponents' answers.
@@ -273,6 +285,16 @@ class Lanes:
         if self._team is not None:
             self._team.close()
             self._team = None
+
+    def _play_against(self, opponents: tuple[Opponent, ...]) -> None:
+        """Prepare the stepping with these opponents; none: the caller moves for every seat."""
+        self.opponents = opponents
+        # Opponents that are all the same kernel play inside the compiled loop.
+        kernels = {getattr(opponent, "choose", None) for opponent in opponents}
+        self.fused = len(kernels) <= 1 and None not in kernels
+        choose = kernels.pop() if kernels and self.fused else None
+        self._stepper = make_stepper(self.game, choose)
+        self._answers = Answers(self.game, opponents, self._stepper)
 
     def _step_fused(self, actions: NDArray[np.int64], outcome: Outcome | None) -> None:
         if self.autoreset == SAME_STEP:

@@ -1,11 +1,56 @@
 """Checks of game parameters, shared by the games' factories."""
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ludoteca.envs.names import did_you_mean
+
+
+class UnknownParameter(TypeError, ValueError):  # noqa: N818
+    """An unexpected keyword argument: a `TypeError`, as of any function, and a `ValueError`.
+
+    Libraries that try a keyword and do without it recognize the former by its text.
+
+    Attributes:
+        owner: the name of the game that has no such parameter.
+        parameter: the unexpected keyword.
+        known: the parameters of the game.
+    """
+
+    owner: str = ""
+    parameter: str = ""
+    known: tuple[str, ...] = ()
+
+
+def unknown_parameter(
+    owner: str, parameter: str, known: Iterable[str], options: Iterable[str] = ()
+) -> UnknownParameter:
+    """Return the error of a keyword argument that neither a game nor its environment has.
+
+    Args:
+        owner: the name of the game.
+        parameter: the unexpected keyword.
+        known: the parameters of the game.
+        options: the keyword arguments of the environment.
+    """
+    known, options = tuple(known), tuple(options)
+    near = did_you_mean(parameter, (*known, *options))
+    has = ", ".join(known) if known else "no parameters"
+    more = f"; the environment has {', '.join(options)}" if options else ""
+    error = UnknownParameter(
+        f"{owner} got an unexpected keyword argument {parameter!r}{near}; it has {has}{more}"
+    )
+    error.owner, error.parameter, error.known = owner, parameter, known
+    return error
+
+
+def keyword_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the keyword-only arguments of a function or class."""
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
 
 
 def integer(name: str, value: Any, low: int, high: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium
 import pettingzoo
 
-from ludoteca.envs.registry import GAMES
+from ludoteca.envs.registry import GAMES, game_name
 
 HAS_REGISTRY = hasattr(pettingzoo, "register")
 GRID_WORLD = "ludoteca/GridWorld-v0"
@@ -35,20 +35,25 @@ def register_all() -> None:
             entry_point="ludoteca.envs.grid_world:GridWorld",
             max_episode_steps=100,
         )
-    for id_, factory in GAMES.items():
-        full, kwargs = f"ludoteca/{id_}", {"game": id_}
-        if full not in gymnasium.registry:
-            gymnasium.register(
-                full,
-                entry_point="ludoteca.envs.single:GameEnv",
-                vector_entry_point="ludoteca.envs.vector:GameVectorEnv",
-                kwargs=kwargs,
-            )
-        if HAS_REGISTRY and full not in pettingzoo.aec_registry:
-            pettingzoo.register("aec", full, ENTRY_POINTS["env"], kwargs=kwargs)
-        if HAS_REGISTRY and full not in pettingzoo.parallel_registry:
-            pettingzoo.register("parallel", full, ENTRY_POINTS["parallel_env"], kwargs=kwargs)
-        _add_module(f"{factory.partition(':')[2]}_v0", id_)
+    for id_ in GAMES:
+        register_faces(id_)
+
+
+def register_faces(id_: str) -> None:
+    """Register one game in both libraries, and make its module; nothing of it is imported."""
+    full, kwargs = f"ludoteca/{id_}", {"game": id_}
+    if full not in gymnasium.registry:
+        gymnasium.register(
+            full,
+            entry_point="ludoteca.envs.single:GameEnv",
+            vector_entry_point="ludoteca.envs.vector:GameVectorEnv",
+            kwargs=kwargs,
+        )
+    if HAS_REGISTRY and full not in pettingzoo.aec_registry:
+        pettingzoo.register("aec", full, ENTRY_POINTS["env"], kwargs=kwargs)
+    if HAS_REGISTRY and full not in pettingzoo.parallel_registry:
+        pettingzoo.register("parallel", full, ENTRY_POINTS["parallel_env"], kwargs=kwargs)
+    _add_module(f"{game_name(id_)}_{id_.rpartition('-')[2]}", id_)
 
 
 def _add_module(name: str, id_: str) -> None:

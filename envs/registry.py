@@ -1,13 +1,22 @@
-"""Which games exist, and how to make one by name."""
+"""Which games exist, and how to make one by name.
+
+A spec string begins with the name of a registered game, or with a target, `module:factory` or
+`path/to/file.py:factory`; parameters may follow after a colon. Parameters have an equal sign, so
+what follows the first colon tells the two apart.
+"""
 
 import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ludoteca.envs.extensions import Extension, target_of
 from ludoteca.envs.game import Game
+from ludoteca.envs.game_factory import check_game_factory
 from ludoteca.envs.names import did_you_mean, plain_name
-from ludoteca.envs.spec import parse_name, parse_spec
+from ludoteca.envs.params import unknown_parameter
+from ludoteca.envs.spec import parse_name, parse_params, parse_spec
+from ludoteca.envs.targets import NoSuchModuleError, load_target, split_target
 
 # One line per game: its id, and the factory that makes it from parameters.
 GAMES = {
@@ -42,34 +51,93 @@ ALIASES = {
 }
 
 
+# Games that are not the package's own, by id; their names, by id, are in `_names`.
+EXTENSIONS: dict[str, Extension] = {}
+_names: dict[str, str] = {}
+# The factories of those and of targets: as they were loaded, and as they were checked.
+_factories: dict[str, tuple[Any, Callable[..., Game]]] = {}
+
+
 def make_game(name: str, **params: Any) -> Game:
-    """Return a game by name, id or spec string.
+    """Return a game by name, id, spec string or target.
 
     `name` is, for example, `"hex"`, `"Hex-v0"`, `"ludoteca/Hex-v0"`, `"hex:board_size=5"`, or an
-    alias such as `"gomoku"`. Case, hyphens and underscores do not matter.
+    alias such as `"gomoku"`. Case, hyphens and underscores do not matter. A game that is not
+    registered is named by its factory: `"mygames:dots_and_boxes"` or
+    `"games/mine.py:dots_and_boxes:size=3"`, which imports that module.
 
     Raises:
-        ValueError: if there is no such game or parameter, or a value is out of range.
+        ValueError: if there is no such game or parameter, or a value is out of range. For a keyword
+            argument that the game does not have, it is an `UnknownParameter`, also a `TypeError`.
+        ImportError: if the module of a factory, or what it imports, is missing.
     """
-    alias = ALIASES.get(_alias(parse_name(name)), "")
-    factory = find_factory(parse_name(name))
+    key, text = split_game(name)
+    alias = ALIASES.get(_alias(parse_name(name)), "") if key in GAMES else ""
+    factory = _factory(key)
     known = inspect.signature(factory).parameters
-    name, given = parse_spec(name, known=known)
-    params = parse_spec(alias)[1] | given | params
-    for key in params:
-        if key not in known:
-            near = did_you_mean(key, known)
-            raise ValueError(f"{name} has no parameter {key!r}{near}; it has {', '.join(known)}")
-    return factory(**params)
+    given = parse_params(name, text, known=known)
+    name = parse_name(name) if key in GAMES else key
+    for parameter in given:
+        if parameter not in known:
+            near = did_you_mean(parameter, known)
+            raise ValueError(
+                f"{name} has no parameter {parameter!r}{near}; it has {', '.join(known)}"
+            )
+    for parameter in params:
+        if parameter not in known:
+            raise unknown_parameter(name, parameter, known)
+    game = factory(**(parse_spec(alias)[1] | given | params))
+    # The spec string of a game that is not registered is its target; the dataclass is frozen.
+    if key in GAMES:
+        vars(game).pop("_target", None)
+    else:
+        vars(game)["_target"] = key
+    return game
 
 
-def find_factory(name: str) -> Callable[..., Game]:
-    """Return the function that makes games called `name`."""
-    found = GAMES.get(game_id(name))
-    assert found is not None
-    module, _, attribute = found.partition(":")
-    factory: Callable[..., Game] = getattr(importlib.import_module(module), attribute)
-    return factory
+def find_factory(spec: str) -> Callable[..., Game]:
+    """Return the function that makes the games that a name or spec string stands for.
+
+    Raises:
+        ValueError: if there is no such game.
+        ImportError: if the package of a game is broken, or a target's module is missing.
+    """
+    return _factory(split_game(spec)[0])
+
+
+def default_game(game: Game) -> Game:
+    """Return the same game with default parameters."""
+    return find_factory(game.spec)()
+
+
+def split_game(spec: str) -> tuple[str, str]:
+    """Split a spec string into an id or a target, and the text of its parameters.
+
+    A target whose factory is registered is replaced by the id.
+
+    Raises:
+        ValueError: if there is no such game, or the factory of a target is not one.
+        ImportError: if the module of a target is missing.
+    """
+    name = parse_name(spec)
+    found, split = _registered(name), split_target(spec)
+    if split is None:
+        if not found:
+            raise ValueError(_unknown(name))
+        return found, spec.partition(":")[2]
+    target, text = split
+    try:
+        loaded = load_target(target)
+    except NoSuchModuleError as error:
+        if found:
+            return found, spec.partition(":")[2]
+        raise ValueError(f"{_unknown(name)}; nor is it a module: {error}") from None
+    id_ = next((id_ for id_, one in GAMES.items() if one == target_of(loaded)), "")
+    if id_:
+        return id_, text
+    if target not in _factories or _factories[target][0] is not loaded:
+        _factories[target] = loaded, _check_target(target, loaded)
+    return target, text
 
 
 def game_id(name: str) -> str:
@@ -79,14 +147,91 @@ def game_id(name: str) -> str:
         ValueError: if there is no such game.
     """
     name = parse_name(name)
+    found = _registered(name)
+    if not found:
+        raise ValueError(_unknown(name))
+    return found
+
+
+def game_name(id_: str) -> str:
+    """Return the name of a registered game, such as `"hex"`, by its id; nothing is imported."""
+    return _names.get(id_) or GAMES[id_].partition(":")[2]
+
+
+def game_source(id_: str) -> str:
+    """Return where a registered game comes from, such as `"package dots-games 0.1"`."""
+    return EXTENSIONS[id_].source if id_ in EXTENSIONS else "ludoteca"
+
+
+def add_game(id_: str, name: str, extension: Extension) -> None:
+    """Add a game that is not the package's own, or replace one; see `ludoteca.register_game`."""
+    EXTENSIONS[id_], _names[id_], GAMES[id_] = extension, name, extension.target
+    _factories.pop(id_, None)
+
+
+def remove_game(id_: str) -> None:
+    """Remove a game that was added."""
+    for table in (EXTENSIONS, _names, GAMES, _factories):
+        table.pop(id_, None)
+    for alias in [alias for alias, spec in ALIASES.items() if spec == id_]:
+        del ALIASES[alias]
+
+
+def _factory(key: str) -> Callable[..., Game]:
+    """Return the factory of an id or of a target that `split_game` has returned."""
+    if key in _factories:
+        return _factories[key][1]
+    if key in EXTENSIONS:
+        extension, what = EXTENSIONS[key], f"{game_name(key)} ({EXTENSIONS[key].source})"
+        loaded = extension.load()
+        try:
+            factory = check_game_factory(loaded, what)
+        except Exception as error:
+            raise ImportError(f"{what} is broken: {error}") from error
+        if factory().name != game_name(key):
+            raise ImportError(
+                f"{what} is broken: it makes a game called {factory().name!r}, and must make one "
+                f"called {game_name(key)!r}"
+            )
+        _factories[key] = loaded, factory
+        return factory
+    module, _, attribute = GAMES[key].partition(":")
+    own: Callable[..., Game] = getattr(importlib.import_module(module), attribute)
+    return own
+
+
+def _check_target(target: str, loaded: Any) -> Callable[..., Game]:
+    """Return the factory of a target that a user typed.
+
+    Raises:
+        ValueError: if it is not a factory, or its game is called like a registered one.
+    """
+    try:
+        factory = check_game_factory(loaded, target)
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+    name = factory().name
+    if _registered(name):
+        raise ValueError(
+            f"the factory {target} makes a game called {name!r}, which is the name of another "
+            f"({game_source(_registered(name))}); choose another name"
+        )
+    return factory
+
+
+def _registered(name: str) -> str:
+    """Return the id of a game's name, id or alias in any spelling, or `""`."""
     wanted = plain_name(parse_name(ALIASES.get(_alias(name), name)).removeprefix("ludoteca/"))
-    for id_, factory in GAMES.items():
-        plain = plain_name(factory.partition(":")[2])
-        if wanted in (plain, f"{plain}v0"):
+    for id_ in GAMES:
+        if wanted in (plain_name(game_name(id_)), plain_name(id_)):
             return id_
-    names = [factory.partition(":")[2] for factory in GAMES.values()]
+    return ""
+
+
+def _unknown(name: str) -> str:
+    names = [game_name(id_) for id_ in GAMES]
     near = did_you_mean(name, [*names, *ALIASES])
-    raise ValueError(f"unknown game {name!r}{near}; there are {', '.join(names)}")
+    return f"unknown game {name!r}{near}; there are {', '.join(names)}"
 
 
 def _alias(name: str) -> str:

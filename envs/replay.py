@@ -12,6 +12,7 @@ from ludoteca.envs.files import parse_json, read_text, write_whole
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.registry import make_game
+from ludoteca.envs.targets import names_from
 
 FORMAT = "ludoteca-replay"
 T = TypeVar("T")
@@ -50,7 +51,8 @@ class Replay:
         Raises:
             ValueError: at the first move that cannot be, or if the result is another.
         """
-        game = make_game(self.game)
+        with names_from("the replay"):
+            game = make_game(self.game)
         s = game.new(self.seed)
         yield s.copy()
         legal = np.zeros(game.num_actions, np.int16)

@@ -11,8 +11,8 @@ from numpy.typing import DTypeLike, NDArray
 from ludoteca.envs.arguments import check_options, check_seed
 from ludoteca.envs.game import Game
 from ludoteca.envs.lanes import Lanes
+from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.opponents import OpponentSpec
-from ludoteca.envs.params import choice
 from ludoteca.envs.picture import Picture
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.storage import Storable
@@ -25,7 +25,10 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
     """One game against opponents: each step is the agent's move and the answers to it.
 
     Observations are planes (`observation="planes"`), or dictionaries with `"observation"` and
-    `"action_mask"` (`observation="dict"`). `info` holds `action_mask` (int8 `[A]`), `rewards`
+    `"action_mask"` (`observation="dict"`), or either with the planes in one axis (`"flat"`,
+    `"flat_dict"`); see `ludoteca.envs.observation.ObservationFormat`.
+
+    `info` holds `action_mask` (int8 `[A]`; in dictionaries it is the same array), `rewards`
     (float32 `[P]`, of all players), `player` (the agent's seat) and `illegal_action`.
     """
 
@@ -44,6 +47,9 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         observation: str = "planes",
         dtype: DTypeLike = "int8",
         channels_last: bool = False,
+        keys: Sequence[str] = KEYS,
+        mask_dtype: DTypeLike = "int8",
+        end_mask: str | None = None,
         render_mode: str | None = None,
         **params: Any,
     ):
@@ -56,16 +62,22 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
             illegal_action: `"lose"`: the agent gets -1 and the game is over; `"raise"`: a
                 `ValueError`, and nothing changes; `"penalize"`: the agent gets -1 and stays to move
                 in the same position; `"random"`: a legal action is played instead.
-            observation: `"planes"` or `"dict"`.
+            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
             dtype: type of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
+            keys: keys of the planes and the mask in a dictionary.
+            mask_dtype: `"int8"`, `"bool"` or `"float32"`.
+            end_mask: the mask of a finished game, `"zeros"` (also None) or `"ones"`.
             render_mode: one of `metadata["render_modes"]`.
             params: parameters of the game.
 
         Raises:
             ValueError: if a parameter is unknown or out of range.
         """
-        self.game = as_game(game, params)
+        self.game = as_game(game, params, GameEnv)
+        self.format = ObservationFormat(
+            observation, dtype, channels_last, keys, mask_dtype, end_mask
+        )
         if opponent is None:
             raise ValueError(
                 "opponent must be a spec string or an agent, got None; "
@@ -77,20 +89,14 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
             opponent=opponent,
             agent_seat=agent_seat,
             illegal_action=illegal_action,
-            dtype=dtype,
-            channels_last=channels_last,
+            dtype=self.format.dtype,
+            channels_last=self.format.channels_last,
             record=True,
         )
         self._picture = Picture(self.game, render_mode, self.metadata)
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(self.game.num_actions)
-        self.observation_space: spaces.Space[Any] = self.lanes.observation_space()
-        self._as_dict = choice("observation", observation, ("planes", "dict")) == "dict"
-        if self._as_dict:
-            mask = spaces.Box(0, 1, (self.game.num_actions,), np.int8)
-            self.observation_space = spaces.Dict(
-                {"observation": self.observation_space, "action_mask": mask}
-            )
+        self.observation_space: spaces.Space[Any] = self.format.space(self.game)
         self._action = np.zeros((1, 1), np.int64)
         self._ready = False  # whether a game has begun
 
@@ -107,7 +113,8 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         self._ready = True
         if self.render_mode == "human":
             self.render()
-        return self._observation(), self._info()
+        info = self._info()
+        return self._observation(info), info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play the agent's move and let the opponents answer.
@@ -123,18 +130,25 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         record = lanes.lanes[0]
         if self.render_mode == "human":
             self.render()
-        return (
-            self._observation(),
-            float(record["reward"]),
-            bool(record["terminated"]),
-            False,
-            self._info(),
-        )
+        info = self._info()
+        reward, terminated = float(record["reward"]), bool(record["terminated"])
+        return self._observation(info), reward, terminated, False, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the agent's legal actions as booleans, shape `[A]`."""
-        mask: NDArray[np.bool_] = self.lanes.masks[0, 0].astype(np.bool_)
-        return mask
+        return self.format.fill(self.lanes.masks[0, 0].astype(np.bool_))
+
+    def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
+        """Let other opponents play from now on; games continue from where they are.
+
+        Args:
+            opponent: as when the environment is made.
+
+        Raises:
+            ValueError: if there is not one for each other seat.
+            TypeError: if something is neither a spec string nor an agent. Nothing has then changed.
+        """
+        self.lanes.set_opponent(opponent)
 
     def replay(self) -> Replay:
         """Return the game so far, to be saved, replayed or shown.
@@ -159,16 +173,13 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         """Close the window."""
         self._picture.close()
 
-    def _observation(self) -> Any:
-        planes = self.lanes.observations[0, 0]
-        if self._as_dict:
-            return {"observation": planes, "action_mask": self.lanes.masks[0, 0].copy()}
-        return planes
+    def _observation(self, info: dict[str, Any]) -> Any:
+        return self.format.apply(self.lanes.observations[0, 0], info["action_mask"])
 
     def _info(self) -> dict[str, Any]:
         record = self.lanes.lanes[0]
         return {
-            "action_mask": self.lanes.masks[0, 0].copy(),
+            "action_mask": self.format.masks(self.lanes.masks[0, 0].copy()),
             "rewards": record["rewards"].copy(),
             "player": int(record["seat"]),
             "illegal_action": bool(record["illegal"]),

@@ -33,10 +33,24 @@ def parse_spec(
         TypeError: if `spec` is not a string.
         ValueError: if a parameter has no `=` or comes twice.
     """
-    name = parse_name(spec)
-    rest = spec.partition(":")[2]
+    return parse_name(spec), parse_params(spec, spec.partition(":")[2], first, known)
+
+
+def parse_params(
+    spec: str,
+    text: str,
+    first: str | None = None,
+    known: Mapping[str, inspect.Parameter] | None = None,
+) -> dict[str, Any]:
+    """Return the parameters in the part `text` of a spec string, such as `"rows=2,columns=3"`.
+
+    See `parse_spec`.
+
+    Raises:
+        ValueError: if a parameter has no `=` or comes twice.
+    """
     params: dict[str, Any] = {}
-    for position, item in enumerate(filter(None, rest.split(","))):
+    for position, item in enumerate(filter(None, text.split(","))):
         key, equals, value = item.partition("=")
         if position == 0 and not equals and first is not None:
             key, equals, value = first, "=", item
@@ -46,7 +60,7 @@ def parse_spec(
             raise ValueError(f"{key!r} comes twice in {spec!r}")
         annotation = known[key].annotation if known and key in known else Any
         params[key] = typed_value(value, annotation)
-    return name, params
+    return params
 
 
 def typed_value(text: str, annotation: Any) -> Any:

@@ -1,6 +1,6 @@
 """A natively vectorized Gymnasium environment for every game."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,10 @@ from ludoteca.envs.arguments import check_render_mode, check_reset_mask, check_s
 from ludoteca.envs.game import Game
 from ludoteca.envs.lane import DISABLED, EVERY_SEAT, NEXT_STEP, SAME_STEP
 from ludoteca.envs.lanes import Lanes
+from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.opponents import OpponentSpec
 from ludoteca.envs.outcome import Outcome
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import UnknownParameter, integer, keyword_names, unknown_parameter
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.storage import Storable
 
@@ -26,7 +27,7 @@ AUTORESET = {
 }
 
 
-class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], Storable):
+class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
     """B games at once, stepped by compiled code.
 
     Self-play (`opponent=None`): the caller moves for every seat. In sequential games it sees each
@@ -36,12 +37,16 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
     Against opponents: the caller has one seat, the opponents play the others inside the
     environment, and the reward is the caller's.
 
+    Observations are planes, or dictionaries of planes and masks with a leading axis of B in each;
+    see `ludoteca.envs.observation.ObservationFormat`.
+
     `info` holds `action_mask` (int8 `[B, A]`, or `[B, P, A]` in simultaneous self-play),
     `rewards` (float32 `[B, P]`, of all players), `player` (int8 `[B]`: whose view is seen, -1 for
-    all) and `illegal_action` (bool `[B]`). Under same-step autoreset also `final_obs` (one array,
-    zero where no game ended), `final_info` and their masks `_final_obs` and `_final_info`, when
-    games have ended; `rewards` and `illegal_action` are then those of the last step, in both
-    places, and `action_mask` and `player` outside `final_info` belong to the new games.
+    all) and `illegal_action` (bool `[B]`). Under same-step autoreset also `final_obs` (one
+    observation of all games, zero where none ended), `final_info` and their masks `_final_obs` and
+    `_final_info`, when games have ended; `rewards` and `illegal_action` are then those of the last
+    step, in both places, and `action_mask` and `player` outside `final_info` belong to the new
+    games.
     """
 
     def __init__(
@@ -54,8 +59,12 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
         illegal_action: str = "lose",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         num_threads: int = 1,
+        observation: str = "planes",
         dtype: DTypeLike = "int8",
         channels_last: bool = False,
+        keys: Sequence[str] = KEYS,
+        mask_dtype: DTypeLike = "int8",
+        end_mask: str | None = None,
         render_mode: str | None = None,
         **params: Any,
     ):
@@ -73,8 +82,14 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
             autoreset_mode: when finished games are restarted, see Gymnasium's documentation.
             num_threads: threads that share the work, worth it from some 1000 games on; it stays
                 in one where opponents are not compiled.
-            dtype: type of the observations.
+            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
+            dtype: type of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
+            keys: keys of the planes and the mask in a dictionary.
+            mask_dtype: `"int8"`, `"bool"` or `"float32"`.
+            end_mask: masks without a legal action (of finished games, and in simultaneous self-play
+                of players that are out): `"zeros"` or `"ones"`; None: ones if observations are
+                dictionaries, else zeros.
             render_mode: `"rgb_array"`, `"ansi"` or `"svg"`: what `render` returns, per game.
             params: parameters of the game.
 
@@ -82,7 +97,15 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
             ValueError: if a parameter is unknown or out of range.
         """
         super().__init__()
-        self.game = as_game(game, params)
+        self.game = as_game(game, params, GameVectorEnv)
+        self.format = ObservationFormat.of_batch(
+            observation,
+            end_mask,
+            dtype=dtype,
+            channels_last=channels_last,
+            keys=keys,
+            mask_dtype=mask_dtype,
+        )
         num_envs = self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.metadata = {
@@ -99,13 +122,13 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
             illegal_action=illegal_action,
             autoreset=AUTORESET[self.autoreset_mode],
             num_threads=num_threads,
-            dtype=dtype,
-            channels_last=channels_last,
+            dtype=self.format.dtype,
+            channels_last=self.format.channels_last,
         )
         # Whether all players are seen and act at once, in one more axis of the arrays.
         self._every_seat = self.game.simultaneous and self.lanes.seat_rule == EVERY_SEAT
         seats = (self.game.num_players,) if self._every_seat else ()
-        self.single_observation_space = self.lanes.observation_space(*seats)
+        self.single_observation_space = self.format.space(self.game, *seats)
         self.single_action_space = (
             spaces.MultiDiscrete([self.game.num_actions] * self.game.num_players)
             if self._every_seat
@@ -121,7 +144,7 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
         *,
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[NDArray[Any], dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Begin new games.
 
         Args:
@@ -155,13 +178,13 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
             seeds = [new if one is None else one for one, new in zip(seeds, fresh, strict=True)]
         self.lanes.reset(seeds, which)
         self._ready = True
-        return self._seen(self.lanes.observations), self._info(self.lanes.outcome())
+        outcome = self.lanes.outcome()
+        masks = self.format.masks(self._seen(outcome.masks))
+        return self._observation(self.lanes.observations, masks), self._info(outcome, masks)
 
     def step(
         self, actions: NDArray[np.int64]
-    ) -> tuple[
-        NDArray[Any], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]
-    ]:
+    ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Play one action per game (and per player, in simultaneous self-play).
 
         Args:
@@ -184,19 +207,34 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
         if given.dtype != np.int64 or not given.flags.carray:
             given = given.astype(np.int64, order="C")
         lanes.step(given.reshape(self.num_envs, -1), outcome)
-        info = self._info(outcome)
+        masks = self.format.masks(self._seen(outcome.masks))
+        info = self._info(outcome, masks)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and outcome.terminated.any():
             ended = outcome.terminated.copy()
-            info["final_obs"] = self._seen(lanes.final_observations)
+            final_info = self._final_info(ended)
+            final_masks = final_info["action_mask"]
+            info["final_obs"] = self._observation(lanes.final_observations, final_masks)
             info["_final_obs"], info["_final_info"] = ended, ended.copy()
-            info["final_info"] = self._final_info(ended)
+            info["final_info"] = final_info
         truncated = np.zeros(self.num_envs, np.bool_)
-        observations = self._seen(lanes.observations)
+        observations = self._observation(lanes.observations, masks)
         return observations, outcome.reward, outcome.terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions as booleans, as `info["action_mask"]` does."""
-        return self._seen(self.lanes.masks).astype(np.bool_)
+        return self.format.fill(self._seen(self.lanes.masks).astype(np.bool_))
+
+    def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
+        """Let other opponents play from now on; games continue from where they are.
+
+        Args:
+            opponent: as when the environment is made, but not None.
+
+        Raises:
+            ValueError: if it was made for self-play, or if there is not one for each other seat.
+            TypeError: if something is neither a spec string nor an agent. Nothing has then changed.
+        """
+        self.lanes.set_opponent(opponent)
 
     def render(self) -> tuple[Any, ...] | None:
         """Return one picture or text per game, as `render_mode` says.
@@ -216,9 +254,12 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
         """End the threads."""
         self.lanes.close()
 
-    def _info(self, outcome: Outcome) -> dict[str, Any]:
+    def _observation(self, planes: NDArray[Any], masks: NDArray[Any]) -> Any:
+        return self.format.apply(self._seen(planes), masks)
+
+    def _info(self, outcome: Outcome, masks: NDArray[Any]) -> dict[str, Any]:
         return {
-            "action_mask": self._seen(outcome.masks),
+            "action_mask": masks,
             "rewards": outcome.rewards,
             "player": outcome.player,
             "illegal_action": outcome.illegal,
@@ -226,7 +267,9 @@ class GameVectorEnv(VectorEnv[NDArray[Any], NDArray[np.int64], NDArray[Any]], St
 
     def _final_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
         """Return what `_info` said of the games that ended, in the form of Gymnasium's vectors."""
-        info = self._info(self.lanes.final_outcome())
+        outcome = self.lanes.final_outcome()
+        masks = self.format.final_masks(self._seen(outcome.masks), ended)
+        info = self._info(outcome, masks)
         return info | {f"_{name}": ended.copy() for name in info}
 
     def _seen(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -249,20 +292,32 @@ def _autoreset_mode(mode: Any) -> AutoresetMode:
         ) from None
 
 
-def as_game(game: Game | str, params: dict[str, Any]) -> Game:
+def as_game(
+    game: Game | str, params: dict[str, Any], environment: Callable[..., Any] | None = None
+) -> Game:
     """Return the game itself or the one of that name.
+
+    Args:
+        game: a game or its name.
+        params: parameters of the game.
+        environment: the environment that is made of it; errors list its keyword arguments, too.
 
     Raises:
         ValueError: if parameters are given for a game that is already made, or there is no game of
-            that name.
+            that name. For a keyword argument that does not exist, it is an `UnknownParameter`.
         TypeError: if it is neither a game nor a name.
     """
     if isinstance(game, str):
-        return make_game(game, **params)
+        try:
+            return make_game(game, **params)
+        except UnknownParameter as error:
+            options = keyword_names(environment) if environment else ()
+            owner, parameter, known = error.owner, error.parameter, error.known
+            raise unknown_parameter(owner, parameter, known, options) from None
     if not isinstance(game, Game):
         raise TypeError(f"game must be a Game or its name, such as 'hex', got {game!r}")
     if params:
-        raise ValueError(f"{game.spec} is already made, so it cannot take {params}")
+        raise UnknownParameter(f"{game.spec} is already made, so it cannot take {params}")
     return game
 
 

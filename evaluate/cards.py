@@ -20,6 +20,7 @@ from ludoteca.agents.networks.weights import find_weights, load_weights
 from ludoteca.envs.files import write_whole
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_name
+from ludoteca.envs.targets import names_from
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.match import play_match
@@ -40,7 +41,8 @@ def new(agent: Positional[str], trained_by: str, trained_against: tuple[str, ...
     command, config = made["about"]["command"], made["config"]
     match = {"game": about["game"], "seed": config["seed"] + 2, "command": command}
     match |= {"date": made["about"]["date"], "versions": made["versions"]}
-    rivals = make_game(about["game"]).num_players - 1
+    with names_from(find_weights(name, kind)):
+        rivals = make_game(about["game"]).num_players - 1
     strength = [
         {
             **match,

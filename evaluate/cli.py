@@ -9,11 +9,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, get_args
 
+from ludoteca.agents.registry import spec_parts
 from ludoteca.envs.names import did_you_mean
-from ludoteca.envs.registry import find_factory, game_id, make_game
+from ludoteca.envs.registry import find_factory, game_id, make_game, split_game
 from ludoteca.envs.spec import parse_name
+from ludoteca.envs.targets import also_search, split_target
 from ludoteca.evaluate.help_text import overview, print_help, unwrapped
 from ludoteca.extras import explain
 from ludoteca.interrupt import INTERRUPTED
@@ -146,7 +149,8 @@ def _call(function: Callable[..., Any], arguments: list[str], prog: str, of_game
     """Parse the arguments and call the command."""
     import tyro
 
-    game = next(filter(_is_game, arguments), None) if of_game else None
+    also_search(Path.cwd())  # for module:factory
+    game = _find_game(arguments) if of_game else None
     if of_game:
         function = function(game_parameters(game))
     wants_help = bool({"-h", "--help"} & set(arguments))
@@ -241,7 +245,7 @@ def game_parameters(spec: str | None) -> Any:
     name = "game"
     if spec is not None:
         game = make_game(spec)
-        name, factory = game.name, find_factory(game.name)
+        name, factory = game.name, find_factory(game.spec)
         signature = inspect.signature(factory)
         collect.__signature__ = signature.replace(  # type: ignore[attr-defined]
             parameters=[
@@ -254,11 +258,40 @@ def game_parameters(spec: str | None) -> Any:
     return Annotated[dict[str, Any], arg(constructor=collect, name=name), OmitArgPrefixes]
 
 
+def _find_game(arguments: Sequence[str]) -> str | None:
+    """Return the argument that names a game, or None if there is none.
+
+    Names of registered games come first. Among targets, `module:factory`, the first argument is
+    taken for the game; others, which may be agents, only if what they name is a factory.
+
+    Raises:
+        ValueError: if the first argument is a target, but names no factory.
+    """
+    for argument in arguments:
+        if _is_game(argument):
+            return argument
+    for k, argument in enumerate(arguments):
+        if split_target(argument) is None or _is_agent(argument):
+            continue
+        try:
+            split_game(argument)
+        except (ValueError, ImportError):
+            if k == 0:
+                raise
+            continue
+        return argument
+    return None
+
+
 def _is_game(argument: str) -> bool:
     try:
         return bool(game_id(parse_name(argument)))
     except ValueError:
         return False
+
+
+def _is_agent(argument: str) -> bool:
+    return ":" not in spec_parts(argument)[0]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

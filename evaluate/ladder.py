@@ -19,6 +19,8 @@ import numpy as np
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.envs.files import write_whole
 from ludoteca.envs.params import integer
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.targets import names_from
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.cli import Command, run_command
 from ludoteca.evaluate.figures import figure_png
@@ -89,7 +91,8 @@ def ladder(
         )
     rungs = [Rung(f"{count:,} games", agent.format(path=path), count) for count, path in copies]
     rungs += [Rung(spec, spec, None) for spec in against]
-    game = load_weights(copies[0][1])[1]["game"]
+    with names_from(copies[0][1]):
+        game = make_game(load_weights(copies[0][1])[1]["game"])
     wins, draws = np.zeros((2, len(rungs), len(rungs)))
     pairs = [
         (i, j)
@@ -107,7 +110,7 @@ def ladder(
         replace(one, elo=float(elo), low=float(low), high=float(high))
         for one, elo, low, high in zip(rungs, ratings.elo, ratings.low, ratings.high, strict=True)
     ]
-    _write(rated, out, game, games)
+    _write(rated, out, game.spec, games)
     return rated
 
 

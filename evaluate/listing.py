@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from textwrap import fill
 from typing import Any
@@ -14,16 +15,29 @@ from ludoteca.agents.registry import (
     AGENTS,
     agent_alias,
     agent_params,
+    agent_source,
     find_maker,
     make_agent,
+    split_agent,
     why_not,
 )
 from ludoteca.agents.registry import ALIASES as AGENT_ALIASES
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean
-from ludoteca.envs.registry import ALIASES, GAMES, find_factory, game_id, make_game
+from ludoteca.envs.registry import (
+    ALIASES,
+    GAMES,
+    find_factory,
+    game_id,
+    game_name,
+    game_source,
+    make_game,
+)
 from ludoteca.envs.spec import parse_name
+from ludoteca.envs.targets import split_target
 from ludoteca.evaluate.terminal_table import TerminalTable
+
+OWN = "ludoteca"  # the source of the package's own games and agents
 
 
 class Wrapped:
@@ -42,7 +56,13 @@ def everything() -> RenderableType:
     """Return the table of all games, with their default parameters, and the names of all agents."""
     table = TerminalTable(("game", "id", "players", "observation", "actions"), texts=3)
     for id_ in GAMES:
-        game = make_game(id_)
+        try:
+            game = make_game(id_)
+        except Exception as error:
+            if game_source(id_) == OWN:
+                raise
+            warnings.warn(f"the game {game_name(id_)} is left out: {error}", stacklevel=2)
+            continue
         params = ", ".join(f"{key}={value}" for key, value in game.params.items())
         table.add(
             game.name,
@@ -50,12 +70,14 @@ def everything() -> RenderableType:
             f"{game.num_players} {'at once' if game.simultaneous else 'in turn'}",
             " x ".join(map(str, game.observation_shape)),
             str(game.num_actions),
-            below=params or "no parameters",
+            below=f"{params or 'no parameters'}{_from(game_source(id_))}",
         )
+    others = [name for name in AGENTS if agent_source(name) != OWN]
     return Group(
         table,
         Text(),
-        Wrapped(f"Agents: {', '.join(AGENTS)}."),
+        Wrapped(f"Agents: {', '.join(name for name in AGENTS if name not in others)}."),
+        *[Wrapped(f"Agent of another package: {one}{_from(agent_source(one))}.") for one in others],
         Text(),
         Wrapped(
             "`ludoteca list hex` shows everything about a game, and the agents that play it; "
@@ -77,6 +99,8 @@ def listed_game(name: str) -> Game | None:
     try:
         game_id(name)
     except ValueError:
+        if split_target(name) is not None:  # module:attribute
+            return _target_game(name)
         near = did_you_mean(parse_name(name), [*_game_names(), *ALIASES, *AGENTS, *AGENT_ALIASES])
         raise ValueError(
             f"unknown game or agent {parse_name(name)!r}{near}; there are "
@@ -85,9 +109,28 @@ def listed_game(name: str) -> Game | None:
     return make_game(name)
 
 
+def _target_game(name: str) -> Game | None:
+    """Return the game that a target makes, or None if it makes agents.
+
+    Raises:
+        ValueError: if it makes neither, as for a game.
+    """
+    try:
+        find_factory(name)
+    except ValueError:
+        try:
+            split_agent(name)
+        except ValueError:
+            pass
+        else:
+            return None
+        raise
+    return make_game(name)
+
+
 def game_details(game: Game) -> RenderableType:
     """Return everything about one game, and which agents play it."""
-    factory = find_factory(game.name)
+    factory = find_factory(game.spec)
     facts = TerminalTable(("", ""), sentences=True)
     for name, value in _facts(game):
         facts.add(name, value)
@@ -124,8 +167,7 @@ def agent_details(name: str) -> RenderableType:
     Raises:
         ImportError: if a package that the agent needs is missing.
     """
-    alias = agent_alias(parse_name(name))
-    name = parse_name(alias)
+    name, _ = split_agent(name)
     params = TerminalTable(("parameter", "default", "meaning"), texts=2, sentences=True)
     described = _agent_docs(name)
     for key, parameter in agent_params(name).items():
@@ -163,10 +205,17 @@ def describe_params(factory: Callable[..., Any]) -> dict[str, str]:
 
 
 def _facts(game: Game) -> list[tuple[str, str]]:
-    id_ = f"ludoteca/{game_id(game.name)}"
     planes, rows, columns = game.observation_shape
+    if game.spec_name != game.name:
+        made = ("id", f'none: ludoteca.make_game("{game.spec_name}") makes it')
+        source = f"the module {game.spec_name.rpartition(':')[0]}"
+    else:
+        id_ = f"ludoteca/{game_id(game.name)}"
+        made = ("id", f'{id_}, as in gymnasium.make("{id_}") or pettingzoo.make("aec", "{id_}")')
+        source = game_source(game_id(game.name))
     return [
-        ("id", f'{id_}, as in gymnasium.make("{id_}") or pettingzoo.make("aec", "{id_}")'),
+        made,
+        *([("from", source)] if source != OWN else []),
         ("spec", game.spec),
         ("players", f"{game.num_players}, {'all at once' if game.simultaneous else 'in turn'}"),
         ("observation", f"{planes} planes of {rows} x {columns}, 0 to {game.observation_high}"),
@@ -175,6 +224,11 @@ def _facts(game: Game) -> list[tuple[str, str]]:
         ("symmetries", str(len(game.symmetries()))),
         ("bytes a position", str(game.state.itemsize)),
     ]
+
+
+def _from(source: str) -> str:
+    """Return where a game or agent comes from, in brackets, or `""` if it is the package's own."""
+    return f" ({source})" if source != OWN else ""
 
 
 def _shortened(names: tuple[str, ...]) -> str:
@@ -191,7 +245,7 @@ def _summary(thing: object) -> str:
 
 
 def _game_names() -> Iterable[str]:
-    return (make_game(id_).name for id_ in GAMES)
+    return (game_name(id_) for id_ in GAMES)
 
 
 def _agent_line(name: str, game: Game) -> str:

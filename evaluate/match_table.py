@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.registry import make_game
+from ludoteca.envs.registry import default_game, make_game
 from ludoteca.evaluate.forfeits import forfeit_counts, forfeit_text, forfeits_json
 from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.markdown import percent
@@ -113,7 +113,7 @@ def agent_names(result: MatchResult) -> tuple[str, ...]:
 
 def rules_name(game: Game) -> str:
     """Return the game's title, and its parameters where they are not the usual ones."""
-    usual = make_game(game.name).params
+    usual = default_game(game).params
     params = [f"{key}={value}" for key, value in game.params.items() if value != usual[key]]
     return ", ".join([game.title, *params])
 

@@ -8,12 +8,16 @@ from ludoteca import extras, interrupt  # noqa: F401 - first: they guard the imp
 # isort: split
 from importlib.metadata import version
 
-from ludoteca.agents import make_agent
-from ludoteca.envs import make_game, register_all
+from ludoteca.agents import make_agent, register_agent
+from ludoteca.agents.register import register_entry_points as _register_agents
+from ludoteca.envs import make_game, register_all, register_game
 from ludoteca.envs.opponents import use_maker
+from ludoteca.envs.register import register_entry_points as _register_games
 
-__all__ = ["__version__", "make_agent", "make_game"]
+__all__ = ["__version__", "make_agent", "make_game", "register_agent", "register_game"]
 __version__ = version("ludoteca")
 
 use_maker(make_agent)
 register_all()
+_register_games()
+_register_agents()

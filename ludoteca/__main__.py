@@ -79,7 +79,11 @@ COMMANDS = {
     ),
     "export": Command(
         "ludoteca.evaluate.export_command:export",
-        "Write an agent as a file for a Kaggle competition.",
+        "Write an agent as a file for a Kaggle competition, or as an ONNX file.",
+    ),
+    "new-package": Command(
+        "ludoteca.evaluate.new_package.command:new_package",
+        "Write a package of your own with a game, an agent and tests.",
     ),
 }
 

@@ -3,6 +3,9 @@
 import gc
 import os
 import signal
+from collections.abc import Generator
+
+import pytest
 
 # Networks in tests are small, and tests run side by side: threads would wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -13,3 +16,14 @@ gc.set_threshold(100_000, 50, 50)
 # A shell may ignore Ctrl-C in commands in the background, and what tests start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Interpret what tests with the mark `interpreted` make; it takes a tenth of compiling it."""
+    from ludoteca.envs.interpreted import interpreting
+
+    if item.get_closest_marker("interpreted") is None:
+        return (yield)
+    with interpreting():
+        return (yield)

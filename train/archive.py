@@ -20,6 +20,7 @@ from ludoteca.envs.files import (
 )
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
+from ludoteca.envs.targets import names_from
 
 HEADER = "ludoteca"  # name of the array that holds the header, as JSON
 DAMAGE = BROKEN_ARCHIVE
@@ -72,7 +73,8 @@ def load_arrays(
             if header["format"] != kind:
                 raise ValueError(f"expected the format {kind!r}, got {header['format']!r}")
             arrays = {name: _member(content, name).astype(type_) for name, type_ in types.items()}
-    return make_game(header["game"]), header, arrays
+    with names_from(path):
+        return make_game(header["game"]), header, arrays
 
 
 def _member(content: Any, name: str) -> NDArray[Any]:

@@ -12,6 +12,7 @@ import tyro
 from rich.console import Console
 
 from ludoteca.train import STARTED
+from ludoteca.train.distributed import PeerLostError, joined, ranks
 from ludoteca.train.epoch_report import Findings, findings_table, finish_epochs
 from ludoteca.train.epochs import EpochTraining
 from ludoteca.train.interruption import Interrupted, stopping_on_signals
@@ -56,13 +57,16 @@ def train(training: Training, subject: Callable[[Training], Subject]) -> dict[st
     results, received = None, list[int]()
     before = (training.games, training.updates)
     try:
-        with stopping_on_signals(monitor) as received, shown(lambda: round_status(training)):
+        with (
+            stopping_on_signals(monitor) as received,
+            shown(lambda: round_status(training), ranks().leads),
+        ):
             monitor.deadline = limit.deadline(None)
             for _ in training.run():
                 monitor.deadline = limit.deadline(_final_seconds(training))
             if not training.finished:
                 training.save()
-            if training.updates > 0 or training.finished:
+            if ranks().leads and (training.updates > 0 or training.finished):
                 monitor.grant(_evaluation_end(limit, received))
                 results = _evaluated(training, subject)
     except KeyboardInterrupt:
@@ -70,6 +74,9 @@ def train(training: Training, subject: Callable[[Training], Subject]) -> dict[st
         raise
     finally:
         training.metrics.close()
+    if not ranks().leads:
+        _leave(received)
+        return None
     if results is not None:
         Console().print(results_table(results), highlight=False)
         print(f"report: {config.folder / 'report.md'}")
@@ -165,14 +172,14 @@ def train_epochs(
     try:
         with (
             stopping_on_signals(monitor) as received,
-            shown(lambda: epoch_status(training), progress),
+            shown(lambda: epoch_status(training), progress and ranks().leads),
         ):
             monitor.deadline = limit.deadline(None)
             for _ in training.run():
                 monitor.deadline = limit.deadline(2 * training.validation_seconds or None)
             if not training.finished:
                 training.save()
-            if training.learned or training.finished:
+            if ranks().leads and (training.learned or training.finished):
                 monitor.grant(_evaluation_end(limit, received))
                 try:
                     findings = find(training)
@@ -184,6 +191,9 @@ def train_epochs(
         raise
     finally:
         training.metrics.close()
+    if not ranks().leads:
+        _leave(received)
+        return None
     if findings is not None and progress:
         Console().print(findings_table(findings), highlight=False)
         print(f"report: {config.folder / 'report.md'}")
@@ -197,6 +207,16 @@ def train_epochs(
     if received:
         raise Interrupted(received[0])
     return results if training.finished and findings is not None else None
+
+
+def _leave(received: Sequence[int]) -> None:
+    """End a run in any process but rank 0, which reports.
+
+    Raises:
+        Interrupted: if a signal has stopped the run.
+    """
+    if received:
+        raise Interrupted(received[0])
 
 
 def parse_preset(
@@ -230,13 +250,22 @@ def parse_preset(
 
 
 def run_command(name: str, main: Callable[[], Any]) -> None:
-    """Run a command; bad settings end it with a message, and so do signals."""
+    """Run a command; bad settings end it with a message, and so do signals.
+
+    Where several processes that torchrun has started fail for one reason, rank 0 says which.
+    """
     global _begun
-    _begun = STARTED
+    _begun, processes = STARTED, ranks()
     try:
-        main()
+        with joined() as processes:
+            main()
     except (ValueError, OSError) as error:
-        sys.exit(f"{name}: {error}")
+        sys.exit(1 if error is processes.received else f"{name}: {error}")
+    except PeerLostError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(1)  # at once: other threads may wait for the process that is lost
     except Interrupted as stop:
         sys.exit(128 + stop.signal)
     except KeyboardInterrupt:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from ludoteca.agents.networks.device import find_device
 from ludoteca.agents.networks.runner import Precision, to_tensor
+from ludoteca.train.distributed import ranks
 from ludoteca.train.optimizer import Optimization, load_optimizer, optimizer_arrays
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -19,6 +20,8 @@ class Descent(Generic[Network]):
 
     Attributes:
         network: what learns.
+        trained: what batches run through in updates: the network or, where several processes
+            learn, what averages their gradients.
         updates: how many updates were made.
     """
 
@@ -43,6 +46,9 @@ class Descent(Generic[Network]):
         self._device = find_device(device)
         moved: Any = network.to(self._device)
         self.network: Network = moved.to(memory_format=torch.channels_last)
+        self._ranks = ranks()
+        self.trained = self._ranks.trained(self.network, self._device)
+        self._part = self._ranks.part(1)
         self._optimizer = optimization.make(self.network.parameters())
         self.updates = 0
 
@@ -50,12 +56,24 @@ class Descent(Generic[Network]):
         """Return the networks that belong to the state, by name."""
         return {"network": self.network}
 
+    def part(self, size: int) -> slice:
+        """Return which rows of a batch this process learns from: all, unless it is one of several.
+
+        Call it once for each batch: what follows is about that part.
+        """
+        self._part = self._ranks.part(size)
+        return self._part.rows
+
+    def means(self, *values: Tensor) -> list[float]:
+        """Return means over the batch for scalars that are means over the part of each process."""
+        return self._ranks.means(values, self._part)
+
     def descend(self, loss: Tensor, rate: float) -> None:
-        """Go down the gradient of the loss of a batch, with a learning rate."""
+        """Go down the gradient of the mean loss of a batch, with a learning rate."""
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         self._optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        self._ranks.scaled(loss, self._part).backward()  # type: ignore[no-untyped-call]
         if self._clip:
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), self._clip)
         self._optimizer.step()

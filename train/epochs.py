@@ -13,6 +13,7 @@ from ludoteca.envs.game import Game
 from ludoteca.train.allocator import keep_memory
 from ludoteca.train.checkpoint import Weights, as_arrays, copied, write_if_other
 from ludoteca.train.descent import Descent
+from ludoteca.train.distributed import ranks
 from ludoteca.train.metrics import Metrics
 from ludoteca.train.monitor import Monitor, Stopped
 from ludoteca.train.precision import run_precision
@@ -72,6 +73,7 @@ class EpochTraining(ABC):
             ValueError: if the folder holds a run with other settings.
         """
         self.begun = time.monotonic()
+        self._ranks = ranks()
         torch.set_num_threads(1)
         keep_memory()
         self.config, self.game = config, game
@@ -202,7 +204,7 @@ class EpochTraining(ABC):
         monitor.begin("learning", -(-len(order) // size), "update")
         try:
             while self.seen < len(order):
-                monitor.check()
+                self._ranks.check(monitor)
                 chosen = order[self.seen : self.seen + size]
                 with self._dropout.drawing():
                     losses = self.update(chosen, rng, self.rate(self.seen / len(order)))
@@ -218,7 +220,7 @@ class EpochTraining(ABC):
                         self.save()
                         saved = time.monotonic()
                     yield self.seen
-            found = self._validate()
+            found = self._ranks.decided(self._validate)
         finally:
             self.seconds = before + time.monotonic() - begun
         self._close_epoch(found, self.rate(max(len(order) - 1, 0) // size * size / len(order)))
@@ -293,6 +295,8 @@ class EpochTraining(ABC):
 
     def _write_derived(self) -> None:
         """Write the files that follow from the state, if they are missing or out of date."""
+        if not self._ranks.leads:
+            return
         folder, weights = self.config.folder, copied(self.network)
         about = {
             "game": self.game.spec,

@@ -58,7 +58,7 @@ class Learner(Descent[Network]):
         Raises:
             ValueError: if they are not finite: nothing more can be learned then.
         """
-        policy, value = policy_loss.item(), value_loss.item()
+        policy, value = self.means(policy_loss, value_loss)
         if not (math.isfinite(policy) and math.isfinite(value)):
             config = self._settings
             raise ValueError(

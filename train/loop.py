@@ -13,9 +13,11 @@ import torch
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
+from ludoteca.executor import LOCAL
 from ludoteca.train.allocator import keep_memory
 from ludoteca.train.best_network import BestNetwork
 from ludoteca.train.checkpoint import Weights, as_arrays, copied, write_if_other, write_network
+from ludoteca.train.distributed import ranks
 from ludoteca.train.evaluation import Evaluator
 from ludoteca.train.learner import Learner
 from ludoteca.train.metrics import Metrics
@@ -37,6 +39,8 @@ FREE = (
     "games",
     "executor",
 )
+# Settings that runs of older versions lack, with what these did.
+ADDED = {"workers": 1, "executor": LOCAL, "max_staleness": 0, "inference": "actors"}
 
 
 class RoundTraining(TrainingSteps):
@@ -78,11 +82,12 @@ class RoundTraining(TrainingSteps):
             ValueError: if the folder holds a run with other settings.
         """
         self.begun = time.monotonic()
+        self._ranks = ranks()
         torch.set_num_threads(config.threads)
         keep_memory()
         self.config, self.game = config, game
         self.monitor = Monitor()
-        self.folder = RunFolder(config.folder, config.as_dict(), FREE)
+        self.folder = RunFolder(config.folder, config.as_dict(), FREE, ADDED)
         self._state = self.folder.load_state()
         self.precision = run_precision(config, self.folder, self._state)
         # Playing and learning draw from generators of their own, as they go on side by side.
@@ -221,6 +226,8 @@ class RoundTraining(TrainingSteps):
             raise
         finally:
             pool.shutdown(wait=False)
+            if self.actors is not None:
+                self.actors.close()
 
     def _iterate(self, pool: ThreadPoolExecutor) -> None:
         """Play a round, if there is none, and learn from it.
@@ -233,7 +240,7 @@ class RoundTraining(TrainingSteps):
             self._prepare()
             before = self.playing.bit_generator.state
             try:
-                self._waiting = self.play(self.games)
+                self._waiting = self._play(self.games)
             except Stopped:
                 self.playing.bit_generator.state = before
                 raise
@@ -242,9 +249,9 @@ class RoundTraining(TrainingSteps):
         after = self.games + len(played.lengths)
         before = self.playing.bit_generator.state
         try:
-            if self.config.pipeline and after < self.config.games:
+            if self._overlaps and after < self.config.games:
                 self._prepare()
-                coming = pool.submit(self.play, after)
+                coming = pool.submit(self._play, after)
             self._learn(played)
             self._learning, self._unmeasured, self._waiting = False, True, None
             self.games, self._last = after, len(played.lengths)
@@ -264,6 +271,19 @@ class RoundTraining(TrainingSteps):
                 self._drop(coming, before)
                 self.monitor.stop("")
             raise
+
+    def _play(self, games: int) -> Any:
+        """Play a round; where several processes learn, rank 0 plays for all.
+
+        Raises:
+            Stopped: if the run is to stop.
+        """
+        return self._ranks.decided(lambda: self.play(games), playing=True)
+
+    @property
+    def _overlaps(self) -> bool:
+        """Whether the next round is asked for while the network learns."""
+        return self.config.pipeline and self.config.max_staleness == 0  # else actors play ahead
 
     def _prepare(self) -> None:
         """Give the player the network for the next round."""
@@ -289,9 +309,9 @@ class RoundTraining(TrainingSteps):
         total = self.due
         monitor.begin("learning", total, "update")
         while self.due > 0:
-            monitor.check()
+            self._ranks.check(monitor)
             self.update()
-            monitor.step("learning", total - self.due)
+            self._ranks.step(monitor, total - self.due)
         self.conclude(played)
 
     def _drop(self, coming: "Future[Any] | None", before: Any) -> None:
@@ -334,6 +354,8 @@ class RoundTraining(TrainingSteps):
 
     def _write_derived(self) -> None:
         """Write the files that follow from the state, if they are missing or out of date."""
+        if not self._ranks.leads:
+            return
         folder, weights, about = self.config.folder, copied(self.network), self._about()
         write_if_other(folder / "network.safetensors", weights, about)
         self._best.write(folder / "best.safetensors", weights, about)
@@ -394,7 +416,7 @@ class RoundTraining(TrainingSteps):
         before = self.games - self._last
         every = self.config.keep_every
         over = self.games >= self.config.games
-        if every and (over or self.games // every > before // every):
+        if every and self._ranks.leads and (over or self.games // every > before // every):
             path = self.config.folder / f"kept/games-{self.games:08}.safetensors"
             write_network(path, copied(self.network), self._about())
         logged, evaluated = (
@@ -421,5 +443,6 @@ class RoundTraining(TrainingSteps):
         Raises:
             Stopped: if the run is to stop; then the row is still to be added.
         """
-        values = self.evaluate() if evaluated else {}
-        self.metrics.add(self.games, seconds=round(self.seconds, 1), **self.summary(), **values)
+        values = self._ranks.decided(self.evaluate) if evaluated else {}
+        seen = self.summary() | (self.actors.summary() if self.actors is not None else {})
+        self.metrics.add(self.games, seconds=round(self.seconds, 1), **seen, **values)

@@ -8,12 +8,13 @@ from typing import Any
 from torch.utils.tensorboard import SummaryWriter
 
 from ludoteca.envs.files import write_whole
+from ludoteca.train.distributed import ranks
 
 Row = dict[str, float | int | None]
 
 
 class Metrics:
-    """Rows of numbers, one for each point in time.
+    """Rows of numbers, one for each point in time; only rank 0 of several processes writes them.
 
     Attributes:
         rows: all so far; `step` says when. They are part of a run's state.
@@ -30,7 +31,7 @@ class Metrics:
         self.rows = rows or []
         self._folder = folder
         self._writer: Any = None
-        if keep_writing:
+        if keep_writing and ranks().leads:
             # Steps after the last row belong to a part of the run that is played again.
             last = self.rows[-1]["step"] if self.rows else -1
             assert last is not None
@@ -47,6 +48,8 @@ class Metrics:
 
     def save(self) -> None:
         """Write `metrics.csv`."""
+        if not ranks().leads:
+            return
         names = list(dict.fromkeys(name for row in self.rows for name in row))
         text = io.StringIO()
         table = csv.DictWriter(text, names, lineterminator="\n")

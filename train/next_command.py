@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.registry import make_game
+from ludoteca.envs.registry import default_game
 
 
 def next_command(game: Game, kind: str, folder: Path) -> str:
@@ -28,9 +28,10 @@ def next_command(game: Game, kind: str, folder: Path) -> str:
 
 def _words(game: Game) -> list[str]:
     """Return the game and those of its parameters that are not the defaults, as arguments."""
-    usual = make_game(game.name).params
+    usual = default_game(game).params
+    name = game.spec_name
     changed = {key: value for key, value in game.params.items() if value != usual[key]}
     if any(isinstance(value, bool) or value is None for value in changed.values()):
-        return [f"{game.name}:{','.join(f'{key}={value}' for key, value in changed.items())}"]
+        return [f"{name}:{','.join(f'{key}={value}' for key, value in changed.items())}"]
     options = [(f"--{key.replace('_', '-')}", str(value)) for key, value in changed.items()]
-    return [game.name, *(word for option in options for word in option)]
+    return [name, *(word for option in options for word in option)]

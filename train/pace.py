@@ -124,9 +124,8 @@ def _trial(algorithm: Algorithm, config: Any, games_per_round: int) -> Iterator[
             yield training
         finally:
             training.metrics.close()
-            close = getattr(training.player, "close", None)
-            if close is not None:
-                close()
+            if training.actors is not None:
+                training.actors.close()
 
 
 def _evaluation_seconds(training: Any, games: int) -> float:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ludoteca.agents.networks.runner import Precision, faster_precision
+from ludoteca.train.distributed import ranks
 from ludoteca.train.run_folder import Arrays, RunFolder
 from ludoteca.train.settings import EpochConfig, RoundConfig
 
@@ -26,4 +27,6 @@ def run_precision(
     if state is not None:
         with folder.restoring():
             precision = state[0]["precision"]
-    return faster_precision(config.device) if precision == "auto" else precision
+    if precision != "auto":
+        return precision
+    return ranks().decided(lambda: faster_precision(config.device))

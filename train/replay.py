@@ -1,6 +1,6 @@
 """Experience replay: transitions of the past, to learn from again and again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.actions)
+
+    def __getitem__(self, rows: slice) -> "Batch":
+        return Batch(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def mapped(self, symmetry: Symmetry) -> "Batch":
         """Return what a symmetry of the game makes of it."""

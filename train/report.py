@@ -299,8 +299,8 @@ def _unfinished(results: dict[str, Any]) -> str:
     if results["training"]["finished"]:
         return ""
     return (
-        f" The training was\nstopped before its end, at {results['config']['games']:,} games; the "
-        "same command resumes it."
+        f" The training was\nstopped after {results['training']['games']:,} of "
+        f"{results['config']['games']:,} games; the same command resumes it."
     )
 
 

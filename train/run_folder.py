@@ -4,10 +4,11 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from errno import EINVAL
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.files import write_whole, writing
 from ludoteca.envs.lock import lock_folder
 from ludoteca.train.archive import DAMAGE
+from ludoteca.train.distributed import ranks
 
 Arrays = dict[str, NDArray[Any]]
 NUMBERS = "numbers"  # the entry of a state that holds its JSON document
@@ -27,26 +29,40 @@ LEFT_OVER = re.compile(r"\..+\.(\d+)\.tmp")  # by `envs.files.writing` in a proc
 class RunFolder:
     """A folder that belongs to one run, with one set of settings.
 
+    Where several processes learn, only rank 0 reads and writes it; the others receive its state.
+
     Attributes:
         path: the folder.
     """
 
-    def __init__(self, path: Path, settings: dict[str, Any], free: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        path: Path,
+        settings: dict[str, Any],
+        free: tuple[str, ...] = (),
+        added: Mapping[str, Any] = MappingProxyType({}),
+    ):
         """Open the folder of a run, or one for a run that is to begin; nothing is written yet.
 
         Args:
             path: the folder.
             settings: of the run, as JSON can hold them.
             free: settings that may differ when a run goes on.
+            added: settings that runs of older versions lack, with what these did.
 
         Raises:
             ValueError: if a run with other settings is in there, or another process trains there.
         """
-        self.path, self._settings = path, settings
+        self.path, self._settings, self._added = path, settings, added
+        self._lock: Any = None
+        ranks().decided(lambda: self._open(free))
+
+    def _open(self, free: tuple[str, ...]) -> None:
+        path, settings = self.path, self._settings
         self._lock = lock_folder(path) if path.exists() else None
         file = path / "config.json"
         if file.exists():
-            begun = _read_settings(file)
+            begun = {**self._added, **_read_settings(file)}
             wanted = json.loads(json.dumps(settings))
             differing = [
                 f"{key}: {begun.get(key)!r} there, {wanted.get(key)!r} here"
@@ -68,6 +84,9 @@ class RunFolder:
         Raises:
             ValueError: if another process trains there.
         """
+        ranks().decided(self._claim)
+
+    def _claim(self) -> None:
         self.path.mkdir(parents=True, exist_ok=True)
         self._lock = lock_folder(self.path)
         for file in self.path.glob(".*.tmp"):
@@ -85,6 +104,8 @@ class RunFolder:
             numbers: anything that JSON can hold.
             arrays: of numbers or records, by name.
         """
+        if not ranks().leads:
+            return
         content = io.BytesIO()
         content_of = numbers | {NAMES: sorted(arrays)}
         text = np.frombuffer(json.dumps(content_of).encode(), np.uint8)
@@ -100,6 +121,9 @@ class RunFolder:
         Raises:
             ValueError: if the file is damaged.
         """
+        return ranks().decided(self._load_state)
+
+    def _load_state(self) -> tuple[dict[str, Any], Arrays] | None:
         file = self.path / STATE
         if not file.exists():
             return None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from ludoteca.envs.game import Game
+from ludoteca.train.distributed import ranks
 from ludoteca.train.settings import AUTO, RoundConfig
 
 Config = TypeVar("Config", bound=RoundConfig)
@@ -58,8 +59,14 @@ def fit_to_run(config: Config, game: Game, limits: Limits) -> Config:
         limits: of the algorithm.
     """
     names = [name for name, value in vars(config).items() if _is_auto(value)]
+    chosen = ranks().decided(lambda: _sizes(config, game, limits, names))
+    return replace(config, **chosen)
+
+
+def _sizes(config: RoundConfig, game: Game, limits: Limits, names: list[str]) -> dict[str, Any]:
+    """Return the values of those settings that are `AUTO`."""
     if not names:
-        return config
+        return {}
     values = run_sizes(config.games, config.batch_size, limits, _mean_plies(game, names, limits))
     file = config.folder / "config.json"
     begun = json.loads(file.read_text()) if file.exists() else {}
@@ -67,7 +74,7 @@ def fit_to_run(config: Config, game: Game, limits: Limits) -> Config:
     if "games_per_round" in chosen and "games_per_round" not in begun:
         workers = getattr(config, "workers", 1)  # each of them plays as many
         chosen["games_per_round"] = -(-chosen["games_per_round"] // workers) * workers
-    return replace(config, **chosen)
+    return chosen
 
 
 def run_sizes(games: int, batch_size: int, limits: Limits, plies: float) -> dict[str, int]:

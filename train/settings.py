@@ -9,6 +9,7 @@ from ludoteca.agents.networks.pv_network import PVConfig
 from ludoteca.agents.networks.q_network import QConfig
 from ludoteca.agents.networks.value_network import ValueConfig
 from ludoteca.envs.params import choice, integer, real
+from ludoteca.executor import LOCAL, parse_executor
 
 AUTO = -1  # of a setting that follows the size of the run; see `ludoteca.train.scale`
 
@@ -85,6 +86,20 @@ class RoundConfig:
     threads: int = 1
     """Threads of the network, when it plays and when it learns. More than one are worth it without
     `pipeline`; another number rounds differently, and so gives another network."""
+    workers: int = 1
+    """Self-play actors: processes that play a part of each round each; 1: this process plays, in a
+    thread, unless `executor` is another. What is learned depends on their number."""
+    executor: str = LOCAL
+    """Where these processes run: `local`, or a Ray cluster: `ray` (of this machine), `ray:auto`,
+    `ray:HOST:PORT`; `ray:auto,num_gpus=0.1` reserves a share of a GPU for each. Without effect on
+    what is learned."""
+    max_staleness: int = 0
+    """Rounds that the network may have learned from since it was as it plays. Above 0, actors play
+    ahead while it learns, which takes the place of `pipeline`, and what is learned depends on their
+    speed."""
+    inference: Literal["actors", "central"] = "actors"
+    """Where the network that plays runs: in each of the workers, or in one place for all, in
+    batches of what all of them ask, on a GPU if `device` is one; needs a Ray cluster."""
     save_seconds: float = 120.0
     """Time between checkpoints, from which a run resumes; without effect on what is learned."""
     minutes: float | None = None
@@ -102,10 +117,39 @@ class RoundConfig:
         for name in rates:
             real(name, getattr(self, name), 0, 1e9)
         choice("optimizer", self.optimizer, ("adam", "sgd"))
+        self._check_actors()
         choice("select", self.select, ("best", "last"))
         choice("precision", self.precision, ("auto", "float32", "bfloat16"))
         if self.minutes is not None:
             real("minutes", self.minutes, 0, 1e9)
+
+    def _check_actors(self) -> None:
+        """Check the settings of self-play actors.
+
+        Raises:
+            ValueError: if one makes no sense.
+        """
+        integer("workers", self.workers, 1, 10**5)
+        integer("max_staleness", self.max_staleness, 0, 10**6)
+        choice("inference", self.inference, ("actors", "central"))
+        parse_executor(self.executor)
+        if self.games_per_round != AUTO and self.games_per_round % self.workers:
+            raise ValueError(
+                f"games_per_round={self.games_per_round} must be a multiple of "
+                f"workers={self.workers}"
+            )
+        if self.max_staleness > 0 and not self.has_actors:
+            raise ValueError(
+                f"max_staleness={self.max_staleness} needs actors that play while the network "
+                "learns: workers=2 or more, or executor=ray"
+            )
+        if self.inference == "central" and self.executor == LOCAL:
+            raise ValueError("inference=central needs a Ray cluster: executor=ray, or ray:ADDRESS")
+
+    @property
+    def has_actors(self) -> bool:
+        """Whether other processes than this one play."""
+        return self.workers > 1 or self.executor != LOCAL
 
     def check_auto(self, *names: str, least: int = 1) -> None:
         """Check settings that are `AUTO` or an integer, `least` or more.

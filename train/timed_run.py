@@ -10,9 +10,10 @@ from typing import Any
 
 from rich.console import Console
 
+from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
-from ludoteca.envs.registry import make_game
+from ludoteca.envs.registry import default_game
 from ludoteca.train.algorithms import ALGORITHMS, choose_algorithm
 from ludoteca.train.equivalent import equivalent_command, with_settings
 from ludoteca.train.pace import PLANNED, measure_pace, plan
@@ -47,13 +48,16 @@ class TimedRun:
         """Choose algorithm and settings; see `ludoteca.train.train_command`.
 
         Raises:
-            ValueError: if there is no such preset, algorithm or setting, or they do not fit.
+            ValueError: if there is no such preset, algorithm, opponent or setting, or they do not
+                fit.
         """
         self._begun = time.monotonic()
         if preset not in PRESETS:
             raise ValueError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
         if minutes is not None:
             real("minutes", minutes, 0.1, 10_000)
+        if opponent != "self":
+            make_agent(opponent, game)  # a name that does not exist fails here, before any work
         self.game = game
         name = choose_algorithm(game, algorithm, opponent)
         self.algorithm = ALGORITHMS[name]
@@ -131,6 +135,6 @@ class TimedRun:
 
 def default_folder(game: Game, time_name: str) -> Path:
     """Return the folder of a run: named after the game, its unusual parameters, and the time."""
-    usual = make_game(game.name).params
+    usual = default_game(game).params
     unusual = [f"{key}={value}" for key, value in game.params.items() if value != usual[key]]
     return Path("runs") / "-".join([game.name, *unusual, time_name])

@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ludoteca.train.distributed import ranks
+
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -15,6 +17,8 @@ class TorchStream:
     """The state of PyTorch's global generators between two updates of a network.
 
     Everything else that draws from these generators in between leaves the updates as they are.
+    Where several processes learn, each draws from a stream of its own, which it seeds for each
+    update from the common one and its rank: so any number of processes can resume from the state.
     """
 
     def __init__(self, device: str):
@@ -34,6 +38,13 @@ class TorchStream:
             torch.set_rng_state(self._states[0])
             if self._cuda is not None:
                 torch.cuda.set_rng_state(self._states[1], self._cuda)
+        together = ranks()
+        if together.count > 1:
+            seed = int(torch.randint(2**62, ()))
+            self._take()
+            torch.manual_seed(seed + together.rank)
+            yield
+            return
         yield
         self._take()
 

@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.networks.runner import Runner
 from ludoteca.evaluate.match import MatchResult
+from ludoteca.train.actors import Actors
 from ludoteca.train.run_folder import Arrays
 
 
@@ -17,12 +17,14 @@ class TrainingSteps(ABC):
     Attributes:
         round: the class of rounds.
         kind: name of the agent that plays the network, such as `"dqn"`.
-        player: runs the network that plays: a copy.
+        player: plays rounds with a copy of the network, which `load` takes in.
+        actors: the same if other processes play, else None.
     """
 
     round: ClassVar[type[Any]]
     kind: ClassVar[str]
-    player: Runner
+    player: Any
+    actors: Actors[Any] | None = None
 
     @abstractmethod
     def play(self, games: int) -> Any:

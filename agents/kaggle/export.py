@@ -16,11 +16,10 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.kaggle.bundle import Bundle, Precision
 from ludoteca.agents.kaggle.layers import Layers, run
 from ludoteca.agents.kaggle.submission import play
-from ludoteca.agents.registry import agent_alias, find_maker, make_agent
+from ludoteca.agents.registry import make_agent, split_agent
 from ludoteca.envs.files import write_whole
 from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.params import choice
-from ludoteca.envs.spec import parse_name
 
 Choose = Callable[[Any, int, Any, int, Any], int]
 TEMPLATE = '''"""A goose for Kaggle's Hungry Geese: {agent}, written by ludoteca {version}.
@@ -61,8 +60,7 @@ def export_agent(agent: str, out: str | Path, precision: Precision = "float32") 
 def submission_source(agent: str, precision: Precision = "float32") -> str:
     """Return the source of a submission; see `export_agent`."""
     choice("precision", precision, get_args(Precision))
-    name = parse_name(agent_alias(parse_name(agent)))
-    find_maker(name)
+    name, _ = split_agent(agent)
     if name not in EXPORTERS:
         raise ValueError(
             f"agent {name} cannot be exported to Kaggle; those that can are {', '.join(EXPORTERS)}"

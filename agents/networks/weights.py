@@ -18,11 +18,15 @@ from torch import Tensor, nn
 from ludoteca.envs.files import opening, parse_json, read_bytes, write_whole
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
+from ludoteca.envs.targets import names_from
 
 Network = TypeVar("Network", bound=nn.Module)
 SUFFIX = ".safetensors"
 LARGEST_HEADER, LARGEST = 16 << 20, 4 << 30  # bytes of the header and of a whole file
-SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8}  # bytes of the numbers that we write
+SIZES = {
+    "F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1,
+    "BOOL": 1,
+}  # bytes of the numbers that we write  # fmt: skip
 KEY = "ludoteca"  # of our JSON document among the file's metadata
 
 
@@ -125,7 +129,8 @@ def load_network(
     try:
         with torch.device("meta"):
             form = make(about["network"])
-        trained = make_game(about["game"])
+        with names_from(file):
+            trained = make_game(about["game"])
     except (KeyError, TypeError, RuntimeError) as error:
         raise ValueError(f"{file} holds no {kind}: {error!r}") from None
     except ValueError as error:

@@ -1,5 +1,7 @@
 """The command `ludoteca bench`."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -9,7 +11,9 @@ from ludoteca.evaluate.options import File
 
 
 def bench(
-    what: Annotated[Positional[Literal["envs", "mcts", "endgame"]], arg(help_behavior_hint="")],
+    what: Annotated[
+        Positional[Literal["envs", "mcts", "endgame", "actors"]], arg(help_behavior_hint="")
+    ],
     peers: bool = False,
     strength: bool = False,
     games: int = 40,
@@ -17,11 +21,14 @@ def bench(
     json: File = None,
     seconds: float = 2.0,
     only: Annotated[tuple[str, ...], arg(metavar="[MEASURE ...]", help_behavior_hint="")] = (),
+    executor: str = "local",
 ) -> None:
     """Measure how fast environments or searches are, beside other packages if they are installed.
 
     Args:
-        what: what to measure; endgame: exact endgames of Othello.
+        what: what to measure; endgame: exact endgames of Othello; actors: self-play actors and
+            their learner, and more of them in a simulation (more options:
+            python -m ludoteca.train.throughput --help).
         peers: measure the other packages, too; `make peers` installs them.
         strength: let our search play OpenSpiel's instead (mcts), at equal simulations and time.
         games: number of games for each game and condition (strength).
@@ -30,7 +37,17 @@ def bench(
         seconds: time for each side of a comparison, or for each endgame, compiling not counted.
         only: names of measures, matches or endgames (ffo-1 to ffo-59), or how they begin; all by
             default, and endgames with 20 to 23 empty squares.
+        executor: where actors run: local, ray or ray:ADDRESS (actors).
     """
+    if executor != "local" and what != "actors":
+        raise ValueError(f"only actors run on an executor: bench actors --executor, not {what}")
+    if what == "actors":
+        if peers or strength or only:
+            raise ValueError("bench actors takes no --peers, --strength or --only")
+        module = "ludoteca.train.throughput"  # a command: this package does not import training
+        given = ["--json-file", str(json)] if json is not None else []
+        command = [sys.executable, "-P", "-m", module, "--executor", executor, *given]
+        sys.exit(subprocess.run(command).returncode)
     if strength and what != "mcts":
         raise ValueError(f"only searches have a strength: bench mcts --strength, not bench {what}")
     if peers and what == "endgame":

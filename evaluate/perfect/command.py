@@ -8,13 +8,16 @@ from ludoteca.evaluate.options import File
 
 
 def perfect(
-    what: Annotated[Positional[Literal["lines", "positions"]], arg(help_behavior_hint="")],
+    what: Annotated[
+        Positional[Literal["lines", "positions", "exploitability"]], arg(help_behavior_hint="")
+    ],
     game: Annotated[Positional[str], arg(metavar="GAME")],
     agent: Annotated[str, arg(metavar="AGENT")],
     seat: Literal["first", "second"] = "first",
     count: int = 500,
     least: int = 8,
     most: int = 30,
+    samples: int = 1,
     seed: int = 0,
     out: File = None,
 ) -> dict[str, Any]:
@@ -22,17 +25,21 @@ def perfect(
 
     `lines` plays every game that an opponent can play against the agent, of small games; an agent
     that never loses one is perfect. `positions` compares the agent's moves in random positions with
-    exact solutions, in games whose endgames can be solved (connect4, othello).
+    exact solutions, in games whose endgames can be solved (connect4, othello). `exploitability`
+    computes what a perfect opponent gains against the agent, in small games for two, also where
+    both move at once; 0 is perfect.
 
     Args:
-        what: all lines of play, or random positions.
+        what: all lines of play, random positions, or the best responses to the agent.
         game: the game, such as hex:board_size=5.
         agent: the agent, such as az:hex5,simulations=4.
         seat: seat of the agent (lines).
         count: number of positions (positions).
         least: smallest number of random plies before a position (positions).
         most: largest number of random plies before a position (positions).
-        seed: seed of the positions.
+        samples: how often an agent is asked in each position, to estimate its probabilities, if it
+            does not know them; 1: it is judged as a deterministic policy (exploitability).
+        seed: seed of the positions, or of the random streams of these questions.
         out: also write the results to this file, as JSON.
     """
     import json
@@ -48,7 +55,7 @@ def perfect(
     from ludoteca.envs.files import write_whole
     from ludoteca.envs.registry import make_game
     from ludoteca.evaluate.bench.report import about_this_run, our_versions
-    from ludoteca.evaluate.perfect import all_lines, solved_positions
+    from ludoteca.evaluate.perfect import all_lines, exploitability, solved_positions
 
     made = make_game(game)
     player = make_agent(agent, made)
@@ -63,6 +70,9 @@ def perfect(
             f"  ends lost    {found.losses:,}"
         )
         print(f"one of the worst games: {' '.join(found.example)}")
+    elif what == "exploitability":
+        found = exploitability(made, player, samples=samples, seed=seed)
+        print(f"{agent} in {game}\n{found}")
     else:
         found = solved_positions(made, player, count, least, most, seed)
         share = f"{100 * found.perfect / found.positions:.1f} %"

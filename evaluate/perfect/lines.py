@@ -121,12 +121,28 @@ def _next_level(
     after = game.empty(int(counts.sum()))
     moves, results = np.zeros((2, len(after)), np.int64)
     play(before, chosen, legal, seat, after, moves, results, np.zeros(2))
-    seen = after.view(np.uint8).reshape(len(after), -1)[:, meaningful_bytes(game.state)]
-    seen = np.ascontiguousarray(seen)
-    rows = seen.view(np.dtype((np.void, seen.shape[1])))[:, 0]
-    _, distinct = np.unique(rows, return_index=True)
+    distinct, _ = distinct_positions(game, after)
     parents = np.repeat(going, counts)
     return len(own), _Level(after[distinct], moves[distinct], parents[distinct], results[distinct])
+
+
+def distinct_positions(
+    game: Game, states: NDArray[np.void]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each different position comes first, and which of these each position equals.
+
+    Args:
+        game: the game.
+        states: positions. Shape `[K]`.
+
+    Returns:
+        Indices into `states`, `[D]`, and indices into those, `[K]`.
+    """
+    seen = states.view(np.uint8).reshape(len(states), -1)[:, meaningful_bytes(game.state)]
+    seen = np.ascontiguousarray(seen)
+    rows = seen.view(np.dtype((np.void, seen.shape[1])))[:, 0]
+    _, distinct, which = np.unique(rows, return_index=True, return_inverse=True)
+    return distinct, which
 
 
 @factory()

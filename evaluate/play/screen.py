@@ -1,11 +1,11 @@
 """What a window shows of a table, and which cell or button a pixel belongs to."""
 
+from ludoteca.agents.registry import spec_parts
 from ludoteca.envs.render.geometry import geometry
 from ludoteca.envs.render.marks import Marks, marked
 from ludoteca.envs.render.scene import scene
 from ludoteca.envs.render.shapes import Scene, moved
 from ludoteca.envs.render.status import best_players, outcome, player_name
-from ludoteca.envs.spec import parse_name
 from ludoteca.evaluate.play.chooser import cells_of, is_on_board
 from ludoteca.evaluate.play.heat import Heat, heat_map
 from ludoteca.evaluate.play.panel import LEAST_HEIGHT, WIDTH, Area, Button, Panel, draw_panel
@@ -125,7 +125,7 @@ class Screen:
         game = session.game
         here = table.thought_here()
         if here is not None and here.weights is not None and session.waits_for_human:
-            return f"{player_name(game, here.seat)} to move, by {parse_name(here.agent)}", here
+            return f"{player_name(game, here.seat)} to move, by {spec_parts(here.agent)[0]}", here
         thought = table.thought
         if thought is None or thought.weights is None:
             return "", None

@@ -8,11 +8,10 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from ludoteca.agents.registry import find_maker
+from ludoteca.agents.registry import find_maker, spec_parts
 from ludoteca.envs.arguments import check_seed
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.spec import parse_name
 
 DRAWS = ("half", "loss")
 
@@ -78,7 +77,7 @@ class Tournament:
             if game.num_players % 2:
                 raise ValueError(f"pairs cannot share the {game.num_players} seats of {game.spec}")
         for agent in self.agents:
-            find_maker(parse_name(agent))
+            find_maker(agent)
         integer("repeats", self.repeats, 1, 10**6)
         integer("games_per_pair", self.games_per_pair, 2, 10**9)
         if self.games_per_pair % (2 * self.repeats):
@@ -139,7 +138,7 @@ def short_names(agents: Sequence[str]) -> tuple[str, ...]:
     """
     if len(agents) < 2:
         return tuple(agents)
-    parsed = [(agent.partition(":")[0].strip(), _items(agent)) for agent in agents]
+    parsed = [(name, _items(text)) for name, text in map(spec_parts, agents)]
     common = set.intersection(*({*items} for _, items in parsed))
     left = [[item for item in items if item not in common] for _, items in parsed]
     one_kind = len({name for name, _ in parsed}) == 1
@@ -150,7 +149,7 @@ def short_names(agents: Sequence[str]) -> tuple[str, ...]:
         names = [
             ("" if one_kind and items else name)
             + (":" if items and not one_kind else "")
-            + ",".join(f"{key}={value}" for key, value in items)
+            + ",".join(f"{key}={value}" if key else value for key, value in items)
             for (name, _), items in zip(parsed, left, strict=True)
         ]
     return tuple(names) if len(set(names)) == len(names) else tuple(agents)
@@ -171,7 +170,7 @@ def split_specs(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(specs)
 
 
-def _items(agent: str) -> list[tuple[str, str]]:
-    """Return the parameters of a spec string, as they are written."""
-    parts = filter(None, agent.partition(":")[2].split(","))
-    return [(key, value) for key, _, value in (part.partition("=") for part in parts)]
+def _items(text: str) -> list[tuple[str, str]]:
+    """Return the parameters in a spec string, as they are written; a value may have no key."""
+    parts = [part.partition("=") for part in text.split(",") if part]
+    return [(key, value) if equals else ("", key) for key, equals, value in parts]

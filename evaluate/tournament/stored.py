@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ludoteca.envs.targets import names_from
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.results import Results
 
@@ -27,15 +28,16 @@ def read_results(folder: Path) -> Results:
         raise FileNotFoundError(f"there is no {path}: expected the folder of a tournament's report")
     content = json.loads(path.read_text())
     plan = content["tournament"]
-    tournament = Tournament(
-        games=tuple(plan["games"]),
-        agents=tuple(plan["agents"]),
-        names=tuple(plan["names"]),
-        games_per_pair=plan["games_per_pair"],
-        repeats=plan["repeats"],
-        seed=plan["seed"],
-        draws=plan["draws"],
-    )
+    with names_from(path):
+        tournament = Tournament(
+            games=tuple(plan["games"]),
+            agents=tuple(plan["agents"]),
+            names=tuple(plan["names"]),
+            games_per_pair=plan["games_per_pair"],
+            repeats=plan["repeats"],
+            seed=plan["seed"],
+            draws=plan["draws"],
+        )
     games, pairs = len(tournament.games), len(tournament.pairs)
     if len(content["pairs"]) != games * pairs:
         raise ValueError(

@@ -1,5 +1,6 @@
 """OpenSpiel as an agent of ours: it sees the games that are played, and its moves are ours."""
 
+import pickle
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -163,9 +164,7 @@ def test_a_game_that_was_not_seen_is_refused():
     ("game", "agent", "message"),
     [
         ("hungry_geese", "openspiel", "OpenSpiel cannot play hungry_geese; it plays othello"),
-        ("hex:first=white", "openspiel", "plays hex with first=black only, not first=white"),
-        ("othello:auto_pass=True", "openspiel", "auto_pass=False only"),
-        ("othello:board_size=6", "openspiel", "board_size=8 only, not board_size=6"),
+        ("tron", "openspiel", "by our rules, it plays games in turn without chance"),
         ("othello", "openspiel:simulations=0", "simulations must be an integer from 2"),
         ("othello", "openspiel:uct_c=-1", "uct_c must be a number from 0"),
         ("othello", "openspiel:seconds=0", "seconds must be a number from 0.0001"),
@@ -176,6 +175,21 @@ def test_a_game_that_was_not_seen_is_refused():
 def test_what_cannot_be_is_refused(game, agent, message):
     with pytest.raises(ValueError, match=message):
         make_agent(agent, make_game(game))
+
+
+@pytest.mark.parametrize("spec", ["hex:board_size=2,first=white", "othello:board_size=4"])
+def test_games_that_openspiel_does_not_have_are_played_by_our_rules(spec):
+    game = make_game(spec)
+    with pytest.raises(ValueError, match="only, not"):
+        counterpart(game)
+    witness = Witness(game)
+    play_in_lanes(game, witness, lambda lane, number: {(lane + number) % 2}, games=6)
+    assert witness.seats == {0, 1}
+    s = game.new()  # more than two plies later, and nobody has said so
+    for _ in range(3):
+        game.step(s, game.legal(s)[0])
+    agent = pickle.loads(pickle.dumps(make_agent("openspiel:simulations=20", game)))
+    assert ask(agent, s) in game.legal(s)
 
 
 def test_without_openspiel_it_says_what_to_install(monkeypatch):

@@ -16,9 +16,10 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
 from ludoteca import make_agent, make_game
+from ludoteca.agents.draws import by_logits
 from ludoteca.agents.predictor import Observer, PredictorAgent
-from ludoteca.agents.sb3 import SB3Agent, draw
-from ludoteca.envs.sb3 import SB3VecEnv
+from ludoteca.agents.sb3 import SB3Agent
+from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.envs.single import GameEnv
 from ludoteca.evaluate.match import play_match
 
@@ -114,7 +115,7 @@ def test_actions_are_drawn_as_often_as_their_logits_say():
     logits = np.array([0.0, 1.0, -np.inf, 2.0, -1.0])
     rngs = np.arange(20_000, dtype=np.uint64)[:, None] * np.uint64(2**40)
     before = rngs.copy()
-    counts = np.bincount(draw(np.tile(logits, (20_000, 1)), rngs), minlength=5)
+    counts = np.bincount(by_logits(np.tile(logits, (20_000, 1)), rngs), minlength=5)
     assert counts[2] == 0
     expected = np.exp(logits) / np.exp(logits).sum()
     legal = expected > 0
@@ -155,6 +156,34 @@ def test_the_model_sees_what_it_was_trained_on(env, tmp_path):
     allowed = masks[np.arange(len(states)), own] == 1
     assert allowed.any()
     assert np.array_equal(actions[allowed], own[allowed])
+
+
+@pytest.mark.parametrize("observation", ["dict", "flat_dict"])
+def test_dictionaries_may_have_any_keys(observation, tmp_path):
+    format_ = {"observation": observation, "keys": ("obs", "mask"), "mask_dtype": "float32"}
+    model = make_model(A2C, "MultiInputPolicy", SB3VecEnv(GAME, 2, seed=0, **format_))
+    model.save(tmp_path / "model")
+    states, movers, planes, masks = middle_positions()
+    flat = planes.reshape(len(planes), -1)
+    seen = {"obs": flat if observation == "flat_dict" else planes, "mask": masks.astype("float32")}
+    own, _ = model.predict(seen, deterministic=True)
+    actions = act(SB3Agent(GAME, tmp_path / "model"), states, movers)
+    allowed = masks[np.arange(len(states)), own] == 1
+    assert allowed.any()
+    assert np.array_equal(actions[allowed], own[allowed])
+
+
+def test_random_moves_are_drawn_as_often_as_asked(tmp_path):
+    model = make_model(DQN)
+    model.save(tmp_path / "model")
+    states, movers, _, masks = middle_positions(count=400)
+    best = act(SB3Agent(GAME, tmp_path / "model"), states, movers)
+    agent = make_agent(f"sb3:path={tmp_path / 'model.zip'},epsilon=0.5", GAME)
+    mixed = act(agent, states, movers)
+    assert masks[np.arange(len(states)), mixed].all()
+    assert 0.4 < np.mean(mixed == best) < 0.62  # a half, and some that chance agrees with
+    with pytest.raises(ValueError, match="epsilon must be a number from 0 to 1"):
+        SB3Agent.from_model(GAME, model, epsilon=2)
 
 
 def test_settings_of_networks_are_read_from_the_file(tmp_path):

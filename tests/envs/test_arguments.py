@@ -44,6 +44,10 @@ RIGHT: dict[str, tuple[str, ...]] = {
     "max_cycles": ("None", "np.int64(1)"),
     "dtype": (),
     "channels_last": ("True",),
+    "keys": (),
+    "mask_dtype": (),
+    "end_mask": ("None",),
+    "keep_agents": ("True",),
     "render_mode": ("None",),
     "wrong": (),
     "seed": ("None", "np.int64(1)"),
@@ -52,15 +56,18 @@ RIGHT: dict[str, tuple[str, ...]] = {
     "actions": ("array([1, 2])",),
     "agent": (),
 }
-CONSTRUCTOR = ("illegal_action", "dtype", "channels_last", "render_mode", "wrong")
+CONSTRUCTOR = (
+    "illegal_action", "observation", "dtype", "channels_last", "keys", "mask_dtype", "end_mask",
+    "render_mode", "wrong",
+)  # fmt: skip
 ARGUMENTS = {
-    "single": (*CONSTRUCTOR, "opponent", "agent_seat", "observation"),
+    "single": (*CONSTRUCTOR, "opponent", "agent_seat"),
     "self-play": (
         *CONSTRUCTOR, "opponent", "agent_seat", "num_envs", "num_threads", "autoreset_mode",
     ),
     "opponents": ("agent_seat",),
-    "aec": (*CONSTRUCTOR, "max_cycles"),
-    "parallel": (*CONSTRUCTOR, "max_cycles"),
+    "aec": (*CONSTRUCTOR, "max_cycles", "keep_agents"),
+    "parallel": (*CONSTRUCTOR, "max_cycles", "keep_agents"),
     "sb3": (*CONSTRUCTOR, "opponent", "agent_seat", "num_envs", "num_threads", "seed"),
 }  # fmt: skip
 kinds = pytest.mark.parametrize("kind", ARGUMENTS)
@@ -73,7 +80,7 @@ def make(kind: str, game: Any, **options: Any) -> Any:
     if kind in ("aec", "parallel"):
         return (aec_env if kind == "aec" else parallel_env)(game, **options)
     if kind == "sb3":
-        from ludoteca.envs.sb3 import SB3VecEnv
+        from ludoteca.envs.adapters.sb3 import SB3VecEnv
 
         return SB3VecEnv(game, **{"num_envs": 2} | options)
     opponent = {"opponent": "random"} if kind == "opponents" else {}

@@ -33,6 +33,9 @@ with warnings.catch_warnings():
         state_test,
     )
 
+# What is tested here is the Python around the rules. `test_interpreted` compares both modes.
+pytestmark = pytest.mark.interpreted
+
 ids = pytest.mark.parametrize("id_", GAMES)
 boards = pytest.mark.parametrize("board", ["default", "small"])
 styles = pytest.mark.parametrize("style", ["make", "module"] if HAS_REGISTRY else ["module"])

@@ -443,7 +443,7 @@ def test_several_illegal_actions_at_once(make: Make) -> None:
         ({"illegal_action": "loose"}, "illegal_action must be one of 'lose', 'raise', 'penalize'"),
         ({"dtype": "int64"}, "dtype must be one of 'int8', 'uint8'.*got 'int64'"),
         ({"render_mode": "3d"}, "render_mode must be None or one of .*'ansi'.*got '3d'"),
-        ({"no_such": 1}, "has no parameter 'no_such'; it has "),
+        ({"no_such": 1}, "unexpected keyword argument 'no_such'; it has "),
     ],
     ids=["illegal_action", "dtype", "render_mode", "unknown"],
 )

@@ -21,9 +21,9 @@ from ludoteca.agents import make_agent
 from ludoteca.agents.networks.value_network import ValueConfig, make_value_network
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.sb3 import SB3Agent
+from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.envs.sb3 import SB3VecEnv
 from ludoteca.envs.stepper import make_stepper
 from ludoteca.envs.vector import GameVectorEnv
 

@@ -15,8 +15,8 @@ from stable_baselines3.common.vec_env import VecMonitor
 import ludoteca  # noqa: F401  # lets opponents be named
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.sb3 import SB3Agent
+from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.envs.sb3 import SB3VecEnv
 from ludoteca.envs.single import GameEnv
 
 SMALL = {"net_arch": [32]}
@@ -299,6 +299,6 @@ def test_an_illegal_action_is_named_and_changes_nothing():
 
 def test_without_sb3_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.vec_env", None)
-    monkeypatch.delitem(sys.modules, "ludoteca.envs.sb3")
+    monkeypatch.delitem(sys.modules, "ludoteca.envs.adapters.sb3")
     with pytest.raises(ImportError, match=r'pip install "ludoteca\[train\]"'):
-        __import__("ludoteca.envs.sb3")
+        __import__("ludoteca.envs.adapters.sb3")

@@ -9,7 +9,7 @@ import pytest
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.perfect import all_lines, solved_positions
+from ludoteca.evaluate.perfect import all_lines, exploitability, solved_positions
 from ludoteca.evaluate.perfect.__main__ import perfect
 from ludoteca.evaluate.solve import solve
 
@@ -135,3 +135,63 @@ def test_what_cannot_be_measured_is_refused():
         solved_positions(hex_game, agent, 5, 0, 3)
     with pytest.raises(ValueError, match="most must be an integer from 4"):
         solved_positions(hex_game, agent, 5, 4, 3)
+
+
+def test_exploitability_of_random_play_in_hex_2x2():
+    # Checked by hand: the first player wins with either corner of the short diagonal, by force.
+    # OpenSpiel agrees, see tests/adapters/test_openspiel.py.
+    game = make_game("hex:board_size=2")
+    found = exploitability(game, make_agent("random", game))
+    assert found.gains == (0.5, 1.0)
+    assert found.exploitability == 0.75
+
+
+@pytest.mark.parametrize("spec", ["tictactoe", "hex:board_size=3"])
+def test_a_best_response_gets_what_the_worst_line_says(spec):
+    game = make_game(spec)
+    agent = Chooser(game, lambda s: game.legal(s)[-1])
+    found = exploitability(game, agent)
+    for seat in (0, 1):
+        lines = all_lines(game, agent, seat)
+        expected = 1 if lines.losses else 0 if lines.draws else -1
+        assert found.gains[seat] == expected
+        assert found.decisions[seat] == lines.decisions
+    assert found.exploitability == sum(found.gains) / 2
+
+
+def test_exploitability_of_perfect_play_is_zero():
+    game = make_game("connect4:rows=3,columns=3,connect=3")
+    actions = {name: action for action, name in enumerate(game.action_names)}
+
+    def perfect_move(s):
+        return actions[solve(game, from_state=s).best[0]]
+
+    found = exploitability(game, Chooser(game, perfect_move))
+    assert found.exploitability == 0
+
+
+def test_exploitability_of_samples_and_of_agents_that_play_illegally():
+    game = make_game("hex:board_size=2")
+    one, many = (
+        exploitability(game, make_agent("greedy", game), samples=n, seed=1) for n in (1, 30)
+    )
+    assert many.decisions > one.decisions
+    assert 0 <= many.exploitability <= 1
+    with pytest.raises(ValueError, match=r"may choose \[0\] as player 0, but only"):
+        exploitability(game, Chooser(game, lambda s: 0))
+    with pytest.raises(ValueError, match="expected actions from 0 to 3, the agent chose"):
+        exploitability(game, Chooser(game, lambda s: 4))
+    with pytest.raises(ValueError, match="only games for two players without chance"):
+        exploitability(make_game("geese"), make_agent("random", make_game("geese")))
+    with pytest.raises(ValueError, match="more than 3 positions after"):
+        exploitability(game, make_agent("random", game), most=3)
+
+
+def test_the_command_prints_the_exploitability(capsys, tmp_path):
+    out = tmp_path / "found.json"
+    found = perfect("exploitability", "hex:board_size=2", "random", out=out)
+    assert found["found"]["exploitability"] == 0.75
+    assert json.loads(out.read_text())["found"] == json.loads(json.dumps(found["found"]))
+    shown = capsys.readouterr().out
+    assert "exploitability 0.7500" in shown
+    assert "as player 1: a perfect opponent gets +1.0000" in shown

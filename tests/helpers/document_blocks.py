@@ -12,6 +12,7 @@ FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<code>.*?)^```[ \t]*$", re.MULTIL
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 DOCUMENTS += [ROOT / "docs/results/README.md", *sorted((ROOT / "docs/games").glob("*.md"))]
 DOCUMENTS += sorted((ROOT / "docs/tutorial").glob("*.md"))
+DOCUMENTS += [ROOT / "docs/recipes/README.md", *sorted((ROOT / "docs/libraries").glob("*.md"))]
 
 
 @dataclass(frozen=True)

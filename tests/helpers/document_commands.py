@@ -56,7 +56,7 @@ def check_command(command: str) -> None:
     words = shlex.split(command)
     if words[0] == "make":
         targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-        unknown = set(words[1:]) - set(targets)
+        unknown = {word for word in words[1:] if "=" not in word} - set(targets)
     elif words[:2] == ["pip", "install"]:
         unknown = _unknown_for_pip(words[2:])
     elif Path(words[0]).name == "pytest":

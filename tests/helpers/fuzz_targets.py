@@ -280,9 +280,9 @@ def environments(folder: Path) -> Attempt:
 
 def faces(folder: Path) -> Attempt:
     """Call the environments with actions, seeds, options and masks of all kinds."""
+    from ludoteca.envs.adapters.sb3 import SB3VecEnv
     from ludoteca.envs.aec import GameAECEnv
     from ludoteca.envs.parallel import GameParallelEnv
-    from ludoteca.envs.sb3 import SB3VecEnv
     from ludoteca.envs.single import GameEnv
     from ludoteca.envs.vector import GameVectorEnv
 
@@ -390,7 +390,7 @@ def sb3_archives(folder: Path) -> Attempt:
     from stable_baselines3 import DQN, PPO
 
     from ludoteca.agents.sb3 import SB3Agent
-    from ludoteca.envs.sb3 import SB3VecEnv
+    from ludoteca.envs.adapters.sb3 import SB3VecEnv
 
     game, path, seeds = make_game("tictactoe"), folder / "model.zip", []
     env = SB3VecEnv(game, 1, seed=0)

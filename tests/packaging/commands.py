@@ -9,7 +9,12 @@ from bounds import ROOT, project
 
 SCRIPT = project()["scripts"]["ludoteca"].partition(":")[0]
 # Modules that other programs run, not users.
-NOT_TRIED = {"agents.kaggle.worker", "evaluate.bench.peers.serve"}
+NOT_TRIED = {
+    "agents.kaggle.worker", "evaluate.bench.peers.serve", "evaluate.bench.rllib",
+    "evaluate.recipes.execute",
+}  # fmt: skip
+# Adapters of libraries that no extra installs: `make recipes` tries them.
+OTHER_ADAPTERS = re.compile(r"ludoteca\.(envs\.adapters\.(?!sb3)|train\.rllib)")
 EXPERIMENTS = ("bandits", "geese", "ggp", "hex", "othello", "solved")
 # Commands that need nothing but the core, to the end.
 CORE = [
@@ -47,7 +52,7 @@ def documented_imports() -> list[str]:
     line = re.compile(r"^(?:from|import) ludoteca[\w.]*(?: import \w[\w, ]*)?(?=  #|$)", re.M)
     for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         found |= set(line.findall(path.read_text(encoding="utf-8")))
-    return sorted(found)
+    return sorted(one for one in found if not OTHER_ADAPTERS.search(one))
 
 
 def tried() -> list[list[str]]:

@@ -15,6 +15,9 @@ FOLDERS = ("ludoteca", "envs", "agents", "train", "evaluate")
 INSTALLED_AS = {"PIL": "pillow", "pyspiel": "open-spiel"}
 # Peers of the benchmarks: installed by `make peers`, run by their own interpreters.
 PEERS = {"jax", "pgx", "kaggle-environments"}
+# Libraries with an adapter: a user has them already, and `make recipes` installs them.
+RECIPES = ROOT / "docs" / "recipes" / "requirements"
+LIBRARY_EXTRAS = {"ray", "rllib"}  # their pins contradict those of constraints.txt
 # Imported by others for us: SB3-Contrib when a file of MaskablePPO is read, TensorBoard by PyTorch.
 INDIRECT = {"sb3-contrib", "tensorboard"}
 # Installed by another package, which allows only one version: Numba's compiler.
@@ -22,11 +25,12 @@ COMES_WITH = {"llvmlite": "numba"}
 
 
 def declared(*extras: str) -> set[str]:
-    return {normal(re.split(r"[<>=]", one)[0]) for one in requirements(extras)}
+    return {normal(re.split(r"[\[<>=]", one)[0]) for one in requirements(extras)}
 
 
 def everything() -> set[str]:
-    return declared(*project()["optional-dependencies"])
+    """Return what the extras need, except those of libraries with environments of their own."""
+    return declared(*project()["optional-dependencies"].keys() - LIBRARY_EXTRAS)
 
 
 def imports(node: ast.AST, top: bool = True) -> Iterator[tuple[str, bool]]:
@@ -41,6 +45,13 @@ def imports(node: ast.AST, top: bool = True) -> Iterator[tuple[str, bool]]:
             yield (child.module or "").partition(".")[0], inner
         else:
             yield from imports(child, inner)
+
+
+def libraries() -> set[str]:
+    """Return the distributions that the recipes' requirement files name."""
+    lines = [line for path in RECIPES.glob("*.txt") for line in path.read_text().splitlines()]
+    names = [re.match(r"[\w.-]+", line) for line in lines]
+    return {normal(name[0]) for name in names if name is not None}
 
 
 def third_party(path: Path) -> Iterator[tuple[str, bool]]:
@@ -74,7 +85,7 @@ def test_pins_are_in_bounds(name: str) -> None:
 
 def test_what_is_imported_is_declared() -> None:
     users = {name: files for name, files in imported().items() if name not in PEERS}
-    undeclared = users.keys() - declared("train", "render", "evaluate", "oracles")
+    undeclared = users.keys() - declared("train", "render", "evaluate", "oracles") - libraries()
     assert {name: users[name] for name in undeclared} == {}
 
 
@@ -86,7 +97,7 @@ def test_environments_and_agents_import_nothing_optional_unasked() -> None:
     # `import ludoteca` and the command line work with the core alone.
     core = declared()
     for path in [*(ROOT / "ludoteca").glob("*.py"), *(ROOT / "envs").rglob("*.py")]:
-        if path.name == "sb3.py":  # for those who use SB3
+        if path.parent.name == "adapters":  # for those who use the library of that name
             continue
         optional = {name for name, top in third_party(path) if top} - core
         assert optional == set(), path

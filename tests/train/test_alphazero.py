@@ -20,7 +20,7 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.train.alphazero.__main__ import main
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.alphazero.gate import Gate
-from ludoteca.train.alphazero.players import HerePlayer, WorkersPlayer
+from ludoteca.train.alphazero.players import LocalActor, make_actors
 from ludoteca.train.alphazero.selfplay import Round, SelfPlay, examples
 from ludoteca.train.alphazero.training import Training
 from ludoteca.train.replay import Packing
@@ -234,10 +234,13 @@ def test_rounds_of_several_processes_are_the_parts_of_each():
     network = make_pv_network(TINY.network, game)
     torch.set_num_threads(1)
     config = replace(TINY, workers=2, precision="float32")
-    together = WorkersPlayer(network, config).play(np.random.default_rng(3))
+    actors = make_actors(config, 1.0)
+    actors.load(network)
+    together = actors.play(np.random.default_rng(3), 0)
+    actors.close()
     part = replace(config, games_per_round=10)
     for k, seed in enumerate(np.random.default_rng(3).integers(2**63, size=2)):
-        alone = HerePlayer(network, Encoder(game), part).play(np.random.default_rng(int(seed)))
+        alone = LocalActor(network, Encoder(game), part).play(np.random.default_rng(int(seed)))
         for field in fields(Round):
             whole = getattr(together, field.name)[10 * k : 10 * k + 10].astype(np.float64)
             assert np.allclose(whole, getattr(alone, field.name), atol=1e-3)

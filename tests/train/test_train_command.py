@@ -171,6 +171,7 @@ def test_a_run_takes_its_settings_from_the_options(tmp_path):
     for options, problem in (
         ({"processes": 2, "algorithm": "dqn"}, "dqn plays in one process, got processes=2"),
         ({"minutes": -1}, "minutes must be a number from 0.1"),
+        ({"opponent": "randm"}, "unknown agent 'randm' .did you mean 'random'"),
         ({"preset": "year"}, "preset must be one of one-minute, .*, got 'year'"),
     ):
         with pytest.raises(ValueError, match=problem):

@@ -18,6 +18,7 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.actor_critic.rounds import Round
 from ludoteca.train.actor_critic.training import Training
+from ludoteca.train.distributed import ranks
 from ludoteca.train.run_folder import Arrays, below, under
 
 
@@ -50,7 +51,7 @@ class DocumentTraining(Training):
         Raises:
             Stopped: if the run is to stop; then the network has yet to be tested.
         """
-        share = self._share()
+        share = ranks().decided(self._share)
         super().conclude(played)
         self.tried += 1
         if share > self.config.gate_share:

@@ -1,5 +1,7 @@
 """Who plays the rounds: the network, members of a league, and networks of the past."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,13 +9,17 @@ import torch
 
 from ludoteca.agents.actor_critic import ActorCriticAgent
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.networks.ac_network import ACNetwork
+from ludoteca.agents.networks.ac_network import ACNetwork, make_ac_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.registry import make_agent
+from ludoteca.envs.registry import make_game
+from ludoteca.executor import LOCAL
+from ludoteca.shared import Shared
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.actor_critic.rounds import Round, SelfPlay
 from ludoteca.train.actor_critic.search_rounds import SearchPlay
+from ludoteca.train.actors import Actors, Weights, make_runner, set_weights
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.run_folder import Arrays
 
@@ -22,6 +28,9 @@ class League:
     """Plays rounds with the network that it was given last.
 
     Every `config.past_every` games, that network joins those of the past; the oldest leaves.
+
+    Attributes:
+        actors: play the rounds if the settings say so; else None, and this process plays.
     """
 
     def __init__(
@@ -30,25 +39,30 @@ class League:
         encoder: SeatEncoder,
         config: Config,
         monitor: Monitor | None = None,
+        server: str = "",
     ):
-        """Make room; `config.precision` is no auto."""
-        self._config = config
+        """Make room, or prepare the actors that play; see `RemoteActor` for the arguments."""
+        self._config, self._network, self._encoder = config, network, encoder
+        self._past: list[dict[str, torch.Tensor]] = []  # weights, in the order of `_runners`
+        self._rounds = self._joined = 0
+        self.actors: Actors[Round] | None = None
+        if config.has_actors:
+            self.actors = Actors(config, RemoteActor, encoder.scale, monitor)
+            self._sent: dict[int, tuple[Any, Shared[Weights]]] = {}  # networks of the past
+            return
         table = SearchPlay if config.method == "search" else SelfPlay
         self._table = table(encoder, config, monitor)
-        self._runner = Runner(network, encoder.scale, config.device, config.precision)
+        self._runner = make_runner(network, encoder.scale, config, server)
         self._fixed: list[Agent] = [make_agent(spec, encoder.game) for spec in config.league]
         self._runners = [
             Runner(network, encoder.scale, config.device, config.precision)
             for _ in range(config.past)
         ]
         self._former = [ActorCriticAgent.from_runner(encoder, one, 1.0) for one in self._runners]
-        self._past: list[dict[str, torch.Tensor]] = []  # weights, in the order of `_runners`
-        self._rounds = self._joined = 0
 
     def load(self, network: ACNetwork) -> None:
         """Take over the weights of a network, for a round."""
         config = self._config
-        self._runner.load(network)
         before, after = (n * config.games_per_round for n in (self._rounds, self._rounds + 1))
         self._rounds += 1
         if config.past and after // config.past_every > before // config.past_every:
@@ -60,14 +74,38 @@ class League:
                     for name, tensor in network.state_dict().items()
                 }
             ]
-            self._runners[place].load(network)
+            if self.actors is None:
+                self._runners[place].load(network)
+        self.reload(network)
 
     def reload(self, network: ACNetwork) -> None:
         """Take over the weights of a network again, for a round that was dropped."""
-        self._runner.load(network)
+        if self.actors is None:
+            self._runner.load(network)
+        else:
+            self.actors.load(network, *(self._share(k) for k in range(len(self._past))))
 
-    def play(self, rng: np.random.Generator) -> Round:
-        """Play a round."""
+    def _share(self, place: int) -> Shared[Weights]:
+        """Return a network of the past as a value that each worker receives once."""
+        assert self.actors is not None
+        weights = self._past[place]
+        if place not in self._sent or self._sent[place][0] is not weights:
+            self._sent[place] = (weights, self.actors.put(weights))
+        return self._sent[place][1]
+
+    def take(self, weights: Sequence[Weights]) -> None:
+        """Take over weights that a worker has received: the network's, and those of the past."""
+        set_weights(self._network, weights[0])
+        self._runner.load(self._network)
+        self._past = [{}] * (len(weights) - 1)
+        for runner, one in zip(self._runners, weights[1:], strict=False):
+            set_weights(self._network, one)
+            runner.load(self._network)
+
+    def play(self, rng: np.random.Generator, games: int = 0) -> Round:
+        """Play a round, which begins after `games` games."""
+        if self.actors is not None:
+            return self.actors.play(rng, games)
         league = [*self._fixed, *self._former[: len(self._past)]]
         return self._table.play(self._runner, league, rng)
 
@@ -91,5 +129,30 @@ class League:
             }
             self._past.append(weights)
             network.load_state_dict(weights)
-            self._runners[place].load(network)
+            if self.actors is None:
+                self._runners[place].load(network)
         network.load_state_dict(now)
+
+
+class RemoteActor:
+    """A worker's actor, see `ludoteca.train.actors.Actor`."""
+
+    def __init__(self, config: Config, server: str):
+        """Make an actor for a part of a round.
+
+        Args:
+            config: settings; `precision` is no auto.
+            server: name of the inference server where the network runs, or "" for this process.
+        """
+        game = make_game(config.game)
+        alone = replace(
+            config, workers=1, executor=LOCAL, max_staleness=0, inference="actors"
+        )  # of this part
+        network = make_ac_network(config.network, game)
+        encoder = SeatEncoder(game, config.network.view)
+        self._league = League(network, encoder, alone, server=server)
+
+    def play(self, weights: Sequence[Weights], rng: np.random.Generator, games: int) -> Round:
+        """Play a part of a round."""
+        self._league.take(weights)
+        return self._league.play(rng)

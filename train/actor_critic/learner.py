@@ -1,7 +1,7 @@
 """One update of an actor-critic network from a batch of decisions."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -68,7 +68,9 @@ class Learner(learner.Learner[ACNetwork]):
         Raises:
             ValueError: if the losses are not finite: nothing more can be learned then.
         """
-        config = self._config
+        config, mine = self._config, self.part(len(batch.planes))
+        parts: Any = (array[mine] for array in batch)
+        batch = Batch(*parts)
         logs, values = self._look(batch.planes, batch.masks)
         actions, chances, gains, targets = (
             torch.from_numpy(array).to(self._device) for array in batch[2:]
@@ -83,7 +85,7 @@ class Learner(learner.Learner[ACNetwork]):
             weight = 0.0
         self.step(policy_loss + config.value_weight * value_loss - weight * entropy, progress)
         divergence = (moved.exp() - 1 - moved).mean()  # Schulman, "Approximating KL divergence"
-        return Losses(*self.told(policy_loss, value_loss), entropy.item(), divergence.item())
+        return Losses(*self.told(policy_loss, value_loss), *self.means(entropy, divergence))
 
     def imitate(
         self,
@@ -102,19 +104,21 @@ class Learner(learner.Learner[ACNetwork]):
             targets: what the value ought to be. Shape `[N]`.
             progress: share of the training that is over.
         """
-        logs, values = self._look(planes, masks)
+        mine = self.part(len(planes))
+        policies, targets = policies[mine], targets[mine]
+        logs, values = self._look(planes[mine], masks[mine])
         wanted, worth = (torch.from_numpy(array).to(self._device) for array in (policies, targets))
         policy_loss = -(wanted * logs).sum(1).mean()
         value_loss = functional.mse_loss(values, worth)
         self.step(policy_loss + self._config.value_weight * value_loss, progress)
         divergence = policy_loss + torch.xlogy(wanted, wanted).sum(1).mean()
         entropy = entropy_of(logs)
-        return Losses(*self.told(policy_loss, value_loss), entropy.item(), divergence.item())
+        return Losses(*self.told(policy_loss, value_loss), *self.means(entropy, divergence))
 
     def _look(self, planes: NDArray[np.int8], masks: NDArray[np.int8]) -> tuple[Tensor, Tensor]:
         """Return the network's log-probabilities of what can be chosen, and its values."""
         with self.cast():
-            outputs = self.network(self.tensor(planes)).float()
+            outputs = self.trained(self.tensor(planes)).float()
         closed = torch.from_numpy(masks).to(self._device) == 0
         logs = functional.log_softmax(outputs[:, :-1].masked_fill(closed, -1e9), 1)
         return logs, outputs[:, -1]

@@ -63,7 +63,8 @@ class Training(RoundTraining):
         self._packing = Packing(self.encoder.shape, self.encoder.scale == 1)
         self.learner = Learner(network, sure, self.encoder.scale)
         self.league = League(network, self.encoder, sure, self.monitor)
-        self.player: Any = self.league
+        self.player = self.league
+        self.actors = self.league.actors
         self.tester = Runner(network, self.encoder.scale, config.device, self.precision)
         self.sums = Sums()
         self._decisions: Decisions | None = None  # those that are learned from
@@ -72,7 +73,7 @@ class Training(RoundTraining):
 
     def play(self, games: int) -> Round:
         """Play a round."""
-        return self.league.play(self.playing)
+        return self.league.play(self.playing, games)
 
     def reload(self, network: ACNetwork) -> None:
         """Give the league the weights that it has had before."""

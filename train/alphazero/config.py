@@ -7,7 +7,6 @@ from typing import Literal
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.pv_network import PVConfig
 from ludoteca.envs.params import choice, integer, real
-from ludoteca.executor import LOCAL, parse_executor
 from ludoteca.train.scale import Limits
 from ludoteca.train.settings import AUTO, RoundConfig
 
@@ -85,12 +84,6 @@ class Config(RoundConfig):
     window: int = AUTO
     """Positions kept. -1: half of the run, at most 500,000."""
 
-    workers: int = 1
-    """Processes that play a part of each round each; 1: this process plays, in a thread. What is
-    learned depends on their number."""
-    executor: str = LOCAL
-    """Where these processes run: `local`, or a Ray cluster: `ray` (of this machine), `ray:auto`,
-    `ray:HOST:PORT`. Without effect on what is learned."""
     gate_every: int = 0
     """Games between trials of the network: it plays only if it beats the last one that did (Silver
     et al., "Mastering the game of Go without human knowledge", 2017); 0: the latest always does."""
@@ -119,14 +112,7 @@ class Config(RoundConfig):
         ):
             integer(name, getattr(self, name), 0, 2**62)
         integer("evaluate_simulations", self.evaluate_simulations, 0, 10**6)
-        integer("workers", self.workers, 1, 10**5)
-        parse_executor(self.executor)
         integer("gate_games", self.gate_games, 2, 10**6)
-        if self.games_per_round != AUTO and self.games_per_round % self.workers:
-            raise ValueError(
-                f"games_per_round={self.games_per_round} must be a multiple of "
-                f"workers={self.workers}"
-            )
         for name in ("full_share", "noise", "outcome_weight", "gate_share"):
             real(name, getattr(self, name), 0, 1)
         for name in ("c", "concentration", "temperature", "value_weight"):

@@ -13,6 +13,7 @@ from ludoteca.envs.game import Game
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.alphazero.players import Player
+from ludoteca.train.distributed import ranks
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.run_folder import Arrays
 
@@ -65,12 +66,14 @@ class Gate:
             for runner in (self._new, self._held)
         ]
         monitor.begin("evaluating", config.gate_games, "game")
-        match = play_match(
-            self._game,
-            agents,
-            config.gate_games,
-            seed=config.seed + self.tried + 1,
-            on_step=lambda ended: monitor.step("evaluating", ended),
+        match = ranks().decided(
+            lambda: play_match(
+                self._game,
+                agents,
+                config.gate_games,
+                seed=config.seed + self.tried + 1,
+                on_step=lambda ended: monitor.step("evaluating", ended),
+            )
         )
         self._rounds = 0
         self.tried += 1
@@ -86,9 +89,9 @@ class Gate:
         network.load_state_dict(self._weights)
         self._player.load(network)
 
-    def play(self, rng: np.random.Generator) -> Any:
+    def play(self, rng: np.random.Generator, games: int = 0) -> Any:
         """Play a round with the network that holds."""
-        return self._player.play(rng)
+        return self._player.play(rng, games)
 
     def state(self) -> Arrays:
         """Return what `restore` needs."""

@@ -41,8 +41,10 @@ class Learner(learner.Learner[PVNetwork]):
         Raises:
             ValueError: if they are not finite: nothing more can be learned then.
         """
+        mine = self.part(len(planes))
+        planes, policies, values = planes[mine], policies[mine], values[mine]
         with self.cast():
-            outputs = self.network(self.tensor(planes)).float()
+            outputs = self.trained(self.tensor(planes)).float()
         wanted = torch.from_numpy(policies).to(self._device)
         policy_loss = -(wanted * functional.log_softmax(outputs[:, :-1], 1)).sum(1).mean()
         value_loss = functional.mse_loss(outputs[:, -1], torch.from_numpy(values).to(self._device))

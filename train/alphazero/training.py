@@ -14,7 +14,7 @@ from ludoteca.evaluate.match import MatchResult
 from ludoteca.train.alphazero.config import LIMITS, Config
 from ludoteca.train.alphazero.gate import Gate
 from ludoteca.train.alphazero.learner import Learner
-from ludoteca.train.alphazero.players import make_player
+from ludoteca.train.alphazero.players import LocalActor, Player, make_actors
 from ludoteca.train.alphazero.selfplay import Round, examples
 from ludoteca.train.learner import first_network
 from ludoteca.train.loop import RoundTraining
@@ -58,10 +58,16 @@ class Training(RoundTraining):
         scale = 1 / game.observation_high
         sure = replace(config, precision=self.precision)
         self.learner = Learner(network, sure, scale)
-        player = make_player(network, encoder, sure, self.monitor)
+        player: Player
+        if config.has_actors:
+            player = self.actors = make_actors(sure, scale, self.monitor)
+        else:
+            player = LocalActor(network, encoder, sure, self.monitor)
         gated = config.gate_every > 0
+        if gated:
+            player.load(network)
         self._gate = Gate(player, game, network, sure, self.monitor) if gated else None
-        self.player: Any = self._gate or player
+        self.player = self._gate or player
         self._tester = Runner(network, scale, config.device, self.precision)
         self._owed = 0.0  # updates that are due
         self._sums = _Sums()
@@ -69,7 +75,7 @@ class Training(RoundTraining):
 
     def play(self, games: int) -> Round:
         """Play a round of self-play."""
-        played: Round = self.player.play(self.playing)
+        played: Round = self.player.play(self.playing, games)
         return played
 
     def reload(self, network: PVNetwork) -> None:

@@ -41,9 +41,12 @@ class Learner(learner.Learner[QNetwork]):
         Returns:
             The mean loss, and the absolute errors of the values, float32 `[N]`.
         """
+        size = len(batch)
+        mine = self.part(size)
+        batch, weights = batch[mine], None if weights is None else weights[mine]
         targets = self._targets(batch)
         with self.cast():
-            outputs = self.network(self.tensor(batch.planes)).float()
+            outputs = self.trained(self.tensor(batch.planes)).float()
         chosen = outputs.gather(1, torch.from_numpy(batch.actions).to(self._device)[:, None])[:, 0]
         losses = self._losses(chosen, targets)
         if weights is not None:
@@ -53,7 +56,7 @@ class Learner(learner.Learner[QNetwork]):
         if self._config.target_every and self.updates % self._config.target_every == 0:
             self._target.load_state_dict(self.network.state_dict())
         errors = (self.network.values(chosen.detach()) - targets).abs()
-        return float(loss.detach()), errors.cpu().numpy()
+        return self.means(loss.detach())[0], self._ranks.gathered(errors.cpu().numpy(), size)
 
     def _targets(self, batch: Batch) -> Tensor:
         """Return `reward + discount * Q(next, best)`. Shape `[N]`."""

@@ -6,13 +6,14 @@ from typing import Any
 from ludoteca.agents.dqn import DQNAgent, load_q_network
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.q_network import make_q_network
-from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import MatchResult
+from ludoteca.train.actors import Actors
 from ludoteca.train.dqn.config import LIMITS, Config
 from ludoteca.train.dqn.learner import Learner
-from ludoteca.train.dqn.rounds import Round, Table
+from ludoteca.train.dqn.players import LocalActor, RemoteActor, epsilon_at
+from ludoteca.train.dqn.rounds import Round
 from ludoteca.train.dqn.transitions import transitions
 from ludoteca.train.evaluation import rate_seats
 from ludoteca.train.learner import first_network
@@ -40,7 +41,8 @@ class Training(RoundTraining):
         game = make_game(config.game)
         encoder = Encoder(game)
         config = fit_to_run(config, game, LIMITS)
-        opponent = None if config.opponent == "self" else make_agent(config.opponent, game)
+        if config.opponent != "self":
+            make_agent(config.opponent, game)
         network = first_network(
             config,
             "dqn",
@@ -50,13 +52,16 @@ class Training(RoundTraining):
         # Settings that make no sense leave no folder behind.
         super().__init__(config, game)
         self._encoder = encoder
-        self._table = Table(encoder, config.games_per_round, opponent, config.seat, self.monitor)
         binary = game.observation_high == 1
         self._buffer = ReplayBuffer(config.memory, encoder.shape, game.num_actions, binary)
         self._priorities = Priorities(config.memory, config.alpha) if config.prioritized else None
         scale = 1 / game.observation_high
-        self.learner = Learner(network, replace(config, precision=self.precision), scale)
-        self.player = Runner(network, scale, config.device, self.precision)
+        sure = replace(config, precision=self.precision)
+        self.learner = Learner(network, sure, scale)
+        if config.has_actors:
+            self.player = self.actors = Actors(sure, RemoteActor, scale, self.monitor)
+        else:
+            self.player = LocalActor(network, encoder, sure, self.monitor)
         self._owed = 0.0  # updates that are due
         self._window = _Window()
         self.begin(tensorboard)
@@ -64,7 +69,8 @@ class Training(RoundTraining):
 
     def play(self, games: int) -> Round:
         """Play a round, which begins after `games` games."""
-        return self._table.play(self.player, epsilon_at(self.config, games), self.playing)
+        played: Round = self.player.play(self.playing, games)
+        return played
 
     def keep(self, played: Round) -> None:
         """Keep a round; updates are due by the number of its games or positions."""
@@ -175,10 +181,3 @@ class _Window:
             "loss": self.loss / self.updates if self.updates else None,
             "updates": self.updates,
         }
-
-
-def epsilon_at(config: Config, games: int) -> float:
-    """Return the probability of random moves after so many games."""
-    falling = max(config.epsilon_games * config.games, 1)
-    share = min(games / falling, 1.0)
-    return config.epsilon + (config.final_epsilon - config.epsilon) * share

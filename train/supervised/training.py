@@ -68,15 +68,17 @@ class Training(EpochTraining):
     ) -> dict[str, float]:
         """Learn some moves; return the losses: cross-entropy, and error of the value."""
         data, config, learner = self.data, self.config, self.learner
+        size, mine = len(chosen), learner.part(len(chosen))
+        chosen = chosen[mine]
         planes, _ = data.views.look(chosen)
         actions = data.actions[chosen].astype(np.int64)
         if config.augment:
-            which = self._augmentation.draw(len(chosen), rng)
+            which = self._augmentation.draw(size, rng)[mine]
             planes = self._augmentation.observations(planes, which)
             actions = self._augmentation.actions[which, actions]
         self.network.train()
         with learner.cast():
-            outputs = self.network(learner.tensor(planes)).float()
+            outputs = learner.trained(learner.tensor(planes)).float()
         logits = outputs[:, : self.game.num_actions]
         loss = functional.cross_entropy(logits, learner.given(actions))
         losses, total = {"loss": loss}, loss
@@ -85,7 +87,7 @@ class Training(EpochTraining):
             losses["value_loss"] = errors
             total = loss + config.value_weight * errors
         learner.descend(total, rate)
-        return {name: float(one.detach()) for name, one in losses.items()}
+        return dict(zip(losses, learner.means(*losses.values()), strict=True))
 
     def validate(self) -> dict[str, float]:
         """Return the means of what `judge` says about the network in validation."""

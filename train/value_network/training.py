@@ -77,16 +77,17 @@ class Training(EpochTraining):
         self, chosen: NDArray[np.int64], rng: np.random.Generator, rate: float
     ) -> dict[str, float]:
         """Learn from some positions; return the loss, the mean squared error."""
+        chosen = chosen[self.learner.part(len(chosen))]
         planes = self.data.planes(chosen)
         if self.config.augment:
             symmetries = self.data.view.symmetries
             planes = symmetries[rng.integers(len(symmetries))].observation(planes)
         self.network.train()
         with self.learner.cast():
-            values = self.network(self.learner.tensor(planes)).float()
+            values = self.learner.trained(self.learner.tensor(planes)).float()
         loss = functional.mse_loss(values, self.learner.given(self.data.targets[chosen]))
         self.learner.descend(loss, rate)
-        return {"loss": float(loss.detach())}
+        return {"loss": self.learner.means(loss)[0]}
 
 
 def accuracy(values: NDArray[np.float32], targets: NDArray[np.float32]) -> float:

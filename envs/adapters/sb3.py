@@ -23,6 +23,7 @@ from ludoteca.envs.arguments import check_options, check_render_mode, check_seed
 from ludoteca.envs.game import Game
 from ludoteca.envs.lane import SAME_STEP
 from ludoteca.envs.lanes import Lanes
+from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.opponents import OpponentSpec
 from ludoteca.envs.params import integer
 from ludoteca.envs.vector import as_game
@@ -31,7 +32,7 @@ try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
     raise ImportError(
-        'ludoteca.envs.sb3 needs Stable-Baselines3: pip install "ludoteca[train]"'
+        'ludoteca.envs.adapters.sb3 needs Stable-Baselines3: pip install "ludoteca[train]"'
     ) from error
 
 Indices = int | Iterable[int] | None
@@ -61,8 +62,12 @@ class SB3VecEnv(VecEnv):
         agent_seat: int | str = 0,
         illegal_action: str = "lose",
         num_threads: int = 1,
+        observation: str = "planes",
         dtype: DTypeLike = "int8",
         channels_last: bool = False,
+        keys: Sequence[str] = KEYS,
+        mask_dtype: DTypeLike = "int8",
+        end_mask: str | None = None,
         render_mode: str | None = None,
         seed: int | None = None,
         **params: Any,
@@ -77,8 +82,14 @@ class SB3VecEnv(VecEnv):
             illegal_action: see `ludoteca.envs.vector.GameVectorEnv`. Algorithms without masks,
                 such as `PPO`, learn from `"lose"` and `"penalize"` what is legal.
             num_threads: threads that share the work; worth it from some 1000 games on.
-            dtype: type of the observations.
+            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`. Dictionaries are for
+                `MultiInputPolicy`, which takes the mask as an input; masked algorithms ask
+                `action_masks`, whatever the observations are.
+            dtype: type of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
+            keys: keys of the planes and the mask in a dictionary.
+            mask_dtype: of the masks in dictionaries, `"int8"`, `"bool"` or `"float32"`.
+            end_mask: the mask in `terminal_observation`, `"zeros"` or `"ones"`; None: ones.
             render_mode: None or `"rgb_array"`; the latter also serves `render("human")`.
             seed: lane i is seeded with `seed + i`, as by calling the method `seed`.
             params: parameters of the game.
@@ -86,29 +97,39 @@ class SB3VecEnv(VecEnv):
         Raises:
             ValueError: if a parameter is unknown or out of range, or `opponent` is None.
         """
-        self.game = as_game(game, params)
+        self.game = as_game(game, params, SB3VecEnv)
+        self.format = ObservationFormat.of_batch(
+            observation,
+            end_mask,
+            dtype=dtype,
+            channels_last=channels_last,
+            keys=keys,
+            mask_dtype=mask_dtype,
+        )
         num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
-        self._options_of_lanes: dict[str, Any] = {
-            "agent_seat": agent_seat,
-            "illegal_action": illegal_action,
-            "autoreset": SAME_STEP,
-            "num_threads": num_threads,
-            "dtype": dtype,
-            "channels_last": channels_last,
-        }
         self.lanes = Lanes(
-            self.game, num_envs, opponent=_needed(opponent), **self._options_of_lanes
+            self.game,
+            num_envs,
+            opponent=_needed(opponent),
+            agent_seat=agent_seat,
+            illegal_action=illegal_action,
+            autoreset=SAME_STEP,
+            num_threads=num_threads,
+            dtype=self.format.dtype,
+            channels_last=self.format.channels_last,
         )
         self.render_mode = check_render_mode(render_mode, ["rgb_array"])
+        final_mask = self.format.final_mask(np.zeros(self.game.num_actions, np.int8))
+        self._final_mask = self.format.cast(final_mask)
         self._actions = np.zeros((num_envs, 1), np.int64)
         self._ready = False
         super().__init__(
-            num_envs, self.lanes.observation_space(), spaces.Discrete(self.game.num_actions)
+            num_envs, self.format.space(self.game), spaces.Discrete(self.game.num_actions)
         )
         if seed is not None:
             self.seed(seed)
 
-    def reset(self) -> NDArray[Any]:
+    def reset(self) -> Any:
         """Begin new games in all lanes; lane i is seeded with `seed + i` if `seed` was called."""
         if not self._ready and self._seeds[0] is None:
             self.seed(int(np.random.default_rng().integers(2**62)))
@@ -164,7 +185,7 @@ class SB3VecEnv(VecEnv):
 
     def step_wait(
         self,
-    ) -> tuple[NDArray[Any], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+    ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play the actions and the opponents' answers.
 
         Raises:
@@ -178,7 +199,9 @@ class SB3VecEnv(VecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(dones).tolist():
             infos[i] = {
-                "terminal_observation": lanes.final_observations[i, 0],
+                "terminal_observation": self.format.apply(
+                    lanes.final_observations[i, 0], self._final_mask
+                ),
                 "TimeLimit.truncated": False,
                 "is_success": bool(rewards[i] > 0),
                 "rewards": records["rewards"][i].copy(),
@@ -198,16 +221,7 @@ class SB3VecEnv(VecEnv):
             opponent: as when the environment is made. An agent that plays by the model in training
                 gets better along with it.
         """
-        old = self.lanes
-        new = Lanes(self.game, old.count, opponent=_needed(opponent), **self._options_of_lanes)
-        for agent in {id(agent): agent for agent in new.opponents}.values():
-            agent.start(np.arange(old.count))
-        if self._ready:
-            # It is the agent's turn in every lane, so nothing of the old opponents is pending.
-            new.states[:], new.lanes[:] = old.states, old.lanes
-            new.refresh()
-        old.close()
-        self.lanes = new
+        self.lanes.set_opponent(_needed(opponent))
 
     def get_images(self) -> list[NDArray[np.uint8]]:
         """Return a picture of every game; `render` makes one of them all."""
@@ -252,9 +266,11 @@ class SB3VecEnv(VecEnv):
         """End the threads."""
         self.lanes.close()
 
-    def _observations(self) -> NDArray[Any]:
-        observations: NDArray[Any] = self.lanes.observations[:, 0]
-        return observations
+    def _observations(self) -> Any:
+        masks = self.lanes.masks[:, 0]
+        if self.format.is_dict:  # else nobody sees them
+            masks = self.format.masks(masks.copy())
+        return self.format.apply(self.lanes.observations[:, 0], masks)
 
 
 def _needed(

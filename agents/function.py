@@ -1,0 +1,124 @@
+"""Functions as agents: any `policy(planes, masks) -> actions`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.choices import check_choices
+from ludoteca.agents.predictor import Observer
+from ludoteca.envs.arguments import check_dtype, check_flag
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice
+from ludoteca.envs.targets import load_target
+
+BatchPolicy = Callable[[NDArray[Any], NDArray[np.int8]], Any]
+
+
+class FunctionAgent(Agent):
+    """Plays by a function `policy(planes, masks) -> actions`, of any library.
+
+    It is called with all positions in which it is to move at once: `planes` `[K, *shape]`, as the
+    environments show them to the player to move, `masks` int8 `[K, num_actions]`, 1 for legal
+    actions; and returns one legal action for each, integers `[K]`. Both arrays are its own to
+    change. What it draws, it draws from generators of its own: then matches are not determined by
+    their seed.
+
+    Copies and pickles refer to a function that was named by a text, and hold any other.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        policy: str | BatchPolicy,
+        dtype: str | DTypeLike = "int8",
+        channels_last: bool = False,
+        flat: bool = False,
+    ):
+        """Make the agent.
+
+        Args:
+            game: the game it plays.
+            policy: the function, or where it is: `module:function` or `path/to/file.py:function`.
+            dtype: type of the planes, such as `float32`.
+            channels_last: whether the shape is `(rows, columns, planes)` instead of `(planes, rows,
+                columns)`.
+            flat: whether planes are `[K, N]`, with all numbers of an observation in a row.
+
+        Raises:
+            ValueError: if there is no such function, or an option is not possible.
+            TypeError: if `policy` is not a function.
+            ModuleNotFoundError: if there is no such module.
+            FileNotFoundError: if there is no such file.
+        """
+        super().__init__(game)
+        self._where = policy if isinstance(policy, str) else None
+        self._options = {
+            "dtype": check_dtype(dtype).name,
+            "channels_last": check_flag("channels_last", channels_last),
+            "flat": bool(choice("flat", flat, (False, True))),
+        }
+        self._policy = load_target(policy) if isinstance(policy, str) else policy
+        if not callable(self._policy) or isinstance(self._policy, type):
+            wrong = TypeError if self._where is None else ValueError
+            raise wrong(
+                "a policy must be a function of planes and masks, got "
+                f"{self._where or 'an object'}, which is {self._policy!r:.80}"
+            )
+        self._observer = Observer(game, self._options["dtype"], self._options["channels_last"])
+
+    def __repr__(self) -> str:
+        return f"FunctionAgent({self.game.spec!r}, {self.policy_name})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        policy = self._policy if self._where is None else self._where
+        return {"game": self.game, "policy": policy} | self._options
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        FunctionAgent.__init__(self, **state)
+
+    @property
+    def policy_name(self) -> str:
+        """Where the function is, for messages, such as `mymodule:policy`."""
+        if self._where is not None:
+            return self._where
+        named = getattr(self._policy, "__qualname__", None)
+        if named is None:  # an object with __call__, or a partial function
+            named = f"{type(self._policy).__qualname__} object"
+            return f"{type(self._policy).__module__}:{named}"
+        return f"{self._policy.__module__}:{named}"
+
+    def prepare(self) -> None:
+        """Compile what shows the positions."""
+        self._observer.look(self.game.empty(0), np.zeros(0, np.int64))
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Call the function with all positions at once.
+
+        Raises:
+            ValueError: if it returns anything but one legal action for each.
+            Exception: whatever it raises, with a note that names it.
+        """
+        planes, masks = self._observer.look(states, seats)
+        if len(states) == 0:
+            return np.zeros(0, np.int64)
+        if self._options["flat"]:
+            planes = planes.reshape(len(planes), -1)
+        who = f"the policy {self.policy_name}"
+        try:
+            chosen = self._policy(planes, masks.copy())
+        except Exception as error:
+            error.add_note(
+                f"{who} raised this, given planes {planes.dtype} {planes.shape} and masks "
+                f"{masks.dtype} {masks.shape} of {self.game.spec}"
+            )
+            raise
+        return check_choices(self.game, chosen, masks, states, seats, who)

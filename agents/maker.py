@@ -1,0 +1,43 @@
+"""Checks of what makes agents: subclasses of `Agent`, and functions that return agents."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ludoteca.agents.agent import Agent
+
+NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def check_maker(maker: Any, what: str) -> Callable[..., Agent]:
+    """Return what makes agents, after a look at its signature; nothing is made.
+
+    Args:
+        maker: what should make agents, called with a game and parameters by name.
+        what: what it is called in messages, such as `"mymodule:MyAgent"`.
+
+    Raises:
+        TypeError: if it is neither a subclass of `Agent` nor a function.
+        ValueError: if it does not take a game first and its parameters by name.
+    """
+    if isinstance(maker, type):
+        if not issubclass(maker, Agent):
+            raise TypeError(f"the class {what} must be a subclass of ludoteca.agents.Agent")
+        if inspect.isabstract(maker):
+            missing = ", ".join(sorted(maker.__abstractmethods__))
+            raise TypeError(f"the class {what} must have the method {missing}")
+    elif not callable(maker):
+        raise TypeError(
+            f"{what} must be a subclass of Agent, or a function that returns an agent, "
+            f"got {maker!r:.80}"
+        )
+    game, *parameters = [*inspect.signature(maker).parameters.values(), None]
+    if game is None or game.kind not in (NAMED[0], inspect.Parameter.POSITIONAL_ONLY):
+        raise ValueError(f"{what} must take the game as its first argument")
+    for parameter in parameters[:-1]:
+        if parameter is not None and parameter.kind not in NAMED:
+            raise ValueError(
+                f"{what} must take all parameters after the game by name, and has {parameter}"
+            )
+    made: Callable[..., Agent] = maker
+    return made

@@ -1,0 +1,327 @@
+"""Networks of any PyTorch library as computation graphs: JSON beside the weights, run without it.
+
+`torch.export` records which tensor operations a network consists of, whatever classes it is made
+of. They are written as JSON and run again by name, one after the other. Only operations that are
+listed here run, and all of them are functions of tensors: a graph from a file of unknown origin can
+neither import modules nor touch files.
+"""
+
+import copy
+import json
+import math
+import operator
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+Document = dict[str, Any]
+EXAMPLES = (
+    3  # observations in the batch that is recorded; sizes 0 and 1 would be special to PyTorch
+)
+MOST_NODES = 20_000
+MOST_NUMBERS = 1 << 28  # in all intermediate results for one observation
+TOLERANCE = 1e-4  # of the recorded graph's results, relative and absolute
+# Functions of PyTorch's ATen library: none of them changes its arguments or draws random numbers.
+OPERATIONS = (
+    "abs add addmm all amax amin any arange argmax argmin avg_pool2d adaptive_avg_pool2d "
+    "_adaptive_avg_pool2d adaptive_max_pool2d alias atan baddbmm batch_norm bitwise_and "
+    "bitwise_not bitwise_or bmm cat ceil celu chunk clamp clamp_max clamp_min clone "
+    "constant_pad_nd contiguous conv1d conv2d convolution cos cumsum detach div einsum elu "
+    "embedding eq erf exp expand expm1 flatten flip floor full full_like gather ge gelu glu "
+    "group_norm gt hardsigmoid hardswish hardtanh index index_select layer_norm le leaky_relu "
+    "lift_fresh_copy linalg_vector_norm linear log log1p log2 log_sigmoid_forward _log_softmax "
+    "log_softmax logical_and logical_not logical_or logsumexp lt masked_fill matmul max "
+    "max_pool2d max_pool2d_with_indices maximum mean min minimum mish mm movedim mul narrow "
+    "native_group_norm native_layer_norm _native_batch_norm_legit_no_training ne neg new_full "
+    "new_ones new_zeros nan_to_num norm ones ones_like pad permute pow prelu prod reciprocal "
+    "relu relu6 remainder repeat reshape rms_norm _fused_rms_norm roll round rsqrt "
+    "scalar_tensor scaled_dot_product_attention scatter select selu sigmoid sign silu sin slice "
+    "slice_scatter _softmax softmax softplus split split_with_sizes sqrt square squeeze stack "
+    "std sub sum sym_numel sym_size t tanh tile to _to_copy transpose tril triu unbind "
+    "unflatten _unsafe_view unsqueeze upsample_nearest2d var view where zeros zeros_like"
+)
+ATEN = frozenset(OPERATIONS.split())
+# Those that make tensors from nothing: they get the device of the weights.
+CREATING = ("arange", "full", "ones", "scalar_tensor", "zeros")
+# Arithmetic with sizes of batches.
+PYTHON: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "floordiv": operator.floordiv,
+    "getitem": operator.getitem,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "sub": operator.sub,
+}
+# Results lie in memory as the device wants them, which views of other shapes may not suit.
+RESHAPED = {"view": "reshape", "_unsafe_view": "reshape"}
+CHECKS = ("_assert", "sym_constrain")  # recorded assertions begin so
+
+
+class Graph:
+    """A recorded network: called with observations, it returns what the network returned first.
+
+    Attributes:
+        document: what `record_graph` returned, as JSON holds it.
+        weights: the tensors that it refers to, by name.
+    """
+
+    def __init__(
+        self, document: Document, weights: dict[str, Tensor], device: str | torch.device = "cpu"
+    ):
+        """Prepare a graph to run.
+
+        Args:
+            document: what `record_graph` returned.
+            weights: tensors by name.
+            device: where it runs.
+
+        Raises:
+            ValueError: if the document is damaged, or has an operation that is not allowed.
+        """
+        self.document, self.device = document, torch.device(device)
+        self.weights = {name: one.to(self.device) for name, one in weights.items()}
+        try:
+            self._input, self._output = str(document["input"]), str(document["output"])
+            nodes = document["nodes"]
+            if len(nodes) > MOST_NODES:
+                raise ValueError(f"{len(nodes)} operations, and {MOST_NODES} are the most")
+            self._nodes = [
+                (str(one["name"]), _function(one["op"]), one["args"], _keywords(one))
+                for one in nodes
+            ]
+            if not all(isinstance(args, list) for _, _, args, _ in self._nodes):
+                raise TypeError("arguments are not a list")
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"this is not the graph of a network: {error!r:.200}") from None
+
+    def __call__(self, observations: Tensor) -> Tensor:
+        """Run the network.
+
+        Args:
+            observations: shape `[K, *shape]`, of the type that it was recorded with.
+        """
+        return self._run(observations, lambda made: None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"document": self.document, "weights": self.weights, "device": self.device}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Graph.__init__(self, **state)
+
+    def to(self, device: str | torch.device) -> "Graph":
+        """Return the same graph on another device."""
+        return Graph(self.document, self.weights, device)
+
+    def check(self, shape: tuple[int, ...], dtype: torch.dtype) -> tuple[int, ...]:
+        """Return the shape of what the graph computes for one observation, without computing it.
+
+        Args:
+            shape: of the observation.
+            dtype: its type.
+
+        Raises:
+            ValueError: if the graph does not take it, or would need too much memory.
+        """
+        numbers = 0
+
+        def count(made: Any) -> None:
+            nonlocal numbers
+            for one in made if isinstance(made, tuple | list) else (made,):
+                numbers += one.numel() if isinstance(one, Tensor) else 0
+            if numbers > MOST_NUMBERS:
+                raise ValueError(f"it computes more than {MOST_NUMBERS:,} numbers an observation")
+
+        try:
+            result = self.to("meta")._run(
+                torch.empty((1, *shape), dtype=dtype, device="meta"), count
+            )
+            if not isinstance(result, Tensor):
+                raise TypeError(f"its result is a {type(result).__name__}")
+        except Exception as error:  # operations of PyTorch, with any arguments
+            raise ValueError(
+                f"the graph does not run with an observation of shape {shape}: {error!s:.300}"
+            ) from None
+        return tuple(result.shape[1:])
+
+    def _run(self, observations: Tensor, watch: Callable[[Any], None]) -> Tensor:
+        values: dict[str, Any] = {self._input: observations}
+
+        def resolve(argument: Any) -> Any:
+            if isinstance(argument, list):
+                return [resolve(one) for one in argument]
+            if not isinstance(argument, dict):
+                return argument
+            ((kind, value),) = argument.items()
+            if kind == "node":
+                return values[value]
+            if kind == "weight":
+                return self.weights[value]
+            if kind == "device":
+                return self.device
+            if kind == "float":
+                return float(value)
+            found = getattr(torch, value) if kind == "dtype" else None
+            if not isinstance(found, torch.dtype):
+                raise ValueError(f"{argument!r:.80} is not an argument")
+            return found
+
+        for name, function, args, kwargs in self._nodes:
+            keywords = {key: resolve(value) for key, value in kwargs.items()}
+            values[name] = function(*[resolve(one) for one in args], **keywords)
+            watch(values[name])
+        result: Tensor = values[self._output]
+        return result
+
+
+def record_graph(
+    network: Callable[[Tensor], Any], observations: Tensor
+) -> tuple[Document, dict[str, Tensor]]:
+    """Record a network.
+
+    Args:
+        network: a module, or a function of observations. If it returns several results, the first
+            is recorded. It is recorded on the CPU and in the mode of evaluation, and not changed.
+        observations: examples of what it takes. Shape `[3 or more, *shape]`.
+
+    Returns:
+        The graph as a JSON document, and the weights that it refers to.
+
+    Raises:
+        ValueError: if it cannot be recorded, as what it does depends on the batch's size or its
+            observations; or if it has operations that are not supported.
+        Exception: whatever the network itself raises for the observations.
+    """
+    module = copy.deepcopy(network) if isinstance(network, nn.Module) else _Function(network)
+    module = module.to("cpu").eval()
+    batch = torch.export.Dim("batch")  # type: ignore[no-untyped-call]
+    with torch.no_grad():
+        module(observations)  # what the network itself does not take, it says best
+    try:
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyTorch's about its own ways
+            program = torch.export.export(
+                module, (observations,), dynamic_shapes=({0: batch},), strict=False
+            ).run_decompositions({})
+    except Exception as error:  # the network's own code, and PyTorch's about it
+        raise ValueError(
+            f"this network cannot be recorded as a graph: {str(error).strip():.800}"
+        ) from error
+    document, weights = _written(program)
+    _compare(module, Graph(json.loads(json.dumps(document)), weights), observations)
+    return document, weights
+
+
+class _Function(nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function: Callable[[Tensor], Any]):
+        super().__init__()
+        self._function = function
+
+    def forward(self, observations: Tensor) -> Any:
+        return self._function(observations)
+
+
+def _written(program: Any) -> tuple[Document, dict[str, Tensor]]:
+    signature, graph = program.graph_signature, program.graph_module.graph
+    tensors = {**program.constants, **program.state_dict}
+    of_input = {
+        **signature.inputs_to_parameters,
+        **signature.inputs_to_buffers,
+        **signature.inputs_to_lifted_tensor_constants,
+    }
+    graph.eliminate_dead_code()
+    nodes: list[Document] = []
+    (seen,) = signature.user_inputs
+    weights: dict[str, Tensor] = {}
+    output: Any = None
+
+    def write(argument: Any) -> Any:
+        if isinstance(argument, torch.fx.Node):
+            name = of_input.get(argument.name)
+            if name is None:
+                return {"node": argument.name}
+            weights[name] = tensors[name].detach().clone().contiguous()
+            return {"weight": name}
+        if isinstance(argument, tuple | list):
+            return [write(one) for one in argument]
+        if isinstance(argument, torch.dtype):
+            return {"dtype": str(argument).removeprefix("torch.")}
+        if isinstance(argument, torch.device):
+            return {"device": 0}
+        if isinstance(argument, float) and not math.isfinite(argument):
+            return {"float": str(argument)}
+        if argument is None or isinstance(argument, bool | int | float | str):
+            return argument
+        raise ValueError(
+            f"this network cannot be recorded as a graph: an argument {argument!r:.80}"
+        )
+
+    for node in graph.nodes:
+        if node.op == "output":
+            output = node.args[0][0]
+        elif node.op == "call_function":
+            op = _op_name(node.target)
+            if op.split(".")[1].startswith(CHECKS):
+                continue
+            _function(op)
+            # Where numbers lie in memory is up to the device that runs the graph.
+            kept = {k: v for k, v in node.kwargs.items() if k not in ("layout", "memory_format")}
+            kept.pop("pin_memory", None)
+            kwargs = {key: write(value) for key, value in kept.items()}
+            nodes.append({"name": node.name, "op": op, "args": write(node.args), "kwargs": kwargs})
+    if not isinstance(output, torch.fx.Node) or output.name in of_input:
+        raise ValueError("this network cannot be recorded as a graph: its result is not computed")
+    return {"input": seen, "output": output.name, "nodes": nodes}, weights
+
+
+def _op_name(target: Any) -> str:
+    if isinstance(target, torch._ops.OpOverload):
+        return str(target)  # such as aten.linear.default
+    return f"python.{getattr(target, '__name__', target)}"
+
+
+def _function(op: Any) -> Callable[..., Any]:
+    """Return an operation by its name.
+
+    Raises:
+        ValueError: if it is not one of those that run here.
+    """
+    library, _, rest = str(op).partition(".")
+    name, _, overload = rest.partition(".")
+    if library == "python" and name in PYTHON:
+        return PYTHON[name]
+    if library == "aten" and name in ATEN:
+        if overload == "default":
+            name = RESHAPED.get(name, name)
+        packet = getattr(torch.ops.aten, name, None)
+        if packet is not None and overload in packet.overloads() and "out" not in overload:
+            function: Callable[..., Any] = getattr(packet, overload)
+            return function
+    raise ValueError(f"the graph of a network cannot have the operation {op!r:.80}")
+
+
+def _keywords(node: Document) -> Document:
+    """Return the keyword arguments of an operation, with a device if it makes a tensor."""
+    name = str(node["op"]).split(".")[1]
+    return {**node["kwargs"], "device": {"device": 0}} if name in CREATING else {**node["kwargs"]}
+
+
+def _compare(module: nn.Module, graph: Graph, observations: Tensor) -> None:
+    """Check that a graph computes what its network does, for batches of other sizes, too.
+
+    Raises:
+        ValueError: if it does not.
+    """
+    for batch in (observations, observations[:1], torch.cat([observations, observations])):
+        with torch.no_grad():
+            wanted, got = module(batch), graph(batch)
+        wanted = wanted[0] if isinstance(wanted, tuple | list) else wanted
+        if not torch.allclose(wanted, got, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
+            raise ValueError(
+                "this network cannot be recorded as a graph: for the same observations, the graph "
+                f"computed {got[0].tolist()!s:.200} and the network {wanted[0].tolist()!s:.200}"
+            )

@@ -1,0 +1,119 @@
+"""Export of networks to ONNX files, for other programs and for the agent `onnx`."""
+
+import io
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ludoteca.agents.alphazero import AlphaZeroAgent, load_pv_network
+from ludoteca.agents.dqn import DQNAgent, load_q_network
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.weights import find_weights, read_header
+from ludoteca.agents.registry import agent_params, split_agent
+from ludoteca.envs.files import write_whole
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.spec import parse_params
+from ludoteca.envs.targets import names_from
+
+LOADERS: dict[str, tuple[type, Any]] = {
+    "dqn": (DQNAgent, load_q_network),
+    "az": (AlphaZeroAgent, load_pv_network),
+}
+KEY, FORMAT = "ludoteca", "ludoteca-onnx"  # as in `ludoteca.agents.onnx`
+
+
+class Scaled(nn.Module):
+    """A network on planes as they are, with its outputs one by one."""
+
+    def __init__(self, network: nn.Module, scale: float, num_actions: int, with_value: bool):
+        super().__init__()
+        self.network, self.scale = network, scale
+        self.num_actions, self.with_value = num_actions, with_value
+
+    def forward(self, planes: Tensor) -> Any:
+        """Return Q values, or logits and values."""
+        outputs = self.network(planes * self.scale)
+        if not self.with_value:
+            return outputs
+        return outputs[:, : self.num_actions], outputs[:, self.num_actions]
+
+
+def export_onnx(agent: str, out: str | Path, game: str | Game | None = None) -> Path:
+    """Write the network of an agent as an ONNX file; return its path.
+
+    Its input `planes`, float32 `[B, planes, rows, columns]`, are those of `Encoder`: the position
+    as its mover's. Outputs are `q_values` `[B, actions]` (dqn), or `logits` `[B, actions]` and
+    `value` `[B]` (az). An agent `onnx:FILE` plays as `dqn:NETWORK` does, or the move of the highest
+    logit: a search is not part of the file, not even the look for moves that win at once which
+    `az:NETWORK,simulations=0` takes.
+
+    Args:
+        agent: spec string of an agent with a Q network or a policy-value network, such as
+            `"az:connect4"`.
+        out: the file, which must end in `.onnx`.
+        game: the game, by default the one that the network was trained for.
+
+    Raises:
+        ValueError: if the agent has no such network, or it does not fit the game.
+        FileNotFoundError: if there is no such network.
+        ImportError: if the packages onnx and onnxscript are missing.
+    """
+    out = Path(out)
+    if out.suffix != ".onnx":
+        raise ValueError(f"an ONNX file must end in .onnx, got {out}")
+    name, text = split_agent(agent)
+    if name not in LOADERS:
+        raise ValueError(
+            f"agent {name} cannot be exported to ONNX; those that can are {', '.join(LOADERS)}"
+        )
+    params = parse_params(agent, text, first="path", known=agent_params(name))
+    if "path" not in params:
+        raise ValueError(f"agent {name} needs path=..., got {agent!r}")
+    file = find_weights(params["path"], name)
+    if game is None:
+        with names_from(file):
+            game = make_game(read_header(file).about["game"])
+    made = make_game(game) if isinstance(game, str) else game
+    network, _ = LOADERS[name][1](made, file)
+    encoder = Encoder(made)
+    module = Scaled(network, encoder.scale, made.num_actions, name == "az").eval()
+    outputs = ["logits", "value"] if name == "az" else ["q_values"]
+    metadata = {"format": FORMAT, "game": made.spec, "view": "network", "agent": agent}
+    write_whole(out, _onnx_bytes(module, encoder.shape, outputs, json.dumps(metadata)))
+    return out
+
+
+def _onnx_bytes(
+    module: nn.Module, shape: tuple[int, int, int], outputs: list[str], about: str
+) -> bytes:
+    try:
+        import onnx
+        import onnxscript  # noqa: F401 - what torch.onnx needs
+    except ImportError as error:
+        raise ImportError(
+            'the export to ONNX needs onnx and onnxscript: pip install "ludoteca[onnx]"'
+        ) from error
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")
+        program = torch.onnx.export(
+            module,
+            (torch.zeros(2, *shape),),
+            dynamo=True,
+            verbose=False,
+            input_names=["planes"],
+            output_names=outputs,
+            dynamic_shapes={"planes": {0: torch.export.Dim("batch", min=1, max=1 << 20)}},
+        )
+    assert program is not None
+    model: Any = program.model_proto
+    entry = model.metadata_props.add()
+    entry.key, entry.value = KEY, about
+    onnx.checker.check_model(model)
+    content = io.BytesIO()
+    onnx.save_model(model, content)
+    return content.getvalue()

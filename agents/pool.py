@@ -1,0 +1,197 @@
+"""Opponent pool: past selves of a learning agent, and an agent that plays them, one for each game.
+
+Self-play against the latest copy alone can run in circles: what beats it may lose to what it has
+beaten before. So opponents are drawn from a pool of past selves (fictitious self-play, Heinrich,
+Lanctot and Silver, "Fictitious self-play in extensive-form games", 2015), the latest for a given
+share of the games (OpenAI, "Dota 2 with large scale deep reinforcement learning", 2019), or those
+more often that the learner wins fewer games against: prioritized fictitious self-play, PFSP
+(Vinyals et al., "Grandmaster level in StarCraft II using multi-agent reinforcement learning",
+2019).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice, integer, real
+
+FORGETTING = 0.5  # share of a result's weight that is left when another self joins
+
+
+@dataclass(eq=False)
+class Member:
+    """A member of a pool, and how the learner did against it.
+
+    Attributes:
+        name: what it is called, such as `"step_20000"`.
+        agent: plays its moves.
+        stays: whether it is never replaced.
+        games: weighted number of games against it: older ones count less.
+        points: of the learner in them; a win is worth 1, a draw a half.
+    """
+
+    name: str
+    agent: Agent
+    stays: bool = False
+    games: float = 0.0
+    points: float = 0.0
+
+    @property
+    def win_rate(self) -> float:
+        """Points per game of the learner, a win and a loss added: 0.5 before the first game."""
+        return (self.points + 1) / (self.games + 2)
+
+
+class OpponentPool:
+    """Past selves of a learning agent, drawn by chance; the oldest leaves when there are too many.
+
+    Attributes:
+        members: those that stay, then past selves from the oldest to the latest.
+    """
+
+    def __init__(
+        self,
+        size: int = 10,
+        *,
+        sampling: str = "uniform",
+        latest_share: float = 0.5,
+        power: float = 2.0,
+        stays: Mapping[str, Agent] | None = None,
+        seed: int = 0,
+    ):
+        """Make an empty pool.
+
+        Args:
+            size: number of past selves.
+            sampling: `"uniform"`, or `"prioritized"`: by `(1 - w) ** power`, w being the learner's
+                win rate against a member.
+            latest_share: share of the games that are against the latest self; the others are drawn
+                from all members, the latest among them.
+            power: see `sampling`.
+            stays: agents that are members from the start and are never replaced, by name.
+            seed: decides who is drawn.
+
+        Raises:
+            ValueError: if a parameter is out of range.
+        """
+        self.size = integer("size", size, 1, 10_000)
+        self.sampling = choice("sampling", sampling, ("uniform", "prioritized"))
+        self.latest_share = real("latest_share", latest_share, 0, 1)
+        self.power = real("power", power, 0, 100)
+        self.members = [Member(name, agent, True) for name, agent in (stays or {}).items()]
+        self.rng = np.random.default_rng(seed)
+
+    @property
+    def past(self) -> list[Member]:
+        """The members that can be replaced, from the oldest to the latest."""
+        return [member for member in self.members if not member.stays]
+
+    def add(self, name: str, agent: Agent) -> Member:
+        """Let another self join as the latest; the oldest leaves if there are more than `size`.
+
+        The learner has changed, so what it did against all members counts less from now on.
+        """
+        for member in self.members:
+            member.games *= FORGETTING
+            member.points *= FORGETTING
+        joined = Member(name, agent)
+        self.members.append(joined)
+        if len(past := self.past) > self.size:
+            self.members.remove(past[0])
+        return joined
+
+    def probabilities(self) -> NDArray[np.float64]:
+        """Return how probable each member is to be drawn. Shape `[len(members)]`.
+
+        Raises:
+            ValueError: if there are none.
+        """
+        if not self.members:
+            raise ValueError("the pool is empty: add a member before drawing from it")
+        weights = np.ones(len(self.members))
+        if self.sampling == "prioritized":
+            weights = (1 - np.array([one.win_rate for one in self.members])) ** self.power
+        weights /= weights.sum()
+        if self.past:
+            weights *= 1 - self.latest_share
+            weights[-1] += self.latest_share
+        probabilities: NDArray[np.float64] = weights
+        return probabilities
+
+    def draw(self, count: int) -> list[Member]:
+        """Return `count` members, drawn independently."""
+        drawn = self.rng.choice(len(self.members), count, p=self.probabilities())
+        return [self.members[k] for k in drawn]
+
+
+class PoolAgent(Agent):
+    """Plays each game, and each seat in it, as a member of a pool that is drawn when it begins.
+
+    A game in progress keeps its member, even if that leaves the pool. Who is drawn is up to the
+    pool's generator, not to the games' random streams.
+    """
+
+    def __init__(self, game: Game, pool: OpponentPool):
+        """Make the agent; several may share a pool, each for an environment of its own."""
+        super().__init__(game)
+        self.pool = pool
+        self._now: dict[int, list[Member]] = {}  # by lane: who plays each seat
+        self._before: dict[int, list[Member]] = {}  # in the game before that
+
+    def start(self, lanes: NDArray[np.int64]) -> None:
+        """Draw members for the games that begin in `lanes`."""
+        seats = self.game.num_players
+        drawn = self.pool.draw(len(lanes) * seats)
+        joining: dict[int, tuple[Agent, list[int]]] = {}
+        for k, lane in enumerate(lanes.tolist()):
+            if lane in self._now:
+                self._before[lane] = self._now[lane]
+            self._now[lane] = drawn[k * seats : (k + 1) * seats]
+            for agent in {id(one.agent): one.agent for one in self._now[lane]}.values():
+                joining.setdefault(id(agent), (agent, []))[1].append(lane)
+        for agent, begun in joining.values():
+            agent.start(np.array(begun, np.int64))
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Let each member choose for its games."""
+        rows: dict[int, tuple[Agent, list[int]]] = {}
+        for k, (lane, seat) in enumerate(zip(lanes.tolist(), seats.tolist(), strict=True)):
+            agent = self._now[lane][seat].agent
+            rows.setdefault(id(agent), (agent, []))[1].append(k)
+        actions = np.zeros(len(states), np.int64)
+        for agent, own in rows.values():
+            streams = rngs[own]
+            actions[own] = agent.act(states[own], seats[own], streams, lanes[own])
+            rngs[own] = streams
+        return actions
+
+    def record(self, lane: int, player: int, rewards: NDArray[Any], *, begun: bool = True) -> None:
+        """Count a finished game for the members that the learner met in it.
+
+        Args:
+            lane: where it was played.
+            player: the learner's seat.
+            rewards: of all players. Shape `[P]`.
+            begun: whether the next game has begun there, as it has after a same-step autoreset.
+        """
+        met = (self._before if begun else self._now)[lane]
+        for seat, member in enumerate(met):
+            if seat != player:
+                member.games += 1
+                member.points += (1 + float(np.sign(rewards[player] - rewards[seat]))) / 2
+
+    def prepare(self) -> None:
+        """Prepare all members."""
+        for member in self.pool.members:
+            member.agent.prepare()

@@ -1,0 +1,138 @@
+"""Registration of agents that are not the package's own: by code, and by entry points."""
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, overload
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.maker import check_maker
+from ludoteca.agents.registry import AGENTS, ALIASES, EXTENSIONS, add_agent, agent_source
+from ludoteca.envs.extensions import Extension, find_extensions, target_of, without_factory
+from ludoteca.envs.names import plain_name
+from ludoteca.envs.registration import register_faces
+from ludoteca.envs.registry import ALIASES as GAME_ALIASES
+from ludoteca.envs.registry import EXTENSIONS as GAME_EXTENSIONS
+from ludoteca.envs.registry import GAMES, add_game, game_name
+
+GROUP = "ludoteca.agents"  # of entry points
+Maker = TypeVar("Maker", bound=Callable[..., Agent])
+
+
+@overload
+def register_agent(maker: Maker, *, name: str | None = None) -> Maker: ...
+@overload
+def register_agent(maker: None = None, *, name: str | None = None) -> Callable[[Maker], Maker]: ...
+def register_agent(maker: Any = None, *, name: str | None = None) -> Any:
+    """Register an agent, for this process; also a decorator, with or without a name.
+
+    The agent is then known by its name in every place that takes a spec string: `make_agent`, the
+    command `ludoteca`, matches and tournaments, training, `opponent=` of the environments.
+    Registering the same class or function again, such as after an edit in a notebook, replaces it.
+
+        @ludoteca.register_agent
+        class PatientAgent(Agent):
+            def __init__(self, game: Game, depth: int = 3): ...
+
+        play_match("hex", ["patient:depth=4", "random"], games=100)
+
+    Args:
+        maker: a subclass of `Agent`, or a function that returns an agent. It is called with the
+            game and, by name, the parameters of the spec string. Their annotations say how values
+            are read; the first can be given without its name; those without a default are required.
+        name: what it is called; by default the name of the function, or of the class in small
+            letters without its ending `Agent`: `patient`.
+
+    Returns:
+        `maker`.
+
+    Raises:
+        TypeError: if it is neither a subclass of `Agent` nor a function.
+        ValueError: if its parameters are not as they must be, or the name is taken or has another
+            form.
+    """
+    if maker is None:
+        return lambda given: register_agent(given, name=name)
+    target = target_of(maker) or repr(maker)
+    check_maker(maker, target)
+    name = name_of(maker) if name is None else name
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise ValueError(
+            f"the name of an agent has lower-case letters, digits and underscores, got {name!r}"
+        )
+    if target.partition(":")[0] == name:
+        raise ValueError(
+            f"{target} cannot be registered as {name!r}, the name of its module: {name}:... would "
+            "mean both"
+        )
+    again = name in EXTENSIONS and not EXTENSIONS[name].package and AGENTS[name] == target
+    taken = {plain_name(one): one for one in [*ALIASES, *AGENTS] if not (again and one == name)}
+    if plain_name(name) in taken:
+        other = taken[plain_name(name)]
+        raise ValueError(
+            f"{target} cannot be registered as {name!r}: that is the agent {other} "
+            f"({agent_source(other)})"
+        )
+    add_agent(name, Extension(target, factory=maker))
+    return maker
+
+
+def register_entry_points() -> None:
+    """Register the agents that installed packages offer as entry points; none is imported.
+
+    A package that does it wrongly, or takes a name that is taken, gets a warning and is left out.
+    """
+    taken = {name: agent_source(name) for name in AGENTS} | dict.fromkeys(ALIASES, "ludoteca")
+    for name, extension in find_extensions(GROUP, taken):
+        add_agent(name, extension)
+
+
+class Registered(NamedTuple):
+    """What was registered by code in this process, for another process.
+
+    Attributes:
+        games: id, name and extension of each game.
+        aliases: other names of games, and the ids that they stand for.
+        agents: name and extension of each agent.
+    """
+
+    games: tuple[tuple[str, str, Extension], ...]
+    aliases: dict[str, str]
+    agents: tuple[tuple[str, Extension], ...]
+
+
+def registered_by_code() -> Registered:
+    """Return the games and agents that code of this process has registered; see `adopt`."""
+    games = tuple(
+        (id_, game_name(id_), without_factory(one))
+        for id_, one in GAME_EXTENSIONS.items()
+        if not one.package
+    )
+    ids = {id_ for id_, _, _ in games}
+    return Registered(
+        games,
+        {alias: id_ for alias, id_ in GAME_ALIASES.items() if id_ in ids},
+        tuple((name, without_factory(one)) for name, one in EXTENSIONS.items() if not one.package),
+    )
+
+
+def adopt(registered: Registered) -> None:
+    """Register what another process, this one's parent, has registered; nothing is imported yet.
+
+    What this process has registered itself stays as it is.
+    """
+    for id_, name, extension in registered.games:
+        if id_ not in GAMES:
+            add_game(id_, name, extension)
+            register_faces(id_)
+    GAME_ALIASES.update(registered.aliases)
+    for name, extension in registered.agents:
+        if name not in AGENTS:
+            add_agent(name, extension)
+
+
+def name_of(maker: Any) -> str:
+    """Return the name that an agent has by default, such as `"patient"` for `PatientAgent`."""
+    name = str(getattr(maker, "__name__", type(maker).__name__))
+    if isinstance(maker, type):
+        name = name.removesuffix("Agent") or name
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

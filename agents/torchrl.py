@@ -1,0 +1,177 @@
+"""Actors of TorchRL as agents: in memory, as opponents of their own training, and in files."""
+
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import DTypeLike
+
+from ludoteca.agents.torch_agent import TorchAgent, save_policy
+from ludoteca.envs.game import Game
+
+try:
+    from tensordict.nn import ProbabilisticTensorDictModule, TensorDictModule, TensorDictModuleBase
+    from torch import Tensor, nn
+    from torchrl.modules import QValueModule
+    from torchrl.modules.models.multiagent import MultiAgentNetBase
+except ImportError as error:
+    raise ImportError(
+        'ludoteca.agents.torchrl needs TorchRL: pip install "ludoteca[torchrl]"'
+    ) from error
+
+SCORES = {"logits": "logits", "action_value": "values", "probs": "probabilities"}
+MASKS = ("action_mask", "mask")
+Key = str | tuple[str, ...]
+
+
+class ActorNetwork(nn.Module):
+    """The network of an actor, as a function of the observations of players.
+
+    Attributes:
+        kind: what it returns, `"logits"`, `"values"` or `"probabilities"`.
+    """
+
+    def __init__(self, actor: TensorDictModuleBase, num_players: int):
+        """Find the network in an actor.
+
+        Args:
+            actor: such as a `ProbabilisticActor` with `MaskedCategorical`, a `QValueActor`, or a
+                `TensorDictModule`. It writes `"logits"`, `"action_value"` or `"probs"`, in a group
+                or not; networks in memory stay shared with it.
+            num_players: of the game. A network of a group (`("agents", "observation")`) has to be
+                the same for all players, and to show each only what is its own.
+
+        Raises:
+            ValueError: if there is no such network, or it needs more than observations.
+        """
+        super().__init__()
+        parts = []
+        out: Key | None = None
+        for part in _parts(actor):
+            if isinstance(part, ProbabilisticTensorDictModule | QValueModule):
+                break
+            if not isinstance(part, TensorDictModule):
+                raise ValueError(f"an actor cannot have a {type(part).__name__} before its scores")
+            parts.append(part)
+            out = next((key for key in part.out_keys if _leaf(key) in SCORES), None)
+            if out is not None:
+                break
+        if out is None:
+            raise ValueError(
+                f"the actor must write one of {', '.join(SCORES)} before it draws actions; its "
+                f"keys are {[key for part in parts for key in part.out_keys]}"
+            )
+        made = {key for part in parts for key in part.out_keys}
+        needed = [key for part in parts for key in part.in_keys if key not in made]
+        wanted = list(dict.fromkeys(needed))
+        if len(wanted) != 1 or _leaf(wanted[0]) in MASKS:
+            raise ValueError(f"a network must see observations only, and this one sees {wanted}")
+        self._parts, self._in, self._out = nn.ModuleList(parts), wanted[0], out
+        self.kind = SCORES[_leaf(out)]
+        shared = [one for one in self.modules() if isinstance(one, MultiAgentNetBase)]
+        for net in shared:
+            if net.centralized or not net.share_params:
+                raise ValueError(
+                    "an agent is one network that sees what its player sees: the actor needs "
+                    "share_params=True and centralized=False"
+                )
+        self._players = num_players if shared else 0
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Map observations `[K, *shape]` to scores `[K, num_actions]`."""
+        if self._players:
+            shape = (-1, self._players, *observations.shape[1:])
+            observations = observations.unsqueeze(1).expand(shape)
+        values: dict[Key, Any] = {self._in: observations}
+        for part in self._parts:
+            module: Any = part
+            made = module.module(*[values[key] for key in module.in_keys])
+            values |= zip(
+                module.out_keys, made if isinstance(made, tuple) else (made,), strict=False
+            )
+        scores: Tensor = values[self._out]
+        return scores[:, 0] if self._players else scores
+
+
+def agent_of_actor(
+    game: Game,
+    actor: TensorDictModuleBase,
+    *,
+    dtype: DTypeLike = "float32",
+    channels_last: bool = False,
+    flat: bool = False,
+    deterministic: bool = True,
+) -> TorchAgent:
+    """Return an agent that plays by an actor in memory, also while that learns.
+
+    Copy it (`copy.deepcopy`) for an opponent that stays as it is.
+
+    Args:
+        game: the game.
+        actor: see `ActorNetwork`.
+        dtype: of the observations that it takes.
+        channels_last: whether their shape is `(rows, columns, planes)`.
+        flat: whether they are flat (`TorchRLEnv(..., observation="flat")`).
+        deterministic: whether the best action is played, or one drawn from the policy.
+
+    Raises:
+        ValueError: see `ActorNetwork`.
+    """
+    network = ActorNetwork(actor, game.num_players)
+    return TorchAgent.from_network(
+        game,
+        network,
+        kind=network.kind,
+        dtype=dtype,
+        channels_last=channels_last,
+        flat=flat,
+        deterministic=deterministic,
+    )
+
+
+def save_actor(
+    path: str | Path,
+    game: Game,
+    actor: TensorDictModuleBase,
+    *,
+    dtype: DTypeLike = "float32",
+    channels_last: bool = False,
+    flat: bool = False,
+) -> Path:
+    """Write an actor to a file that the agent `torchrl:PATH` plays, and return its path.
+
+    Args:
+        path: the file; `.safetensors` is added if it has no suffix.
+        game: the game that it plays.
+        actor: see `ActorNetwork`.
+        dtype: of the observations that it takes.
+        channels_last: whether their shape is `(rows, columns, planes)`.
+        flat: whether they are flat.
+
+    Raises:
+        ValueError: if it does not fit the game, or cannot be recorded; see `ActorNetwork` and
+            `ludoteca.agents.torch_agent.save_policy`.
+        OSError: if the file cannot be written.
+    """
+    network = ActorNetwork(actor, game.num_players)
+    return save_policy(
+        path,
+        game,
+        network,
+        kind=network.kind,
+        dtype=dtype,
+        channels_last=channels_last,
+        flat=flat,
+        about={"library": "torchrl"},
+    )
+
+
+def _parts(actor: TensorDictModuleBase) -> list[TensorDictModuleBase]:
+    """Return the modules of an actor in the order in which they run."""
+    inner = getattr(actor, "module", None)
+    if isinstance(inner, nn.ModuleList):  # a sequence, probabilistic or not
+        return [part for one in inner for part in _parts(one)]
+    return [actor]
+
+
+def _leaf(key: Key) -> str:
+    return key if isinstance(key, str) else key[-1]

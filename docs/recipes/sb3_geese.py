@@ -1,0 +1,27 @@
+"""Stable-Baselines3 in Hungry Geese: one goose against three that are random, then its past."""
+
+import time
+
+import torch
+from sb3_contrib import MaskablePPO
+
+from ludoteca.agents.sb3 import SB3Agent
+from ludoteca.envs.adapters.sb3 import SB3VecEnv
+from ludoteca.evaluate.match import play_match
+from ludoteca.train.sb3 import SelfPlayCallback
+
+torch.set_num_threads(1)
+steps = 40 * 128 * 32
+envs = SB3VecEnv("HungryGeese-v0", 128, opponent="random", agent_seat="random", seed=0)
+model = MaskablePPO("MlpPolicy", envs, n_steps=32, batch_size=512, n_epochs=4, seed=0)
+
+start = time.perf_counter()
+model.learn(steps)
+seconds = time.perf_counter() - start
+
+# Three seats belong to past selves and to greedy geese, drawn for each game and seat.
+pool = SelfPlayCallback(every=20_000, size=5, stays=("greedy",))
+model.learn(steps // 2, callback=pool, reset_num_timesteps=False)
+goose = SB3Agent.from_model(envs.game, model)
+geese = play_match(envs.game, [goose, "random", "random", "random"], 400, seed=1)
+print(geese)

@@ -1,0 +1,146 @@
+"""Native games at their speed for OpenSpiel's agents that learn from many games at once (PPO)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from open_spiel.python.rl_environment import StepType, TimeStep
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.opponents import OpponentSpec
+from ludoteca.envs.vector import GameVectorEnv
+
+ONE_PLAYER = 1
+
+
+class VectorEnvironment:
+    """Games of one agent against opponents inside, with the face of OpenSpiel's `SyncVectorEnv`.
+
+    The agent is player 0 of each time step, whichever seat it has in the game: `info_state[0]` is
+    what it sees, float32 `[N]`, `legal_actions[0]` a list, and `rewards[0]` its reward.
+
+    Attributes:
+        num_players: 1, as the opponents are a part of the environment.
+    """
+
+    num_players = ONE_PLAYER
+
+    def __init__(
+        self,
+        game: Game | str,
+        num_envs: int,
+        *,
+        opponent: OpponentSpec | Sequence[OpponentSpec] = "random",
+        agent_seat: int | str = "random",
+        seed: int | None = None,
+        **params: Any,
+    ):
+        """Make the environment.
+
+        Args:
+            game: a game or its name.
+            num_envs: how many games are played side by side.
+            opponent: a spec string or agent for all other seats, or one for each of them.
+            agent_seat: the agent's seat, or `"random"`: drawn for each game.
+            seed: of game 0, `seed + i` of game i; by default they differ from run to run.
+            params: parameters of the game, if it is given by its name.
+
+        Raises:
+            ValueError: if a parameter is unknown or out of range.
+        """
+        self._env = GameVectorEnv(
+            game,
+            num_envs,
+            opponent=opponent,
+            agent_seat=agent_seat,
+            illegal_action="raise",
+            autoreset_mode="Disabled",
+            observation="flat",
+            dtype="float32",
+            **params,
+        )
+        self.game = self._env.game
+        self._observations, info = self._env.reset(seed=seed)
+        self._masks = info["action_mask"]
+        self._done = np.zeros(num_envs, np.bool_)
+        self._fresh = ~self._done  # games that have just begun
+        self._rewards = np.zeros(num_envs, np.float32)
+
+    def __len__(self) -> int:
+        return self._env.num_envs
+
+    def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
+        """Let other opponents play from now on, such as a copy of the agent: self-play."""
+        self._env.set_opponent(opponent)
+
+    def observation_spec(self) -> dict[str, Any]:
+        """Return the shapes of observations, as `rl_environment.Environment` does."""
+        return {
+            "info_state": (int(np.prod(self.game.observation_shape)),),
+            "legal_actions": (self.game.num_actions,),
+            "current_player": (),
+            "serialized_state": (),
+        }
+
+    def action_spec(self) -> dict[str, Any]:
+        """Return the range of actions, as `rl_environment.Environment` does."""
+        count = self.game.num_actions
+        return {"num_actions": count, "min": 0, "max": count - 1, "dtype": int}
+
+    def reset(self, envs_to_reset: Sequence[bool] | None = None) -> list[TimeStep]:
+        """Begin new games, in all environments or those that are marked; return all time steps."""
+        count = len(self)
+        chosen = np.ones(count, np.bool_) if envs_to_reset is None else np.array(envs_to_reset)
+        if chosen.shape != (count,) or chosen.dtype != np.bool_:
+            raise ValueError(f"envs_to_reset must be {count} booleans, got {envs_to_reset!r:.200}")
+        if chosen.any():
+            self._restart(chosen)
+        return [self._time_step(i) for i in range(count)]
+
+    def step(
+        self, step_outputs: Sequence[Any], reset_if_done: bool = False
+    ) -> tuple[list[TimeStep], list[list[float]], list[bool], list[TimeStep]]:
+        """Play the agent's actions and the answers to them.
+
+        Args:
+            step_outputs: one object per game with an integer `action`, as agents return them.
+            reset_if_done: whether games that end begin anew.
+
+        Returns:
+            The time steps (of the new games where some have begun), the rewards, whether games
+            have ended, and the time steps before any began anew.
+
+        Raises:
+            ValueError: if an action is illegal, or a game is over.
+        """
+        actions = np.array([output.action for output in step_outputs], np.int64)
+        self._observations, self._rewards, self._done, _, info = self._env.step(actions)
+        self._masks = info["action_mask"]
+        self._fresh = np.zeros(len(self), np.bool_)
+        before = [self._time_step(i) for i in range(len(self))]
+        rewards, done = [step.rewards for step in before], self._done.tolist()
+        if not (reset_if_done and any(done)):
+            return before, rewards, done, before
+        self._restart(self._done)
+        after = [self._time_step(i) if over else before[i] for i, over in enumerate(done)]
+        return after, rewards, done, before
+
+    def _restart(self, chosen: NDArray[np.bool_]) -> None:
+        self._observations, info = self._env.reset(options={"reset_mask": chosen})
+        self._masks, self._fresh = info["action_mask"], chosen
+        self._done = self._done & ~chosen
+
+    def _time_step(self, i: int) -> TimeStep:
+        """Return the time step of game i."""
+        observations = {
+            "info_state": [self._observations[i]],
+            "legal_actions": [self._masks[i].nonzero()[0].tolist()],
+            "current_player": 0,
+            "serialized_state": [],
+        }
+        if self._fresh[i]:
+            return TimeStep(observations, None, None, StepType.FIRST)
+        if self._done[i]:
+            return TimeStep(observations, [float(self._rewards[i])], [0.0], StepType.LAST)
+        return TimeStep(observations, [float(self._rewards[i])], [1.0], StepType.MID)

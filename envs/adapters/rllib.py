@@ -1,0 +1,401 @@
+"""Every game in RLlib (new API stack): several agents, or one against opponents at native speed.
+
+`register()` gives RLlib the environment `"ludoteca"`, and every game by its Gymnasium id::
+
+    register()
+    config = PPOConfig().environment("ludoteca", env_config={"game": "connect4"})
+
+Without an opponent it is a `MultiAgentEnv`, for policy mapping. With `"opponent"` in `env_config`,
+it is an environment of one agent; with `gym_env_vectorize_mode="vector_entry_point"` one that plays
+B games at once in compiled code. Observations are `{"observations": [N], "action_mask": [A]}` in
+float32, as RLlib's `ActionMaskingTorchRLModule` takes them, or `masked_module` here.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import DTypeLike, NDArray
+
+from ludoteca.envs.arguments import check_actions_of, check_options, check_seed
+from ludoteca.envs.game import Game
+from ludoteca.envs.lanes import Lanes
+from ludoteca.envs.observation import ObservationFormat
+from ludoteca.envs.opponents import OpponentSpec
+from ludoteca.envs.picture import Picture
+from ludoteca.envs.registry import GAMES
+from ludoteca.envs.single import GameEnv, as_action
+from ludoteca.envs.vector import GameVectorEnv, as_game, check_ready
+
+try:
+    from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+    from ray.rllib.env.multi_agent_env import MultiAgentEnv
+    from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+    from ray.tune.registry import register_env
+except ImportError as error:
+    raise ImportError(
+        'ludoteca.envs.adapters.rllib needs RLlib: pip install "ludoteca[rllib]"'
+    ) from error
+
+KEYS = ("observations", "action_mask")
+OBS = "obs"  # column of a batch
+FORMAT: dict[str, Any] = {
+    "observation": "flat_dict",
+    "dtype": "float32",
+    "keys": KEYS,
+    "mask_dtype": "float32",
+    "end_mask": "ones",
+}
+"""Keyword arguments of any environment of this package, for observations as RLlib takes them:
+`PettingZooEnv(connect4_v0.env(**FORMAT))`."""
+
+
+def register(name: str = "ludoteca") -> None:
+    """Register the games in RLlib, as `name` and by their ids, such as `"ludoteca/Hex-v0"`.
+
+    See `make_env` for `env_config`. An id needs no `"game"` there, and means one agent against
+    random opponents unless `"opponent"` says otherwise, as in `gymnasium.make`.
+    """
+    register_env(name, make_env)
+    for id_ in GAMES:
+        register_env(f"ludoteca/{id_}", partial(make_env, game=id_, opponent="random"))
+
+
+def make_env(
+    config: Mapping[str, Any],
+    game: Game | str | None = None,
+    opponent: OpponentSpec | Sequence[OpponentSpec] | None = None,
+) -> Any:
+    """Return the environment that an `env_config` describes; RLlib calls this.
+
+    Args:
+        config: `"game"`, a game or its name, and keyword arguments of the environment: of
+            `RLlibMultiAgentEnv`; or, with `"opponent"`, of `RLlibVectorEnv`, if RLlib asks for a
+            vector environment by `"num_envs"`, else of `GameEnv`, in `FORMAT` unless it says
+            otherwise.
+        game: the game, if `config` does not name one.
+        opponent: the opponent, if `config` has no `"opponent"`; None there means several agents.
+
+    Raises:
+        ValueError: if no game is named, a parameter is unknown or out of range, or a vector
+            environment is asked for without an opponent.
+    """
+    options: dict[str, Any] = {"opponent": opponent} | dict(config)
+    game = options.pop("game", game)
+    if game is None:
+        raise ValueError("env_config must name a game, such as {'game': 'connect4'}")
+    num_envs = options.pop("num_envs", None)
+    if options["opponent"] is None:
+        del options["opponent"]
+        if num_envs is not None:
+            raise ValueError(
+                "a vector environment trains one agent and needs an opponent in env_config, such "
+                "as {'game': 'connect4', 'opponent': 'random', 'agent_seat': 'random'}; for "
+                "several agents, leave gym_env_vectorize_mode out and configure multi_agent(...)"
+            )
+        return RLlibMultiAgentEnv(game, **options)
+    if num_envs is not None:
+        return RLlibVectorEnv(game, num_envs, **options)
+    return RLlibGameEnv(game, **_in_format(options))
+
+
+def masked_module(**model_config: Any) -> RLModuleSpec:
+    """Return a module with an action mask for PPO, for `rl_module(rl_module_spec=...)`.
+
+    Args:
+        model_config: fields of RLlib's `DefaultModelConfig`, such as `fcnet_hiddens=[256, 256]`.
+            With `conv_filters`, the environment must show `channels_last=True` planes.
+    """
+    return RLModuleSpec(module_class=MaskedModule, model_config=DefaultModelConfig(**model_config))
+
+
+class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
+    """RLlib's `ActionMaskingTorchRLModule` for any observations of this package that hold a mask.
+
+    Planes may have any key, type and shape: they are turned into float32, and flattened unless the
+    model has `conv_filters`. So also the environments work that are not in `FORMAT`, such as
+    `PettingZooEnv(connect4_v0.env())`.
+    """
+
+    def __init__(self, *, observation_space: Any = None, **arguments: Any):
+        """Make the module; RLlib calls this.
+
+        Raises:
+            ValueError: if observations hold no mask, or are not the planes that the model takes.
+        """
+        found = observation_space
+        keys = [] if not isinstance(found, spaces.Dict) else [k for k in found if k != KEYS[1]]
+        if len(keys) != 1 or KEYS[1] not in found.spaces:
+            raise ValueError(
+                f"masked_module needs observations of one player with an {KEYS[1]}: give the "
+                "environment observation='flat_dict'; for one agent give env_config an 'opponent', "
+                f"for several configure multi_agent(...); got {found}"
+            )
+        box, config = found[keys[0]], arguments.get("model_config") or {}
+        filters = config.get("conv_filters") if isinstance(config, dict) else config.conv_filters
+        shape = box.shape if filters else (int(np.prod(box.shape)),)
+        if filters and len(shape) != 3:
+            raise ValueError(
+                f"conv_filters need planes, got observations of shape {shape}: give the "
+                "environment observation='dict' and channels_last=True"
+            )
+        high = float(box.high.max())
+        planes = spaces.Box(0, high, shape, np.float32)
+        mask = spaces.Box(0, 1, found[KEYS[1]].shape, np.float32)
+        self._shape = shape
+        super().__init__(
+            observation_space=spaces.Dict({KEYS[0]: planes, KEYS[1]: mask}), **arguments
+        )
+
+    def _forward_train(self, batch: Any, **kwargs: Any) -> Any:
+        """Return the outputs for a loss, also where values have not been computed before."""
+        if isinstance(batch[OBS], Mapping):
+            batch[KEYS[1]], batch = self._preprocess_batch(batch)
+        return super()._forward_train(batch, **kwargs)
+
+    def _preprocess_batch(self, batch: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """Return the mask, and the batch, where planes as the network takes them replace both."""
+        seen = batch[OBS]
+        (key,) = (key for key in seen if key != KEYS[1])
+        batch[OBS] = seen[key].float().reshape(-1, *self._shape)
+        return seen[KEYS[1]].float(), batch
+
+
+class RLlibGameEnv(GameEnv):
+    """One game of one agent against opponents: a `GameEnv` that refuses to be several agents'."""
+
+    @property
+    def observation_spaces(self) -> Any:
+        """Raise a `TypeError`: RLlib asks for the spaces of several agents, and there is one."""
+        raise TypeError(
+            "an environment with an opponent has one agent: leave multi_agent(...) out of the "
+            "configuration, or 'opponent' out of env_config"
+        )
+
+
+class RLlibVectorEnv(GameVectorEnv):
+    """B games of one agent against opponents: a `GameVectorEnv` in RLlib's format.
+
+    `info` is empty, but for finished games `player`, the agent's seat: RLlib copies every entry of
+    it into a list for each game and step, which takes longer than the games do, and the masks are
+    in the observations.
+    """
+
+    def __init__(self, game: Game | str, num_envs: int = 1, **options: Any):
+        """Make the environment.
+
+        Args:
+            game: a game or its name.
+            num_envs: B, the number of games.
+            options: those of `GameVectorEnv`, in `FORMAT` unless they say otherwise.
+
+        Raises:
+            ValueError: if a parameter is unknown or out of range.
+        """
+        super().__init__(game, num_envs, **_in_format(options))
+
+    def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:
+        """Begin new games; see `GameVectorEnv.reset`."""
+        observations, _ = super().reset(**arguments)
+        return observations, {}
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Play one action per game; see `GameVectorEnv.step`."""
+        observations, rewards, terminated, truncated, info = super().step(actions)
+        ended = terminated.any()
+        told = {"player": info["player"], "_player": terminated.copy()} if ended else {}
+        return observations, rewards, terminated, truncated, told
+
+
+class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
+    """Any game as RLlib's `MultiAgentEnv`; agents are `player_0`, `player_1`, ...
+
+    In sequential games the player to move observes and acts. In simultaneous games all players do
+    that are still in the game, and leave with their last reward and observation. All rewards of a
+    step are paid, so that a loser gets -1 for an action that it chose before its opponent won:
+    RLlib adds it to the stream of the loser, as its last transition. No player's value is
+    estimated from the observation of another.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": ["human", "rgb_array", "ansi", "svg"],
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        game: Game | str,
+        *,
+        illegal_action: str = "lose",
+        observation: str = FORMAT["observation"],
+        dtype: DTypeLike = FORMAT["dtype"],
+        channels_last: bool = False,
+        keys: Sequence[str] | None = None,
+        mask_dtype: DTypeLike = FORMAT["mask_dtype"],
+        end_mask: str = FORMAT["end_mask"],
+        render_mode: str | None = None,
+        **params: Any,
+    ):
+        """Make the environment.
+
+        Args:
+            game: a game or its name.
+            illegal_action: see `ludoteca.envs.vector.GameVectorEnv`. RLlib's check of environments
+                samples actions without a mask: `"raise"` needs
+                `environment(disable_env_checking=True)`.
+            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
+            dtype: type of the planes.
+            channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
+            keys: keys of planes and mask in a dictionary; by default `KEYS`.
+            mask_dtype: `"int8"`, `"bool"` or `"float32"`.
+            end_mask: the mask of a finished game, `"zeros"` or `"ones"`.
+            render_mode: one of `metadata["render_modes"]`.
+            params: parameters of the game.
+
+        Raises:
+            ValueError: if a parameter is unknown or out of range.
+        """
+        self.game = as_game(game, params, RLlibMultiAgentEnv)
+        is_dict = observation in ("dict", "flat_dict")
+        keys = keys if keys is not None else KEYS if is_dict else ("observation", "action_mask")
+        self.format = ObservationFormat(
+            observation, dtype, channels_last, keys, mask_dtype, end_mask
+        )
+        self.lanes = Lanes(
+            self.game,
+            1,
+            illegal_action=illegal_action,
+            dtype=self.format.dtype,
+            channels_last=self.format.channels_last,
+            record=True,
+        )
+        self.render_mode = render_mode
+        self._picture = Picture(self.game, render_mode, self.metadata)
+        self.possible_agents = [f"player_{i}" for i in range(self.game.num_players)]
+        # RLlib's check takes only agents of this list, also those that have just left.
+        self.agents = self.possible_agents[:]
+        self.observation_spaces = {
+            agent: self.format.space(self.game) for agent in self.possible_agents
+        }
+        self.action_spaces: dict[str, spaces.Space[Any]] = {
+            agent: spaces.Discrete(self.game.num_actions) for agent in self.possible_agents
+        }
+        self.observation_space = spaces.Dict(self.observation_spaces)
+        self.action_space = spaces.Dict(self.action_spaces)
+        self._actions = np.zeros((1, self.lanes.width), np.int64)
+        self._acting: list[int] = []  # the players whose actions the next step takes
+        self._ready = False
+        super().__init__()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Begin a new game; a seed determines it, and all that follow without one.
+
+        Returns:
+            The observations of the players to act, by agent, and an empty dictionary of infos.
+        """
+        check_options(options)
+        if seed is None and not self._ready:
+            seed = int(np.random.default_rng().integers(2**62))
+        self.lanes.reset([None if seed is None else check_seed(seed)])
+        self._ready = True
+        self._acting = self._to_act()
+        if self.render_mode == "human":
+            self.render()
+        return self._observations(self._acting), {}
+
+    def step(
+        self, action_dict: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
+        """Play the actions of the players that have observed the position.
+
+        Returns:
+            By agent: observations of the players to act, and of those that the step has put out of
+            the game; rewards; whether they are out, and with the key `"__all__"` whether all are;
+            whether they are truncated, which they never are; and infos, which are empty.
+
+        Raises:
+            ValueError: if no game is on, if an action is missing or not an integer, or if one is
+                illegal and `illegal_action="raise"`. Nothing has then changed.
+        """
+        check_ready(self._ready, "step")
+        if not self._acting:
+            raise ValueError("the game is over: call reset")
+        names = [self.possible_agents[seat] for seat in self._acting]
+        check_actions_of(names, action_dict)
+        missing = [name for name in names if name not in action_dict]
+        if missing:
+            raise ValueError(f"expected actions of {names}, got those of {list(action_dict)}")
+        played = [as_action(action_dict[name]) for name in names]
+        self._actions[:] = 0
+        for seat, action in zip(self._acting, played, strict=True):
+            self._actions[0, seat if self.game.simultaneous else 0] = action
+        self.lanes.step(self._actions)
+        paid, over = self.lanes.lanes["rewards"][0].tolist(), bool(self.lanes.lanes["over"][0])
+        if self.render_mode == "human":
+            self.render()
+        before, self._acting = self._acting, [] if over else self._to_act()
+        if self.game.simultaneous:
+            in_game, seen = before, before
+            out = [seat for seat in before if seat not in self._acting]
+        else:
+            in_game = list(range(self.game.num_players))
+            out = in_game if over else []
+            seen = in_game if over else self._acting
+        rewards = {self.possible_agents[seat]: paid[seat] for seat in in_game}
+        terminations = {self.possible_agents[seat]: seat in out for seat in in_game}
+        truncations = dict.fromkeys(terminations, False)
+        ended = {"__all__": not self._acting}
+        return (
+            self._observations(seen), rewards, terminations | ended,
+            truncations | {"__all__": False}, {},
+        )  # fmt: skip
+
+    def render(self) -> Any:
+        """Return a picture or text of the position, or show it in a window (`"human"`).
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        check_ready(self._ready, "render")
+        last = [] if self.game.simultaneous else self.lanes.actions_of(0)[-1:]
+        return self._picture.show(self.lanes.states.view(np.recarray)[0], last)
+
+    def close(self) -> None:
+        """Close the window."""
+        self._picture.close()
+
+    def _to_act(self) -> list[int]:
+        """Return the players that act next."""
+        if not self.game.simultaneous:
+            return [int(self.lanes.lanes["mover"][0])]
+        return [int(seat) for seat in np.flatnonzero(self.lanes.masks[0].any(axis=1))]
+
+    def _observations(self, seats: list[int]) -> dict[str, Any]:
+        """Return what players observe, by agent."""
+        masks = self.format.masks(self.lanes.masks[0].copy())
+        if self.game.simultaneous:
+            planes = self.lanes.observations[0]
+            seen = [(planes[seat], masks[seat]) for seat in seats]
+        elif len(seats) == 1:
+            seen = [(self.lanes.observations[0, 0], masks[0])]
+        else:  # the end of a game, where nobody acts any more
+            seen = [(self.lanes.view_of(seat)[0], masks[0].copy()) for seat in seats]
+        return {
+            self.possible_agents[seat]: self.format.apply(*one)
+            for seat, one in zip(seats, seen, strict=True)
+        }
+
+
+def _in_format(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options of an environment, those of `FORMAT` included that they leave open."""
+    made = FORMAT | options
+    if made["observation"] not in ("dict", "flat_dict") and "keys" not in options:
+        del made["keys"]
+    return made

@@ -1,0 +1,331 @@
+"""Every game as Tianshou's own vector environment, over the native lanes.
+
+Observations are batches `{"obs": planes, "mask": legal actions}`, as Tianshou's masked algorithms
+(`DiscreteQLearningPolicy` and others) expect them::
+
+    env = TianshouVecEnv("connect4", 64, opponent="random", agent_seat="random", seed=0)
+    collector = Collector(algorithm, env, VectorReplayBuffer(64_000, 64), exploration_noise=True)
+
+Tianshou learns for one player; to play against itself, a policy becomes its own opponent:
+`env.set_opponent(agent)`. Its multi-agent algorithms take PettingZoo's environments of the games.
+
+Its DQN leaves out illegal actions by itself. Its policy gradients (PPO, A2C) know no masks:
+`MaskedActor` is an actor that does, and `PlanesNet` shows any network the planes only.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import DTypeLike, NDArray
+
+from ludoteca.envs.arguments import check_render_mode, check_seed
+from ludoteca.envs.game import Game
+from ludoteca.envs.lane import DISABLED
+from ludoteca.envs.lanes import Lanes
+from ludoteca.envs.observation import ObservationFormat
+from ludoteca.envs.opponents import OpponentSpec
+from ludoteca.envs.params import choice, integer
+from ludoteca.envs.subset import step_subset
+from ludoteca.envs.vector import as_game
+
+try:
+    import torch
+    from tianshou.data import Batch
+    from tianshou.env import BaseVectorEnv
+    from tianshou.utils.net.common import ActionReprNetWithVectorOutput
+    from tianshou.utils.net.discrete import DiscreteActor
+except ImportError as error:
+    raise ImportError(
+        'ludoteca.envs.adapters.tianshou needs Tianshou: pip install "ludoteca[tianshou]"'
+    ) from error
+
+KEYS = ("obs", "mask")
+
+
+class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
+    """B games against opponents, for Tianshou's collectors.
+
+    The reward is the agent's, a loser's -1 included. Masks are bool `[A]`, all true once a game is
+    over. Any of the games can be stepped or reset. Infos are empty: for those that are not,
+    Tianshou needs more time than for all else in collecting.
+    """
+
+    def __init__(
+        self,
+        game: Game | str,
+        num_envs: int = 1,
+        *,
+        opponent: OpponentSpec | Sequence[OpponentSpec] = "random",
+        agent_seat: int | str = 0,
+        illegal_action: str = "lose",
+        num_threads: int = 1,
+        observation: str = "planes",
+        dtype: DTypeLike = "float32",
+        channels_last: bool = False,
+        render_mode: str | None = None,
+        seed: int | None = None,
+        **params: Any,
+    ):
+        """Make the environment.
+
+        Args:
+            game: a game or its name.
+            num_envs: B, the number of games.
+            opponent: a spec string or agent for all other seats, or one for each of them.
+            agent_seat: the agent's seat, or `"random"`: drawn for each game.
+            illegal_action: see `ludoteca.envs.vector.GameVectorEnv`.
+            num_threads: threads that share the work; worth it from some 1000 games on.
+            observation: `"planes"`, or `"flat"`: all numbers in one axis.
+            dtype: type of the observations.
+            channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
+            render_mode: `"rgb_array"`, `"ansi"` or `"svg"`: what `render` returns, per game.
+            seed: as by calling `seed`.
+            params: parameters of the game.
+
+        Raises:
+            TypeError: if a keyword is unknown.
+            ValueError: if a parameter is out of range, or `opponent` is None.
+        """
+        # Tianshou's own constructor makes one worker for each environment; there are none here.
+        self.game = as_game(game, params, TianshouVecEnv.__init__)
+        if opponent is None:
+            raise ValueError(
+                "Tianshou's collectors need opponent=..., such as 'random'; for self-play, call "
+                "set_opponent(agent), or use Tianshou's PettingZooEnv"
+            )
+        self.env_num = self.wait_num = integer("num_envs", num_envs, 1, 2**31 - 1)
+        kind = choice("observation", observation, ("planes", "flat"))
+        self.format = ObservationFormat(
+            f"{kind}_dict" if kind == "flat" else "dict", dtype, channels_last, KEYS, "bool", "ones"
+        )
+        self.lanes = Lanes(
+            self.game,
+            self.env_num,
+            opponent=opponent,
+            agent_seat=agent_seat,
+            illegal_action=illegal_action,
+            autoreset=DISABLED,
+            num_threads=num_threads,
+            dtype=self.format.dtype,
+            channels_last=self.format.channels_last,
+        )
+        self._render_mode = check_render_mode(render_mode, ["rgb_array", "ansi", "svg"])
+        self.is_async, self.is_closed, self.timeout = False, False, None
+        self.ready_id, self.waiting_id = list(range(self.env_num)), []
+        self._attributes: dict[str, Any] = {
+            "observation_space": self.format.space(self.game),
+            "action_space": spaces.Discrete(self.game.num_actions),
+            "metadata": {"render_modes": ["rgb_array", "ansi", "svg"], "render_fps": 2},
+            "reward_range": (-1.0, 1.0),
+            "spec": None,
+        }
+        self._seeds: list[int | None] = [None] * self.env_num
+        self._begun = False
+        if seed is not None:
+            self.seed(seed)
+
+    def reset(self, env_id: Any = None, **kwargs: Any) -> tuple[Any, NDArray[Any]]:
+        """Begin new games.
+
+        Args:
+            env_id: which of them, a number or several; None: all.
+            kwargs: `seed`: as by calling `seed` before. Other options of Gymnasium's `reset` are
+                taken and have no effect.
+
+        Returns:
+            A `Batch` of observations, and an empty dictionary for each of these games.
+        """
+        self._assert_is_not_closed()
+        ids = self._indices(env_id)
+        if kwargs.get("seed") is not None:
+            self.seed(kwargs["seed"])
+        if not self._begun:
+            if len(ids) < self.env_num:
+                raise ValueError("the first reset must be of all games")
+            if self._seeds[0] is None:
+                self.seed(int(np.random.default_rng().integers(2**62)))
+        which = np.zeros(self.env_num, np.bool_)
+        which[ids] = True
+        self.lanes.reset(self._seeds, which)
+        for i in ids.tolist():
+            self._seeds[i] = None
+        self._begun = True
+        return self._observations(self.lanes.outcome().masks, ids), self._infos(ids)
+
+    def step(
+        self, action: Any, id: Any = None
+    ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], NDArray[Any]]:
+        """Play one action in each of some games, and the opponents' answers.
+
+        Args:
+            action: integers of shape `[K]`.
+            id: the K games; None: all.
+
+        Raises:
+            ValueError: if actions have another form, if a game is over, or if an action is illegal
+                and `illegal_action="raise"`. Nothing has then changed.
+        """
+        self._assert_is_not_closed()
+        ids = self._indices(id)
+        given = np.asarray(action)
+        if given.shape != ids.shape or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions must be integers of shape {ids.shape}, "
+                f"got {given.dtype} of shape {given.shape}"
+            )
+        if not self._begun:
+            raise ValueError("call reset before step")
+        actions, lanes = given.astype(np.int64)[:, None], self.lanes
+        if np.array_equal(ids, np.arange(self.env_num)):
+            outcome = lanes.new_outcome()
+            lanes.step(actions, outcome)
+        else:
+            step_subset(lanes, ids, actions)
+            outcome = lanes.outcome()
+        truncated = np.zeros(len(ids), np.bool_)
+        observations = self._observations(outcome.masks, ids)
+        rewards, terminated = outcome.reward[ids], outcome.terminated[ids]
+        return observations, rewards, terminated, truncated, self._infos(ids)
+
+    def seed(self, seed: Any = None) -> list[Any]:
+        """Seed game i with `seed + i`, or with the i-th of several, at its next reset.
+
+        Raises:
+            ValueError: if it is not an integer from 0 on, or not one for each game.
+        """
+        if seed is None:
+            self._seeds = [None] * self.env_num
+        elif isinstance(seed, int | np.integer):
+            first = check_seed(seed)
+            self._seeds = [first + i for i in range(self.env_num)]
+        else:
+            self._seeds = [None if one is None else check_seed(one) for one in seed]
+            if len(self._seeds) != self.env_num:
+                given = len(self._seeds)
+                self._seeds = [None] * self.env_num
+                raise ValueError(f"expected {self.env_num} seeds, one per game, got {given}")
+        return list(self._seeds)
+
+    def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
+        """Let others play from now on; the games continue from where they are.
+
+        Args:
+            opponent: as when the environment is made.
+
+        Raises:
+            ValueError: if there is not one for each other seat.
+            TypeError: if something is neither a spec string nor an agent.
+        """
+        self.lanes.set_opponent(opponent)
+
+    def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
+        """Return an attribute once per chosen game; all share this object's attributes."""
+        self._assert_is_not_closed()
+        value = self._attributes[key] if key in self._attributes else getattr(self, key)
+        return [value for _ in self._indices(id)]
+
+    def set_env_attr(self, key: str, value: Any, id: Any = None) -> None:
+        """Set an attribute, which all games share.
+
+        Raises:
+            ValueError: if it is to be set for some games only.
+        """
+        self._assert_is_not_closed()
+        if len(set(self._indices(id).tolist())) < self.env_num:
+            raise ValueError(f"all games share {key!r}: it cannot be set in {id} only")
+        if key in self._attributes:
+            self._attributes[key] = value
+        else:
+            setattr(self, key, value)
+
+    def render(self, **kwargs: Any) -> list[Any]:
+        """Return a picture or text per game, as `render_mode` says; without one, None."""
+        self._assert_is_not_closed()
+        if self._render_mode is None:
+            return [None] * self.env_num
+        if not self._begun:
+            raise ValueError("call reset before render")
+        from ludoteca.envs.render import render
+
+        records = self.lanes.states.view(np.recarray)
+        return [render(self.game, s, self._render_mode) for s in records]
+
+    def close(self) -> None:
+        """End the threads."""
+        self._assert_is_not_closed()
+        self.lanes.close()
+        self.is_closed = True
+
+    def _indices(self, given: Any) -> NDArray[np.int64]:
+        ids = np.arange(self.env_num) if given is None else np.atleast_1d(np.asarray(given))
+        inside = ids.dtype.kind in "iu" and ((ids >= 0) & (ids < self.env_num)).all()
+        if not inside or ids.ndim != 1 or len(np.unique(ids)) < len(ids):
+            raise ValueError(
+                f"games are numbered from 0 to {self.env_num - 1}, each given once; got {given!r}"
+            )
+        return ids.astype(np.int64)
+
+    def _observations(self, masks: NDArray[np.int8], ids: NDArray[np.int64]) -> Any:
+        shown = self.format.planes(self.lanes.observations[:, 0])
+        # Tianshou writes into what it is given.
+        return Batch(obs=shown[ids], mask=self.format.masks(masks[:, 0])[ids])
+
+    def _infos(self, ids: NDArray[np.int64]) -> NDArray[Any]:
+        return np.array([{} for _ in ids], dtype=object)
+
+
+class PlanesNet(ActionReprNetWithVectorOutput[Any]):  # type: ignore[misc]
+    """A network as Tianshou's actors and critics take them, which sees the planes only."""
+
+    def __init__(self, network: torch.nn.Module, output_dim: int):
+        """Wrap a network.
+
+        Args:
+            network: maps planes, float32 `[K, *shape]`, to features `[K, output_dim]`.
+            output_dim: how many.
+        """
+        super().__init__(output_dim)
+        self.network = network
+
+    def forward(
+        self, obs: Any, state: Any = None, info: dict[str, Any] | None = None
+    ) -> tuple[torch.Tensor, Any]:
+        """Return the features of observations, `Batch` or planes, and the state as it is."""
+        planes = getattr(obs, KEYS[0], obs)
+        return self.network(_as_tensor(planes, self).float()), state
+
+
+class MaskedActor(DiscreteActor):  # type: ignore[misc]
+    """An actor whose logits are the lowest number for illegal actions.
+
+    For `DiscreteActorPolicy` with its usual `dist_fn`, which makes a distribution of logits. Made
+    from planes alone, without a mask, logits are those of the network.
+    """
+
+    def __init__(self, *, preprocess_net: Any, action_shape: Any, hidden_sizes: Sequence[int] = ()):
+        """Make the actor; see `DiscreteActor` for the arguments."""
+        super().__init__(
+            preprocess_net=preprocess_net,
+            action_shape=action_shape,
+            hidden_sizes=hidden_sizes,
+            softmax_output=False,
+        )
+
+    def forward(
+        self, obs: Any, state: Any = None, info: dict[str, Any] | None = None
+    ) -> tuple[torch.Tensor, Any]:
+        """Return the logits of all actions, `[K, num_actions]`, and the state."""
+        logits, state = super().forward(obs, state, info)
+        mask = getattr(obs, KEYS[1], None)
+        if mask is None or isinstance(obs, torch.Tensor):
+            return logits, state
+        illegal = ~_as_tensor(mask, self).bool()
+        # Minus infinity would be NaN in the entropy, which multiplies it by a probability of 0.
+        return logits.masked_fill(illegal, torch.finfo(logits.dtype).min), state
+
+
+def _as_tensor(array: Any, module: torch.nn.Module) -> torch.Tensor:
+    device = next((one.device for one in module.parameters()), None)
+    return torch.as_tensor(array, device=device)

@@ -1,0 +1,393 @@
+"""The contract of `Game`: checks that a game's kernels and data keep it.
+
+`ludoteca.testing.check_game` runs all of them, with those of the environments.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.batch import make_turn, seat_count
+from ludoteca.envs.game import Game
+from ludoteca.envs.symmetry import Symmetry
+from ludoteca.envs.trace import RANDOM, Trace, record
+
+
+class ContractError(AssertionError):
+    """A game does not keep the contract of `Game`; the message says where, and how to get there."""
+
+
+def require(condition: Any, message: str) -> None:
+    """Raise a `ContractError` unless a condition holds."""
+    if not condition:
+        raise ContractError(message)
+
+
+def play_game(game: Game, prefix: Sequence[int], seed: int) -> Iterator[tuple[Any, int]]:
+    """Yield the position (the same record, changed in place) and the ply, from start to end.
+
+    Kernels run as plain Python.
+
+    Args:
+        game: the game.
+        prefix: joint action number `prefix[t]` (modulo how many there are) is played at ply t, and
+            random ones after the prefix.
+        seed: of the game and of the random actions.
+
+    Raises:
+        ContractError: if the game is longer than `max_plies`.
+    """
+    list_actions, choose, play = make_turn(game)
+    seats = seat_count(game)
+    out, counts = np.zeros((seats, game.num_actions), np.int16), np.zeros(seats, np.int16)
+    chosen = np.zeros(seats, np.int16)
+    rng = np.random.default_rng(seed)
+    s = game.new(seed)
+    ply = 0
+    with np.errstate(over="ignore"):
+        while True:
+            yield s, ply
+            n = list_actions(s, out, counts)
+            if n == 0:
+                return
+            require(
+                ply < game.max_plies,
+                f"max_plies of {game.spec} is {game.max_plies}, but after so many the game goes on",
+            )
+            k = prefix[ply] if ply < len(prefix) else int(rng.integers(2**32))
+            choose(out, counts, k % n, chosen)
+            play(s, chosen)
+            ply += 1
+
+
+def check_play(
+    game: Game, prefix: Sequence[int] = (), seed: int = 0, zero_sum: bool = True
+) -> None:
+    """Play one game, see `play_game`, and check its positions; see `check_position`.
+
+    Raises:
+        ContractError: with the seed and the ply.
+    """
+    plies, every = 0, 1 + game.max_plies // 60  # not every position of long games, for speed
+    try:
+        for s, plies in play_game(game, prefix, seed):
+            if not plies % every or game.is_terminal(s):
+                check_position(game, s, zero_sum)
+        require(game.is_terminal(s), "nobody has a legal action, but is_terminal is False")
+    except ContractError as error:
+        after = f"ply {plies} of a random game, check_play(game, {list(prefix)}, seed={seed})"
+        raise ContractError(f"{game.spec}, at {after}: {error}") from None
+
+
+def check_position(game: Game, s: Any, zero_sum: bool = True) -> None:
+    """Check everything that is asked of a position that play has led to.
+
+    Raises:
+        ContractError: if something is not as it must be.
+    """
+    before = s.copy()
+    check_actions(game, s)
+    check_returns(game, s, zero_sum)
+    check_observations(game, s)
+    problem = game.check(s)
+    require(problem == "", f"check says of a position of play: {problem!r}")
+    for name in s.dtype.names:
+        same = s[name].tobytes() == before[name].tobytes()
+        require(same, f"looking at a position changes its field {name}")
+
+
+def check_actions(game: Game, s: Any) -> None:
+    """Check who is to move, and the lists of legal actions."""
+    out = np.full(game.num_actions, -1, np.int16)
+    over = game.is_terminal(s)
+    require(type(over) is bool, f"is_terminal must return a bool, got {over!r}")
+    if game.simultaneous:
+        assert game.is_active is not None
+        active = [game.is_active(s, p) for p in range(game.num_players)]
+        require(any(active) != over, f"is_terminal is {over}, and the active players are {active}")
+        numbers = [(game.legal_actions(s, p, out), p) for p in range(game.num_players)]
+        require(
+            [n > 0 for n, _ in numbers] == active,
+            f"active are {active}, but {[n for n, _ in numbers]} actions are legal",
+        )
+        listed = [out[: game.legal_actions(s, p, out)].copy() for _, p in numbers]
+    else:
+        assert game.player is not None
+        mover = game.player(s)
+        require(
+            0 <= mover < game.num_players,
+            f"player must be from 0 to {game.num_players - 1}, got {mover}",
+        )
+        n = game.legal_actions(s, out)
+        require((n == 0) == over, f"is_terminal is {over}, but {n} actions are legal")
+        listed = [out[:n]]
+    for legal in listed:
+        require((np.diff(legal) > 0).all(), f"legal actions must ascend, got {legal.tolist()}")
+        inside = ((legal >= 0) & (legal < game.num_actions)).all()
+        require(inside, f"actions are 0 to {game.num_actions - 1}, got {legal.tolist()}")
+
+
+def check_returns(game: Game, s: Any, zero_sum: bool = True) -> None:
+    """Check the returns of a position.
+
+    Args:
+        game: the game.
+        s: a position.
+        zero_sum: whether the returns of a finished game must add up to 0.
+    """
+    scores = np.full(game.num_players, 7.0)
+    game.returns(s, scores)
+    given = scores.tolist()
+    require(
+        (np.abs(scores) <= 1).all(), f"returns must write numbers in [-1, 1] for all, got {given}"
+    )
+    if game.is_terminal(s):
+        balanced = not zero_sum or abs(scores.sum()) < 1e-9
+        require(balanced, f"the returns of a finished game must add up to 0, got {given}")
+    elif not game.simultaneous:
+        require((scores == 0).all(), f"returns must be 0 before the end, got {given}")
+
+
+def check_observations(game: Game, s: Any) -> None:
+    """Check what each player sees, in two types of numbers and two orders in memory."""
+    planes, rows, columns = game.observation_shape
+    for p in range(game.num_players):
+        seen = np.zeros(game.observation_shape, np.int8)
+        game.observe(s, p, seen)
+        low, high = int(seen.min()), int(seen.max())
+        require(
+            low >= 0 and high <= game.observation_high,
+            f"observations are 0 to {game.observation_high}, player {p} sees {low} to {high}",
+        )
+        other = np.zeros((rows, columns, planes), np.float32)
+        game.observe(s, p, other.transpose(2, 0, 1))
+        require(
+            np.array_equal(other.transpose(2, 0, 1), seen),
+            f"player {p} sees something else when asked again with another type of numbers",
+        )
+
+
+def check_init(game: Game, prefix: Sequence[int] = (), seed: int = 0) -> None:
+    """Check that `init` overwrites everything but the settings, whatever the record held."""
+    *_, (used, _) = play_game(game, prefix, seed)
+    fresh = game.new(seed)
+    garbage = np.frombuffer(b"\x55" * game.state.itemsize, game.state).view(np.recarray)[0].copy()
+    for name in game.settings:
+        garbage[name] = fresh[name]
+    for what, s in (("that was played", used), ("with anything in it", garbage)):
+        with np.errstate(over="ignore"):
+            game.init(s, seed)
+        for name in game.state.names or ():
+            require(
+                np.array_equal(s[name], fresh[name]),
+                f"{game.spec}: init must overwrite a record {what}, and leaves its field {name} at "
+                f"{s[name].tolist()}, where a fresh record has {fresh[name].tolist()}",
+            )
+
+
+def check_copy(game: Game, seed: int = 0, moment: float = 0.5) -> None:
+    """Check that a copied position has the same future: all that it depends on is in the record.
+
+    Args:
+        game: the game.
+        seed: of a random game.
+        moment: when in the game the copy is made, 0 to 1.
+    """
+    trace = record(game, 1, seed=seed, interpreted=True)
+    plies = int(trace.plies[0])
+    copied_at = int(moment * plies)
+    s = trace.positions[0, copied_at : copied_at + 1].copy().view(np.recarray)[0]
+    play = make_turn(game)[2]
+    for t in range(copied_at, plies):
+        with np.errstate(over="ignore"):
+            play(s, trace.actions[0, t])
+        where = f"{game.spec}, seed {seed}: a copy of ply {copied_at} differs at ply {t + 1}"
+        require_same_fields(s, trace.positions[0, t + 1], where)
+
+
+def require_same_fields(a: Any, b: Any, where: str) -> None:
+    """Compare states bit for bit, except for the padding between fields, which copies may lose."""
+    for name in a.dtype.names:
+        require(a[name].tobytes() == b[name].tobytes(), f"{where}, in its field {name}")
+
+
+def require_same(a: Trace, b: Trace, where: str) -> None:
+    """Compare all arrays bit for bit, positions and their random state included."""
+    for name in sorted(set(Trace.__dataclass_fields__) - {"positions"}):
+        same = getattr(a, name).tobytes() == getattr(b, name).tobytes()
+        require(same, f"{where}, in {name}")
+    require_same_fields(a.positions, b.positions, where)
+
+
+def given_actions(trace: Trace) -> Any:
+    """Return the recorded actions, with RANDOM after the end of each game."""
+    after = np.arange(trace.actions.shape[1]) >= trace.plies[:, None]
+    return np.where(after[:, :, None], RANDOM, trace.actions)
+
+
+def check_repeats(game: Game, games: int = 3, seed: int = 3, interpreted: bool = True) -> None:
+    """Check that the same seed and the same actions make the same game, with the same result."""
+    trace = record(game, games, seed=seed, interpreted=interpreted)
+    for again in (None, given_actions(trace)):
+        require_same(
+            trace,
+            record(game, games, seed=seed, actions=again, interpreted=interpreted),
+            f"{game.spec} is not deterministic: games of seed {seed} played twice differ",
+        )
+
+
+def check_compiled(game: Game, seed: int = 3) -> None:
+    """Check that compiled kernels do what they do in plain Python."""
+    games = 3 if game.max_plies > 100 else 10
+    require_same(
+        record(game, games, seed=seed),
+        record(game, games, seed=seed, interpreted=True),
+        f"{game.spec}: compiled, the game of seed {seed} differs from plain Python",
+    )
+
+
+def check_ends(game: Game, games: int = 200, seed: int = 11, zero_sum: bool = True) -> None:
+    """Check the ends of many compiled games: in time, once, without actions, of sum zero."""
+    trace = record(game, games, seed=seed)
+    last = np.arange(games), trace.plies
+    late = np.flatnonzero(trace.over[last] == 0)
+    at = f"the game of seed {seed + int(late[0])}" if len(late) else ""
+    require(not at, f"{game.spec}: {at} is not over after max_plies, {game.max_plies}")
+    require((trace.over.sum(1) == 1).all(), f"{game.spec}: only the last position may be final")
+    require(not trace.legal[last].any(), f"{game.spec}: a finished game has legal actions")
+    sums = trace.returns[last].sum(1)
+    require(
+        not zero_sum or np.allclose(sums, 0),
+        f"{game.spec}: returns add up to {sums[np.argmax(np.abs(sums))]}, not to 0",
+    )
+
+
+def check_names(game: Game) -> None:
+    """Check the game's name and the names of its actions."""
+    is_name = re.fullmatch(r"[a-z][a-z0-9_]*", game.name)
+    require(is_name, f"the name {game.name!r} must be in lower case, like this_one")
+    names = game.action_names
+    twice = sorted({name for name in names if names.count(name) > 1})
+    require(not twice, f"{game.spec}: two actions are called {twice[:1]}")
+    bare = all(isinstance(name, str) and name.strip() == name and name for name in names)
+    require(bare, f"{game.spec}: names of actions must have letters, and no space around them")
+
+
+def check_symmetries(game: Game) -> None:
+    """Check that the symmetries are permutations, a group, and begin with the identity."""
+    planes, rows, columns = game.observation_shape
+    symmetries = game.symmetries()
+    for symmetry in symmetries:
+        where = f"{game.spec}, symmetry {symmetry.name!r}"
+        cells, actions = sorted(symmetry.cells), sorted(symmetry.actions)
+        require(cells == list(range(rows * columns)), f"{where}: cells are not a permutation")
+        require(actions == list(range(game.num_actions)), f"{where}: actions are no permutation")
+        ordered = symmetry.planes is None or sorted(symmetry.planes) == list(range(planes))
+        require(ordered, f"{where}: planes are not a permutation")
+    first = len(symmetries) > 0 and key(symmetries[0], planes) == key(identity(game), planes)
+    require(first, f"{game.spec}: the identity must come first among the symmetries")
+    named = len({symmetry.name for symmetry in symmetries}) == len(symmetries)
+    require(named, f"{game.spec}: two symmetries have the same name")
+    members = {key(symmetry, planes) for symmetry in symmetries}
+    require(len(members) == len(symmetries), f"{game.spec}: a symmetry comes twice")
+
+    rng = np.random.default_rng(0)
+    x = rng.integers(100, size=game.observation_shape)
+    policy = rng.random(game.num_actions)
+    for i, j in rng.integers(len(symmetries), size=(60, 2)):
+        a, b = symmetries[i], symmetries[j]
+        both = compose(a, b, planes)
+        where = f"{game.spec}: the symmetry {a.name!r}, then {b.name!r},"
+        require(key(both, planes) in members, f"{where} is not among the symmetries")
+        same = np.array_equal(b.observation(a.observation(x)), both.observation(x))
+        require(same, f"{where} moves observations otherwise than cells")
+        same = np.array_equal(b.policy(a.policy(policy)), both.policy(policy))
+        require(same, f"{where} moves policies otherwise than actions")
+
+
+def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) -> None:
+    """Check that a game and its image are alike.
+
+    Only symmetries that keep the start are tried (renaming players where all move at once), and no
+    games with chance: the image of a game has its chance elsewhere.
+    """
+    if "rng" in (game.state.names or ()):
+        return
+    trace = record(game, 4, seed=seed, interpreted=interpreted)
+    starts = observations(game, trace.positions[0, 0])
+    kept = 0
+    for symmetry in game.symmetries():
+        renamed = renaming(game, starts, symmetry.observation(starts))
+        if renamed is None:
+            continue
+        kept += 1
+        # In sequential games there is one seat, and nobody is renamed.
+        seat = renamed if game.simultaneous else [0]
+        actions = given_actions(trace)
+        image = np.where(actions == RANDOM, RANDOM, symmetry.actions[actions])[:, :, seat]
+        mapped = record(game, 4, seed=seed, actions=image, interpreted=interpreted)
+        where = f"{game.spec}, seed {seed}: the image of a game by {symmetry.name!r} has"
+        require(np.array_equal(mapped.plies, trace.plies), f"{where} another length")
+        require(np.array_equal(mapped.mover, trace.mover), f"{where} others to move")
+        same = np.array_equal(mapped.legal, symmetry.policy(trace.legal)[:, :, seat])
+        require(same, f"{where} other legal actions")
+        same = np.array_equal(mapped.returns, trace.returns[:, :, renamed])
+        require(same, f"{where} another result")
+        for i, plies in enumerate(trace.plies):
+            for t in range(0, plies + 1, 1 + int(plies) // 8):
+                seen = observations(game, trace.positions[i, t])
+                seen_in_image = observations(game, mapped.positions[i, t])
+                same = np.array_equal(seen_in_image, symmetry.observation(seen)[renamed])
+                require(same, f"{where} other observations at ply {t}")
+    require(
+        kept >= min(2, len(game.symmetries())),
+        f"{game.spec}: only the identity keeps the starting position",
+    )
+
+
+def identity(game: Game) -> Symmetry:
+    """Return the symmetry that moves nothing."""
+    _, rows, columns = game.observation_shape
+    return Symmetry("identity", np.arange(rows * columns), np.arange(game.num_actions))
+
+
+def compose(a: Symmetry, b: Symmetry, planes: int) -> Symmetry:
+    """Return `a`, then `b`."""
+    return Symmetry(
+        f"{a.name}, {b.name}",
+        b.cells[a.cells],
+        b.actions[a.actions],
+        plane_map(b, planes)[plane_map(a, planes)],
+    )
+
+
+def key(symmetry: Symmetry, planes: int) -> tuple[bytes, ...]:
+    """Return bytes that are the same for equal symmetries."""
+    arrays = (symmetry.cells, symmetry.actions, plane_map(symmetry, planes))
+    return tuple(np.asarray(array, np.int64).tobytes() for array in arrays)
+
+
+def plane_map(symmetry: Symmetry, planes: int) -> Any:
+    """Return where each plane goes."""
+    return np.arange(planes) if symmetry.planes is None else symmetry.planes
+
+
+def observations(game: Game, position: Any) -> Any:
+    """Return what each player sees. Shape `[num_players, planes, rows, columns]`."""
+    s = np.array([position]).view(np.recarray)[0]
+    seen = np.zeros((game.num_players, *game.observation_shape), np.int8)
+    for p in range(game.num_players):
+        game.observe(s, p, seen[p])
+    return seen
+
+
+def renaming(game: Game, starts: Any, images: Any) -> list[int] | None:
+    """Return which player of the game each player of the image is, or None if the start moves."""
+    players = list(range(game.num_players))
+    orders = [players, players[::-1]] if game.simultaneous else [players]
+    for order in orders:
+        if np.array_equal(starts, images[order]):
+            return order
+    return None

@@ -1,0 +1,108 @@
+"""Extensions: games and agents that are not the package's own, and where they come from.
+
+They are registered by code (`ludoteca.register_game`, `ludoteca.register_agent`) or by the entry
+points of an installed package, which are loaded only when a game or agent is asked for.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from ludoteca.envs.names import plain_name
+from ludoteca.envs.targets import load_target, names_from
+
+
+@dataclass(frozen=True)
+class Extension:
+    """A game or an agent that is not the package's own.
+
+    Attributes:
+        target: where its factory is, `module:attribute`.
+        package: the installed package whose entry point it is, with its version; `""` if it was
+            registered by code.
+        factory: what was registered by code; None: `target` is loaded when it is needed.
+    """
+
+    target: str
+    package: str = ""
+    factory: Callable[..., Any] | None = None
+
+    @property
+    def source(self) -> str:
+        """Where it comes from, for people, such as `package dots-games 0.1`."""
+        return f"package {self.package}" if self.package else f"registered by {self.target}"
+
+    def load(self) -> Any:
+        """Return the factory.
+
+        Raises:
+            ImportError: if its module fails; the message names the package.
+        """
+        if self.factory is not None:
+            return self.factory
+        try:
+            return load_extension(self.target)
+        except Exception as error:
+            what = "its entry point" if self.package else "this process cannot load it:"
+            raise ImportError(
+                f"{self.source} is broken: {what} {self.target} raises "
+                f"{type(error).__name__}: {error!s:.400}"
+            ) from error
+
+
+def load_extension(target: str) -> Any:
+    """Return the object of a target that an installed package names.
+
+    It may be loaded for a name from a file, too: the package was installed by the user.
+    """
+    with names_from(""):
+        return load_target(target)
+
+
+def target_of(factory: Any) -> str:
+    """Return the target of a function or class, `module:attribute`, or `""` of anything else."""
+    name = getattr(factory, "__qualname__", None)
+    return f"{factory.__module__}:{name}" if name else ""
+
+
+def find_extensions(group: str, taken: dict[str, str]) -> Iterator[tuple[str, Extension]]:
+    """Yield the names and the extensions that installed packages offer; none is loaded.
+
+    Those that cannot be are left out, with a warning that names the package: if a name is not a
+    lower-case identifier, or taken.
+
+    Args:
+        group: of entry points, such as `"ludoteca.games"`.
+        taken: the names that are taken, and who has them.
+    """
+    taken = {plain_name(name): source for name, source in taken.items()}
+    seen: set[tuple[str, str]] = set()
+    for point in sorted(entry_points(group=group), key=_by_package):
+        if (point.name, point.value) in seen:  # a package that is found twice in sys.path
+            continue
+        seen.add((point.name, point.value))
+        package = f"{point.dist.name} {point.dist.version}" if point.dist else "without a name"
+        problem = ""
+        if not (point.name.isidentifier() and point.name == point.name.lower()):
+            problem = "which is not a lower-case identifier"
+        elif plain_name(point.name) in taken:
+            problem = f"which is the name of another: {taken[plain_name(point.name)]}"
+        if problem:
+            warnings.warn(
+                f"the package {package} offers {point.name!r} in {group}, {problem}; it is ignored",
+                stacklevel=2,
+            )
+            continue
+        taken[plain_name(point.name)] = f"package {package}"
+        yield point.name, Extension(point.value.partition("[")[0].strip(), package)
+
+
+def _by_package(point: EntryPoint) -> tuple[str, str, str]:
+    return (point.dist.name if point.dist else "", point.name, point.value)
+
+
+def without_factory(extension: Extension) -> Extension:
+    """Return an extension that another process can load by its target."""
+    return replace(extension, factory=None)

@@ -1,0 +1,46 @@
+"""Interpreted mode: kernels and the functions over them run as plain Python.
+
+For debuggers, print statements and coverage in the rules of a game or in a search, and for tests of
+code around them: nothing is compiled, each step is hundreds of times slower, and the results are
+the same.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+_interpreted = os.environ.get("LUDOTECA_INTERPRETED", "0") not in ("", "0")
+
+
+def is_interpreted() -> bool:
+    """Return whether functions that are made now are interpreted."""
+    return _interpreted
+
+
+@contextmanager
+def interpreting(on: bool = True) -> Iterator[None]:
+    """Interpret, or compile, the functions that are made in the block, wherever they are called.
+
+    The environment variable `LUDOTECA_INTERPRETED=1` does so for a whole process.
+    """
+    global _interpreted
+    before, _interpreted = _interpreted, on
+    try:
+        yield
+    finally:
+        _interpreted = before
+
+
+def with_attributes(value: Any) -> Any:
+    """Return a view of records whose fields are attributes, as they are in compiled code."""
+    if isinstance(value, tuple):
+        views = [with_attributes(one) for one in value]
+        return type(value)(*views) if hasattr(value, "_fields") else tuple(views)
+    if isinstance(value, np.ndarray) and value.dtype.names is not None:
+        return value.view(np.recarray)
+    if isinstance(value, np.void) and value.dtype.names is not None:
+        return value.view((np.record, value.dtype))
+    return value

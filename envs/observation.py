@@ -1,0 +1,180 @@
+"""The format of observations and action masks, one for every environment API.
+
+The compiled core writes planes and int8 masks; a format says how an environment returns them. No
+environment has a format of its own: each makes an `ObservationFormat` from its keyword arguments.
+docs/observations.md has a table of what each library expects.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import DTypeLike, NDArray
+
+from ludoteca.envs.arguments import check_dtype, check_flag
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice
+
+KINDS = ("planes", "flat", "dict", "flat_dict")
+KEYS = ("observation", "action_mask")
+MASK_DTYPES = ("int8", "bool", "float32")
+END_MASKS = ("zeros", "ones")
+
+
+@dataclass(frozen=True)
+class ObservationFormat:
+    """How an environment returns planes and masks.
+
+    Attributes:
+        observation: `"planes"`: an array `[planes, rows, columns]`; `"flat"`: the same values in
+            one axis; `"dict"`: a dictionary of the planes and the mask; `"flat_dict"`: likewise,
+            with the planes in one axis. The mask is in `info["action_mask"]` in all four.
+        dtype: type of the planes.
+        channels_last: `[rows, columns, planes]` instead of `[planes, rows, columns]`.
+        keys: the two keys of a dictionary, of the planes and of the mask.
+        mask_dtype: type of the masks, `"int8"`, `"bool"` or `"float32"`, in dictionaries and info.
+        end_mask: the mask of a finished game, where no action is legal: `"zeros"` (also None), or
+            `"ones"` for policies that normalize probabilities over the mask.
+    """
+
+    observation: str = "planes"
+    dtype: DTypeLike = "int8"
+    channels_last: bool = False
+    keys: Sequence[str] = KEYS
+    mask_dtype: DTypeLike = "int8"
+    end_mask: str | None = None
+    is_flat: bool = field(init=False, repr=False, compare=False)
+    is_dict: bool = field(init=False, repr=False, compare=False)
+    _is_int8: bool = field(init=False, repr=False, compare=False)  # masks need no conversion
+    _as_is: bool = field(init=False, repr=False, compare=False)  # masks are returned unchanged
+
+    def __post_init__(self) -> None:
+        """Validate the fields and convert them to their canonical types.
+
+        Raises:
+            ValueError: if a field has a value that is not allowed.
+        """
+        kind = choice("observation", self.observation, KINDS)
+        mask_dtype = check_dtype(self.mask_dtype, "mask_dtype", MASK_DTYPES)
+        end_mask = choice("end_mask", self.end_mask, (None, *END_MASKS)) or "zeros"
+        fields = {
+            "dtype": check_dtype(self.dtype),
+            "channels_last": check_flag("channels_last", self.channels_last),
+            "keys": _check_keys(self.keys, kind),
+            "mask_dtype": mask_dtype,
+            "end_mask": end_mask,
+            "is_flat": kind in ("flat", "flat_dict"),
+            "is_dict": kind in ("dict", "flat_dict"),
+            "_is_int8": mask_dtype == np.int8,
+            "_as_is": mask_dtype == np.int8 and end_mask == "zeros",
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of_batch(cls, observation: str, end_mask: str | None, **options: Any) -> Self:
+        """Return the format of a vector environment, where `end_mask` may be None.
+
+        None is `"ones"` if observations hold the mask: between two games a policy is asked for an
+        action that is not played, and masked distributions cannot be made from a mask of zeros.
+        Without a mask in the observation, None is `"zeros"`.
+        """
+        made = cls(observation, end_mask=end_mask, **options)
+        return replace(made, end_mask="ones") if end_mask is None and made.is_dict else made
+
+    def box(self, game: Game, *leading: int) -> spaces.Box:
+        """Return the space of the planes, with `leading` axes before them."""
+        planes, rows, columns = game.observation_shape
+        shape: tuple[int, ...] = game.observation_shape
+        if self.is_flat:
+            shape = (planes * rows * columns,)
+        elif self.channels_last:
+            shape = (rows, columns, planes)
+        scalar = np.dtype(self.dtype).type
+        return spaces.Box(0, game.observation_high, (*leading, *shape), scalar)
+
+    def mask_box(self, game: Game, *leading: int) -> spaces.Box:
+        """Return the space of the masks, with `leading` axes before the actions."""
+        return spaces.Box(0, 1, (*leading, game.num_actions), np.dtype(self.mask_dtype).type)
+
+    def space(self, game: Game, *leading: int) -> spaces.Space[Any]:
+        """Return the space of observations, with `leading` axes before planes and actions."""
+        box = self.box(game, *leading)
+        if not self.is_dict:
+            return box
+        return spaces.Dict(dict(zip(self.keys, (box, self.mask_box(game, *leading)), strict=True)))
+
+    def planes(self, planes: NDArray[Any]) -> NDArray[Any]:
+        """Return planes of this format's dtype and channel order, flattened if asked for.
+
+        Args:
+            planes: shape `[..., planes, rows, columns]` or `[..., rows, columns, planes]`.
+        """
+        return planes.reshape(*planes.shape[:-3], -1) if self.is_flat else planes
+
+    def masks(self, masks: NDArray[np.int8]) -> NDArray[Any]:
+        """Return masks in this format's dtype, those without a legal action as `end_mask` says.
+
+        Args:
+            masks: shape `[..., num_actions]`; changed in place, so it must be the caller's own.
+        """
+        if self._as_is:
+            return masks
+        return self.cast(self.fill(masks))
+
+    def fill(self, masks: NDArray[Any]) -> NDArray[Any]:
+        """Set masks without a legal action to ones, in place, if `end_mask="ones"`."""
+        if self.end_mask == "ones":
+            masks[~masks.any(-1)] = 1
+        return masks
+
+    def final_masks(self, masks: NDArray[np.int8], ended: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return the masks of a batch for the games that ended, and zeros for the others.
+
+        Args:
+            masks: zeros, shape `[B, ..., num_actions]`; changed in place.
+            ended: which games ended. Shape `[B]`.
+        """
+        if self.end_mask == "ones":
+            masks[ended] = 1
+        return self.cast(masks)
+
+    def final_mask(self, mask: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return the mask of a finished game: ones if `end_mask="ones"`, else `mask`."""
+        return np.ones_like(mask) if self.end_mask == "ones" else mask
+
+    def cast(self, masks: NDArray[np.int8]) -> NDArray[Any]:
+        """Return masks of zeros and ones in this format's dtype."""
+        if self._is_int8:
+            return masks
+        return masks.view(np.bool_) if self.mask_dtype == np.bool_ else masks.astype(np.float32)
+
+    def apply(self, planes: NDArray[Any], masks: NDArray[Any]) -> Any:
+        """Return the observation: an array, or a dictionary that holds `masks`, too.
+
+        Args:
+            planes: as for `planes`.
+            masks: of this format, as `masks` returns them.
+        """
+        if self.is_flat:
+            planes = self.planes(planes)
+        return {self.keys[0]: planes, self.keys[1]: masks} if self.is_dict else planes
+
+
+def _check_keys(keys: Any, kind: str) -> tuple[str, str]:
+    """Return the keys of planes and mask.
+
+    Raises:
+        ValueError: if they are not two different names, or there is no dictionary to have them.
+    """
+    names = keys if isinstance(keys, Sequence) and not isinstance(keys, str) else ()
+    if len(names) != 2 or not all(isinstance(one, str) and one for one in names):
+        raise ValueError(f"keys must be two names, such as {KEYS}, got {keys!r}")
+    first, second = names
+    if first == second:
+        raise ValueError(f"keys must be two different names, such as {KEYS}, got {keys!r}")
+    if (first, second) != KEYS and kind not in ("dict", "flat_dict"):
+        raise ValueError(f"keys={keys!r} need observation='dict' or 'flat_dict', got {kind!r}")
+    return first, second

@@ -1,0 +1,107 @@
+"""Registration of games that are not the package's own: by code, and by entry points."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, overload
+
+from ludoteca.envs.extensions import Extension, find_extensions, target_of
+from ludoteca.envs.game import Game
+from ludoteca.envs.game_factory import check_game_factory
+from ludoteca.envs.names import plain_name
+from ludoteca.envs.registration import register_faces
+from ludoteca.envs.registry import (
+    ALIASES,
+    EXTENSIONS,
+    GAMES,
+    add_game,
+    game_id,
+    game_name,
+    game_source,
+)
+
+GROUP = "ludoteca.games"  # of entry points
+Factory = TypeVar("Factory", bound=Callable[..., Game])
+
+
+@overload
+def register_game(
+    factory: Factory, *, id: str | None = None, aliases: Sequence[str] = ()
+) -> Factory: ...
+@overload
+def register_game(
+    factory: None = None, *, id: str | None = None, aliases: Sequence[str] = ()
+) -> Callable[[Factory], Factory]: ...
+def register_game(
+    factory: Any = None, *, id: str | None = None, aliases: Sequence[str] = ()
+) -> Any:
+    """Register a game by its factory, for this process; also a decorator, with or without options.
+
+    The game is then known by its name in every place that takes one: `make_game`, the command
+    `ludoteca`, matches and tournaments, `gymnasium.make("ludoteca/<Name>-v0")`, `make_vec`,
+    `pettingzoo.make`, and as the module `ludoteca.envs.<name>_v0`. Registering the same factory
+    again, such as after an edit in a notebook, replaces it.
+
+        @ludoteca.register_game
+        def dots_and_boxes(size: int = 2) -> Game: ...
+
+    Args:
+        factory: a function that returns a `Game`. It takes its parameters by name, each has a
+            default, and none is called like an option of the environments; the game's `params` hold
+            them all. The same parameters must always return the same game: a factory that does not
+            is wrapped in `ludoteca.envs.game.unique`.
+        id: what Gymnasium and PettingZoo call the game; by default the name in capitals and
+            version 0, such as `"DotsAndBoxes-v0"`.
+        aliases: other names.
+
+    Returns:
+        The factory, as it is registered.
+
+    Raises:
+        TypeError: if it is not a function that returns a `Game`.
+        ValueError: if its parameters are not as they must be, or a name is taken or has another
+            form.
+    """
+    if factory is None:
+        return lambda given: register_game(given, id=id, aliases=aliases)
+    target = target_of(factory) or repr(factory)
+    made = check_game_factory(factory, target)
+    name = made().name
+    id = id_of(name) if id is None else id
+    if not isinstance(id, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*-v[0-9]+", id):
+        raise ValueError(f"the id of a game has the form 'DotsAndBoxes-v0', got {id!r}")
+    again = id in EXTENSIONS and not EXTENSIONS[id].package and GAMES[id] == target
+    taken = {one: source for one, source in names_taken().items() if not (again and source == id)}
+    for wanted in (name, id, *aliases):
+        if plain_name(wanted) in taken:
+            raise ValueError(
+                f"{target} cannot be registered as {wanted!r}: that is a name of "
+                f"{game_id(wanted)} ({game_source(game_id(wanted))})"
+            )
+    add_game(id, name, Extension(target, factory=made))
+    ALIASES.update(dict.fromkeys(aliases, id))
+    register_faces(id)
+    return made
+
+
+def register_entry_points() -> None:
+    """Register the games that installed packages offer as entry points; none is imported.
+
+    A package that does it wrongly, or takes a name that is taken, gets a warning and is left out.
+    """
+    taken = {game_name(id_): game_source(id_) for id_ in GAMES} | dict.fromkeys(ALIASES, "ludoteca")
+    for name, extension in find_extensions(GROUP, taken):
+        add_game(id_of(name), name, extension)
+        register_faces(id_of(name))
+
+
+def id_of(name: str) -> str:
+    """Return the id that a game's name has by default, such as `"DotsAndBoxes-v0"`."""
+    return "".join(part.capitalize() for part in name.split("_")) + "-v0"
+
+
+def names_taken() -> dict[str, str]:
+    """Return the plain names, ids and aliases of all games, and the id that each belongs to."""
+    taken = {plain_name(alias): spec for alias, spec in ALIASES.items()}
+    for id_ in GAMES:
+        taken |= {plain_name(game_name(id_)): id_, plain_name(id_): id_}
+    return taken

@@ -1,0 +1,186 @@
+"""Speed in RLlib: natively, through our adapter, and through RLlib's wrapper of PettingZoo.
+
+`python -P -m ludoteca.evaluate.bench.rllib` measures all ways to play one game in one run, first
+environments alone, with random legal actions, then PPO learning. Steps are those of the
+environment: one move of one player, or in the environments against opponents one move and the
+reply. Rates are per second of CPU time of the process, and of wall-clock time in parentheses.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+import tyro
+
+import ludoteca  # noqa: F401  lets opponents be named
+from ludoteca.envs.aec import aec_env
+from ludoteca.envs.files import write_whole
+from ludoteca.envs.parallel import parallel_env
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.vector import GameVectorEnv
+from ludoteca.evaluate.markdown import table
+
+NUM_ENVS = 64
+SEVERAL_ENVS = 32  # of several agents
+
+
+class Rate(NamedTuple):
+    """Steps, and how long they took.
+
+    Attributes:
+        steps: of the environment.
+        cpu: seconds of the process.
+        wall: seconds of the clock.
+    """
+
+    steps: int
+    cpu: float
+    wall: float
+
+    def __str__(self) -> str:
+        return f"{self.steps / self.cpu:,.0f} ({self.steps / self.wall:,.0f})"
+
+
+def measure(step: Callable[[], int], seconds: float) -> Rate:
+    """Call `step`, which returns how many steps it made, for so many seconds of CPU time."""
+    step()  # compiles, and begins
+    cpu, wall, steps = process_time(), perf_counter(), 0
+    while process_time() - cpu < seconds:
+        steps += step()
+    return Rate(steps, process_time() - cpu, perf_counter() - wall)
+
+
+def random_vector(envs: Any) -> Callable[[], int]:
+    """Return a function that plays random legal actions in a vector environment."""
+    rng = np.random.default_rng(0)
+    seen, info = envs.reset(seed=0)
+
+    def step() -> int:
+        nonlocal seen, info
+        masks = seen["action_mask"] if isinstance(seen, Mapping) else info["action_mask"]
+        actions = (rng.random(masks.shape) * (masks + 1e-9)).argmax(-1)
+        seen, _, _, _, info = envs.step(actions)
+        return int(envs.num_envs)
+
+    return step
+
+
+def random_agents(env: Any) -> Callable[[], int]:
+    """Return a function that plays one random game in an environment of several agents."""
+    rng = np.random.default_rng(0)
+
+    def step() -> int:
+        seen, _ = env.reset()
+        steps, out = 0, set()
+        while True:
+            acting = {agent: one["action_mask"] for agent, one in seen.items() if agent not in out}
+            actions = {
+                a: int((rng.random(m.shape) * (m + 1e-9)).argmax()) for a, m in acting.items()
+            }
+            seen, _, ended, _, _ = env.step(actions)
+            steps += 1
+            out |= {agent for agent, over in ended.items() if over}
+            if ended["__all__"]:
+                return steps
+
+    return step
+
+
+def learning(config: Any) -> Callable[[], int]:
+    """Return a function that makes one iteration of an algorithm."""
+    algorithm = config.build_algo()
+
+    def step() -> int:
+        return int(algorithm.train()["env_runners"]["num_env_steps_sampled"])
+
+    return step
+
+
+def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) -> None:
+    """Measure the ways to play a game in RLlib.
+
+    Args:
+        game: the game.
+        seconds: of CPU time for each way.
+        out: also write the table to this file.
+    """
+    try:
+        import ray
+        import torch
+        from ray.rllib.algorithms.ppo import PPOConfig
+        from ray.rllib.env.wrappers.pettingzoo_env import ParallelPettingZooEnv, PettingZooEnv
+        from ray.tune.registry import register_env
+
+        from ludoteca.envs.adapters.rllib import (
+            FORMAT,
+            RLlibMultiAgentEnv,
+            RLlibVectorEnv,
+            masked_module,
+            register,
+        )
+    except ImportError as error:
+        raise ImportError('measuring RLlib needs it: pip install "ludoteca[rllib]"') from error
+    made = make_game(game)
+    against: dict[str, Any] = {"opponent": "random", "agent_seat": "random"}
+
+    def zoo(config: Any = None) -> Any:
+        if made.simultaneous:
+            return ParallelPettingZooEnv(parallel_env(made, **FORMAT))
+        return PettingZooEnv(aec_env(made, **FORMAT))
+
+    torch.set_num_threads(1)
+    logging.disable(logging.WARNING)
+    ray.init(num_cpus=1, object_store_memory=200_000_000, include_dashboard=False)
+    register()
+    register_env("zoo", zoo)
+    one = {"num_envs_per_env_runner": NUM_ENVS, "gym_env_vectorize_mode": "vector_entry_point"}
+    shared = {"policies": {"shared"}, "policy_mapping_fn": lambda *agent, **more: "shared"}
+
+    def ppo(env: str, several: bool, **env_runners: Any) -> Any:
+        config = (
+            PPOConfig()
+            .environment(env, env_config={"game": game} | ({} if several else against))
+            .env_runners(num_env_runners=0, **env_runners)
+            .rl_module(rl_module_spec=masked_module())
+            .training(train_batch_size_per_learner=1024, minibatch_size=512, num_epochs=4)
+            .debugging(log_level="ERROR", seed=0)
+        )
+        return config.multi_agent(**shared) if several else config
+
+    ways: dict[str, Callable[[], Callable[[], int]]] = {
+        f"native, B = {NUM_ENVS}, against random": lambda: random_vector(
+            GameVectorEnv(made, NUM_ENVS, **against)
+        ),
+        f"adapter, B = {NUM_ENVS}, against random": lambda: random_vector(
+            RLlibVectorEnv(made, NUM_ENVS, **against)
+        ),
+        "adapter, several agents": lambda: random_agents(RLlibMultiAgentEnv(made)),
+        "RLlib's PettingZoo wrapper": lambda: random_agents(zoo()),
+        f"PPO, adapter, B = {NUM_ENVS}, against random": lambda: learning(
+            ppo("ludoteca", False, **one)
+        ),
+        f"PPO, adapter, several agents, {SEVERAL_ENVS} games": lambda: learning(
+            ppo("ludoteca", True, num_envs_per_env_runner=SEVERAL_ENVS)
+        ),
+        "PPO, adapter, several agents, 1 game": lambda: learning(ppo("ludoteca", True)),
+        f"PPO, RLlib's PettingZoo wrapper, {SEVERAL_ENVS} games": lambda: learning(
+            ppo("zoo", True, num_envs_per_env_runner=SEVERAL_ENVS)
+        ),
+        "PPO, RLlib's PettingZoo wrapper, 1 game": lambda: learning(ppo("zoo", True)),
+    }
+    rows = []
+    for name, start in ways.items():
+        rows.append([name, str(measure(start(), seconds))])
+        print(f"{name}: {rows[-1][1]} steps/s", flush=True)
+    text = table([f"{made.title} in RLlib {ray.__version__}", "steps per CPU s (wall s)"], rows)
+    print(f"\n{text}")
+    if out is not None:
+        write_whole(out, text + "\n")
+    ray.shutdown()
+
+
+if __name__ == "__main__":
+    tyro.cli(main)

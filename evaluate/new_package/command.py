@@ -1,0 +1,24 @@
+"""The command `ludoteca new-package`."""
+
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+
+def new_package(
+    name: Annotated[Positional[str], arg(help_behavior_hint="")],
+    folder: Path | None = None,
+) -> None:
+    """Write a small package of your own: a game, an agent, and tests that they pass.
+
+    Args:
+        name: of the package, such as my-games.
+        folder: where to; by default a folder of that name, here.
+    """
+    from ludoteca.evaluate.new_package.write import write_package
+
+    place = Path(name) if folder is None else folder
+    for file in write_package(name, place):
+        print(file)
+    print(f'try it: cd {place} && pip install -e ".[test]" && pytest')

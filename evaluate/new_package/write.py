@@ -1,0 +1,65 @@
+"""The files of a new package, from templates."""
+
+import keyword
+import re
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+import ludoteca
+from ludoteca.envs.files import write_whole
+from ludoteca.envs.register import id_of
+
+# The files by their templates; names of files are templates, too.
+FILES = {
+    "pyproject.toml.tmpl": "pyproject.toml",
+    "README.md.tmpl": "README.md",
+    "init.py.tmpl": "src/$module/__init__.py",
+    "games.py.tmpl": "src/$module/games.py",
+    "agents.py.tmpl": "src/$module/agents.py",
+    "test_package.py.tmpl": "tests/test_$module.py",
+}
+
+
+def write_package(name: str, folder: str | Path) -> list[Path]:
+    """Write a small package of one's own: a game, an agent, entry points and tests.
+
+    Args:
+        name: of the package, such as `"my-games"`.
+        folder: where to; it must not exist, or be empty.
+
+    Returns:
+        The files that were written.
+
+    Raises:
+        ValueError: if the name cannot be that of a package, or the folder is not empty.
+        OSError: if a file cannot be written.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*", name):
+        raise ValueError(
+            "a package's name has lower-case letters, digits and single hyphens, such as my-games; "
+            f"got {name!r}"
+        )
+    module = name.replace("-", "_")
+    if keyword.iskeyword(module) or module == "ludoteca":
+        raise ValueError(f"{name!r} cannot be the name of a package; choose another")
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"{folder} is not an empty folder; choose another with --folder")
+    words = {
+        "package": name,
+        "module": module,
+        "game": f"{module}_heap",
+        "agent": f"{module}_perfect",
+        "id": id_of(f"{module}_heap"),
+        "version": ludoteca.__version__,
+    }
+    templates = resources.files("ludoteca.evaluate.new_package") / "templates"
+    written = []
+    for template, path in FILES.items():
+        text = (templates / template).read_text(encoding="utf-8")
+        file = folder / Template(path).substitute(words)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, Template(text).substitute(words))
+        written.append(file)
+    return written

@@ -1,0 +1,15 @@
+"""`python -m ludoteca.evaluate.recipes`, which is `make recipes`."""
+
+import sys
+
+from ludoteca.evaluate.cli import Command, run_command
+
+
+def main() -> int:
+    """Run the command line; return its exit status: 2 if a recipe failed."""
+    command = Command("ludoteca.evaluate.recipes.command:run_recipes", "")
+    return run_command(command, sys.argv[1:], "python -m ludoteca.evaluate.recipes")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

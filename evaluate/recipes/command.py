@@ -1,0 +1,182 @@
+"""Running recipes in the environments of their libraries, and recording what they measured."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from itertools import groupby
+from pathlib import Path
+from typing import IO, Annotated, Any
+
+from tyro.conf import Positional, arg
+
+from ludoteca.envs.children import Child
+from ludoteca.envs.files import read_json, write_whole
+from ludoteca.evaluate.bench.report import about_this_run
+from ludoteca.evaluate.recipes.environments import Recipe, find_recipes, make_environment
+from ludoteca.evaluate.recipes.table import Library, read_libraries, scores, summary, write_table
+
+RESULTS = Path("docs/results/recipes")  # of a checkout: what the table shows
+NEEDED = 0.9  # score against random, from each seat
+TAIL = 2000  # characters of a log that an error shows
+
+
+def run_recipes(
+    recipes: Annotated[
+        Positional[tuple[str, ...]], arg(metavar="[RECIPE ...]", help_behavior_hint="")
+    ] = (),
+    root: Path = Path("."),
+    folder: Path = Path("runs/recipes"),
+    time_limit: float = 600.0,
+    tests: bool = True,
+    table_only: bool = False,
+) -> None:
+    """Run the recipes of docs/recipes, each with its library, and write their table.
+
+    Each library has an environment of its own, .venv-recipes-LIBRARY, made on first use. There its
+    tests in tests/adapters run, then its recipes. Results are kept in docs/results/recipes, and
+    docs/recipes/README.md is the table of them.
+
+    Args:
+        recipes: names of recipes, or of libraries for all of theirs; all by default.
+        root: folder of the checkout.
+        folder: folder for logs and raw results.
+        time_limit: seconds that a recipe may take, and the tests of a library.
+        tests: run the tests of the libraries, too.
+        table_only: run nothing; only write the table from the results that are there.
+
+    Raises:
+        ValueError: if there is no such recipe, or recipes failed; the others have been run.
+    """
+    root = root.absolute()
+    chosen = find_recipes(root, recipes)
+    libraries = read_libraries(root, {recipe.library for recipe in chosen})
+    problems: dict[str, str] = {}
+    for library, group in groupby([] if table_only else chosen, lambda one: one.library):
+        members = list(group)
+        try:
+            print(f"{library}: environment and tests", flush=True)
+            python = make_environment(members[0])
+            if tests:
+                run_tests(members[0], python, folder / f"{library}.tests.log", time_limit)
+        except (ValueError, OSError) as error:
+            problems |= {recipe.name: str(error) for recipe in members}
+            print(error, file=sys.stderr, flush=True)
+            continue
+        for recipe in members:
+            try:
+                results = run_recipe(recipe, python, libraries[library], folder, time_limit)
+                print(f"{recipe.name}: {summary(results)}", flush=True)
+                check_scores(results)
+                text = json.dumps(results, indent=2) + "\n"
+                write_whole(root / RESULTS / f"{recipe.name}.json", text)
+            except (ValueError, OSError) as error:
+                problems[recipe.name] = str(error)
+                print(f"{recipe.name}: {error}", file=sys.stderr, flush=True)
+    print(f"table: {write_table(root, root / RESULTS)}")
+    if problems:
+        raise ValueError(
+            f"{len(problems)} of {len(chosen)} recipes failed: {', '.join(problems)}; "
+            f"their logs are in {folder}"
+        )
+
+
+def run_tests(recipe: Recipe, python: Path, log: Path, time_limit: float) -> None:
+    """Run the tests of a recipe's library, if there are any.
+
+    Args:
+        recipe: any recipe of the library.
+        python: the interpreter of its environment.
+        log: the file for what they write.
+        time_limit: seconds that they may take.
+
+    Raises:
+        ValueError: if a test fails, or they take too long.
+    """
+    if recipe.tests.exists():
+        # Old packages warn of newer ones.
+        command = [python, "-P", "-m", "pytest", "-q", "-rs", "-W", "default", recipe.tests]
+        _run(command, f"the tests of {recipe.library}", log, time_limit, recipe.root)
+
+
+def run_recipe(
+    recipe: Recipe, python: Path, library: Library, folder: Path, time_limit: float
+) -> dict[str, Any]:
+    """Run a recipe; return what it measured, which is also written to `folder/NAME.json`.
+
+    Args:
+        recipe: the recipe.
+        python: an interpreter that has its library.
+        library: what is known about the library.
+        folder: where its log and its results are written.
+        time_limit: seconds that it may take.
+
+    Raises:
+        ValueError: if it fails or takes too long, or does not leave results of the agreed form.
+    """
+    out = (folder / f"{recipe.name}.json").absolute()
+    out.unlink(missing_ok=True)
+    about = about_this_run()
+    with tempfile.TemporaryDirectory() as empty:  # for what it saves
+        arguments = [str(recipe.file), str(out), *library.packages]
+        command = [python, "-P", "-m", "ludoteca.evaluate.recipes.execute", *arguments]
+        _run(command, f"the recipe {recipe.name}", folder / f"{recipe.name}.log", time_limit, empty)
+    results: dict[str, Any] = {
+        "recipe": recipe.name,
+        "library": recipe.library,
+        "lines": count_lines(recipe.file),
+        **read_json(out),
+        "about": about,
+    }
+    write_whole(out, json.dumps(results, indent=2) + "\n")
+    return results
+
+
+def count_lines(file: Path) -> int:
+    """Return how many lines of a program are not empty."""
+    return sum(bool(line.strip()) for line in file.read_text(encoding="utf-8").splitlines())
+
+
+def check_scores(results: dict[str, Any]) -> None:
+    """Check that a recipe has learned to beat random moves from both seats.
+
+    Raises:
+        ValueError: if it has not.
+    """
+    if "against_random" in results["matches"]:
+        found = [seat.score for seat in scores(results["matches"]["against_random"])]
+        if min(found) < NEEDED:
+            raise ValueError(
+                f"against random it scores {', '.join(f'{one:.3f}' for one in found)} from its "
+                f"seats, expected at least {NEEDED:g} from each"
+            )
+
+
+def _run(command: list[Any], what: str, log: Path, time_limit: float, cwd: str | Path) -> None:
+    """Run a command, whose output goes to a file.
+
+    Raises:
+        ValueError: if it fails or takes too long, with the end of its output.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w+") as output:
+        with Child(
+            command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        ) as child:
+            try:
+                status = child.wait(time_limit)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                raise ValueError(
+                    f"{what} took more than {time_limit:g} s; it wrote\n{_tail(output)}"
+                ) from None
+            except BaseException:
+                child.kill()
+                raise
+        if status != 0:
+            raise ValueError(f"{what} ended with status {status}; it wrote\n{_tail(output)}")
+
+
+def _tail(output: IO[str]) -> str:
+    output.seek(0)
+    return output.read()[-TAIL:].strip()

@@ -1,0 +1,131 @@
+"""A recipe's run, in the interpreter that has its library.
+
+`python -m ludoteca.evaluate.recipes.execute RECIPE.py OUT.json PACKAGE...` runs the program, reads
+from its names what it measured, measures the native vector environment beside it, and writes all
+of it with the versions of the packages.
+"""
+
+import json
+import math
+import platform
+import runpy
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from time import perf_counter
+from typing import Any
+
+import ludoteca  # noqa: F401  lets opponents be named
+from ludoteca.envs.files import write_whole
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.vector import GameVectorEnv
+from ludoteca.evaluate.bench.sampler import MaskSampler
+from ludoteca.evaluate.match import MatchResult
+from ludoteca.evaluate.match_table import match_json
+
+MATCHES = ("against_random", "self_play", "geese")
+LEAST_GAMES = 400
+NATIVE_ENVS = 64
+NATIVE_SECONDS = 2.0
+
+
+def read_results(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a recipe's program left behind, as JSON can hold it.
+
+    Args:
+        names: the global names of the program at its end: `steps` and `seconds` of learning, and
+            the results of matches, `against_random` and `self_play`, `geese`, or all three.
+
+    Raises:
+        ValueError: if a name is missing or is not what it should be.
+    """
+    steps, seconds = names.get("steps"), names.get("seconds")
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+        raise ValueError(f"expected steps, a number of environment steps, got {steps!r:.80}")
+    if not isinstance(seconds, int | float) or not math.isfinite(seconds) or seconds <= 0:
+        raise ValueError(f"expected seconds, the time of learning, got {seconds!r:.80}")
+    matches = {name: names[name] for name in MATCHES if name in names}
+    if not ("geese" in matches or {"against_random", "self_play"} <= set(matches)):
+        raise ValueError(
+            "expected results of matches named against_random and self_play, or geese; "
+            f"got {', '.join(matches) or 'none'}"
+        )
+    for name, result in matches.items():
+        _check_match(name, result)
+    return {
+        "steps": steps,
+        "seconds": float(seconds),
+        "matches": {name: match_json(result) for name, result in matches.items()},
+    }
+
+
+def _check_match(name: str, result: Any) -> None:
+    if not isinstance(result, MatchResult):
+        raise ValueError(f"{name} must be what play_match returns, got {result!r:.80}")
+    others = set(result.agents[1:])
+    if others != {"random"} or result.agents[0] == "random":
+        raise ValueError(
+            f"{name} must be a match of one agent against random, the agent first; "
+            f"got {', '.join(result.agents)}"
+        )
+    per_seat = {tally.games for tally in result.seats[0]}
+    if result.games < LEAST_GAMES or len(per_seat) > 1:
+        raise ValueError(
+            f"{name} must have at least {LEAST_GAMES} games, as many from each seat; got "
+            f"{', '.join(str(tally.games) for tally in result.seats[0])}"
+        )
+
+
+def native_speed(game: str, seconds: float = NATIVE_SECONDS) -> dict[str, Any]:
+    """Measure the native vector environment against random opponents, choosing at random.
+
+    Args:
+        game: spec string of a game.
+        seconds: about how long to measure.
+
+    Returns:
+        Steps of the agent, each with the opponents' replies, and how long they took.
+    """
+    envs = GameVectorEnv(
+        make_game(game),
+        NATIVE_ENVS,
+        opponent="random",
+        agent_seat="random",
+        autoreset_mode="SameStep",
+    )
+    choose, steps = MaskSampler(), 0
+    _, info = envs.reset(seed=0)
+    _, _, _, _, info = envs.step(choose(info["action_mask"]))  # compiles
+    start = perf_counter()
+    while (passed := perf_counter() - start) < seconds:
+        _, _, _, _, info = envs.step(choose(info["action_mask"]))
+        steps += NATIVE_ENVS
+    envs.close()
+    return {"game": envs.game.spec, "num_envs": NATIVE_ENVS, "steps": steps, "seconds": passed}
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run a recipe; write what it measured as JSON.
+
+    Its folder is not on the path, as with `python -P RECIPE.py`: recipes are named after libraries.
+
+    Args:
+        arguments: the recipe, the file to write, and the packages whose versions to write.
+
+    Raises:
+        ValueError: if the recipe did not leave behind what it should.
+    """
+    recipe, out, *packages = arguments
+    sys.argv = [recipe]
+    start = perf_counter()
+    results = read_results(runpy.run_path(recipe, run_name="__main__"))
+    results["total_seconds"] = perf_counter() - start
+    game = next(iter(results["matches"].values()))["game"]
+    results["native"] = native_speed(game)
+    results["versions"] = {name: version(name) for name in packages}
+    results["python"] = platform.python_version()
+    write_whole(out, json.dumps(results, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

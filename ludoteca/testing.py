@@ -1,0 +1,302 @@
+"""Public tests: whether a game of one's own keeps the contract of `Game`, and an agent its own.
+
+    from ludoteca.testing import check_agent, check_game
+
+    def test_my_game():
+        check_game("mygames:dots_and_boxes:size=2")
+
+Both raise a `ContractError`, an `AssertionError` whose message says what is wrong, where, and with
+which seed.
+"""
+
+import pickle
+import warnings
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.aec import aec_env
+from ludoteca.envs.contract import (
+    ContractError,
+    check_compiled,
+    check_copy,
+    check_ends,
+    check_init,
+    check_names,
+    check_play,
+    check_repeats,
+    check_symmetric_play,
+    check_symmetries,
+    require,
+)
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import integer
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.replay import Replay
+from ludoteca.envs.single import GameEnv
+from ludoteca.envs.vector import GameVectorEnv
+from ludoteca.evaluate.match import MatchResult, play_match
+
+__all__ = ["ContractError", "check_agent", "check_faces", "check_game", "check_kernels"]
+
+# What the suites of Gymnasium and PettingZoo warn of: they expect bare boxes, and positions that
+# are never all zeros, as an empty board is.
+EXPECTED_WARNINGS = (
+    ".*Observation space for each agent probably should be gymnasium.spaces.box.*",
+    ".*Observation is not a NumPy array.*",
+    ".*numpy array is all zeros.*",
+    ".*does not have a spec.*|.*not having a spec.*",
+)
+
+
+def check_game(
+    game: Game | str | Callable[[], Game],
+    *,
+    games: int = 20,
+    seed: int = 0,
+    zero_sum: bool = True,
+    faces: bool = True,
+) -> None:
+    """Check a game: its kernels as plain Python, compiled, and all environments.
+
+    Compiling takes some seconds the first time. Small boards are quicker, and find the same faults.
+
+    Args:
+        game: the game, its spec string, such as `"mygames:dots_and_boxes:size=1"`, or its factory.
+        games: how many random games are played in plain Python, at least 1.
+        seed: of the first of them.
+        zero_sum: whether the returns of a finished game must add up to 0.
+        faces: whether the environments are checked, too, see `check_faces`.
+
+    Raises:
+        ContractError: at the first thing that is not as it must be.
+        TypeError: if `game` is something else.
+        Exception: as raised by a kernel, or by Numba if it cannot be compiled.
+    """
+    made = _as_game(game)
+    check_kernels(made, games=games, seed=seed, zero_sum=zero_sum)
+    check_compiled(made, seed=seed)
+    check_repeats(made, seed=seed, interpreted=False)
+    check_ends(made, games=max(games, 100), seed=seed, zero_sum=zero_sum)
+    check_symmetric_play(made, seed=seed)
+    if faces:
+        check_faces(made, seed=seed)
+
+
+def check_kernels(
+    game: Game | str | Callable[[], Game],
+    *,
+    games: int = 20,
+    seed: int = 0,
+    zero_sum: bool = True,
+) -> None:
+    """Check a game's kernels as plain Python; nothing is compiled, so it is quick.
+
+    Args:
+        game: as for `check_game`.
+        games: likewise.
+        seed: likewise.
+        zero_sum: likewise.
+
+    Raises:
+        ContractError: at the first thing that is not as it must be.
+    """
+    integer("games", games, 1, 10**6)
+    game = _as_game(game)
+    check_names(game)
+    require(game.num_players >= 1, f"{game.spec} must have a player, got {game.num_players}")
+    for k in range(games):
+        check_play(game, seed=seed + k, zero_sum=zero_sum)
+    check_init(game, seed=seed)
+    check_repeats(game, seed=seed)
+    for moment in (0.0, 0.5):
+        check_copy(game, seed=seed, moment=moment)
+    check_symmetries(game)
+    check_symmetric_play(game, seed=seed, interpreted=True)
+
+
+def check_faces(game: Game | str | Callable[[], Game], *, seed: int = 0) -> None:
+    """Check the environments of a game by Gymnasium's and PettingZoo's own suites, and replays.
+
+    `gymnasium.utils.env_checker.check_env`, `pettingzoo.test.api_test`, `parallel_api_test` and
+    both seed tests; a vector of games is the same games one by one; and replays play again.
+
+    Args:
+        game: as for `check_game`.
+        seed: of the games.
+
+    Raises:
+        ContractError: if environments differ from each other, or a replay from its game.
+        Exception: as raised by the suites, mostly `AssertionError`.
+    """
+    game = _as_game(game)
+    from gymnasium.utils.env_checker import check_env
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # on import
+        from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
+    from ludoteca.envs.parallel import parallel_env
+
+    with warnings.catch_warnings(), redirect_stdout(StringIO()):
+        for message in EXPECTED_WARNINGS:
+            warnings.filterwarnings("ignore", message)
+        for observation in ("planes", "dict"):
+            check_env(GameEnv(game, observation=observation), skip_render_check=True)
+        api_test(aec_env(game), num_cycles=60)
+        parallel_api_test(parallel_env(game), num_cycles=60)
+        seed_test(lambda: aec_env(game), num_cycles=30)
+        parallel_seed_test(lambda: parallel_env(game), num_cycles=30)
+    _check_vector(game, seed)
+    _check_replays(game, seed)
+    for mode in ("ansi", "svg"):
+        env = GameEnv(game, render_mode=mode)
+        env.reset(seed=seed)
+        shown = env.render()
+        require(isinstance(shown, str) and shown.strip(), f"{game.spec} is not rendered as {mode}")
+
+
+def check_agent(
+    agent: Agent | str,
+    game: Game | str | Callable[[], Game] | None = None,
+    *,
+    games: int = 8,
+    seed: int = 0,
+    reproducible: bool = True,
+) -> MatchResult:
+    """Check an agent: it plays legal moves from every seat, side by side as one by one.
+
+    Args:
+        agent: the agent, or its spec string, such as `"mymodule:MyAgent:depth=3"`.
+        game: the game it plays, its spec string or factory; by default that of the agent.
+        games: how many games it plays in each seat, at least 2.
+        seed: of the matches.
+        reproducible: whether it draws only from the random streams that it is given, so that a
+            match is determined by its seed, and games do not depend on which are played beside
+            them.
+
+    Returns:
+        The result of the match against random moves.
+
+    Raises:
+        ContractError: at the first thing that is not as it must be.
+        ValueError: if it does not play the game, or plays an illegal action.
+        TypeError: if a spec string has no game.
+    """
+    integer("games", games, 2, 10**6)
+    if game is None:
+        if isinstance(agent, str):
+            raise TypeError(f"check_agent({agent!r}, game): which game is it to play?")
+        game = agent.game
+    made = _as_game(game)
+    player = make_agent(agent, made) if isinstance(agent, str) else agent
+    who = agent if isinstance(agent, str) else type(agent).__name__
+    require(isinstance(player, Agent), f"{who} must be a ludoteca.agents.Agent, got {player!r:.80}")
+    require(player.game is made, f"{who} plays {player.game.spec}, not {made.spec}")
+    player.prepare()
+    _check_answers(player, who, seed)
+    rivals = [player, *["random"] * (min(made.num_players, 2) - 1)]
+    total = games * max(made.num_players, 2)
+    result = play_match(made, rivals, total, seed=seed)
+    if reproducible:
+        copied = pickle.loads(pickle.dumps(player))
+        for what, other, batch in (
+            ("played again", player, total),
+            ("one game at a time", player, 1),
+            ("by a copy that was pickled", copied, total),
+        ):
+            again = play_match(made, [other, *rivals[1:]], total, seed=seed, batch=batch)
+            assert result.courses is not None
+            assert again.courses is not None
+            different = np.flatnonzero(result.courses != again.courses)
+            require(
+                len(different) == 0,
+                f"{who} in {made.spec}: {len(different)} of {total} games of seed {seed} are "
+                f"others {what}, the first is game {int(different[0]) if len(different) else 0}; "
+                "an agent that draws from generators of its own needs reproducible=False",
+            )
+    return result
+
+
+def _as_game(game: Any) -> Game:
+    made = make_game(game) if isinstance(game, str) else game() if callable(game) else game
+    if not isinstance(made, Game):
+        raise TypeError(f"expected a game, its spec string or its factory, got {game!r:.80}")
+    return made
+
+
+def _check_answers(agent: Agent, who: str, seed: int) -> None:
+    """Ask an agent about a few positions, and look at what it returns and changes."""
+    game = agent.game
+    states = game.empty(2)
+    records = states.view(np.recarray)
+    for k, s in enumerate(records):
+        with np.errstate(over="ignore"):
+            game.init(s, seed + k)
+    seats = np.array([0 if game.player is None else game.player(s) for s in records], np.int64)
+    before, lanes = states.copy(), np.arange(2)
+    agent.start(lanes)
+    rngs = np.arange(2, dtype=np.uint64).reshape(2, 1)
+    actions = np.asarray(agent.act(states, seats, rngs, lanes))
+    require(
+        actions.shape == (2,) and actions.dtype.kind in "iu",
+        f"{who}.act must return integers of shape (2,) for two positions, got {actions.dtype} of "
+        f"shape {actions.shape}",
+    )
+    same = all(np.array_equal(states[name], before[name]) for name in states.dtype.names or ())
+    require(same, f"{who}.act must not change the positions")
+    require(
+        seats.shape == (2,) and rngs.shape == (2, 1), f"{who}.act must not change its arguments"
+    )
+    for s, seat, action in zip(records, seats, actions, strict=True):
+        legal = game.legal(s, int(seat)) if game.simultaneous else game.legal(s)
+        require(
+            int(action) in legal,
+            f"{who} chose {action} at the start of {game.spec}, illegal there: legal are {legal}",
+        )
+
+
+def _check_vector(game: Game, seed: int) -> None:
+    """Check that a vector of games against random opponents is the same games one by one."""
+    count = 3
+    vector = GameVectorEnv(game, count, opponent="random", autoreset_mode="Disabled")
+    singles = [GameEnv(game, opponent="random") for _ in range(count)]
+    seen, info = vector.reset(seed=seed)
+    alone = [env.reset(seed=seed + k) for k, env in enumerate(singles)]
+    rng = np.random.default_rng(seed)
+    for step in range(min(game.max_plies, 60)):
+        for k, (planes, more) in enumerate(alone):
+            same = np.array_equal(seen[k], planes)
+            same = same and np.array_equal(info["action_mask"][k], more["action_mask"])
+            where = f"{game.spec}, seed {seed + k}, step {step}"
+            require(same, f"{where}: a vector of games and a single one show different things")
+        masks = info["action_mask"]
+        if not masks.any(1).all():
+            return
+        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
+        seen, rewards, over, _, info = vector.step(actions)
+        steps = [env.step(int(a)) for env, a in zip(singles, actions, strict=True)]
+        paid = [(one[1], one[2]) for one in steps]
+        where = f"{game.spec}, seeds from {seed}, step {step}"
+        require(
+            paid == [(float(r), bool(o)) for r, o in zip(rewards, over, strict=True)],
+            f"{where}: a vector of games pays {rewards.tolist()}, single ones {paid}",
+        )
+        alone = [(one[0], one[4]) for one in steps]
+
+
+def _check_replays(game: Game, seed: int) -> None:
+    """Check that replays of random games are written, read and played again."""
+    count = max(game.num_players, 2)
+    if game.num_players < 2:
+        return
+    match = play_match(game, ["random"] * game.num_players, count, seed=seed, record=count)
+    for replay in match.replays:
+        require(
+            Replay.from_json(replay.to_json()).returns == replay.returns,
+            f"{game.spec}: a replay of seed {replay.seed} ends otherwise than its game",
+        )

@@ -1,0 +1,205 @@
+"""Trainings whose games are played by Ray actors: bit for bit those of one process."""
+
+import json
+import os
+import re
+import signal
+import threading
+import time
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+ray = pytest.importorskip("ray")
+
+from ludoteca.agents.networks.ac_network import ACConfig  # noqa: E402
+from ludoteca.agents.networks.pv_network import PVConfig  # noqa: E402
+from ludoteca.agents.networks.q_network import QConfig  # noqa: E402
+from ludoteca.agents.networks.weights import load_weights  # noqa: E402
+from ludoteca.local_executor import InlineExecutor  # noqa: E402
+from ludoteca.train import actors as actors_module  # noqa: E402
+from ludoteca.train.actor_critic.config import Config as ACSettings  # noqa: E402
+from ludoteca.train.actor_critic.methods import make_training  # noqa: E402
+from ludoteca.train.alphazero.config import Config as AZSettings  # noqa: E402
+from ludoteca.train.alphazero.training import Training as AlphaZero  # noqa: E402
+from ludoteca.train.dqn.config import Config as DQNSettings  # noqa: E402
+from ludoteca.train.dqn.training import Training as DeepQ  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
+SMALL = {
+    "games": 48,
+    "games_per_round": 16,
+    "batch_size": 32,
+    "log_every": 16,
+    "evaluate_every": 48,
+    "evaluate_games": 2,
+    "final_games": 2,
+    "threads": 1,
+    "precision": "float32",
+    "pipeline": False,
+    "evaluate_against": ("random",),
+}
+MAKERS = {
+    "alphazero": (
+        AlphaZero,
+        AZSettings(
+            game="tictactoe",
+            network=PVConfig(filters=8, blocks=1),
+            simulations=4,
+            fast_simulations=2,
+            window=1000,
+            warm_up=30,
+            evaluate_simulations=2,
+            **SMALL,
+        ),
+    ),
+    "dqn": (
+        DeepQ,
+        DQNSettings(
+            game="tictactoe",
+            network=QConfig(filters=(8,), blocks=1),
+            memory=1000,
+            warm_up=30,
+            opponent="random",
+            **SMALL,
+        ),
+    ),
+    "ppo": (
+        make_training,
+        ACSettings(
+            game="tron:rows=5,columns=5",
+            network=ACConfig(kind="residual", view="plain", filters=8, blocks=1),
+            league=("random_safe",),
+            league_share=0.5,
+            past=2,
+            past_every=16,
+            **SMALL,
+        ),
+    ),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster(tmp_path_factory):
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    before = os.getcwd()
+    os.chdir("/")  # workers look for modules where this process is
+    ray.init(
+        num_cpus=2,
+        object_store_memory=200_000_000,
+        include_dashboard=False,
+        log_to_driver=False,
+        _temp_dir=str(tmp_path_factory.mktemp("r")),
+    )
+    os.chdir(before)
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+def trained(name: str, folder: Path, **changes: object) -> tuple[dict, list]:
+    """Run a training; return its weights and rows of metrics."""
+    make, config = MAKERS[name]
+    training = make(replace(config, folder=folder, **changes), tensorboard=False)
+    list(training.run())
+    assert training.finished
+    weights, _ = load_weights(folder / "network.safetensors")
+    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in training.metrics.rows]
+    return {k: v.numpy() for k, v in weights.items()}, json.loads(json.dumps(rows))
+
+
+def assert_same(one: tuple[dict, list], other: tuple[dict, list]) -> None:
+    assert one[1] == other[1]
+    assert one[0].keys() == other[0].keys()
+    for key in one[0]:
+        np.testing.assert_array_equal(one[0][key], other[0][key], key)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_one_ray_actor_plays_what_one_process_plays(name, tmp_path):
+    one = trained(name, tmp_path / "one")
+    other = trained(name, tmp_path / "ray", executor="ray", workers=1)
+    if name == "alphazero":  # in one process, evaluations are kept from round to round, too
+        np.testing.assert_allclose(one[1][-1]["policy_loss"], other[1][-1]["policy_loss"])
+    assert_same(one, other)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_two_ray_actors_play_what_one_process_plays(name, tmp_path, monkeypatch):
+    """Also if one of them is killed, and its games are played again."""
+    reruns = []
+    make, found = actors_module.make_executor, []
+
+    def executor_of(spec: str, workers: int) -> object:
+        found.append(InlineExecutor() if spec == "local" else make(spec, workers))
+        return found[-1]
+
+    monkeypatch.setattr(actors_module, "make_executor", executor_of)
+    one = trained(name, tmp_path / "one", workers=2)  # both parts in this process
+    assert isinstance(found[0], InlineExecutor)
+
+    def kill() -> None:
+        while len(found) < 2 or not all(slot.state == "busy" for slot in found[1].slots):
+            time.sleep(0.01)
+        place = found[1].slots[1].worker.place
+        os.kill(int(re.fullmatch(r".*process (\d+)", place)[1]), signal.SIGKILL)
+        while found[1].reruns == 0:
+            time.sleep(0.01)
+        reruns.append(found[1].reruns)
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    other = trained(name, tmp_path / "ray", executor="ray", workers=2)
+    killer.join(60)
+    assert reruns == [1]
+    assert_same(one, other)
+
+
+def test_rounds_are_played_ahead_within_the_bound(tmp_path):
+    _, rows = trained("alphazero", tmp_path, executor="ray", workers=2, max_staleness=2, games=96)
+    stale = [row["staleness_max"] for row in rows if row.get("staleness_max") is not None]
+    assert len(stale) == 6
+    assert stale[0] == 0
+    assert max(stale) <= 2
+    assert max(row["staleness"] for row in rows[1:]) > 0
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_inference_in_one_place_for_all_actors(name, tmp_path, monkeypatch):
+    """The same games but for rounding: here in the first round, by networks that are alike."""
+    make, config = MAKERS[name]
+    rounds, making = [], actors_module.make_executor
+    monkeypatch.setattr(
+        actors_module,
+        "make_executor",
+        lambda spec, workers: InlineExecutor() if spec == "local" else making(spec, workers),
+    )
+    central = {"executor": "ray", "inference": "central"}
+    for k, where in enumerate(({}, central)):
+        settings = replace(config, folder=tmp_path / str(k), workers=2, **where)
+        training = make(settings, tensorboard=False)
+        training.player.load(training.network)
+        rounds.append(training.play(0))
+        if where:
+            server = training.actors.server
+            counts = ray.get(server.counts.remote())
+            assert counts["requests"] >= counts["batches"] > 0
+            assert counts["positions"] >= counts["requests"]
+            if name == "dqn":  # it comes back after its death, and receives the network again
+                ray.kill(server, no_restart=False)
+                assert len(training.play(16).lengths) == 16
+        training.actors.close()
+        training.metrics.close()
+    one, other = rounds
+    for field in fields(one):
+        mine, theirs = getattr(one, field.name), getattr(other, field.name)
+        np.testing.assert_allclose(mine, theirs, rtol=1e-2, atol=1e-2, err_msg=field.name)

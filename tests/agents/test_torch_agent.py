@@ -1,0 +1,202 @@
+import copy
+import json
+import pickle
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from ludoteca import make_agent, make_game
+from ludoteca.agents.networks.graph import Graph
+from ludoteca.agents.torch_agent import TorchAgent, load_policy, save_policy
+from ludoteca.evaluate.match import MatchResult, play_match
+
+GAME = make_game("tictactoe")
+
+
+class Residual(nn.Module):
+    """A network that is no plain sequence, with layers that act otherwise in training."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.enter, self.more = nn.Conv2d(2, 4, 3, padding=1), nn.Conv2d(4, 4, 3, padding=1)
+        self.norm, self.leave = nn.BatchNorm2d(4), nn.Linear(4 * 9 + 8, 9)
+        self.drop, self.relu = nn.Dropout(0.5), nn.ReLU(inplace=True)
+
+    def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+        x = self.relu(self.enter(planes.float()))
+        x = self.drop(x + self.norm(self.more(x)))
+        pooled = torch.cat([x.mean((2, 3)), x.amax((2, 3))], 1)
+        logits = self.leave(torch.cat([x.flatten(1), pooled], 1))
+        return logits - logits.mean(1, keepdim=True), pooled.sum(1)
+
+
+@pytest.fixture(scope="module")
+def network() -> Residual:
+    torch.manual_seed(0)
+    return Residual()
+
+
+@pytest.fixture(scope="module")
+def saved(network: Residual, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("networks") / "residual"
+    return save_policy(path, GAME, network, dtype="int8", about={"library": "none"})
+
+
+def games_of(agent: str | TorchAgent) -> MatchResult:
+    return play_match(GAME, [agent, "random"], 60, seed=3)
+
+
+def same_games(a: MatchResult, b: MatchResult) -> bool:
+    assert a.courses is not None
+    assert b.courses is not None
+    return a.courses.tolist() == b.courses.tolist()
+
+
+def test_a_saved_network_plays_as_in_memory(network: Residual, saved: Path) -> None:
+    assert saved.suffix == ".safetensors"
+    live = TorchAgent.from_network(GAME, network, dtype="int8")
+    expected = games_of(live)
+    assert network.training  # as before
+    for spec in (f"torch:{saved}", f"torchrl:path={saved}", f"tianshou:{saved}"):
+        assert same_games(games_of(spec), expected)
+    agent = make_agent(f"torch:{saved}", GAME)
+    assert isinstance(agent, TorchAgent)
+    assert agent.about["library"] == "none"
+    for twin in (copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))):
+        assert same_games(games_of(twin), expected)
+
+
+def test_a_network_in_memory_plays_as_it_learns_and_its_copy_does_not() -> None:
+    torch.manual_seed(1)
+    network = nn.Sequential(nn.Flatten(), nn.Linear(18, 9))
+    live = TorchAgent.from_network(GAME, network)
+    frozen = copy.deepcopy(live)
+    before = games_of(live)
+    assert same_games(games_of(frozen), before)
+    with torch.no_grad():
+        network[1].bias += torch.linspace(5, -5, 9)
+    assert same_games(games_of(frozen), before)
+    assert not same_games(games_of(live), before)
+
+
+def test_observations_as_the_network_takes_them() -> None:
+    seen: list[Tensor] = []
+
+    def look(observations: Tensor) -> Tensor:
+        seen.append(observations)
+        return torch.zeros(len(observations), 9)
+
+    forms = {
+        (2, 3, 3): {"dtype": "int8"},
+        (3, 3, 2): {"channels_last": True},
+        (18,): {"flat": True, "dtype": "float64"},
+    }
+    for shape, form in forms.items():
+        games_of(TorchAgent.from_network(GAME, look, **form))  # type: ignore[arg-type]
+        assert seen[-1].shape[1:] == shape
+        assert str(seen[-1].dtype) == f"torch.{form.get('dtype', 'float32')}"
+
+
+def test_drawn_actions_follow_the_policy_and_the_seed() -> None:
+    logits = torch.log(torch.tensor([0.6, 0.3, 0.1, 0, 0, 0, 0, 0, 0]))
+
+    def give(kind: str) -> TorchAgent:
+        scores = logits.exp() if kind == "probabilities" else logits
+        return TorchAgent.from_network(
+            GAME, lambda seen: scores.expand(len(seen), 9), kind=kind, deterministic=False
+        )
+
+    states = np.repeat(GAME.new(0)[None], 4000)
+    rngs = np.arange(4000, dtype=np.uint64)[:, None] * np.uint64(2**40)
+    seats, lanes = np.zeros(4000, np.int64), np.arange(4000)
+    drawn = [
+        give(kind).act(states, seats, rngs.copy(), lanes) for kind in ("logits", "probabilities")
+    ]
+    assert (drawn[0] == drawn[1]).all()
+    shares = np.bincount(drawn[0], minlength=9) / 4000
+    assert np.abs(shares - logits.exp().numpy()).max() < 0.03
+    with pytest.raises(ValueError, match="no probabilities to draw from"):
+        give("values")
+
+
+def test_networks_that_rule_out_all_legal_actions_or_return_nothing_useful() -> None:
+    def agent(scores: Tensor) -> TorchAgent:
+        return TorchAgent.from_network(GAME, lambda seen: scores.expand(len(seen), -1))
+
+    ruled_out = agent(torch.full((9,), -torch.inf))
+    states, one = GAME.new(0)[None], np.zeros(1, np.int64)
+    assert ruled_out.act(states, one, np.zeros((1, 1), np.uint64), one).tolist() == [0]
+    for scores, message in [
+        (torch.full((9,), torch.nan), "returned NaN"),
+        (torch.zeros(8), r"numbers of shape \(1, 9\), got torch.Size\(\[1, 8\]\)"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            agent(scores).act(states, one, np.zeros((1, 1), np.uint64), one)
+
+
+def test_networks_that_cannot_be_saved(tmp_path: Path) -> None:
+    def drawing(seen: Tensor) -> Tensor:
+        return seen.flatten(1) @ torch.rand(18, 9)
+
+    flat = nn.Sequential(nn.Flatten(), nn.Linear(18, 8))
+    with pytest.raises(ValueError, match=r"has 9 actions, and the network returns .* \(8,\)"):
+        save_policy(tmp_path / "a", GAME, flat)
+    with pytest.raises(ValueError, match=r"cannot have the operation 'aten\.rand"):
+        save_policy(tmp_path / "b", GAME, drawing)
+    with pytest.raises(ValueError, match="kind must be one of 'logits', 'values', 'probabilities'"):
+        save_policy(tmp_path / "c", GAME, flat, kind="value")
+    assert list(tmp_path.iterdir()) == []
+
+
+def rewritten(source: Path, target: Path, old: str, new: str) -> Path:
+    """Write a file whose header has another text in it."""
+    content = source.read_bytes()
+    size = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8 : 8 + size])
+    about = header["__metadata__"]["ludoteca"]
+    assert old in about
+    header["__metadata__"]["ludoteca"] = about.replace(old, new, 1)
+    packed = json.dumps(header).encode()
+    target.write_bytes(struct.pack("<Q", len(packed)) + packed + content[8 + size :])
+    return target
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("aten.amax.default", "aten.from_file.default", "cannot have the operation"),
+        ("aten.amax.default", "aten.amax.out", "cannot have the operation"),
+        ("aten.amax.default", "python.eval", "cannot have the operation"),
+        ('"graph-1"', '"graph-9"', "its format is 'graph-9'"),
+        ('"tictactoe:board_size=3,line=3"', '"hex:board_size=5"', "it plays hex, not tictactoe"),
+        ('"input"', '"inputs"', "not the graph of a network"),
+        ('"weight": "leave.weight"', '"weight": "enter.weight"', "does not run"),
+        ('"weight": "leave.weight"', '"weight": "gone"', "does not run"),
+        ('"int8"', '"int80"', "dtype must be one of"),
+        ('{"dtype": "float32"}', '{"dtype": "load"}', "does not run"),
+    ],
+)
+def test_damaged_files_are_refused(
+    saved: Path, tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    path = rewritten(saved, tmp_path / "bad.safetensors", old, new)
+    with pytest.raises(ValueError, match=message):
+        make_agent(f"torch:{path}", GAME)
+
+
+def test_graphs_that_need_too_much_memory_are_refused() -> None:
+    nodes = [{"name": "a", "op": "aten.zeros.default", "args": [[1 << 20, 1 << 20]], "kwargs": {}}]
+    graph = Graph({"input": "x", "output": "a", "nodes": nodes}, {})
+    with pytest.raises(ValueError, match="computes more than"):
+        graph.check((2,), torch.float32)
+
+
+def test_a_file_for_another_size_is_refused(saved: Path) -> None:
+    with pytest.raises(ValueError, match="holds no network for tictactoe:board_size=4"):
+        load_policy(make_game("tictactoe:board_size=4"), saved)
+    with pytest.raises(FileNotFoundError, match="there is no network 'nowhere'"):
+        make_agent("torch:nowhere", GAME)

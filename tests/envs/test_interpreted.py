@@ -1,0 +1,128 @@
+"""Interpreted mode gives what compiled code gives."""
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.interpreted import interpreting, is_interpreted, with_attributes
+from ludoteca.envs.jit import CompiledFunction, InterpretedFunction
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.envs.stepper import make_stepper
+from ludoteca.envs.vector import GameVectorEnv
+from ludoteca.evaluate.match import play_match
+
+# One game of each kind: sequential, with passes, simultaneous, with chance and many players.
+KINDS = ("TicTacToe-v0", "Othello-v0", "Tron-v0", "HungryGeese-v0")
+STEPS = 12
+
+
+def rollout(game: Game, autoreset: str, opponent: str | None, interpreted: bool) -> list[Any]:
+    """Return everything that a vector environment returns in some steps, legal and illegal ones."""
+    options = {} if opponent is None else {"opponent": opponent, "agent_seat": "random"}
+    with interpreting(interpreted):
+        env = GameVectorEnv(game, 3, autoreset_mode=autoreset, **options)
+        returned: list[Any] = [env.reset(seed=5)]
+        rng = np.random.default_rng(2)
+        for _ in range(STEPS):
+            masks = returned[-1][-1]["action_mask"]
+            actions = np.where(masks, rng.random(masks.shape), -1).argmax(-1)
+            actions[0] = 0  # often illegal
+            returned.append(pickle.loads(pickle.dumps(env.step(actions))))  # it reuses its arrays
+        env.close()
+    return returned
+
+
+@pytest.mark.parametrize("id_", GAMES)
+def test_every_environment_steps_alike(id_: str, small: Callable[[str], Game]) -> None:
+    ways = [rollout(small(id_), "SameStep", "random", way) for way in (True, False)]
+    np.testing.assert_equal(*ways)
+
+
+@pytest.mark.parametrize("id_", KINDS)
+def test_environments_of_all_players_step_alike(id_: str, small: Callable[[str], Game]) -> None:
+    for autoreset in ("NextStep", "SameStep"):
+        ways = [rollout(small(id_), autoreset, None, way) for way in (True, False)]
+        np.testing.assert_equal(*ways)
+
+
+@pytest.mark.parametrize("spec", ["tictactoe", "tron:rows=4,columns=4"])
+def test_searches_find_the_same(spec: str) -> None:
+    game = make_game(spec)
+    chosen = []
+    for way in (True, False):
+        with interpreting(way):
+            match = play_match(game, ["mcts:simulations=20", "random"], games=2, seed=3, record=1)
+            chosen.append(match.replays[0].actions)
+    assert chosen[0] == chosen[1]
+
+
+def test_the_mode_belongs_to_what_is_made_in_it() -> None:
+    game = make_game("tictactoe")
+    with interpreting():
+        assert is_interpreted()
+        plain = make_stepper(game)
+        with interpreting(False):
+            assert not is_interpreted()
+            assert isinstance(make_stepper(game).step, CompiledFunction)
+        assert make_stepper(game) is plain
+        assert isinstance(pickle.loads(pickle.dumps(plain.step)), InterpretedFunction)
+    assert not is_interpreted()
+    assert isinstance(plain.step, InterpretedFunction)
+    assert isinstance(make_stepper(game).step, CompiledFunction)
+
+
+def test_records_have_attributes_that_write_through() -> None:
+    inner = np.dtype([("value", np.int8)])
+    records = np.zeros(3, [("one", np.int8), ("inner", inner), ("many", inner, (2,))])
+    array, (record, same) = with_attributes((records, (records[1], 5)))
+    array[0].one = 7
+    array[0].inner.value = 6
+    array[0].many[1].value = 5
+    record.one = 4
+    record.inner.value = 3
+    assert same == 5
+    values = [(r["one"], r["inner"]["value"], *r["many"]["value"]) for r in records]
+    assert values == [(7, 6, 0, 5), (4, 3, 0, 0), (0, 0, 0, 0)]
+
+
+def test_a_process_can_be_interpreted_as_a_whole() -> None:
+    code = (
+        "import gymnasium, ludoteca, sys\n"
+        "env = gymnasium.make('ludoteca/TicTacToe-v0', opponent='mcts:simulations=5')\n"
+        "env.reset(seed=1); env.step(4)\n"
+        "import ludoteca.envs.jit as jit\n"
+        "print(jit.compile_seconds())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        env=os.environ | {"LUDOTECA_INTERPRETED": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert float(done.stdout) == 0
+
+
+def test_a_debugger_stops_in_the_rules() -> None:
+    seen = []
+
+    def trace(frame: Any, event: str, argument: Any) -> Any:
+        seen.append(frame.f_code.co_name)
+
+    game = make_game("tictactoe")
+    with interpreting():
+        env = GameVectorEnv(game, 1)
+        env.reset(seed=1)
+        sys.settrace(trace)
+        try:
+            env.step(np.array([4]))
+        finally:
+            sys.settrace(None)
+    assert "step" in seen

@@ -1,0 +1,166 @@
+"""Opponents that are changed between steps, in single and vectorized environments."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.baselines import greedy
+from ludoteca.envs.single import GameEnv
+from ludoteca.envs.vector import GameVectorEnv
+
+ids = pytest.mark.parametrize("id_", ["TicTacToe-v0", "Othello-v0", "Tron-v0", "HungryGeese-v0"])
+
+
+class FirstLegal(Agent):
+    """Plays the legal action with the lowest number; remembers what it was asked."""
+
+    def __init__(self, game: Any):
+        super().__init__(game)
+        self.begun: list[int] = []
+        self.asked: list[int] = []
+
+    def start(self, lanes: Any) -> None:
+        self.begun += lanes.tolist()
+
+    def act(self, states: Any, seats: Any, rngs: Any, lanes: Any) -> Any:
+        self.asked += seats.tolist()
+        legal = np.zeros(self.game.num_actions, np.int16)
+        actions = []
+        for s, seat in zip(states.view(np.recarray), seats, strict=True):
+            self.game.legal_actions(*((s, seat) if self.game.simultaneous else (s,)), legal)
+            actions.append(int(legal[0]))
+        return np.array(actions)
+
+
+class Refusing(FirstLegal):
+    """Raises when games begin."""
+
+    def start(self, lanes: Any) -> None:
+        raise RuntimeError("no")
+
+
+def play(env: Any, steps: int, seed: int) -> list[Any]:
+    """Return what an environment returns in some steps of random legal play."""
+    rng, log = np.random.default_rng(seed), []
+    for _ in range(steps):
+        masks = env.action_masks()
+        actions = (rng.random(masks.shape) * masks).argmax(-1)
+        observations, rewards, terminated, _, info = env.step(actions)
+        log += [observations, rewards, terminated, info["action_mask"], info["player"]]
+        if isinstance(env, GameEnv) and terminated:
+            log.append(env.reset()[0])
+    return log
+
+
+@ids
+@pytest.mark.parametrize("seat", [0, 1, "random"])
+def test_games_continue_as_if_the_new_opponents_had_always_played(
+    id_: str, seat: Any, small: Any
+) -> None:
+    game = small(id_)
+    for make, options in (
+        (GameEnv, {}),
+        (GameVectorEnv, {"num_envs": 3}),
+        (GameVectorEnv, {"num_envs": 3, "autoreset_mode": AutoresetMode.SAME_STEP}),
+    ):
+        env = make(game, opponent="random", agent_seat=seat, **options)
+        env.reset(seed=2)
+        play(env, 2, seed=0)
+        # From compiled opponents to those in Python, and back.
+        for new in (FirstLegal(game), "random", [FirstLegal(game)] * (game.num_players - 1)):
+            twin = make(game, opponent=new, agent_seat=seat, **options)
+            twin.restore(env.save())
+            env.set_opponent(new)
+            np.testing.assert_equal(env.action_masks(), twin.action_masks())
+            np.testing.assert_equal(play(env, 8, seed=1), play(twin, 8, seed=1))
+
+
+def test_threads_share_the_work_against_the_new_opponent_too(small: Any) -> None:
+    game, logs = small("TicTacToe-v0"), []
+    for threads in (1, 2):
+        env = GameVectorEnv(game, 5, opponent=FirstLegal(game), num_threads=threads)
+        env.reset(seed=0)
+        log = play(env, 3, seed=0)
+        env.set_opponent("random")
+        log += play(env, 10, seed=1)
+        env.set_opponent(FirstLegal(game))
+        logs.append(log + play(env, 10, seed=2))
+        env.close()
+    np.testing.assert_equal(logs[0], logs[1])
+
+
+def test_each_seat_gets_its_own(small: Any) -> None:
+    game = small("HungryGeese-v0")
+    env = GameVectorEnv(game, 4, opponent="random", agent_seat=1)
+    env.reset(seed=0)
+    one, other = FirstLegal(game), FirstLegal(game)
+    env.set_opponent([one, other])
+    assert one.begun == other.begun == [0, 1, 2, 3]
+    play(env, 5, seed=0)
+    assert set(one.asked) == {0}
+    assert set(other.asked) == {2}
+    env.set_opponent([one, "random"])
+    other.asked.clear()
+    play(env, 5, seed=0)
+    assert not other.asked
+
+
+def test_a_replay_holds_the_moves_of_both_opponents(small: Any) -> None:
+    env = GameEnv(small("TicTacToe-v0"), opponent="random", illegal_action="random")
+    env.reset(seed=0)
+    env.step(8)
+    env.set_opponent(FirstLegal(env.game))
+    before = env.replay().actions
+    env.step(int(np.flatnonzero(env.action_masks())[-1]))
+    assert env.replay().actions[:2] == before
+    assert len(env.replay().actions) == 4
+
+
+def test_it_is_reached_through_gymnasiums_wrappers() -> None:
+    name = "ludoteca/TicTacToe-v0"
+    single = gym.make(name)
+    for change in (single.unwrapped.set_opponent, single.get_wrapper_attr("set_opponent")):
+        change("greedy")
+        change("random")
+    single.get_wrapper_attr("set_opponent")("greedy")
+    assert type(single.unwrapped.lanes.opponents[0]) is type(greedy(single.unwrapped.game))
+    several = gym.make_vec(name, num_envs=2, vectorization_mode="sync")
+    several.call("set_opponent", "greedy")
+    kinds = {type(one.unwrapped.lanes.opponents[0]) for one in several.envs}
+    assert kinds == {type(single.unwrapped.lanes.opponents[0])}
+    wrapped = RecordEpisodeStatistics(gym.make_vec(name, num_envs=2, opponent="random"))
+    wrapped.unwrapped.set_opponent("greedy")
+    assert {type(one) for one in wrapped.unwrapped.lanes.opponents} == kinds
+
+
+@pytest.mark.parametrize("make", [GameEnv, GameVectorEnv])
+def test_wrong_opponents_are_refused_and_change_nothing(make: Any, small: Any) -> None:
+    game, other = small("HungryGeese-v0"), small("TicTacToe-v0")
+    env = make(game, opponent="random", agent_seat=1)
+    env.reset(seed=0)
+    before, opponents = env.save(), env.lanes.opponents
+    for new, kind, message in (
+        (None, TypeError, "opponent must be a spec string .*got None"),
+        (3, TypeError, "opponent must be a spec string .*got 3"),
+        (["random"], ValueError, "2 other seats, so opponent must be one spec or 2, got 1"),
+        (["random", None], TypeError, "got None"),
+        ("nobody", ValueError, "unknown agent 'nobody'"),
+        (FirstLegal(other), ValueError, "was made for tictactoe"),
+        (Refusing(game), RuntimeError, "no"),
+    ):
+        with pytest.raises(kind, match=message):
+            env.set_opponent(new)
+        assert env.save() == before
+        assert env.lanes.opponents is opponents
+    play(env, 3, seed=0)
+
+
+def test_in_self_play_there_is_nobody_to_replace() -> None:
+    env = GameVectorEnv("tictactoe", 2)
+    with pytest.raises(ValueError, match=r"made with opponent=\.\.\.: in self-play the caller mov"):
+        env.set_opponent("random")

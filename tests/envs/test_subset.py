@@ -1,0 +1,68 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ludoteca import make_game
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.baselines import RandomAgent
+from ludoteca.envs.lanes import Lanes
+from ludoteca.envs.subset import step_subset
+
+GAMES = ("tictactoe", "tron:rows=5,columns=5")
+COUNT = 6
+
+
+class Noting(Agent):
+    """Plays at random, and notes which games it was asked about."""
+
+    def __init__(self, game: Any):
+        super().__init__(game)
+        self._random, self.asked = RandomAgent(game), set[int]()
+
+    def act(
+        self, states: Any, seats: Any, rngs: Any, lanes: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        self.asked |= set(lanes.tolist())
+        return self._random.act(states, seats, rngs, lanes)
+
+
+@pytest.mark.parametrize("spec", GAMES)
+@pytest.mark.parametrize("opponent", [None, "random", "python"])
+def test_games_of_a_subset_go_as_in_the_whole_batch(spec: str, opponent: str | None) -> None:
+    game = make_game(spec)
+    noting = [Noting(game), Noting(game)]
+    whole, parts = (
+        Lanes(game, COUNT, opponent=noting[k] if opponent == "python" else opponent, record=True)
+        for k in range(2)
+    )
+    for lanes in (whole, parts):
+        lanes.reset(list(range(COUNT)))
+    even, odd = np.arange(0, COUNT, 2), np.arange(1, COUNT, 2)
+    for _ in range(20):
+        actions = whole.masks.argmax(2).astype(np.int64)
+        whole.step(actions)
+        untouched = parts.states[odd].copy()
+        step_subset(parts, even, actions[even])
+        assert (parts.states[odd] == untouched).all()
+        noting[1].asked.clear()
+        step_subset(parts, odd, actions[odd])
+        assert noting[1].asked <= set(odd.tolist())
+        assert (parts.states == whole.states).all()
+        assert (parts.lanes == whole.lanes).all()
+        assert (parts.observations == whole.observations).all()
+        assert (parts.masks == whole.masks).all()
+        assert (parts.history == whole.history).all()
+        over = whole.lanes["over"]
+        if over.any():
+            # Those that are over stay, and the others can be stepped.
+            break
+    assert over.any()
+    left = np.flatnonzero(~over)
+    if len(left):
+        kept = parts.states[over].copy()
+        step_subset(parts, left, parts.masks[left].argmax(2).astype(np.int64))
+        assert (parts.states[over] == kept).all()
+    with pytest.raises(ValueError, match="cannot step games that are over"):
+        step_subset(parts, np.flatnonzero(over)[:1], np.zeros((1, parts.width), np.int64))

@@ -1,0 +1,272 @@
+"""The public conformance suite: it passes good games and agents, and finds deliberate bugs."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from dots_and_boxes import dots_and_boxes
+
+from ludoteca.agents import Agent, make_agent
+from ludoteca.agents.function import FunctionAgent
+from ludoteca.envs.jit import kernel
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.symmetry import Symmetry
+from ludoteca.testing import ContractError, check_agent, check_faces, check_game, check_kernels
+
+GAME = dots_and_boxes(size=1)
+calls = iter(range(10**9))
+
+
+def mask_repeats(s, out):
+    n = GAME.legal_actions(s, out)
+    out[:n] = out[0] if n else 0
+    return n
+
+
+def mask_descends(s, out):
+    n = GAME.legal_actions(s, out)
+    out[:n] = out[:n][::-1].copy()
+    return n
+
+
+def mask_too_high(s, out):
+    n = GAME.legal_actions(s, out)
+    out[:n] += 1
+    return n
+
+
+def mask_after_the_end(s, out):
+    n = GAME.legal_actions(s, out)
+    if n == 0:
+        out[0] = 3
+    return max(n, 1)
+
+
+def mask_stays_full(s, out):
+    if GAME.is_terminal(s):
+        return 0
+    out[:4] = range(4)
+    return 4
+
+
+def both_win(s, out):
+    out[:] = 1 if GAME.is_terminal(s) else 0
+
+
+def paid_early(s, out):
+    out[:] = 0
+    out[0], out[1] = 0.5, -0.5
+
+
+def pays_two(s, out):
+    GAME.returns(s, out)
+    out *= 2
+
+
+def forgets_player(s, out):
+    out[0] = 0
+
+
+def sees_nine(s, player, out):
+    GAME.observe(s, player, out)
+    out[0, 0, 0] = 9
+
+
+def sees_below_zero(s, player, out):
+    GAME.observe(s, player, out)
+    out[0, 0, 0] = -1
+
+
+def sees_chance(s, player, out):
+    GAME.observe(s, player, out)
+    out[0, 0, 0] = next(calls) % 2
+
+
+def touches(s, player, out):
+    GAME.observe(s, player, out)
+    s.to_move = 1
+
+
+def steps_by_chance(s, action):
+    GAME.step(s, action)
+    s.to_move = np.random.randint(2)  # noqa: NPY002
+
+
+def keeps_the_board(s, seed):
+    s.to_move = 0
+
+
+def begins_by_chance(s, seed):
+    GAME.init(s, seed)
+    s.to_move = next(calls) % 2
+
+
+def third_player(s):
+    return 2
+
+
+def never_over(s):
+    return False
+
+
+def number_as_bool(s):
+    return np.bool_(GAME.is_terminal(s))
+
+
+def no_position(s):
+    return "to_move is odd" if s.to_move else ""
+
+
+IDENTITY = Symmetry("identity", np.arange(9), np.arange(4))
+FLIPPED = Symmetry("flipped", np.arange(9)[::-1].copy(), np.array([0, 1, 2, 3]))
+BROKEN = {
+    "legal actions must ascend": {"legal_actions": mask_repeats},
+    r"legal actions must ascend, got \[3, 2, 1, 0\]": {"legal_actions": mask_descends},
+    r"actions are 0 to 3, got \[1, 2, 3, 4\]": {"legal_actions": mask_too_high},
+    "is_terminal is True, but 1 actions are legal": {"legal_actions": mask_after_the_end},
+    "max_plies of .* is 4, but after so many the game": {"legal_actions": mask_stays_full},
+    r"finished game must add up to 0, got \[1.0, 1.0\]": {"returns": both_win},
+    r"returns must be 0 before the end, got \[0.5, -0.5\]": {"returns": paid_early},
+    r"numbers in \[-1, 1\] for all, got \[(2|-2).0": {"returns": pays_two},
+    r"numbers in \[-1, 1\] for all, got \[0.0, 7.0\]": {"returns": forgets_player},
+    "observations are 0 to 1, player 0 sees 0 to 9": {"observe": sees_nine},
+    "player 0 sees -1 to": {"observe": sees_below_zero},
+    "sees something else when asked again": {"observe": sees_chance},
+    "looking at a position changes its field to_move": {"observe": touches},
+    "not deterministic: games of seed 0 played twice": {"step": steps_by_chance},
+    "init must overwrite a record that was played, .* its field board": {"init": keeps_the_board},
+    "init must overwrite|not deterministic": {"init": begins_by_chance},
+    "player must be from 0 to 1, got 2": {"player": third_player},
+    "is_terminal is False, but 0 actions are legal": {"is_terminal": never_over},
+    "is_terminal must return a bool": {"is_terminal": number_as_bool},
+    "check says of a position of play: 'to_move is odd'": {"check": no_position},
+    "max_plies of .* is 3": {"max_plies": 3},
+    "two actions are called": {"action_names": ("a", "b", "c", "a")},
+    "no space around them": {"action_names": ("a", "b", "c", " d")},
+    "the name 'Dots' must be in lower case": {"name": "Dots"},
+    "the identity must come first": {"symmetries": lambda: (FLIPPED, IDENTITY)},
+    "actions are no permutation": {
+        "symmetries": lambda: (IDENTITY, replace(FLIPPED, actions=np.array([0, 1, 1, 3])))
+    },
+    "image of a game by 'flipped' has other": {"symmetries": lambda: (IDENTITY, FLIPPED)},
+}
+
+
+@pytest.mark.parametrize("problem", BROKEN)
+def test_a_bug_is_found(problem):
+    with pytest.raises(ContractError, match=problem):
+        check_kernels(replace(GAME, **BROKEN[problem]), games=5)
+
+
+def test_messages_say_how_to_get_there():
+    with pytest.raises(ContractError) as caught:
+        check_kernels(replace(GAME, returns=both_win), games=1, seed=7)
+    assert "dots_and_boxes:size=1, at ply 4 of a random game" in str(caught.value)
+    assert "seed=7" in str(caught.value)
+
+
+def test_good_games_pass():
+    check_kernels(GAME)
+    check_kernels("tron:rows=3,columns=3", games=5)
+    check_kernels(replace(GAME, returns=both_win), zero_sum=False, games=3)
+    with pytest.raises(TypeError, match="expected a game, its spec string or its factory, got 3"):
+        check_kernels(3)
+
+
+@pytest.mark.slow
+def test_the_faces_of_a_game_pass():
+    check_faces(make_game("tictactoe"))
+
+
+@pytest.mark.slow
+def test_a_game_of_ones_own_passes_everything():
+    check_game(GAME)
+    check_game("tron:rows=3,columns=3")
+
+
+@kernel
+def overflows(s, out):
+    out[:] = 0
+    if GAME.is_terminal(s):
+        lead = s.board[1, 1] * np.int8(100) - 100  # as int8 in NumPy, as int64 in compiled code
+        out[0] = np.sign(lead)
+        out[1] = -np.sign(lead)
+
+
+@pytest.mark.slow
+def test_a_kernel_that_differs_when_compiled_is_found():
+    both = {
+        "compiled, the game of seed 0 differs from plain Python": overflows,
+    }
+    for problem, returns in both.items():
+        game = replace(GAME, returns=returns)
+        with np.errstate(over="ignore"), pytest.raises(ContractError, match=problem):
+            check_game(game, faces=False)
+
+
+class Wrong(Agent):
+    """An agent with a deliberate bug."""
+
+    def __init__(self, game, bug=""):
+        super().__init__(game)
+        self.bug, self.asked = bug, 0
+
+    def act(self, states, seats, rngs, lanes):
+        """Choose the first legal action, or as the bug wants it."""
+        actions = np.array([self.game.legal(s)[0] for s in states.view(np.recarray)])
+        self.asked += 1
+        if self.bug == "shape":
+            return actions[:1]
+        if self.bug == "type":
+            return actions.astype(float)
+        if self.bug == "illegal":
+            return actions + 100
+        if self.bug == "changes":
+            states["to_move"] = 1
+        if self.bug == "batch" and len(states) == 1:
+            return np.array([self.game.legal(s)[-1] for s in states.view(np.recarray)])
+        if self.bug == "memory":
+            return np.array(
+                [
+                    self.game.legal(s)[self.asked % len(self.game.legal(s))]
+                    for s in states.view(np.recarray)
+                ]
+            )
+        return actions
+
+
+@pytest.mark.parametrize(
+    ("bug", "problem"),
+    [
+        (
+            "shape",
+            r"act must return integers of shape \(2,\) for two positions, got int64 of shape",
+        ),
+        ("type", "got float64 of shape"),
+        ("illegal", "Wrong chose 100 at the start of tictactoe.*, illegal there: legal are"),
+        ("changes", "act must not change the positions"),
+        ("batch", "games of seed 0 are others one game at a time"),
+        ("memory", "games of seed 0 are others played again"),
+    ],
+)
+def test_a_bug_of_an_agent_is_found(bug, problem):
+    game = make_game("tictactoe") if bug != "changes" else GAME
+    with pytest.raises(ContractError, match=problem):
+        check_agent(Wrong(game, bug))
+
+
+def test_good_agents_pass():
+    game = make_game("tictactoe")
+    assert check_agent(Wrong(game)).games == 16
+    assert check_agent("random", "tictactoe", games=2).games == 4
+    assert check_agent(make_agent("greedy", game), games=2).games == 4
+    drawn = np.random.default_rng(0)
+
+    def policy(planes, masks):
+        return np.array([drawn.choice(np.flatnonzero(mask)) for mask in masks])
+
+    assert check_agent(FunctionAgent(game, policy), reproducible=False).games == 16
+    with pytest.raises(TypeError, match="which game is it to play"):
+        check_agent("random")
+    with pytest.raises(ContractError, match="plays tictactoe"):
+        check_agent(Wrong(game), "tron")

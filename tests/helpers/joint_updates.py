@@ -1,0 +1,164 @@
+"""The same updates of every kind of learner, in one process or in several.
+
+As a script, it writes losses and weights after them to a file; see `test_distributed`.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
+from ludoteca.agents.networks.q_network import QConfig, make_q_network
+from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.envs.registry import make_game
+from ludoteca.train.actor_critic.config import Config as ACSettings
+from ludoteca.train.actor_critic.learner import Batch as Decisions
+from ludoteca.train.actor_critic.learner import Learner as ACLearner
+from ludoteca.train.alphazero.config import Config as AZSettings
+from ludoteca.train.alphazero.learner import Learner as AZLearner
+from ludoteca.train.descent import Descent
+from ludoteca.train.distributed import joined
+from ludoteca.train.dqn.config import Config as DQNSettings
+from ludoteca.train.dqn.learner import Learner as DQNLearner
+from ludoteca.train.optimizer import Optimization
+from ludoteca.train.replay import Batch as Transitions
+
+SIZES = (33, 64, 1)  # of batches: one that no two processes halve, and one that is not split
+Found = dict[str, np.ndarray]
+
+
+def updates() -> Found:
+    """Return the losses of every update, and the state of every learner after them, by name."""
+    found: Found = {}
+    for name, make in MAKERS.items():
+        torch.manual_seed(1)
+        rng = np.random.default_rng(1)
+        learner, update = make()
+        for k, size in enumerate(SIZES):
+            found[f"{name}/losses/{k}"] = np.asarray(update(rng, size), np.float64)
+        found |= {f"{name}/{key}": value for key, value in learner.state().items()}
+    return found
+
+
+def _planes(rng: np.random.Generator, size: int, shape: tuple[int, ...]) -> np.ndarray:
+    return rng.integers(2, size=(size, *shape)).astype(np.int8)
+
+
+def _policies(rng: np.random.Generator, size: int, actions: int) -> np.ndarray:
+    return rng.dirichlet(np.ones(actions), size).astype(np.float32)
+
+
+def _values(rng: np.random.Generator, size: int) -> np.ndarray:
+    return rng.uniform(-1, 1, size).astype(np.float32)
+
+
+def alphazero() -> tuple[Descent, Any]:
+    game = make_game("tictactoe")
+    shape = Encoder(game).shape
+    # Not Adam: where gradients are all but 0, it makes steps of their rounding errors.
+    config = AZSettings(precision="float32", clip=0.1, optimizer="sgd", learning_rate=0.05)
+    learner = AZLearner(make_pv_network(PVConfig(filters=8, blocks=2), game), config, 1.0)
+    return learner, lambda rng, size: learner.update(
+        _planes(rng, size, shape), _policies(rng, size, 9), _values(rng, size), 0.5
+    )
+
+
+def dqn() -> tuple[Descent, Any]:
+    game = make_game("tictactoe")
+    shape = Encoder(game).shape
+    config = DQNSettings(precision="float32", target_every=2, optimizer="sgd", learning_rate=0.05)
+    network = make_q_network(QConfig(filters=(8,), blocks=1), game)
+    learner = DQNLearner(network, config, 1.0)
+
+    def update(rng: np.random.Generator, size: int) -> np.ndarray:
+        masks = rng.integers(2, size=(size, 9)).astype(np.int8)
+        masks[:, 0] = 1
+        discounts = rng.choice(np.float32([0, -1]), size)
+        batch = Transitions(
+            _planes(rng, size, shape),
+            rng.integers(9, size=size),
+            _values(rng, size),
+            discounts,
+            _planes(rng, size, shape),
+            masks,
+        )
+        loss, errors = learner.update(batch, rng.random(size).astype(np.float32), 0.5)
+        return np.array([loss, *errors])
+
+    return learner, update
+
+
+def ppo(method: str = "ppo", **network: Any) -> tuple[Descent, Any]:
+    game = make_game("tron:rows=5,columns=5")
+    built = ACConfig(**{"kind": "residual", "view": "plain", "filters": 8, "blocks": 1} | network)
+    shape = SeatEncoder(game, "plain").shape
+    learner = ACLearner(
+        make_ac_network(built, game), ACSettings(precision="float32", method=method), 1.0
+    )
+    for module in learner.network.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0  # processes draw different numbers
+
+    def update(rng: np.random.Generator, size: int) -> Any:
+        masks = rng.integers(2, size=(size, game.num_actions)).astype(np.int8)
+        masks[:, 0] = 1
+        actions = masks.argmax(1)
+        planes, values = _planes(rng, size, shape), _values(rng, size)
+        if method == "search":
+            policies = _policies(rng, size, game.num_actions) * masks
+            policies /= policies.sum(1, keepdims=True)
+            return learner.imitate(planes, masks, policies, values, 0.5)
+        chances = rng.uniform(0.1, 1, size).astype(np.float32)
+        return learner.update(
+            Decisions(planes, masks, actions, chances, _values(rng, size), values), 0.5
+        )
+
+    return learner, update
+
+
+def document() -> tuple[Descent, Any]:
+    return ppo("document", kind="document")
+
+
+def search() -> tuple[Descent, Any]:
+    return ppo("search")
+
+
+def supervised() -> tuple[Descent, Any]:
+    """A network without value, by SGD, as `train.supervised` learns."""
+    game = make_game("tron:rows=5,columns=5")
+    built = ACConfig(kind="residual", view="plain", filters=8, blocks=1, value=False)
+    shape = SeatEncoder(game, "plain").shape
+    learner = Descent(make_ac_network(built, game), Optimization("sgd", 0.1), 1.0)
+
+    def update(rng: np.random.Generator, size: int) -> list[float]:
+        planes, actions = _planes(rng, size, shape), rng.integers(game.num_actions, size=size)
+        mine = learner.part(size)
+        outputs = learner.trained(learner.tensor(planes[mine]))
+        loss = functional.cross_entropy(outputs, learner.given(actions[mine]))
+        learner.descend(loss, 0.1)
+        return learner.means(loss)
+
+    return learner, update
+
+
+MAKERS = {
+    "alphazero": alphazero,
+    "dqn": dqn,
+    "ppo": ppo,
+    "document": document,
+    "search": search,
+    "supervised": supervised,
+}
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    with joined():
+        np.savez(Path(sys.argv[1]), **updates())

@@ -1,0 +1,17 @@
+"""A self-play actor whose parts take a known time."""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from counting_actor import CountingActor, Round
+
+from ludoteca.train.actors import Weights
+
+PLAYING, LEARNING = 0.4, 0.3  # seconds for a part, and for learning from a round
+
+
+class SleepingActor(CountingActor):
+    def play(self, weights: Sequence[Weights], rng: np.random.Generator, games: int) -> Round:
+        time.sleep(PLAYING)
+        return super().play(weights, rng, games)

@@ -1,0 +1,148 @@
+"""Self-play actors in several processes, and rounds that are played ahead."""
+
+import time
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+import torch
+from counting_actor import CountingActor, Round, network
+
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
+from ludoteca.envs.registry import make_game
+from ludoteca.local_executor import InlineExecutor
+from ludoteca.train.actors import Actors, joined_rounds
+from ludoteca.train.alphazero.config import Config
+from ludoteca.train.alphazero.players import LocalActor, RemoteActor
+from ludoteca.train.dqn.config import Config as DQNConfig
+from ludoteca.train.monitor import Monitor, Stopped
+from ludoteca.train.settings import RoundConfig
+
+COUNTING = RoundConfig(games=40, games_per_round=4, workers=2)
+TINY = Config(
+    game="tictactoe",
+    games=20,
+    games_per_round=8,
+    network=PVConfig(filters=8, blocks=1),
+    simulations=4,
+    fast_simulations=2,
+    precision="float32",
+)
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+def counting(monitor: Monitor | None = None, **changes: object) -> Actors[Round]:
+    config = replace(COUNTING, **changes)
+    return Actors(config, CountingActor, 1.0, monitor, InlineExecutor())
+
+
+def same(one: object, other: object) -> bool:
+    return all(
+        np.array_equal(getattr(one, field.name), getattr(other, field.name))
+        for field in fields(one)
+    )
+
+
+def test_parts_make_a_round():
+    parts = [
+        Round(np.full(n, 1), np.arange(n, dtype=np.int32), *(np.full(n, n),) * 3) for n in (2, 3)
+    ]
+    whole = joined_rounds(parts)
+    assert whole.lanes.tolist() == [0, 1, 2, 3, 4]
+    assert whole.lanes.dtype == np.int32
+    assert whole.networks.tolist() == [2, 2, 3, 3, 3]
+    assert joined_rounds(parts[:1]) is parts[0]
+
+
+def test_each_worker_plays_a_part_with_numbers_of_its_own():
+    actors = counting()
+    actors.load(network(5))
+    played = actors.play(np.random.default_rng(1), 12)
+    seeds = np.random.default_rng(1).integers(2**63, size=2)
+    drawn = [np.random.default_rng(int(seed)).random(2) for seed in seeds]
+    assert played.drawn.tolist() == np.concatenate(drawn).tolist()
+    assert played.networks.tolist() == [5] * 4
+    assert played.begun.tolist() == [12] * 4
+    assert actors.summary() == {}
+
+
+@pytest.mark.parametrize("bound", [1, 3])
+def test_no_round_is_staler_than_the_bound(bound):
+    actors, rng = counting(max_staleness=bound), np.random.default_rng(0)
+    rounds = []
+    for k in range(10):
+        actors.load(network(k))
+        rounds.append(actors.play(rng, 4 * k))
+        time.sleep(0.05)  # the network learns, and actors play ahead
+    actors.close()
+    for k, played in enumerate(rounds):
+        assert (k - played.networks <= bound).all()
+        assert (played.networks <= k).all()
+        assert played.begun.tolist() == [4 * k] * 4
+    # They were ahead as far as they may be, and the last rounds were played before the end.
+    assert (bound == np.array([k - one.networks.min() for k, one in enumerate(rounds)])).sum() >= 5
+    assert len(np.unique(np.concatenate([one.drawn for one in rounds]))) == 40
+    found = actors.summary()
+    assert found["staleness_max"] == bound
+    assert 0 < found["staleness"] <= bound
+    assert actors.summary() == {"staleness": None, "staleness_max": None}
+
+
+def test_an_error_of_an_actor_is_raised_by_the_next_round():
+    actors = counting(max_staleness=1)
+    actors.load(network(-1))
+    with pytest.raises(ValueError, match="this network cannot play"):
+        actors.play(np.random.default_rng(0), 0)
+    actors.load(network(1))  # it is as if the round had not been asked for
+    assert actors.play(np.random.default_rng(0), 0).networks.tolist() == [1] * 4
+    actors.close()
+
+
+@pytest.mark.parametrize("bound", [0, 1])
+def test_a_stopped_round_is_dropped(bound):
+    monitor = Monitor()
+    actors = counting(monitor, max_staleness=bound)
+    monitor.stop("because")
+    actors.load(network(1))
+    with pytest.raises(Stopped):
+        actors.play(np.random.default_rng(0), 0)
+    monitor.grant(float("inf"))
+    assert actors.play(np.random.default_rng(0), 0).networks.tolist() == [1] * 4
+    actors.close()
+
+
+def test_one_actor_plays_what_this_process_plays():
+    game = make_game("tictactoe")
+    torch.set_num_threads(1)
+    first = make_pv_network(TINY.network, game)
+    mine, theirs = np.random.default_rng(7), np.random.default_rng(7)
+    local = LocalActor(first, Encoder(game), TINY)
+    actors = Actors(TINY, RemoteActor, 1.0, executor=InlineExecutor())
+    actors.load(first)
+    for _ in range(2):
+        assert same(local.play(mine), actors.play(theirs, 0))
+        local.load(first)  # forgets evaluations, as actors do from part to part
+    assert mine.bit_generator.state == theirs.bit_generator.state
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"max_staleness": 2}, "max_staleness=2 needs actors that play while the network learns"),
+        ({"max_staleness": -1, "workers": 2}, "max_staleness"),
+        ({"inference": "central", "workers": 2}, "inference=central needs a Ray cluster"),
+        ({"executor": "slurm"}, "executor must be local, ray"),
+        ({"workers": 3, "games_per_round": 256}, "must be a multiple of workers=3"),
+    ],
+)
+@pytest.mark.parametrize("make", [Config, DQNConfig])
+def test_settings_that_make_no_sense_are_refused(make, settings, problem):
+    with pytest.raises(ValueError, match=problem):
+        make(**settings)

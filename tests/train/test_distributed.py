@@ -1,0 +1,218 @@
+"""Learning in several processes: the same losses and weights as in one."""
+
+import csv
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import joint_updates
+import numpy as np
+import pytest
+import torch
+
+from ludoteca.train.distributed import ALONE, joined, ranks
+from ludoteca.train.joint_norm import JointBatchNorm2d
+from ludoteca.train.monitor import Monitor, Stopped
+
+TORCHRUN = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
+os.environ.setdefault("PYTHONSAFEPATH", "1")  # for torchrun: folders here have common names
+ALPHAZERO = """--game tictactoe --games-per-round 16 --network.filters 8 --network.blocks 1
+--simulations 4 --batch-size 32 --warm-up 20 --window 1000 --log-every 16 --evaluate-every 64
+--evaluate-games 2 --final-games 2 --evaluate-against random --evaluate-simulations 2
+--optimizer sgd --precision float32"""
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def _environment(rank: int, port: int) -> dict[str, str]:
+    """Return what torchrun sets, of two processes."""
+    return {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": "2",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        "TORCHELASTIC_RUN_ID": "test",
+    }
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory):
+    """The updates in two processes: this one is rank 0."""
+    file = tmp_path_factory.mktemp("joint") / "rank1.npz"
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with pytest.MonkeyPatch.context() as patch:
+        command = [sys.executable, joint_updates.__file__, str(file)]
+        paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        other = subprocess.Popen(command, env=os.environ | paths | _environment(1, port))
+        for name, value in _environment(0, port).items():
+            patch.setenv(name, value)
+        try:
+            torch.set_num_threads(1)
+            with joined() as processes:
+                assert (processes.rank, processes.count) == (0, 2)
+                mine = joint_updates.updates()
+            assert other.wait(60) == 0
+        finally:
+            other.kill()
+    assert ranks() is ALONE
+    with np.load(file) as content:
+        return mine, {name: content[name] for name in content.files}
+
+
+@pytest.fixture(scope="module")
+def alone():
+    torch.set_num_threads(1)
+    JointBatchNorm2d.copies = 1
+    return joint_updates.updates()
+
+
+@pytest.mark.parametrize("name", joint_updates.MAKERS)
+def test_two_processes_learn_what_one_learns(name, together, alone):
+    mine, theirs = together
+    compared = [key for key in alone if key.startswith(f"{name}/")]
+    assert sum("losses" in key for key in compared) == 3
+    assert any(key.endswith("weight") for key in compared)
+    for key in compared:
+        np.testing.assert_array_equal(mine[key], theirs[key], key)
+        np.testing.assert_allclose(mine[key], alone[key], rtol=1e-4, atol=2e-5, err_msg=key)
+        if "losses" in key:
+            np.testing.assert_allclose(mine[key], alone[key], rtol=1e-5, atol=1e-6, err_msg=key)
+
+
+def test_alone_a_batch_is_not_split_and_a_stop_is_ones_own():
+    monitor = Monitor()
+    part = ALONE.part(7)
+    assert (part.rows, part.weight) == (slice(0, 7), 1)
+    loss = torch.tensor(0.25)
+    assert ALONE.scaled(loss, part) is loss
+    assert ALONE.means([loss], part) == [0.25]
+    assert ALONE.decided(lambda: 3) == 3
+    ALONE.check(monitor)
+    monitor.stop("")
+    monitor.stop("because")
+    with pytest.raises(Stopped):
+        ALONE.check(monitor)
+
+
+def _command(processes: int, module: str, *options: object) -> list[str]:
+    run = [*TORCHRUN, "--nproc-per-node", str(processes), "-m"] if processes > 1 else None
+    return [*(run or [sys.executable, "-P", "-m"]), module, *map(str, options)]
+
+
+def _run(processes: int, module: str, *options: object, code: int = 0) -> str:
+    done = subprocess.run(
+        _command(processes, module, *options), capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == code, done.stderr
+    return done.stdout + done.stderr
+
+
+def _rows(folder: Path) -> list[dict[str, float]]:
+    with (folder / "metrics.csv").open() as file:
+        return [{k: float(v) for k, v in row.items() if v} for row in csv.DictReader(file)]
+
+
+@pytest.mark.slow
+def test_a_run_resumes_with_another_number_of_processes(tmp_path):
+    """The first two rounds are played by the first network, so that losses can be compared."""
+    module = "ludoteca.train.alphazero"
+    one, two = tmp_path / "one", tmp_path / "two"
+    _run(1, module, *ALPHAZERO.split(), "--games", 32, "--folder", one)
+    said = _run(2, module, *ALPHAZERO.split(), "--games", 32, "--folder", two)
+    assert said.count("report: ") == 1  # by rank 0
+    assert json.loads((two / "results.json").read_text())["training"]["finished"]
+    rows = list(zip(_rows(one), _rows(two), strict=True))
+    assert [row["step"] for row, _ in rows] == [0, 16, 32]
+    assert rows[-1][0]["updates"] > 0
+    for row, other in rows:
+        assert row.keys() == other.keys()
+        for name in ("policy_loss", "value_loss", "plies", "updates"):
+            assert row.get(name, 0) == pytest.approx(other.get(name, 0), rel=1e-4), name
+    for processes, games in ((1, 48), (2, 64)):
+        _run(processes, module, *ALPHAZERO.split(), "--games", games, "--folder", two)
+        assert _rows(two)[-1]["step"] == games
+
+
+@pytest.mark.slow
+def test_epochs_learn_the_same_in_two_processes(tmp_path):
+    games = tmp_path / "games.npz"
+    _run(1, "ludoteca.train.positions", "--game", "tictactoe", "--agent", "random", "--games", 60,
+         "--opponent", "self", "--file", games)  # fmt: skip
+    settings = ("--data", games, "--epochs", 2, "--batch-size", 33, "--network.dropout", 0)
+    for processes in (1, 2):
+        folder = tmp_path / str(processes)
+        _run(processes, "ludoteca.train.value_network", *settings, "--folder", folder)
+    for row, other in zip(_rows(tmp_path / "1"), _rows(tmp_path / "2"), strict=True):
+        for name in ("training_loss", "validation_loss", "learning_rate"):
+            assert row[name] == pytest.approx(other[name], rel=1e-3), name
+
+
+def _children(pid: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(stat.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == pid:
+            found.append(int(stat.parent.name))
+    return found
+
+
+@pytest.fixture
+def running(tmp_path):
+    """A run in two processes that has written a checkpoint, and the processes of its ranks."""
+    command = _command(
+        2, "ludoteca.train.alphazero", *ALPHAZERO.split(), "--games", 100_000, "--save-seconds", 0,
+        "--folder", tmp_path,
+    )  # fmt: skip
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    end = time.monotonic() + 120
+    while not (tmp_path / "state.npz").exists():
+        assert run.poll() is None, run.communicate()[0]
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    yield run, sorted(_children(run.pid)), tmp_path
+    run.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_killed_process_ends_all(running, rank):
+    run, pids, _ = running
+    assert len(pids) == 2
+    os.kill(pids[rank], signal.SIGKILL)
+    said, _ = run.communicate(timeout=60)
+    assert run.returncode != 0
+    assert "lost the connection to another one, which was killed or has failed" in said
+    assert "The same command resumes from the last checkpoint" in said
+    assert "train/loop.py" not in said  # no traceback of ours, only torchrun's
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
+def test_a_signal_stops_all_processes_in_good_order(running):
+    run, pids, folder = running
+    os.kill(pids[1], signal.SIGTERM)  # what one of them receives is for all
+    said, _ = run.communicate(timeout=90)
+    assert "resumes it" in said
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    with np.load(folder / "state.npz") as state:
+        saved = json.loads(state["numbers"].tobytes())["games"]
+    assert saved > 0

@@ -1,0 +1,234 @@
+"""Self-play of SB3's models: copies, opponents, win rates, and resuming."""
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import ARS, QRDQN, TRPO, MaskablePPO
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.vec_env import VecMonitor
+
+import ludoteca  # noqa: F401  registers the environments
+from ludoteca.agents.pool import PoolAgent
+from ludoteca.agents.sb3 import SB3Agent
+from ludoteca.envs.adapters.sb3 import SB3VecEnv
+from ludoteca.evaluate.match import play_match
+from ludoteca.train.sb3 import SelfPlayCallback, frozen, set_opponents
+
+SMALL = {"net_arch": [16]}
+ON_POLICY = {"n_steps": 16, "policy_kwargs": SMALL}
+OFF_POLICY = {
+    "learning_starts": 32, "buffer_size": 500, "train_freq": 4, "batch_size": 16,
+    "policy_kwargs": SMALL,
+}  # fmt: skip
+OPTIONS: dict[Any, dict[str, Any]] = {
+    MaskablePPO: {**ON_POLICY, "batch_size": 64, "n_epochs": 2, "learning_rate": 0.01},
+    PPO: {**ON_POLICY, "batch_size": 64, "n_epochs": 1},
+    A2C: ON_POLICY,
+    TRPO: {**ON_POLICY, "batch_size": 64},
+    DQN: OFF_POLICY,
+    QRDQN: OFF_POLICY,
+    ARS: {"n_delta": 2, "n_eval_episodes": 2},
+}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Any:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def make_envs(count: int = 8, **options: Any) -> SB3VecEnv:
+    return SB3VecEnv("tictactoe", count, agent_seat="random", seed=0, **options)
+
+
+def make_model(algorithm: Any = MaskablePPO, env: Any = None) -> Any:
+    env = make_envs() if env is None else env
+    policy = "LinearPolicy" if algorithm is ARS else "MlpPolicy"
+    return algorithm(policy, env, seed=0, device="cpu", **OPTIONS[algorithm])
+
+
+@pytest.mark.parametrize("algorithm", OPTIONS)
+def test_every_algorithm_plays_its_past_selves(algorithm: Any) -> None:
+    envs = make_envs(illegal_action="random")
+    model = make_model(algorithm, VecMonitor(envs))
+    callback = SelfPlayCallback(every=128, size=2, stays=("random",))
+    model.learn(400, callback=callback)
+    names = [one.name for one in callback.pool.members]
+    assert names[0] == "random"
+    assert len(names) == 3
+    steps = [int(name.removeprefix("step_")) for name in names[1:]]
+    assert 128 <= steps[1] - steps[0] < 256
+    (opponent,) = envs.lanes.opponents
+    assert isinstance(opponent, PoolAgent)
+    if algorithm is not ARS:  # which does not show its steps to callbacks
+        assert sum(one.games for one in callback.pool.members) > 10
+
+
+def test_copies_no_longer_learn() -> None:
+    model = make_model()
+    copy = frozen(model.policy)
+    before = [weight.clone() for weight in copy.parameters()]
+    model.learn(128)
+    changed = zip(before, model.policy.parameters(), strict=True)
+    assert any((old != new).any() for old, new in changed)
+    after = list(copy.parameters())
+    assert all((old == new).all() for old, new in zip(before, after, strict=True))
+    assert not any(weight.requires_grad for weight in after)
+    assert copy.optimizer is None
+    assert model.policy.optimizer is not None
+    assert frozen(model.policy).action_dist is not model.policy.action_dist
+
+
+def test_a_copy_plays_as_the_model_did_when_it_was_taken() -> None:
+    envs = make_envs()
+    model = make_model(env=envs)
+    callback = SelfPlayCallback(every=10**6)
+    model.learn(128, callback=callback)
+    game = envs.game
+    fresh = SB3Agent.from_model(game, make_model(), deterministic=False)
+    (member,) = callback.pool.members
+    trained = SB3Agent.from_model(game, model, deterministic=False)
+    first, second, third = (
+        play_match(game, [one, "random"], 40, seed=5).courses
+        for one in (member.agent, fresh, trained)
+    )
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, third)
+
+
+def test_a_loser_is_paid_by_its_past_self() -> None:
+    envs = make_envs(16)
+    model = make_model(env=envs)
+    model.learn(16 * 16, callback=SelfPlayCallback())
+    ended = []
+    for _ in range(30):
+        masks = envs.action_masks()
+        _, rewards, dones, infos = envs.step(masks.argmax(1))
+        for k in np.flatnonzero(dones):
+            ended.append(rewards[k])
+            assert rewards[k] == infos[k]["rewards"][infos[k]["player"]]
+            assert infos[k]["rewards"].sum() == 0
+    assert {-1, 1} <= set(ended)
+
+
+def test_win_rates_are_logged_and_right(tmp_path: Any) -> None:
+    class Counting(SelfPlayCallback):
+        """Counts what the environment pays."""
+
+        paid: list[float] = []  # noqa: RUF012
+
+        def _on_step(self) -> bool:
+            self.paid += self.locals["rewards"][self.locals["dones"]].tolist()
+            return super()._on_step()
+
+    model = make_model()
+    model.set_logger(configure(str(tmp_path), ["csv"]))
+    callback = Counting(every=10**6)
+    model.learn(512, callback=callback, log_interval=1)
+    model.logger.close()
+    header, *_, last = (tmp_path / "progress.csv").read_text().splitlines()
+    logged = dict(zip(header.split(","), last.split(","), strict=True))
+    assert float(logged["self_play/members"]) == 1
+    rate = np.mean([(1 + one) / 2 for one in Counting.paid])
+    assert callback.pool.members[0].games == len(Counting.paid)
+    assert callback.pool.members[0].points / len(Counting.paid) == pytest.approx(rate)
+    assert float(logged["self_play/win_rate"]) == pytest.approx(rate, abs=0.1)
+    assert "self_play/win_rate_step_0" in logged
+
+
+@pytest.mark.parametrize("algorithm", [MaskablePPO, DQN])
+def test_a_pool_is_resumed_with_the_model(
+    algorithm: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "selves"
+    model = make_model(algorithm)
+    first = SelfPlayCallback(every=128, size=3, stays=("random",), folder=folder)
+    model.learn(512, callback=first)
+    model.save(tmp_path / "model.zip")
+    resumed = algorithm.load(tmp_path / "model.zip", env=make_envs(), device="cpu")
+    second = SelfPlayCallback(every=128, size=3, stays=("random",), folder=folder)
+    second.init_callback(resumed)
+    with monkeypatch.context() as patch:
+        patch.setattr("ludoteca.train.sb3.set_opponents", lambda env, pool: [])
+        second._on_training_start()
+    assert second.steps == first.steps
+    for old, new in zip(first.pool.members, second.pool.members, strict=True):
+        assert (new.name, new.stays, new.games, new.points) == (
+            old.name, old.stays, old.games, old.points,
+        )  # fmt: skip
+        if not old.stays:
+            weights = (one.agent._policy.state_dict() for one in (old, new))
+            for a, b in zip(*(one.values() for one in weights), strict=True):
+                assert torch.equal(a, b)
+    drawn = ([one.name for one in callback.pool.draw(20)] for callback in (first, second))
+    assert next(drawn) == next(drawn)
+    resumed.learn(256, callback=second)
+    latest = second.pool.members[-1].name
+    assert int(latest.removeprefix("step_")) > first.steps
+    assert (folder / f"{latest}.zip").exists()
+    # Past selves are models, and so agents.
+    result = play_match("tictactoe", [f"sb3:path={folder / latest}.zip", "random"], 8, seed=0)
+    assert result.games == 8
+
+
+def test_learning_in_several_calls_counts_on() -> None:
+    model, callback = make_model(), SelfPlayCallback(every=128, size=9)
+    model.learn(256, callback=callback)
+    model.learn(256, callback=callback)
+    model.learn(128, callback=callback, reset_num_timesteps=False)
+    names = [one.name for one in callback.pool.members]
+    assert names == [f"step_{128 * k}" for k in range(5)]
+    assert callback.steps == 640
+
+
+def test_a_pool_of_another_game_is_refused(tmp_path: Any) -> None:
+    make_model().learn(1, callback=SelfPlayCallback(folder=tmp_path))
+    other = SB3VecEnv("connect4", 2)
+    with pytest.raises(ValueError, match=r"the pool in .* is of tictactoe.*of connect4"):
+        make_model(env=other).learn(1, callback=SelfPlayCallback(folder=tmp_path))
+
+
+def test_single_environments_get_opponents_of_their_own() -> None:
+    env = make_vec_env("ludoteca/TicTacToe-v0", 3, seed=0, env_kwargs={"agent_seat": "random"})
+    model = make_model(env=env)
+    callback = SelfPlayCallback(every=64)
+    model.learn(192, callback=callback)
+    assert sum(one.games for one in callback.pool.members) > 10
+    opponents = [lanes.opponents[0] for lanes in env.get_attr("lanes")]
+    assert len({id(one) for one in opponents}) == 3
+
+
+def test_a_single_environment_works_as_it_is() -> None:
+    model = make_model(env=gym.make("ludoteca/TicTacToe-v0", agent_seat="random"))
+    callback = SelfPlayCallback(every=64)
+    model.learn(128, callback=callback)
+    assert callback.pool.members[0].games > 5
+
+
+def test_environments_of_other_kinds_are_refused() -> None:
+    remote: Any = SimpleNamespace(unwrapped=object())
+    with pytest.raises(TypeError, match=r"self-play needs an SB3VecEnv, .*; got object"):
+        set_opponents(remote, SelfPlayCallback().pool)
+
+
+def test_bad_parameters_are_named() -> None:
+    with pytest.raises(ValueError, match="every must be an integer from 1 to"):
+        SelfPlayCallback(0)
+    with pytest.raises(ValueError, match="epsilon must be a number from 0 to 1"):
+        SelfPlayCallback(epsilon=2)
+
+
+def test_without_sb3_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "stable_baselines3.common.callbacks", None)
+    monkeypatch.delitem(sys.modules, "ludoteca.train.sb3")
+    with pytest.raises(ImportError, match=r'pip install "ludoteca\[train\]"'):
+        __import__("ludoteca.train.sb3")

@@ -1,0 +1,110 @@
+"""The simulation of actors and a learner, against cases worked out by hand and real ones."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from counting_actor import network
+from sleeping_actor import LEARNING, PLAYING, SleepingActor
+
+from ludoteca.local_executor import LocalExecutor
+from ludoteca.train.actors import Actors
+from ludoteca.train.settings import RoundConfig
+from ludoteca.train.throughput.simulation import Cluster, Costs, simulate
+
+TEN = Costs(part_seconds=(10.0,), games_per_part=4)
+LEARNS = replace(TEN, updates_per_part=2, update_seconds=1.0)
+
+
+@pytest.mark.parametrize(
+    ("costs", "cluster", "expected"),
+    [
+        (TEN, Cluster(1), 1 / 10),
+        (TEN, Cluster(3), 3 / 10),
+        # One after the other: 10 s of play, then 2 updates for each part.
+        (LEARNS, Cluster(1), 1 / 12),
+        (LEARNS, Cluster(3), 3 / 16),
+        (replace(LEARNS, put_seconds=0.5, keep_seconds=0.25), Cluster(2), 2 / 15),
+        # Side by side, the slower of the two decides: 3 actors play 3 parts in 10 s, which are
+        # learned from in 6 s; of 8 actors, the learner has 16 s to learn.
+        (LEARNS, Cluster(3, max_staleness=1), 3 / 10),
+        (LEARNS, Cluster(8, max_staleness=1), 8 / 16),
+        (LEARNS, Cluster(8, max_staleness=5), 8 / 16),
+        # The driver gives 4 parts, 1 s each, and takes as long to collect them: the last part is
+        # given after 4 s and comes back after 14 s, when the others were collected long since.
+        (replace(TEN, dispatch_seconds=1.0), Cluster(4), 4 / 14),
+        (replace(TEN, collect_seconds=1.0), Cluster(4), 4 / 14),
+        # 100 bytes for each machine, 2 actors on each: 3 machines are served after 1, 2 and 3 s.
+        (replace(TEN, weights_bytes=100), Cluster(6, 0, 2, bandwidth=100.0), 6 / 13),
+        # Parts arrive together, and go through the network one by one.
+        (replace(TEN, part_bytes=100), Cluster(6, bandwidth=100.0), 6 / 16),
+        (replace(TEN, receive_seconds=2.0, latency_seconds=1.0), Cluster(1), 1 / 13),
+    ],
+)
+def test_cases_worked_out_by_hand(costs, cluster, expected):
+    found = simulate(costs, cluster)
+    assert found.games_per_second == pytest.approx(4 * expected, rel=1e-6)
+    assert found.updates_per_second == pytest.approx(costs.updates_per_part * expected, rel=1e-6)
+
+
+def test_a_network_that_is_full_carries_what_it_can():
+    costs = replace(TEN, part_bytes=100)
+    found = simulate(costs, Cluster(500, max_staleness=2, bandwidth=1000.0), rounds=20)
+    assert found.games_per_second == pytest.approx(4 * 10, rel=0.05)
+    assert found.limit == "network"
+    assert found.network_busy == pytest.approx(1, abs=0.05)
+
+
+def test_actors_wait_for_the_slowest_part_only_without_staleness():
+    """Of two parts of 1 and 3 s, the slower one takes 2.5 s on average."""
+    costs = Costs(part_seconds=(1.0, 3.0))
+    bound = simulate(costs, Cluster(2), rounds=1500).games_per_second
+    assert bound == pytest.approx(2 / 2.5, rel=0.03)
+    free = simulate(costs, Cluster(2, max_staleness=100), rounds=1500).games_per_second
+    assert free == pytest.approx(2 / 2, rel=0.03)
+
+
+def test_what_is_the_limit():
+    assert simulate(LEARNS, Cluster(2, 1)).limit == "actors"
+    assert simulate(LEARNS, Cluster(64, 1)).limit == "learner"
+    assert simulate(replace(TEN, collect_seconds=1.0), Cluster(64, 1)).limit == "driver"
+    kept = replace(LEARNS, positions_per_part=50.0, part_bytes=1000)
+    full = simulate(kept, Cluster(64, 1, buffer=1600.0))
+    assert (full.limit, full.buffer_share) == ("buffer", 2.0)
+    # All 64 parts come at once, and wait.
+    full = simulate(replace(kept, collect_seconds=0.01), Cluster(64, 0, store=32_000.0))
+    assert (full.limit, full.store_peak) == ("object store", 2.0)
+
+
+@pytest.mark.parametrize("bound", [0, 1, 2])
+def test_staleness_is_the_bound_where_the_learner_is_the_limit(bound):
+    found = simulate(LEARNS, Cluster(50, max_staleness=bound), rounds=30)
+    # The first round is played by the first network.
+    assert 0.9 * bound <= found.staleness <= bound
+    # A learner that keeps up is one round behind: that which is played while it learns.
+    assert simulate(LEARNS, Cluster(3, max_staleness=5)).staleness == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.slow
+def test_it_foresees_what_two_processes_do():
+    """Actors and a learner that only sleep: their times are known, whatever else runs here."""
+    rounds, config = 8, RoundConfig(games=100, games_per_round=4, workers=2)
+    costs = Costs(
+        part_seconds=(PLAYING,), update_seconds=LEARNING, updates_per_part=0.5, games_per_part=2
+    )
+    with LocalExecutor(2) as executor:
+        for bound in (0, 1):
+            actors = Actors(
+                replace(config, max_staleness=bound), SleepingActor, 1.0, executor=executor
+            )
+            rng, times = np.random.default_rng(0), []
+            for k in range(rounds):
+                actors.load(network(k))
+                actors.play(rng, 4 * k)
+                time.sleep(LEARNING)
+                times.append(time.monotonic())
+            actors.close()
+            measured = 4 * (rounds - 3) / (times[-1] - times[2])  # processes start at first
+            expected = simulate(costs, Cluster(2, bound)).games_per_second
+            assert measured == pytest.approx(expected, rel=0.2), bound

@@ -1,0 +1,366 @@
+"""Self-play actors: workers of an executor that play parts of the rounds for one learner.
+
+Weights go to the workers as one shared value for each version (in Ray's object store, on a
+cluster), and rounds come back part by part. With `max_staleness` 0, a round is played by the
+network that has learned from all rounds before it, whoever plays. Above 0, actors go on with coming
+rounds while the network learns.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import cache, partial
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ludoteca.agents.networks.runner import Runner
+from ludoteca.executor import LOCAL, WAIT, Executor, make_executor, parse_executor
+from ludoteca.shared import Shared
+from ludoteca.train.distributed import ranks
+from ludoteca.train.inference import RemoteRunner, start_inference
+from ludoteca.train.monitor import Monitor
+from ludoteca.train.settings import RoundConfig
+
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+Weights = dict[str, NDArray[Any]]
+Run = Runner | RemoteRunner
+POLL = 0.05  # seconds between looks at what has come back
+TIMED = 1000  # parts whose times are kept
+
+
+class Actor(Protocol[R_co]):
+    """What a worker keeps from part to part: networks, games, search trees."""
+
+    def play(self, weights: Sequence[Weights], rng: np.random.Generator, games: int) -> R_co:
+        """Play a part of a round.
+
+        Args:
+            weights: of the network and, where networks of the past play, of these.
+            rng: decides about everything in it.
+            games: how many games the run has when the round begins.
+        """
+
+
+MakeActor = Callable[[Any, str], Actor[R]]  # from settings and the name of an inference server
+
+
+class Actors(Generic[R]):
+    """The actors of a run as the learner sees them.
+
+    What is played depends on the number of workers, but not on where they are, nor on which of them
+    is faster; unless `max_staleness` is above 0. With one worker, it is what this process would
+    play.
+
+    Attributes:
+        executor: runs the workers; started when it is needed.
+        part_seconds: what the last parts took in their workers: by the clock, and of a processor.
+    """
+
+    def __init__(
+        self,
+        config: RoundConfig,
+        make_actor: MakeActor[R],
+        scale: float,
+        monitor: Monitor | None = None,
+        executor: Executor | None = None,
+    ):
+        """Prepare; no worker is started yet.
+
+        Args:
+            config: settings of the run; its `precision` is no auto.
+            make_actor: makes an actor in a worker; a class or function of a module.
+            scale: what planes are multiplied with, for an inference server.
+            monitor: is shown the progress, and may end a round.
+            executor: runs the workers, instead of the one that the settings say.
+        """
+        self._run, self._make, self._scale = config, make_actor, scale
+        self._monitor = monitor or Monitor()
+        self._given = self._running = executor
+        self._shared: tuple[Shared[Weights], ...] = ()
+        self._version = -1  # how many times weights were loaded, less 1
+        self._ahead: Ahead[R] | None = None
+        self._server: tuple[str, Any] = ("", None)
+        self._stale: list[int] = []  # of the parts since the last summary
+        self.part_seconds: deque[tuple[float, float]] = deque(maxlen=TIMED)
+
+    @property
+    def executor(self) -> Executor:
+        """The executor, with its workers."""
+        if self._running is None:
+            self._running = make_executor(self._run.executor, self._run.workers)
+        return self._running
+
+    @property
+    def server(self) -> Any:
+        """The handle of the inference server, or None."""
+        return self._server[1]
+
+    def put(self, weights: Mapping[str, Tensor]) -> Shared[Weights]:
+        """Return a network's weights as a value that each worker receives once."""
+        return self.executor.put({name: one.cpu().numpy().copy() for name, one in weights.items()})
+
+    def load(self, network: nn.Module, *past: Shared[Weights]) -> None:
+        """Let rounds from now on be played by a network and networks of the past."""
+        if not ranks().leads:
+            return  # rank 0 plays
+        self._version += 1
+        self._shared = (self.put(network.state_dict()), *past)
+        if self._ahead is not None:
+            self._ahead.load(self._version, self._shared)
+
+    def play(self, rng: np.random.Generator, games: int = 0) -> R:
+        """Play a round, or return one that was played ahead.
+
+        Raises:
+            Stopped: if the run is to stop; what is under way is dropped.
+        """
+        if self._run.max_staleness > 0:
+            return joined_rounds(self._play_ahead(rng, games))
+        workers, monitor = self._run.workers, self._monitor
+        if workers == 1:  # as in this process
+            rngs = [rng]
+        else:
+            seeds = rng.integers(2**63, size=workers)
+            rngs = [np.random.default_rng(int(seed)) for seed in seeds]
+        task = self._task()
+        tasks = (partial(task, self._shared, one, games) for one in rngs)
+        parts: list[R] = []
+        monitor.begin("playing", workers, "part")
+        for part, after, taken in self.executor.run(tasks, monitor.check):
+            parts.append(part)
+            self.part_seconds.append(taken)
+            monitor.step("playing", len(parts))
+            if workers == 1:
+                rng.bit_generator.state = after
+        self._stale += [0] * len(parts)
+        return joined_rounds(parts)
+
+    def _play_ahead(self, rng: np.random.Generator, games: int) -> list[R]:
+        config, monitor = self._run, self._monitor
+        if self._ahead is None:
+            left = -(-(config.games - games) // config.games_per_round)
+            self._ahead = Ahead(
+                self.executor, self._task(), config, games, left, int(rng.integers(2**63))
+            )
+            self._version = 0
+            self._ahead.load(0, self._shared)
+        monitor.begin("playing", config.workers, "part")
+        try:
+            found = self._ahead.take(lambda done: monitor.step("playing", done))
+        except BaseException:
+            self._drop()
+            raise
+        self._stale += [self._version - version for version, _, _ in found]
+        self.part_seconds.extend(taken for _, _, taken in found)
+        return [part for _, part, _ in found]
+
+    def _task(self) -> Callable[..., Any]:
+        """Return what plays a part, but for its weights, generator and number of games."""
+        run = self._run
+        device = run.device
+        if run.executor != LOCAL and not parse_executor(run.executor)[1].get("num_gpus"):
+            device = "cpu"  # Ray hides GPUs from workers that reserve none
+        if run.inference == "central" and not self._server[0]:
+            _ = self.executor  # connects to the cluster
+            precision: Any = run.precision
+            self._server = start_inference(self._scale, run.device, precision)
+        part = replace(run, games_per_round=run.games_per_round // run.workers, device=device)
+        return partial(play_part, self._make, part, self._server[0])
+
+    def summary(self) -> dict[str, float | int | None]:
+        """Return how stale the parts since the last summary were, in rounds; if they may be."""
+        stale, self._stale = self._stale, []
+        if self._run.max_staleness == 0:
+            return {}
+        return {
+            "staleness": float(np.mean(stale)) if stale else None,
+            "staleness_max": max(stale, default=None),
+        }
+
+    def close(self) -> None:
+        """End the workers; they start again when they are needed."""
+        self._drop()
+        self._server = ("", None)
+        if self._running is not None and self._given is None:
+            self._running.close()
+            self._running = None
+
+    def _drop(self) -> None:
+        if self._ahead is not None:
+            self._ahead.close()
+            self._ahead = None
+
+
+class Ahead(Generic[R]):
+    """Parts of the present round and of coming ones, played while the network learns.
+
+    Part k belongs to round k // workers. It is begun once at most `max_staleness` rounds are still
+    to be learned from before its own, with the network as it is then; so no part is staler than
+    that, however slow its worker is.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        task: Callable[..., Any],
+        config: RoundConfig,
+        games: int,
+        rounds: int,
+        seed: int,
+    ):
+        """Begin; nothing is played before weights are loaded.
+
+        Args:
+            executor: runs the workers.
+            task: plays a part.
+            config: settings of the run.
+            games: how many games it has when the first round begins.
+            rounds: how many rounds are left.
+            seed: of all that is played.
+        """
+        self._task, self._config, self._games = task, config, games
+        self._parts, self._seed = rounds * config.workers, seed
+        self._changed = threading.Condition()
+        self._version, self._shared = -1, tuple[Shared[Weights], ...]()
+        self._taken = self._returned = 0  # parts
+        self._versions: list[int] = []  # of the network, by part
+        self._found: dict[int, tuple[R, tuple[float, float]]] = {}
+        self._error: BaseException | None = None
+        self._closing = False
+        self._stream = executor.stream(self._next)
+        self._thread = threading.Thread(target=self._pump, name="ludoteca-actors", daemon=True)
+        self._thread.start()
+
+    def load(self, version: int, shared: tuple[Shared[Weights], ...]) -> None:
+        """Let parts that are begun from now on be played by other networks."""
+        with self._changed:
+            self._version, self._shared = version, shared
+            self._changed.notify_all()
+
+    def take(self, step: Callable[[int], None]) -> list[tuple[int, R, tuple[float, float]]]:
+        """Return the parts of the next round, each with the version of its network and its times.
+
+        Args:
+            step: called with the number of parts that are there, again and again.
+        """
+        wanted = range(self._returned, self._returned + self._config.workers)
+        while True:
+            with self._changed:
+                if self._error is not None:
+                    raise self._error
+                done = sum(number in self._found for number in wanted)
+                if done == len(wanted):
+                    self._returned = wanted.stop
+                    return [(self._versions[k], *self._found.pop(k)) for k in wanted]
+                self._changed.wait(POLL)
+            step(done)
+
+    def close(self) -> None:
+        """Drop what is under way."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._thread.join()
+
+    def _next(self, worker: int) -> Any:
+        """Return the next part, None after the last one, or `WAIT`."""
+        workers, number = self._config.workers, self._taken
+        with self._changed:
+            if number >= self._parts:
+                return None
+            ahead = number // workers - self._version  # rounds to be learned from before its own
+            if self._version < 0 or ahead > self._config.max_staleness:
+                return WAIT
+            self._taken += 1
+            self._versions.append(self._version)
+            rng = np.random.default_rng([self._seed, number])
+            games = self._games + number // workers * self._config.games_per_round
+            return partial(self._task, self._shared, rng, games)
+
+    def _pump(self) -> None:
+        """Give parts to free workers, and take in those that come back, in a thread."""
+        try:
+            while not self._closing and not self._stream.finished:
+                began = time.monotonic()
+                found = self._stream.collect(POLL)
+                with self._changed:
+                    for number, (part, _, taken) in found:
+                        self._found[number] = (part, taken)
+                    if found:
+                        self._changed.notify_all()
+                    elif time.monotonic() - began < POLL / 2:  # all workers wait for weights
+                        self._changed.wait(POLL)
+        except BaseException as error:
+            with self._changed:
+                self._error = error
+                self._changed.notify_all()
+        finally:
+            self._stream.close()
+
+
+def play_part(
+    make_actor: MakeActor[R],
+    config: Any,
+    server: str,
+    shared: Sequence[Shared[Weights]],
+    rng: np.random.Generator,
+    games: int,
+) -> tuple[R, Any, tuple[float, float]]:
+    """Play a part of a round in a worker.
+
+    Returns:
+        The part, the state of the generator after it, and the seconds that it took: by the clock,
+        and of a processor.
+    """
+    actor = _kept_actor(make_actor, config, server)
+    began, before = time.perf_counter(), time.thread_time()
+    played = actor.play([one.get() for one in shared], rng, games)
+    taken = (time.perf_counter() - began, time.thread_time() - before)
+    return played, rng.bit_generator.state, taken
+
+
+@cache
+def _kept_actor(make_actor: MakeActor[R], config: Any, server: str) -> Actor[R]:
+    torch.set_num_threads(config.threads if config.workers == 1 else 1)
+    return make_actor(config, server)
+
+
+def make_runner(network: nn.Module, scale: float, config: RoundConfig, server: str) -> Run:
+    """Return what runs the network that plays: in this process, or at an inference server."""
+    if server:
+        return RemoteRunner(server)
+    return Runner(network, scale, config.device, config.precision)
+
+
+def set_weights(network: nn.Module, weights: Weights) -> None:
+    """Give a network weights that a worker has received."""
+    # PyTorch warns of arrays that cannot be written to, as received ones are.
+    network.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
+
+
+def joined_rounds(parts: Sequence[R]) -> R:
+    """Return the round that consists of some parts: dataclasses of arrays.
+
+    A field `lanes` holds numbers of games, and is counted on from part to part.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    columns: dict[str, list[Any]] = {
+        field.name: [getattr(part, field.name) for part in parts]
+        for field in fields(parts[0])  # type: ignore[arg-type]
+    }
+    if "lanes" in columns:
+        sizes = [len(lengths) for lengths in columns["lengths"]]
+        first = np.cumsum([0, *sizes[:-1]])
+        columns["lanes"] = [
+            (lanes + start).astype(lanes.dtype)
+            for lanes, start in zip(columns["lanes"], first, strict=True)
+        ]
+    return type(parts[0])(**{name: np.concatenate(arrays) for name, arrays in columns.items()})

@@ -1,0 +1,261 @@
+"""Data-parallel learning in the processes that torchrun has started (PyTorch DDP).
+
+Every process, or rank, holds the same network, optimizer and replay buffer, and draws the same
+batches. It computes the gradient of its part of each batch; DDP averages the gradients. Rank 0
+alone plays, evaluates and writes the run's folder, and the others receive what it has found.
+"""
+
+import os
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ludoteca.train.joint_norm import JointBatchNorm2d, join_norms
+from ludoteca.train.monitor import Monitor, Stopped
+
+T = TypeVar("T")
+PATIENCE = timedelta(days=7)  # ranks wait as long as rank 0 plays and evaluates
+
+
+class PeerLostError(RuntimeError):
+    """The loss of the connection to another rank."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of a batch that one rank learns from.
+
+    Attributes:
+        rows: of the batch.
+        weight: of the mean over the part, in the mean over the batch.
+    """
+
+    rows: slice
+    weight: float
+
+
+class Ranks:
+    """The processes of a run, and how they agree; by default this process alone.
+
+    Attributes:
+        rank: number of this process, from 0.
+        count: how many processes there are.
+        received: the exception that `decided` has raised last because rank 0 did.
+    """
+
+    rank = 0
+    count = 1
+    received: Exception | None = None
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is the process that plays, evaluates and writes."""
+        return self.rank == 0
+
+    def decided(self, make: Callable[[], T], playing: bool = False) -> T:
+        """Return what `make` returns in rank 0, or raise what it raises there; others wait.
+
+        Args:
+            make: called in rank 0 only.
+            playing: whether the thread that plays asks, beside the one that learns.
+        """
+        return make()
+
+    def check(self, monitor: Monitor) -> None:
+        """Return if the run continues, in every rank.
+
+        Raises:
+            Stopped: if it is to stop in any of them.
+        """
+        monitor.check()
+
+    def step(self, monitor: Monitor, done: int) -> None:
+        """Note that `done` updates are made, and check whether the run continues in every rank.
+
+        Raises:
+            Stopped: if it is to stop in any of them.
+        """
+        monitor.step("learning", done)
+
+    def part(self, size: int) -> Part:
+        """Return this rank's part of a batch.
+
+        Parts are as equal as can be. If there are fewer rows than ranks, each learns from them all.
+        """
+        return Part(slice(0, size), 1.0)
+
+    def means(self, values: Sequence[Tensor], part: Part) -> list[float]:
+        """Return means over the batch for scalars that are means over each rank's part."""
+        return [value.item() for value in values]
+
+    def gathered(self, array: NDArray[Any], size: int) -> NDArray[Any]:
+        """Return an array over a batch of `size` rows, given the rows of each rank's part."""
+        return array
+
+    def trained(self, network: nn.Module, device: torch.device) -> nn.Module:
+        """Return what a batch runs through: the network, with gradients averaged over ranks."""
+        return network
+
+    def scaled(self, loss: Tensor, part: Part) -> Tensor:
+        """Return a loss whose gradient, averaged over ranks, is that of the mean over the batch."""
+        return loss
+
+
+class TorchrunRanks(Ranks):
+    """Several processes, joined by `torch.distributed`.
+
+    What ranks tell each other beside gradients goes through gloo, in groups of its own: one for the
+    thread that learns, one for the thread that plays.
+    """
+
+    def __init__(self) -> None:
+        """Join the process group that torchrun's environment variables describe."""
+        cuda = torch.cuda.is_available()
+        if cuda:
+            self._local = int(os.environ["LOCAL_RANK"])
+            # What "cuda" means from now on.
+            torch.cuda.set_device(self._local % torch.cuda.device_count())
+        dist.init_process_group("cpu:gloo,cuda:nccl" if cuda else "gloo")
+        self.rank, self.count = dist.get_rank(), dist.get_world_size()
+        self._groups = [dist.new_group(backend="gloo", timeout=PATIENCE) for _ in range(2)]
+
+    def decided(self, make: Callable[[], T], playing: bool = False) -> T:
+        """See `Ranks.decided`."""
+        found: list[Any] = [None]
+        if self.leads:
+            try:
+                found = [(True, make())]
+            except Exception as error:
+                found = [(False, _picklable(error))]
+        dist.broadcast_object_list(found, src=0, group=self._groups[playing])
+        done, result = found[0]
+        if not done:
+            self.received = None if self.leads else result
+            raise result
+        return result  # type: ignore[no-any-return]
+
+    def check(self, monitor: Monitor) -> None:
+        """See `Ranks.check`."""
+        try:
+            monitor.check()
+            stopping = torch.zeros(1)
+        except Stopped:
+            stopping = torch.ones(1)
+        dist.all_reduce(stopping, dist.ReduceOp.MAX, group=self._groups[0])
+        if stopping.item() > 0:
+            # What a thread of this rank plays meanwhile is to end, too.
+            monitor.stop(monitor.request or "another process")
+            raise Stopped
+
+    def step(self, monitor: Monitor, done: int) -> None:
+        """See `Ranks.step`."""
+        work = monitor.work["learning"]
+        work.done, work.steps = done, work.steps + 1
+        self.check(monitor)
+
+    def part(self, size: int) -> Part:
+        """See `Ranks.part`."""
+        JointBatchNorm2d.copies = self.count if size < self.count else 1
+        if size < self.count:
+            return Part(slice(0, size), 1 / self.count)
+        first, end = (size * rank // self.count for rank in (self.rank, self.rank + 1))
+        return Part(slice(first, end), (end - first) / size)
+
+    def means(self, values: Sequence[Tensor], part: Part) -> list[float]:
+        """See `Ranks.means`."""
+        together = torch.stack([value.detach().double() * part.weight for value in values]).cpu()
+        dist.all_reduce(together, group=self._groups[0])
+        return together.tolist()
+
+    def gathered(self, array: NDArray[Any], size: int) -> NDArray[Any]:
+        """See `Ranks.gathered`."""
+        if size < self.count:
+            return array
+        parts: list[Any] = [None] * self.count
+        dist.all_gather_object(parts, array, group=self._groups[0])
+        return np.concatenate(parts)
+
+    def trained(self, network: nn.Module, device: torch.device) -> nn.Module:
+        """See `Ranks.trained`.
+
+        Raises:
+            ValueError: if not every rank has a GPU of its own.
+        """
+        on_gpu = device.type == "cuda"
+        if on_gpu and device.index not in (None, torch.cuda.current_device()):
+            raise ValueError(
+                f"expected device=cuda, the GPU of each process's local rank, got device={device}"
+            )
+        if on_gpu and self._local >= torch.cuda.device_count():
+            raise ValueError(
+                f"expected at most {torch.cuda.device_count()} processes on this machine, one for "
+                f"each GPU, got local rank {self._local}: lower --nproc-per-node"
+            )
+        join_norms(network)
+        # DDP gives all ranks the weights of rank 0.
+        return nn.parallel.DistributedDataParallel(network, [device] if on_gpu else None)
+
+    def scaled(self, loss: Tensor, part: Part) -> Tensor:
+        """See `Ranks.scaled`."""
+        return loss * (part.weight * self.count)
+
+
+ALONE = Ranks()
+_joined: Ranks = ALONE
+
+
+def ranks() -> Ranks:
+    """Return the processes that this one learns with."""
+    return _joined
+
+
+@contextmanager
+def joined() -> Iterator[Ranks]:
+    """Join the processes that torchrun has started, if it has, for as long as the block takes.
+
+    Raises:
+        PeerLostError: if another of them dies.
+    """
+    global _joined
+    if not dist.is_torchelastic_launched() or int(os.environ["WORLD_SIZE"]) == 1:
+        yield ALONE
+        return
+    _joined = TorchrunRanks()
+    try:
+        yield _joined
+        dist.destroy_process_group()
+    except RuntimeError as error:
+        if not _is_lost(error):
+            raise
+        reason = str(error).strip().partition("\n")[0]
+        raise PeerLostError(
+            f"process {_joined.rank} of {_joined.count} lost the connection to another one, which "
+            f"was killed or has failed: all of them end. The same command resumes from the last "
+            f"checkpoint, if there is one ({reason})"
+        ) from error
+    finally:
+        _joined = ALONE
+
+
+def _is_lost(error: RuntimeError) -> bool:
+    """Return whether an error is about the connection to another process."""
+    said = str(error).lower()  # gloo has no class of its own
+    return isinstance(error, dist.DistError) or "gloo" in said or "connection" in said
+
+
+def _picklable(error: Exception) -> Exception:
+    """Return the error, or one with the same text if pickle cannot send it to other ranks."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

@@ -1,0 +1,131 @@
+"""Inference in one place for all self-play actors: a Ray actor that evaluates batches of them all.
+
+Actors send positions and wait. Requests that arrive while a batch is evaluated make the next one,
+so that batches grow with the number of actors.
+"""
+
+import asyncio
+import hashlib
+import uuid
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import nn
+
+from ludoteca.agents.networks.runner import Precision, Runner
+
+KEPT = 8  # networks, the last that were used: actors may still play with older ones
+TOGETHER = 1000  # requests that wait at a time, at most
+
+
+class InferenceServer:
+    """Networks, and the requests that wait for them. Methods run in one event loop."""
+
+    def __init__(self, scale: float, device: str, precision: Precision):
+        """Begin without networks; see `Runner` for the arguments."""
+        self._settings = (scale, device, precision)
+        self._runners: OrderedDict[str, Runner] = OrderedDict()
+        self._waiting: list[tuple[str, NDArray[np.int8], asyncio.Future[NDArray[np.float32]]]] = []
+        self._serving: asyncio.Task[None] | None = None
+        self._counts = {"requests": 0, "batches": 0, "positions": 0}
+
+    async def load(self, key: str, network: nn.Module) -> None:
+        """Take in a network under a key."""
+        if key not in self._runners:
+            self._runners[key] = Runner(network, *self._settings)
+            while len(self._runners) > KEPT:
+                self._runners.popitem(last=False)
+
+    async def evaluate(self, key: str, planes: NDArray[np.int8]) -> NDArray[np.float32] | None:
+        """Return a network's outputs for planes, or None if there is no network with this key."""
+        if key not in self._runners:
+            return None
+        self._runners.move_to_end(key)
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[NDArray[np.float32]] = loop.create_future()
+        self._waiting.append((key, planes, future))
+        if self._serving is None or self._serving.done():
+            self._serving = asyncio.create_task(self._serve())
+        return await future
+
+    async def counts(self) -> dict[str, int]:
+        """Return how many requests, batches and positions there were."""
+        return dict(self._counts)
+
+    async def _serve(self) -> None:
+        """Evaluate all that waits, batch by batch."""
+        while self._waiting:
+            await asyncio.sleep(0)  # requests that have arrived are taken in first
+            key = self._waiting[0][0]
+            batch = [one for one in self._waiting if one[0] == key]
+            self._waiting = [one for one in self._waiting if one[0] != key]
+            try:
+                runner = self._runners.get(key)
+                if runner is None:
+                    raise KeyError(f"no network {key}: more than {KEPT} are in use")
+                outputs = runner(np.concatenate([planes for _, planes, _ in batch]))
+            except Exception as error:
+                for _, _, future in batch:
+                    future.set_exception(error)
+                continue
+            ends = np.cumsum([len(planes) for _, planes, _ in batch])
+            for (_, _, future), found in zip(batch, np.split(outputs, ends[:-1]), strict=True):
+                if not future.cancelled():
+                    future.set_result(found)
+            self._counts["requests"] += len(batch)
+            self._counts["batches"] += 1
+            self._counts["positions"] += int(ends[-1])
+
+
+class RemoteRunner:
+    """A network that runs at an inference server, called as a `Runner`."""
+
+    def __init__(self, server: str):
+        """Find the server by its name in the cluster."""
+        import ray
+
+        self._get, self._server = ray.get, ray.get_actor(server)
+        self._network: nn.Module | None = None
+        self._key = ""
+
+    def load(self, network: nn.Module) -> None:
+        """Take over the weights of a network, which must not change until the next call."""
+        digest = hashlib.sha256()
+        for name, tensor in network.state_dict().items():
+            digest.update(name.encode())
+            digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+        self._key, self._network = digest.hexdigest(), network
+
+    def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
+        """Return the outputs, float32 `[K, ...]`, for planes `[K, planes, rows, columns]`."""
+        while True:
+            outputs = self._get(self._server.evaluate.remote(self._key, planes))
+            if outputs is not None:
+                return np.array(outputs)
+            # The server has not seen this network, or was started again.
+            self._get(self._server.load.remote(self._key, self._network))
+
+
+def start_inference(scale: float, device: str, precision: Precision) -> tuple[str, Any]:
+    """Start an inference server on the cluster that this process is connected to.
+
+    It reserves a GPU if `device` is one, and is started again if it or its machine dies.
+
+    Returns:
+        Its name, and its handle: the server ends when that is deleted.
+    """
+    import ray
+
+    name = f"ludoteca-inference-{uuid.uuid4().hex}"
+    options: dict[str, Any] = {
+        "name": name,
+        "num_cpus": 0,
+        "num_gpus": int(device.startswith("cuda")),
+        "max_concurrency": TOGETHER,
+        "max_restarts": -1,
+        "max_task_retries": -1,
+    }
+    handle = ray.remote(**options)(InferenceServer).remote(scale, device, precision)
+    return name, handle

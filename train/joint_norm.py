@@ -1,0 +1,80 @@
+"""Batch normalization over the parts of a batch that several processes hold.
+
+`torch.nn.SyncBatchNorm` does the same on GPUs, and refuses CPUs.
+"""
+
+from typing import Any, ClassVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+
+class JointBatchNorm2d(nn.BatchNorm2d):
+    """Batch normalization with the mean and variance of the whole batch, in every process.
+
+    Weights and buffers have the names and values that `nn.BatchNorm2d` has in one process.
+
+    Attributes:
+        copies: how many processes hold each row: all of them, where a batch is not split.
+    """
+
+    copies: ClassVar[int] = 1
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the normalized features; in evaluation, by the running estimates.
+
+        Args:
+            input: features of this process's part, shape `[K, filters, rows, columns]`.
+        """
+        if not self.training:
+            return super().forward(input)
+        x = input.float()
+        sums = torch.cat([x.sum((0, 2, 3)), x.new_full((1,), x.numel() / x.shape[1])])
+        sums = _over_processes(sums)
+        mean = sums[:-1] / sums[-1]
+        centered = x - mean[:, None, None]
+        variance = _over_processes(centered.square().sum((0, 2, 3))) / sums[-1]
+        with torch.no_grad():
+            assert self.running_mean is not None
+            assert self.running_var is not None
+            assert self.num_batches_tracked is not None
+            assert self.momentum is not None
+            count = sums[-1] / self.copies
+            self.num_batches_tracked += 1
+            self.running_mean.lerp_(mean, self.momentum)
+            self.running_var.lerp_(variance * count / (count - 1), self.momentum)
+        normed = centered * torch.rsqrt(variance + self.eps)[:, None, None]
+        return (normed * self.weight[:, None, None] + self.bias[:, None, None]).to(input.dtype)
+
+
+def join_norms(network: nn.Module) -> None:
+    """Let all batch normalizations of a network normalize over the batch of all processes."""
+    for module in network.modules():
+        for name, child in module.named_children():
+            if type(child) is nn.BatchNorm2d:
+                joint = JointBatchNorm2d(child.num_features, child.eps, child.momentum)
+                for own in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"):
+                    setattr(joint, own, getattr(child, own))
+                setattr(module, name, joint.train(child.training))
+
+
+class _Sum(torch.autograd.Function):
+    """A sum over all processes, whose gradient is the sum of its gradients in all of them."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor) -> Tensor:
+        total = values.clone()
+        dist.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        total = gradients[0].clone()
+        dist.all_reduce(total)
+        return total
+
+
+def _over_processes(values: Tensor) -> Tensor:
+    total: Tensor = _Sum.apply(values)  # type: ignore[no-untyped-call]
+    return total

@@ -1,0 +1,140 @@
+"""Measure self-play actors and their learner here, and simulate more of them.
+
+`python -m ludoteca.train.throughput` measures what parts of rounds, updates and messages cost, and
+the games per second with one and two actors. With these costs, a simulation says how many games per
+second more actors give, and what is the limit: actors, the learner, the driver's work for them, its
+network, the object store, or the replay buffer.
+"""
+
+import itertools
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import tyro
+from rich.console import Console
+
+from ludoteca.envs.files import write_whole
+from ludoteca.envs.params import integer, real
+from ludoteca.evaluate.bench.report import about_this_run
+from ludoteca.train.command import run_command
+from ludoteca.train.equivalent import with_settings
+from ludoteca.train.throughput.measure import bench_config, measure_costs, measure_throughput
+from ludoteca.train.throughput.report import (
+    MEASURED,
+    SIMULATED,
+    cost_rows,
+    describe,
+    measured_rows,
+    show,
+    simulated_rows,
+)
+from ludoteca.train.throughput.simulation import Cluster, simulate
+
+NAME = "ludoteca.train.throughput"
+
+
+def main(
+    algorithm: Literal["alphazero", "dqn", "actor-critic"] = "alphazero",
+    game: str = "connect4",
+    executor: str = "local",
+    games_per_part: int = 16,
+    parts: int = 4,
+    rounds: int = 6,
+    measured: tuple[int, ...] = (1, 2),
+    simulated: tuple[int, ...] = (1, 2, 4, 16, 64, 256, 1000),
+    learner_speeds: tuple[float, ...] = (1, 100),
+    max_staleness: int = 2,
+    per_node: int = 16,
+    gigabits: float = 10.0,
+    store_gigabytes: float = 10.0,
+    settings: tuple[str, ...] = (),
+    json_file: Path | None = None,
+    page: Path | None = None,
+) -> dict[str, Any]:
+    """Measure, simulate, and print tables.
+
+    Args:
+        algorithm: which one learns.
+        game: as a spec string.
+        executor: where actors run: local, ray, or ray:ADDRESS.
+        games_per_part: games of each actor in each round.
+        parts: how many are played to measure costs.
+        rounds: of each measurement of throughput.
+        measured: numbers of actors to measure.
+        simulated: numbers of actors to simulate.
+        learner_speeds: how many times as fast as measured updates are, in the simulation.
+        max_staleness: rounds that actors may be ahead, in the simulation and in measurements.
+        per_node: actors on each machine, in the simulation.
+        gigabits: per second, of the driver's network there.
+        store_gigabytes: of its object store there.
+        settings: of the algorithm that differ from its defaults, as NAME=VALUE.
+        json_file: also write all numbers to this file.
+        page: also write a page of results to this file.
+    """
+    for name, value in (("games_per_part", games_per_part), ("parts", parts), ("rounds", rounds)):
+        integer(name, value, 1, 10**6)
+    for speed in learner_speeds:
+        real("learner_speeds", speed, 1e-6, 1e9)
+    integer("per_node", per_node, 1, 10**6)
+    integer("max_staleness", max_staleness, 1, 10**6)
+    real("gigabits", gigabits, 1e-6, 1e9)
+    real("store_gigabytes", store_gigabytes, 1e-6, 1e9)
+    config = with_settings(
+        bench_config(algorithm, game, games_per_part), settings, f"python -m {NAME}"
+    )
+    about = about_this_run()
+    console = Console(stderr=True, highlight=False)
+    console.print("measuring costs ...")
+    costs, messages = measure_costs(algorithm, config, executor, parts)
+    runs = []
+    for actors in measured:
+        for staleness in (0, max_staleness):
+            console.print(f"measuring {actors} actors, staleness {staleness} ...")
+            if actors == 1 and executor == "local":
+                continue  # this process plays
+            runs.append(measure_throughput(algorithm, config, executor, actors, staleness, rounds))
+    room = {
+        "max_staleness": max_staleness,
+        "per_node": per_node,
+        "bandwidth": gigabits * 1e9 / 8,
+        "store": store_gigabytes * 1e9,
+    }
+    predicted = []
+    for speed, actors in itertools.product(learner_speeds, simulated):
+        faster = replace(costs, update_seconds=costs.update_seconds / speed)
+        cluster = Cluster(
+            actors,
+            max_staleness,
+            per_node,
+            room["bandwidth"],
+            room["store"],
+            messages["buffer_positions"] or float("inf"),
+        )
+        outcome = simulate(faster, cluster, 30)
+        predicted.append({"actors": actors, "learner_speed": speed} | asdict(outcome))
+    found = {
+        "about": about,
+        "algorithm": algorithm,
+        "game": game,
+        "executor": executor,
+        "costs": asdict(costs),
+        "messages": messages,
+        "measured": runs,
+        "cluster": room,
+        "simulated": predicted,
+    }
+    out = Console(highlight=False)
+    out.print(show(("cost", "measured"), cost_rows(found), "costs"))
+    out.print(show(MEASURED, measured_rows(found), "measured, games learned from per second"))
+    out.print(show(SIMULATED, simulated_rows(found), "simulated"))
+    if json_file is not None:
+        write_whole(json_file, json.dumps(found, indent=2) + "\n")
+    if page is not None:
+        write_whole(page, describe(found))
+    return found
+
+
+if __name__ == "__main__":
+    run_command(NAME, lambda: tyro.cli(main, prog=f"python -m {NAME}", description=__doc__))

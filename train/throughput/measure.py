@@ -1,0 +1,237 @@
+"""Measured costs of self-play actors and their learner, and their throughput together."""
+
+import pickle
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from ludoteca.executor import LOCAL, Executor, make_executor
+from ludoteca.local_executor import LocalExecutor
+from ludoteca.shared import Shared
+from ludoteca.train.algorithms import ALGORITHMS
+from ludoteca.train.replay import Records
+from ludoteca.train.settings import RoundConfig
+from ludoteca.train.throughput.simulation import Cluster, Costs, simulate
+
+REPEATED = 20  # times that a message is sent
+
+
+def bench_config(algorithm: str, game: str, games_per_part: int) -> RoundConfig:
+    """Return the settings of the run that is measured: those of a long one.
+
+    Args:
+        algorithm: a name in `ALGORITHMS`.
+        game: as a spec string.
+        games_per_part: of each actor in each round.
+    """
+    config: RoundConfig = ALGORITHMS[algorithm].config
+    changes = {"game": game, "games": 10**6, "games_per_round": games_per_part, "threads": 1}
+    if hasattr(config, "warm_up"):
+        changes["warm_up"] = 0
+    return replace(config, **changes)  # type: ignore[arg-type]
+
+
+def measure_costs(
+    algorithm: str, config: RoundConfig, executor: str, parts: int
+) -> tuple[Costs, dict[str, Any]]:
+    """Measure what the pieces of work cost on this machine, one after the other.
+
+    Seconds of actors and learner are those of a processor, so that other programs do not count.
+    Seconds of messages are by the clock, medians; they go to one worker and back.
+
+    Args:
+        algorithm: a name in `ALGORITHMS`.
+        config: settings of the run.
+        executor: spec string, as `make_executor` takes it.
+        parts: how many are played and learned from.
+
+    Returns:
+        The costs; and more about them, as JSON can hold it.
+    """
+    with _training(algorithm, replace(config, workers=1, executor="local")) as training:
+        playing, keeping, learning = list[float](), list[float](), list[float]()
+        games = positions = updates = 0
+        for k in range(parts + 1):  # the first one compiles
+            training.player.load(training.network)
+            played, seconds = _timed(lambda games=games: training.play(games))  # type: ignore[misc]
+            _, kept = _timed(lambda played=played: training.keep(played))  # type: ignore[misc]
+            made, began = 0, time.process_time()
+            while training.due > 0:
+                training.update()
+                made += 1
+            if k > 0:
+                playing.append(seconds)
+                keeping.append(kept)
+                learning.append(time.process_time() - began)
+                positions += _positions(played)
+                updates += made
+            training.conclude(played)
+            games += len(played.lengths)
+        state = {name: one.cpu().numpy() for name, one in training.network.state_dict().items()}
+        part = pickle.dumps(played)
+        records = _replay_buffer(training)
+    weights = pickle.dumps(state)
+    with LocalExecutor(1) if executor == LOCAL else make_executor(executor, 1) as workers:
+        about: dict[str, Any] = _messages(workers, state, part)
+    costs = Costs(
+        part_seconds=tuple(playing),
+        receive_seconds=about["receive_seconds"],
+        put_seconds=about["put_seconds"],
+        dispatch_seconds=about["driver_seconds"] / 2,
+        collect_seconds=about["driver_seconds"] / 2 + about["unpickle_seconds"],
+        latency_seconds=max(about["task_seconds"] - about["driver_seconds"], 0.0),
+        keep_seconds=sum(keeping) / len(keeping),
+        update_seconds=sum(learning) / max(updates, 1),
+        updates_per_part=updates / parts,
+        weights_bytes=len(weights),
+        part_bytes=len(part),
+        games_per_part=config.games_per_round,
+        positions_per_part=positions / parts,
+        position_bytes=records.records.itemsize if records is not None else 0,
+    )
+    return costs, about | {"buffer_positions": records.capacity if records is not None else None}
+
+
+def measure_throughput(
+    algorithm: str, config: RoundConfig, executor: str, actors: int, staleness: int, rounds: int
+) -> dict[str, Any]:
+    """Let actors play and a learner learn, and compare with the simulation of just that.
+
+    The simulation takes the seconds, by the clock, that parts, updates and replay buffer took in
+    this very run: other programs slow down both.
+
+    Returns:
+        Games per second, measured and simulated; and how busy the actors were.
+    """
+    settings = replace(
+        config,
+        workers=actors,
+        executor=executor,
+        games_per_round=config.games_per_round * actors,
+        max_staleness=staleness,
+        pipeline=False,
+    )
+    with _training(algorithm, settings) as training:
+        ends, updates, learning, keeping = list[float](), 0, 0.0, 0.0
+        games = 0
+        skipped = 2 + staleness  # rounds that workers need to begin and compile
+        for k in range(rounds + skipped):
+            if k == skipped:
+                training.actors.part_seconds.clear()
+                updates, learning, keeping = 0, 0.0, 0.0
+            training.player.load(training.network)
+            played = training.play(games)
+            began = time.perf_counter()
+            training.keep(played)
+            kept = time.perf_counter()
+            while training.due > 0:
+                training.update()
+                updates += 1
+            training.conclude(played)
+            ends.append(time.perf_counter())
+            keeping += kept - began
+            learning += ends[-1] - kept
+            games += len(played.lengths)
+        walls = [wall for wall, _ in training.actors.part_seconds]
+        processor = [cpu for _, cpu in training.actors.part_seconds]
+        found = training.actors.summary()
+    counted = rounds * settings.games_per_round
+    seconds = ends[-1] - ends[skipped - 1]
+    parts = rounds * actors
+    costs = Costs(
+        part_seconds=tuple(walls),
+        keep_seconds=keeping / parts,
+        update_seconds=learning / max(updates, 1),
+        updates_per_part=updates / parts,
+        games_per_part=config.games_per_round,
+    )
+    expected = simulate(costs, Cluster(actors, staleness), max(rounds, 50))
+    return {
+        "actors": actors,
+        "max_staleness": staleness,
+        "games_per_second": counted / seconds,
+        "simulated_games_per_second": expected.games_per_second,
+        "part_seconds": median(walls),
+        "part_processor_seconds": median(processor),
+        "learner_busy": (learning + keeping) / seconds,
+        "staleness": found.get("staleness", 0.0),
+        "rounds": rounds,
+    }
+
+
+def _messages(workers: Executor, state: dict[str, Any], part: bytes) -> dict[str, float]:
+    """Measure what messages between the driver and a worker cost."""
+
+    def send(task: Callable[[], Any]) -> float:
+        began = time.perf_counter()
+        list(workers.run([task]))
+        return time.perf_counter() - began
+
+    for _ in range(3):  # the worker begins
+        send(partial(pow, 2, 3))
+    before = time.process_time()
+    empty = median(send(partial(pow, 2, 3)) for _ in range(REPEATED))
+    driver = (time.process_time() - before) / REPEATED
+    put, received, returned = list[float](), list[float](), list[float]()
+    for _ in range(REPEATED):
+        began = time.perf_counter()
+        shared = workers.put(state)
+        put.append(time.perf_counter() - began)
+        received.append(send(partial(_receive, shared)))
+        returned.append(send(partial(_answer, len(part))))
+    began = time.perf_counter()
+    for _ in range(REPEATED):
+        pickle.loads(part)
+    return {
+        "task_seconds": empty,
+        "driver_seconds": driver,
+        "put_seconds": median(put),
+        "receive_seconds": max(median(received) - empty, 0.0),
+        "part_transfer_seconds": max(median(returned) - empty, 0.0),
+        "unpickle_seconds": (time.perf_counter() - began) / REPEATED,
+    }
+
+
+def _receive(shared: Shared[Any]) -> int:
+    return len(shared.get())
+
+
+def _answer(size: int) -> bytes:
+    return bytes(size)
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """Return what some work returns, and the processor's seconds of this thread."""
+    began = time.thread_time()
+    return work(), time.thread_time() - began
+
+
+def _positions(played: Any) -> int:
+    """Return how many positions of a round may be learned from."""
+    actions = getattr(played, "lanes", None)
+    return len(actions) if actions is not None else int(played.lengths.sum())
+
+
+def _replay_buffer(training: Any) -> Records | None:
+    """Return the replay buffer of a run, if it has one."""
+    found = (vars(training).get(name) for name in ("_window", "_buffer"))
+    return next((one for one in found if isinstance(one, Records)), None)
+
+
+@contextmanager
+def _training(algorithm: str, config: RoundConfig) -> Iterator[Any]:
+    """Begin a run in a temporary folder; afterwards nothing is left of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        training = ALGORITHMS[algorithm].make(replace(config, folder=Path(folder) / "run"))
+        try:
+            yield training
+        finally:
+            training.metrics.close()
+            if training.actors is not None:
+                training.actors.close()

@@ -1,0 +1,293 @@
+"""Discrete-event simulation of a learner and its self-play actors, with measured costs.
+
+It follows `ludoteca.train.actors`. A round has as many parts as there are actors. The driver's
+process gives parts to idle actors, within the bound of staleness, collects what they have played,
+and learns; between two updates it serves actors first. Each machine receives each version of the
+weights once, from the driver's machine, whose network is one server for each direction.
+"""
+
+import heapq
+import itertools
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import inf
+
+import numpy as np
+
+SKIPPED = 0.2  # share of the rounds before throughput is counted: the first ones wait for actors
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the pieces of work cost, in seconds and bytes.
+
+    Attributes:
+        part_seconds: what an actor takes for a part, samples to draw from.
+        receive_seconds: what it takes to unpickle new weights.
+        put_seconds: what the driver takes to publish a version of the weights.
+        dispatch_seconds: what it takes to give a part to an actor.
+        collect_seconds: what it takes to receive a part.
+        latency_seconds: the rest of the time between giving a part and receiving it, of nobody.
+        keep_seconds: what the learner takes to put a part into the replay buffer.
+        update_seconds: what an update takes.
+        updates_per_part: how many updates a part is worth.
+        weights_bytes: of the weights.
+        part_bytes: of a part.
+        games_per_part: games in it.
+        positions_per_part: positions in it that are kept to be learned from.
+        position_bytes: of such a position in the replay buffer.
+    """
+
+    part_seconds: tuple[float, ...]
+    receive_seconds: float = 0.0
+    put_seconds: float = 0.0
+    dispatch_seconds: float = 0.0
+    collect_seconds: float = 0.0
+    latency_seconds: float = 0.0
+    keep_seconds: float = 0.0
+    update_seconds: float = 0.0
+    updates_per_part: float = 0.0
+    weights_bytes: int = 0
+    part_bytes: int = 0
+    games_per_part: int = 1
+    positions_per_part: float = 0.0
+    position_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Who plays, and with what.
+
+    Attributes:
+        actors: how many there are.
+        max_staleness: rounds that the network may have learned from since it was as it plays.
+        actors_per_node: on one machine.
+        bandwidth: bytes per second, of the driver's machine in each direction.
+        store: bytes of its object store.
+        buffer: positions that the replay buffer holds.
+    """
+
+    actors: int
+    max_staleness: int = 0
+    actors_per_node: int = 16
+    bandwidth: float = inf
+    store: float = inf
+    buffer: float = inf
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happened.
+
+    Attributes:
+        games_per_second: learned from.
+        updates_per_second: made.
+        actors_busy: share of the time in which actors play, of all of them.
+        driver_busy: share of the time in which the driver works; it learns, too.
+        learner_busy: the part of that in which it learns.
+        network_busy: the same for the driver's network, in the busier direction.
+        staleness: mean of all parts, in rounds.
+        store_peak: largest share of the object store that is filled at a time.
+        buffer_share: share of the replay buffer that one round fills.
+        limit: what is nearest to its limit: `"actors"`, `"learner"`, `"driver"` (its work for
+            actors), `"network"`, `"object store"` or `"buffer"`.
+    """
+
+    games_per_second: float
+    updates_per_second: float
+    actors_busy: float
+    driver_busy: float
+    learner_busy: float
+    network_busy: float
+    staleness: float
+    store_peak: float
+    buffer_share: float
+    limit: str
+
+
+@dataclass
+class _Server:
+    """Does one piece of work after the other, those of the first queue first."""
+
+    busy: float = 0.0  # seconds
+    working: bool = False
+    queues: tuple[deque[tuple[float, Callable[[], None]]], ...] = field(
+        default_factory=lambda: (deque(), deque())
+    )
+
+
+class Simulation:
+    """A run of some rounds."""
+
+    def __init__(self, costs: Costs, cluster: Cluster, rounds: int, seed: int = 0):
+        """Prepare a run; `seed` draws how long parts take."""
+        self._costs, self._cluster, self._rounds = costs, cluster, rounds
+        self._now, self._order = 0.0, itertools.count()
+        self._events: list[tuple[float, int, Callable[[], None]]] = []
+        drawn = np.random.default_rng(seed).choice(costs.part_seconds, rounds * cluster.actors)
+        self._seconds = iter(drawn.tolist())  # of the parts
+        self._driver, self._out, self._in = _Server(), _Server(), _Server()
+        self._version = self._taken = 0
+        self._there = [0] * rounds  # parts of each round that have come back
+        self._learning = False
+        self._idle = deque(range(cluster.actors))
+        self._versions = [-1] * cluster.actors  # that each actor has
+        self._on_node: dict[tuple[int, int], list[Callable[[], None]] | None] = {}
+        self._stale: list[int] = []
+        self._learned: list[float] = []  # when each round was learned from
+        self._played = self._learner_seconds = 0.0
+        self._stored = self._store_peak = 0
+
+    def run(self) -> Outcome:
+        """Simulate, and return what happened."""
+        self._give()
+        while self._events:
+            self._now, _, happen = heapq.heappop(self._events)
+            happen()
+        assert len(self._learned) == self._rounds
+        return self._outcome()
+
+    def _after(self, seconds: float, happen: Callable[[], None]) -> None:
+        heapq.heappush(self._events, (self._now + seconds, next(self._order), happen))
+
+    def _serve(
+        self, server: _Server, seconds: float, then: Callable[[], None], last: bool = False
+    ) -> None:
+        """Let a server do a piece of work; with `last`, once nothing else waits there."""
+        server.queues[last].append((seconds, then))
+        self._work(server)
+
+    def _work(self, server: _Server) -> None:
+        queue = next((queue for queue in server.queues if queue), None)
+        if server.working or queue is None:
+            return
+        seconds, then = queue.popleft()
+        server.working = True
+        server.busy += seconds
+
+        def done() -> None:
+            server.working = False
+            then()
+            self._work(server)
+
+        self._after(seconds, done)
+
+    def _give(self) -> None:
+        """Give parts to idle actors, as far as staleness allows."""
+        cluster = self._cluster
+        while self._idle and self._taken < self._rounds * cluster.actors:
+            part_round = self._taken // cluster.actors
+            if part_round - self._version > cluster.max_staleness:
+                return
+            actor, version = self._idle.popleft(), self._version
+            self._taken += 1
+            self._stale.append(part_round - version)
+            self._serve(
+                self._driver,
+                self._costs.dispatch_seconds,
+                lambda a=actor, v=version, r=part_round: self._fetch(a, v, r),  # type: ignore[misc]
+            )
+
+    def _fetch(self, actor: int, version: int, part_round: int) -> None:
+        """Bring the weights to an actor's machine, unless they are there, and let it play."""
+        costs, node = self._costs, actor // self._cluster.actors_per_node
+
+        def play() -> None:
+            received = costs.receive_seconds if self._versions[actor] != version else 0.0
+            self._versions[actor] = version
+            seconds = received + next(self._seconds)
+            self._played += seconds
+            self._after(seconds + costs.latency_seconds, lambda: self._return(actor, part_round))
+
+        key = (node, version)
+        if key not in self._on_node:
+            waiting = self._on_node[key] = [play]
+
+            def arrived() -> None:
+                self._on_node[key] = None
+                for begin in waiting:
+                    begin()
+
+            self._serve(self._out, costs.weights_bytes / self._cluster.bandwidth, arrived)
+        elif (others := self._on_node[key]) is not None:
+            others.append(play)
+        else:
+            play()
+
+    def _return(self, actor: int, part_round: int) -> None:
+        """Bring a part to the driver."""
+        costs = self._costs
+
+        def arrived() -> None:
+            self._stored += costs.part_bytes
+            self._store_peak = max(self._store_peak, self._stored)
+            self._serve(self._driver, costs.collect_seconds, collected)
+
+        def collected() -> None:
+            self._stored -= costs.part_bytes
+            self._there[part_round] += 1
+            self._idle.append(actor)
+            self._give()
+            self._learn()
+
+        self._serve(self._in, costs.part_bytes / self._cluster.bandwidth, arrived)
+
+    def _learn(self) -> None:
+        """Learn from the next round, if it is there and the learner is free."""
+        r, actors, costs = len(self._learned), self._cluster.actors, self._costs
+        if self._learning or r == self._rounds or self._there[r] < actors:
+            return
+        self._learning = True
+        updates = round((r + 1) * actors * costs.updates_per_part) - round(
+            r * actors * costs.updates_per_part
+        )
+        left = iter(
+            [actors * costs.keep_seconds] + [costs.update_seconds] * updates + [costs.put_seconds]
+        )
+
+        def go_on() -> None:
+            seconds = next(left, None)
+            if seconds is not None:
+                self._learner_seconds += seconds
+                self._serve(self._driver, seconds, go_on, last=True)
+                return
+            self._learned.append(self._now)
+            self._learning = False
+            self._version += 1
+            self._give()
+            self._learn()
+
+        go_on()
+
+    def _outcome(self) -> Outcome:
+        costs, cluster, learned = self._costs, self._cluster, self._learned
+        skipped = min(int(SKIPPED * self._rounds), self._rounds - 1)
+        began = learned[skipped - 1] if skipped > 0 else 0.0
+        counted = self._rounds - skipped
+        rate = counted * cluster.actors / (learned[-1] - began)  # parts per second
+        busy = {
+            "actors": self._played / cluster.actors / self._now,
+            "learner": self._learner_seconds / self._now,
+            "driver": (self._driver.busy - self._learner_seconds) / self._now,
+            "network": max(self._out.busy, self._in.busy) / self._now,
+            "object store": self._store_peak / cluster.store,
+            "buffer": cluster.actors * costs.positions_per_part / cluster.buffer,
+        }
+        return Outcome(
+            games_per_second=rate * costs.games_per_part,
+            updates_per_second=rate * costs.updates_per_part,
+            actors_busy=busy["actors"],
+            driver_busy=self._driver.busy / self._now,
+            learner_busy=busy["learner"],
+            network_busy=busy["network"],
+            staleness=float(np.mean(self._stale)),
+            store_peak=busy["object store"],
+            buffer_share=busy["buffer"],
+            limit=max(busy, key=lambda name: busy[name]),
+        )
+
+
+def simulate(costs: Costs, cluster: Cluster, rounds: int = 50, seed: int = 0) -> Outcome:
+    """Simulate some rounds of a run; see `Outcome`."""
+    return Simulation(costs, cluster, rounds, seed).run()
