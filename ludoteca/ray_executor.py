@@ -223,8 +223,9 @@ def _connect(address: str, num_workers: int | None, num_cpus: float) -> None:
     try:
         with _elsewhere():
             ray.init(address or "local", **options)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise ConnectionError(f"no Ray cluster at {address or 'local'}: {error}") from error
+    except Exception as error:  # Ray raises that, too
+        what = f"no Ray cluster at {address}" if address else "Ray cannot start a cluster here"
+        raise ConnectionError(f"{what}: {error}") from error
 
 
 def _reach(address: str) -> None:
