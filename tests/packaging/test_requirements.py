@@ -100,7 +100,9 @@ def test_environments_and_agents_import_nothing_optional_unasked() -> None:
     # `import ludoteca` and the command line work with the core alone.
     core = declared()
     for path in [*(ROOT / "ludoteca").glob("*.py"), *(ROOT / "envs").rglob("*.py")]:
-        if path.parent.name == "adapters" or path.name in ASKED_FOR:  # for those who use the library of that name
+        if (
+            path.parent.name == "adapters" or path.name in ASKED_FOR
+        ):  # for those who use the library of that name
             continue
         optional = {name for name, top in third_party(path) if top} - core
         assert optional == set(), path
