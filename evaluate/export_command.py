@@ -28,16 +28,12 @@ def export(
         from ludoteca.agents.networks.onnx_export import export_onnx
 
         if precision != "float32":
-            raise ValueError(
-                f"precision is for submissions; ONNX files hold float32, not {precision}"
-            )
+            raise ValueError(f"an ONNX file holds float32, not {precision}")
         size = export_onnx(agent, out, game).stat().st_size
     else:
         from ludoteca.agents.kaggle.export import export_agent
 
         if game is not None:
-            raise ValueError(
-                f"--game is for ONNX files; a submission plays Hungry Geese, not {game}"
-            )
+            raise ValueError(f"a submission plays Hungry Geese, not {game}: --game is for ONNX")
         size = export_agent(agent, out, precision)
     print(f"{size:,} bytes: {out}")

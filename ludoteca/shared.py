@@ -76,10 +76,16 @@ _kept = Kept()  # those of this process, where it is a worker
 
 
 def pickle_task(task: Any, dumps: Callable[[Any], bytes]) -> tuple[bytes, dict[str, Shared[Any]]]:
-    """Return a task as bytes, and the shared values that it refers to, by key."""
-    _sending.found = found = {}
+    """Return a task as bytes, and the shared values that it refers to, by key.
+
+    What code of this process has registered, games and agents, goes with it.
+    """
+    from ludoteca.agents.register import registered_by_code
+
+    found: dict[str, Shared[Any]] = {}
+    _sending.found = found
     try:
-        return dumps(task), found
+        return pickle.dumps((registered_by_code(), dumps(task))), found
     finally:
         _sending.found = None
 
@@ -92,9 +98,13 @@ def unpickle_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> Any
         keys: of the shared values that it refers to.
         new: those of them that this worker may not have, pickled, by key.
     """
+    from ludoteca.agents.register import adopt
+
+    registered, task = pickle.loads(data)
+    adopt(registered)  # first: values and tasks may hold games that it names
     values = {key: pickle.loads(new[key]) for key in keys if key not in _kept}
     _kept.use(keys, values)
-    return pickle.loads(data)
+    return pickle.loads(task)
 
 
 def _received(key: str) -> Shared[Any]:

@@ -48,8 +48,9 @@ def export_onnx(agent: str, out: str | Path, game: str | Game | None = None) -> 
 
     Its input `planes`, float32 `[B, planes, rows, columns]`, are those of `Encoder`: the position
     as its mover's. Outputs are `q_values` `[B, actions]` (dqn), or `logits` `[B, actions]` and
-    `value` `[B]` (az). An agent `onnx:FILE` plays as `dqn:NETWORK` or as `az:NETWORK,simulations=0`
-    does: a search is not part of the file.
+    `value` `[B]` (az). An agent `onnx:FILE` plays as `dqn:NETWORK` does, or the move of the highest
+    logit: a search is not part of the file, not even the look for moves that win at once which
+    `az:NETWORK,simulations=0` takes.
 
     Args:
         agent: spec string of an agent with a Q network or a policy-value network, such as

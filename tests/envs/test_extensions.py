@@ -31,6 +31,7 @@ from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.tournament.plan import short_names
 from ludoteca.evaluate.tournament.stored import read_results
+from ludoteca.executor import make_executor
 
 TARGET = "dots_and_boxes:dots_and_boxes"
 SMALL = f"{TARGET}:size=1"
@@ -392,3 +393,18 @@ def test_installed_packages_offer_games_and_agents(tmp_path):
 def test_unique_factories_stay_what_they_are(clean):
     assert ludoteca.register_game(dots_and_boxes) is dots_and_boxes
     assert unique(dots_and_boxes)() is dots_and_boxes()
+
+
+@pytest.mark.slow
+def test_workers_know_what_this_process_has_registered_and_named(clean, tmp_path):
+    ludoteca.register_game(dots_and_boxes)
+    (tmp_path / "policies.py").write_text("def first(planes, masks):\n    return masks.argmax(1)\n")
+    agent = f"function:{tmp_path}/policies.py:first"
+    tasks = [
+        partial(play_match, "dots_and_boxes:size=1", [agent, "random"], 4),
+        partial(play_match, SMALL, ["random", agent], 4),
+    ]
+    with make_executor("local", 2) as executor:
+        results = list(executor.run(tasks))
+    assert [one.game for one in results] == ["dots_and_boxes:size=1"] * 2
+    assert {one.agents for one in results} == {(agent, "random"), ("random", agent)}

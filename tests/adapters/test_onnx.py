@@ -1,0 +1,219 @@
+"""Networks in ONNX files: exported, they play as before; other models are checked."""
+
+import pickle
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxscript")
+pytest.importorskip("torch")
+
+from onnx import TensorProto, helper  # noqa: E402
+
+from ludoteca.agents import Agent  # noqa: E402
+from ludoteca.agents.networks.onnx_export import export_onnx  # noqa: E402
+from ludoteca.agents.registry import make_agent  # noqa: E402
+from ludoteca.envs.batch import root  # noqa: E402
+from ludoteca.envs.registry import make_game  # noqa: E402
+from ludoteca.evaluate.cli import main  # noqa: E402
+from ludoteca.evaluate.match import play_match  # noqa: E402
+from ludoteca.testing import check_agent  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+GAME = make_game("tictactoe")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@pytest.mark.parametrize(
+    ("agent", "game"),
+    [
+        ("dqn:hex5", "hex:board_size=5"),  # one network, seen as player 0
+        ("az:connect4", "connect4"),  # a plane for the seat
+    ],
+)
+def test_an_exported_network_makes_the_same_moves(agent, game, tmp_path):
+    file = export_onnx(agent, tmp_path / "network.onnx")
+    rules = make_game(game)
+    exported, ours = make_agent(f"onnx:{file}", rules), make_agent(agent, rules)
+    if agent.startswith("az"):
+        ours = HighestLogit(ours)
+    assert exported.about == {
+        "format": "ludoteca-onnx",
+        "game": rules.spec,
+        "view": "network",
+        "agent": agent,
+    }
+    for seed in (0, 1):
+        matches = [
+            play_match(rules, [player, "random"], 40, seed=seed, random_plies=2)
+            for player in (exported, ours)
+        ]
+        assert np.array_equal(*(match.courses for match in matches))
+        assert matches[0].totals == matches[1].totals
+    check_agent(exported, games=2)
+    scores, _ = exported._scores(root(rules), np.zeros(1, np.int64))
+    planes, _ = ours.encoder.encode(root(rules), np.zeros(1, np.int64))
+    outputs = ours._runner(planes)[:, : rules.num_actions]
+    np.testing.assert_allclose(scores, outputs, rtol=1e-4, atol=1e-4)
+    copied = pickle.loads(pickle.dumps(exported))
+    states = root(rules)
+    asked = (states, np.zeros(1, np.int64), np.zeros((1, 1), np.uint64), np.zeros(1, np.int64))
+    assert copied.act(*asked) == exported.act(*asked)
+
+
+class HighestLogit(Agent):
+    """Plays the highest logit of an AlphaZero agent's network.
+
+    Without simulations, the agent itself still sees which moves win at once.
+    """
+
+    def __init__(self, agent):
+        super().__init__(agent.game)
+        self.agent, self.encoder = agent, agent.encoder
+        self._runner = agent._runner
+
+    def act(self, states, seats, rngs, lanes):
+        planes, masks = self.encoder.encode(states, seats)
+        logits = self._runner(planes)[:, : self.game.num_actions]
+        best = np.where(masks == 1, logits, -np.inf).argmax(1)
+        return self.encoder.translate(best, seats)
+
+
+def model(tmp_path, inputs, outputs=(("logits", 9),), metadata=None, nodes=None):
+    """Write a model: the scores are the planes summed over the first axis of three."""
+    made = [helper.make_tensor_value_info(name, kind, shape) for name, kind, shape in inputs]
+    given = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["B", count])
+        for name, count in outputs
+    ]
+    graph = helper.make_graph(nodes or summed(inputs, outputs), "test", made, given)
+    whole = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    whole.ir_version = 9
+    if metadata is not None:
+        entry = whole.metadata_props.add()
+        entry.key, entry.value = "ludoteca", metadata
+    file = tmp_path / "model.onnx"
+    onnx.save_model(whole, file)
+    return file
+
+
+def summed(inputs, outputs):
+    """Return nodes that score each cell by the number of the cell."""
+    weights = np.zeros((18, 9), np.float32)
+    weights[np.arange(18), np.arange(18) % 9] = np.arange(18) % 9
+    constant = helper.make_node(
+        "Constant",
+        [],
+        ["weights"],
+        value=helper.make_tensor("w", TensorProto.FLOAT, (18, 9), weights.ravel()),
+    )
+    shape = helper.make_node(
+        "Constant",
+        [],
+        ["flat"],
+        value=helper.make_tensor("s", TensorProto.INT64, (2,), [-1, 18]),
+    )
+    nodes = [constant, shape, helper.make_node("Cast", [inputs[0][0]], ["cast"], to=1)]
+    nodes += [
+        helper.make_node("Reshape", ["cast", "flat"], ["rows"]),
+        helper.make_node("MatMul", ["rows", "weights"], [outputs[0][0]]),
+    ]
+    nodes += [helper.make_node("Identity", [outputs[0][0]], [name]) for name, _ in outputs[1:]]
+    return nodes
+
+
+FLOAT, INT8 = TensorProto.FLOAT, TensorProto.INT8
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "shape"),
+    [
+        ("planes", FLOAT, ["B", 2, 3, 3]),
+        ("obs", INT8, [None, 2, 3, 3]),
+        ("cells", FLOAT, ["B", 18]),
+        ("last", FLOAT, ["B", 3, 3, 2]),
+        ("board", FLOAT, ["B", 2, 3, 3]),
+    ],
+)
+def test_models_of_other_programs_play(name, kind, shape, tmp_path):
+    inputs = [(name, kind, shape)]
+    if name == "board":
+        inputs.append(("action_mask", TensorProto.BOOL, ["B", 9]))
+    agent = make_agent(f"onnx:{model(tmp_path, inputs)}", GAME)
+    assert agent.signature.channels_last == (name == "last")
+    assert agent.signature.view == "environment"
+    assert play_match(GAME, [agent, "random"], 20, seed=0).games == 20
+    drawn = make_agent(f"onnx:{model(tmp_path, inputs)},deterministic=False", GAME)
+    assert len({play_match(GAME, [drawn, "random"], 20, seed=k).totals for k in range(3)}) > 1
+
+
+@pytest.mark.parametrize(
+    ("inputs", "more", "problem"),
+    [
+        (
+            [("planes", FLOAT, ["B", 4, 3, 3])],
+            {},
+            r"planes of tictactoe.* are \[2, 3, 3\], or that",
+        ),
+        ([("planes", FLOAT, [1, 2, 3, 3])], {}, "planes of tictactoe"),
+        ([("a", FLOAT, ["B", 18]), ("b", FLOAT, ["B", 18])], {}, "expected one input of planes"),
+        (
+            [("a", FLOAT, ["B", 18]), ("mask", FLOAT, ["B", 4])],
+            {},
+            r"the masks of tictactoe.* are \[B, 9\]",
+        ),
+        (
+            [("planes", FLOAT, ["B", 18])],
+            {"outputs": (("x", 9), ("y", 9))},
+            r"expected one output of shape \[B, 9\], or one of them called",
+        ),
+        ([("planes", FLOAT, ["B", 18])], {"metadata": "{"}, "its metadata 'ludoteca' is damaged"),
+        (
+            [("planes", FLOAT, ["B", 18])],
+            {"metadata": '{"format": "ludoteca-onnx", "game": "hex"}'},
+            "plays hex:.*, not tictactoe",
+        ),
+        (
+            [("planes", FLOAT, ["B", 18])],
+            {"metadata": '{"format": "ludoteca-onnx", "game": "evil:module"}'},
+            "names 'evil:module', which is not imported",
+        ),
+    ],
+)
+def test_models_that_do_not_fit_are_refused(inputs, more, problem, tmp_path):
+    with pytest.raises(ValueError, match=problem):
+        make_agent(f"onnx:{model(tmp_path, inputs, **more)}", GAME)
+
+
+def test_files_that_hold_no_model(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        make_agent(f"onnx:{tmp_path}/no.onnx", GAME)
+    (tmp_path / "bad.onnx").write_bytes(b"\x08\x09 not a model")
+    with pytest.raises(ValueError, match="holds no ONNX model"):
+        make_agent(f"onnx:{tmp_path}/bad.onnx", GAME)
+
+
+def test_the_command(tmp_path, capsys):
+    file = tmp_path / "hex.onnx"
+    assert main(["export", "onnx", "--agent", "dqn:hex5", "--out", str(file)]) == 0
+    assert f"bytes: {file}" in capsys.readouterr().out
+    for words, problem in (
+        (["--agent", "random", "--out", "a.onnx"], "random cannot be exported to ONNX"),
+        (["--agent", "dqn:hex5", "--out", "a.py"], "must end in .onnx"),
+        (["--agent", "dqn:hex5", "--out", "a.onnx", "--game", "connect4"], "plays hex, not connec"),
+        (["--agent", "dqn:nothing", "--out", "a.onnx"], "there is no network 'nothing'"),
+        (["--agent", "dqn:hex5", "--out", "a.onnx", "--precision", "float16"], "holds float32"),
+    ):
+        assert main(["export", "onnx", *words]) == 2
+        assert problem in capsys.readouterr().err
+
+
+def test_the_recipe_plays_the_exported_network(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = runpy.run_path(str(ROOT / "docs" / "recipes" / "onnx" / "connect4.py"))
+    assert all(seat.games == 200 for seat in names["against_random"].seats[0])
+    assert names["against_random"].totals[0].wins >= 360
