@@ -37,11 +37,11 @@ class Seat(gym.Env):
 
 
 def new_model(rival):
-    options = {"learning_rate": 1e-3, "batch_size": 512, "n_epochs": 4, "seed": 0}
+    options = {"learning_rate": 1e-3, "batch_size": 256, "n_epochs": 8, "seed": 0}
     return MaskablePPO("MlpPolicy", Seat(rival), **options)
 
 
-steps, game = 30_000, connect4_v0.env().game
+steps, game = 60_000, connect4_v0.env().game
 model = new_model(lambda seen, mask: np.random.choice(np.flatnonzero(mask)))  # noqa: NPY002
 start = time.perf_counter()
 model.learn(steps)
