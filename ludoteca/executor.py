@@ -161,9 +161,12 @@ class Executor(ABC):
                     yield result
 
     def run_unordered(
-        self, tasks: Iterable[Task[T]], poll: Callable[[], None] | None = None
+        self, tasks: Iterable[Task[T] | _Wait], poll: Callable[[], None] | None = None
     ) -> Iterator[T]:
-        """Yield the results of tasks as soon as they are done; otherwise as `run`."""
+        """Yield the results of tasks as soon as they are done; otherwise as `run`.
+
+        In place of a task there may be `WAIT`, see `stream`.
+        """
         source = iter(tasks)
         with self.stream(lambda worker: next(source, None)) as stream:
             for _, result in _polled(stream, poll):

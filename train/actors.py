@@ -115,7 +115,7 @@ class Actors(Generic[R]):
         if self._ahead is not None:
             self._ahead.load(self._version, self._shared)
 
-    def play(self, rng: np.random.Generator, games: int) -> R:
+    def play(self, rng: np.random.Generator, games: int = 0) -> R:
         """Play a round, or return one that was played ahead.
 
         Raises:

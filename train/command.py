@@ -75,7 +75,8 @@ def train(training: Training, subject: Callable[[Training], Subject]) -> dict[st
     finally:
         training.metrics.close()
     if not ranks().leads:
-        return _left(received)
+        _leave(received)
+        return None
     if results is not None:
         Console().print(results_table(results), highlight=False)
         print(f"report: {config.folder / 'report.md'}")
@@ -191,7 +192,8 @@ def train_epochs(
     finally:
         training.metrics.close()
     if not ranks().leads:
-        return _left(received)
+        _leave(received)
+        return None
     if findings is not None and progress:
         Console().print(findings_table(findings), highlight=False)
         print(f"report: {config.folder / 'report.md'}")
@@ -207,7 +209,7 @@ def train_epochs(
     return results if training.finished and findings is not None else None
 
 
-def _left(received: Sequence[int]) -> None:
+def _leave(received: Sequence[int]) -> None:
     """End a run in any process but rank 0, which reports.
 
     Raises:

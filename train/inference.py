@@ -43,7 +43,8 @@ class InferenceServer:
         if key not in self._runners:
             return None
         self._runners.move_to_end(key)
-        future = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[NDArray[np.float32]] = loop.create_future()
         self._waiting.append((key, planes, future))
         if self._serving is None or self._serving.done():
             self._serving = asyncio.create_task(self._serve())

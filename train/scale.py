@@ -59,17 +59,18 @@ def fit_to_run(config: Config, game: Game, limits: Limits) -> Config:
         limits: of the algorithm.
     """
     names = [name for name, value in vars(config).items() if _is_auto(value)]
-    return replace(config, **ranks().decided(lambda: _sizes(config, game, limits, names)))
+    chosen = ranks().decided(lambda: _sizes(config, game, limits, names))
+    return replace(config, **chosen)
 
 
-def _sizes(config: RoundConfig, game: Game, limits: Limits, names: list[str]) -> dict[str, int]:
+def _sizes(config: RoundConfig, game: Game, limits: Limits, names: list[str]) -> dict[str, Any]:
     """Return the values of those settings that are `AUTO`."""
     if not names:
         return {}
     values = run_sizes(config.games, config.batch_size, limits, _mean_plies(game, names, limits))
     file = config.folder / "config.json"
     begun = json.loads(file.read_text()) if file.exists() else {}
-    chosen: dict[str, int] = {name: begun.get(name, values[name]) for name in names}
+    chosen: dict[str, Any] = {name: begun.get(name, values[name]) for name in names}
     if "games_per_round" in chosen and "games_per_round" not in begun:
         workers = getattr(config, "workers", 1)  # each of them plays as many
         chosen["games_per_round"] = -(-chosen["games_per_round"] // workers) * workers

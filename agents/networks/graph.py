@@ -44,6 +44,8 @@ OPERATIONS = (
     "unflatten _unsafe_view unsqueeze upsample_nearest2d var view where zeros zeros_like"
 )
 ATEN = frozenset(OPERATIONS.split())
+# Those that make tensors from nothing: they get the device of the weights.
+CREATING = ("arange", "full", "ones", "scalar_tensor", "zeros")
 # Arithmetic with sizes of batches.
 PYTHON: dict[str, Callable[..., Any]] = {
     "add": operator.add,
@@ -66,31 +68,34 @@ class Graph:
         weights: the tensors that it refers to, by name.
     """
 
-    def __init__(self, document: Document, weights: dict[str, Tensor]):
+    def __init__(
+        self, document: Document, weights: dict[str, Tensor], device: str | torch.device = "cpu"
+    ):
         """Prepare a graph to run.
 
         Args:
             document: what `record_graph` returned.
-            weights: tensors by name; the graph runs on their device.
+            weights: tensors by name.
+            device: where it runs.
 
         Raises:
             ValueError: if the document is damaged, or has an operation that is not allowed.
         """
-        self.document, self.weights = document, weights
+        self.document, self.device = document, torch.device(device)
+        self.weights = {name: one.to(self.device) for name, one in weights.items()}
         try:
             self._input, self._output = str(document["input"]), str(document["output"])
             nodes = document["nodes"]
             if len(nodes) > MOST_NODES:
                 raise ValueError(f"{len(nodes)} operations, and {MOST_NODES} are the most")
             self._nodes = [
-                (str(one["name"]), _function(one["op"]), one["args"], one["kwargs"])
+                (str(one["name"]), _function(one["op"]), one["args"], _keywords(one))
                 for one in nodes
             ]
-            if not all(isinstance(a, list) and isinstance(k, dict) for _, _, a, k in self._nodes):
-                raise TypeError("arguments are neither a list nor a dictionary")
+            if not all(isinstance(args, list) for _, _, args, _ in self._nodes):
+                raise TypeError("arguments are not a list")
         except (KeyError, TypeError) as error:
             raise ValueError(f"this is not the graph of a network: {error!r:.200}") from None
-        self.device = next((one.device for one in weights.values()), torch.device("cpu"))
 
     def __call__(self, observations: Tensor) -> Tensor:
         """Run the network.
@@ -101,14 +106,14 @@ class Graph:
         return self._run(observations, lambda made: None)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"document": self.document, "weights": self.weights}
+        return {"document": self.document, "weights": self.weights, "device": self.device}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         Graph.__init__(self, **state)
 
     def to(self, device: str | torch.device) -> "Graph":
         """Return the same graph on another device."""
-        return Graph(self.document, {name: one.to(device) for name, one in self.weights.items()})
+        return Graph(self.document, self.weights, device)
 
     def check(self, shape: tuple[int, ...], dtype: torch.dtype) -> tuple[int, ...]:
         """Return the shape of what the graph computes for one observation, without computing it.
@@ -297,6 +302,12 @@ def _function(op: Any) -> Callable[..., Any]:
             function: Callable[..., Any] = getattr(packet, overload)
             return function
     raise ValueError(f"the graph of a network cannot have the operation {op!r:.80}")
+
+
+def _keywords(node: Document) -> Document:
+    """Return the keyword arguments of an operation, with a device if it makes a tensor."""
+    name = str(node["op"]).split(".")[1]
+    return {**node["kwargs"], "device": {"device": 0}} if name in CREATING else {**node["kwargs"]}
 
 
 def _compare(module: nn.Module, graph: Graph, observations: Tensor) -> None:

@@ -23,14 +23,14 @@ random = {"game": "connect4", "opponent": "random", "agent_seat": "random"}
 vector = {"num_envs_per_env_runner": 64, "gym_env_vectorize_mode": "vector_entry_point"}
 config = ppo.copy().environment("ludoteca", env_config=random)
 algorithm, start = config.env_runners(num_env_runners=0, **vector).build_algo(), time.perf_counter()
-results = [algorithm.train() for _ in range(16)]
+results = [algorithm.train() for _ in range(24)]
 seconds = time.perf_counter() - start
 steps = int(sum(result["env_runners"]["num_env_steps_sampled"] for result in results))
 
 two = ppo.copy().environment("ludoteca", env_config={"game": "connect4"})
 two.env_runners(num_env_runners=0, num_envs_per_env_runner=32).multi_agent(**Matchups().config())
 league = two.callbacks(partial(SelfPlay, threshold=0.6)).build_algo()
-print([league.train()["self_play"] for _ in range(12)][-1])
+print([league.train()["self_play"] for _ in range(10)][-1])
 
 game, matches = make_game("connect4"), []
 for module in (algorithm.get_module(), league.get_module(LEARNER)):

@@ -282,7 +282,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         self.observation_spaces = {
             agent: self.format.space(self.game) for agent in self.possible_agents
         }
-        self.action_spaces = {
+        self.action_spaces: dict[str, spaces.Space[Any]] = {
             agent: spaces.Discrete(self.game.num_actions) for agent in self.possible_agents
         }
         self.observation_space = spaces.Dict(self.observation_spaces)

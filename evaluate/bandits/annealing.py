@@ -1,7 +1,7 @@
 """Simulated annealing of one number, as algorithm 13 of the thesis has it."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import numpy as np
 
@@ -20,15 +20,30 @@ def anneal(
     are accepted, worse ones with probability exp(-increase / temperature), and the temperature is
     multiplied by `beta` after each. Numbers are rounded to 6 decimals.
     """
+    search = annealing(steps, seed, temperature, beta, reach)
+    tried, x = list[tuple[float, float]](), next(search)
+    while True:
+        tried.append((x, cost(x)))
+        try:
+            x = search.send(tried[-1][1])
+        except StopIteration:
+            return tried
+
+
+def annealing(
+    steps: int,
+    seed: int | list[int],
+    temperature: float = 100.0,
+    beta: float = 0.9,
+    reach: float = 0.1,
+) -> Generator[float, float, None]:
+    """Yield each x to try, as `anneal` does; is sent its cost."""
     rng = np.random.default_rng(seed)
     x = round(rng.random(), 6)
-    tried = [(x, cost(x))]
-    current = tried[0]
+    current = x, (yield x)
     for _ in range(steps):
         x = round(min(max(current[0] + rng.uniform(-reach, reach), 0.0), 1.0), 6)
-        tried.append((x, cost(x)))
-        increase = tried[-1][1] - current[1]
-        if rng.random() < math.exp(-max(increase, 0.0) / temperature):
-            current = tried[-1]
+        found = yield x
+        if rng.random() < math.exp(-max(found - current[1], 0.0) / temperature):
+            current = x, found
         temperature *= beta
-    return tried

@@ -73,8 +73,91 @@ FULL = Study(
 )
 
 
+def spread(rounds: int) -> list[int]:
+    """Return numbers of rounds up to `rounds`, evenly spread on a logarithmic scale."""
+    steps = np.geomspace(10, rounds, 60) if rounds > 10 else np.array([rounds])
+    return sorted({int(x) for x in steps.round()} | {rounds})
+
+
 class CellMissingError(Exception):
     """A cell that belongs to another shard, or that a merge did not find."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """The regret of UCB1 in each problem of a block.
+
+    Attributes:
+        arms: of the problems.
+        alpha: of UCB1.
+        block: number of the block.
+    """
+
+    arms: int
+    alpha: float
+    block: int
+
+    @property
+    def name(self) -> str:
+        """Its file."""
+        return f"ucb1/K{self.arms}/{self.alpha!r}-{self.block}.json"
+
+    def play(self, study: Study, most: int | None = None, threads: int = 1) -> list[float]:
+        """Return the regrets; `most` limits the problems."""
+        start = self.block * study.block
+        problems = random_problems(study.problems, self.arms, study.seed)
+        regrets = play_bandits(
+            "ucb1",
+            problems[start : start + min(study.block, most or study.block)],
+            study.rounds,
+            params={"alpha": self.alpha},
+            seed=study.seed,
+            runs=study.runs,
+            first_problem=start,
+            num_threads=threads,
+        )
+        found: list[float] = regrets[:, 0].tolist()
+        return found
+
+
+@dataclass(frozen=True)
+class CurvePart:
+    """A policy's regret over the rounds, in each problem of a block of the comparison.
+
+    Attributes:
+        arms: of the problems.
+        policy: its name.
+        block: number of the block.
+    """
+
+    arms: int
+    policy: str
+    block: int
+
+    @property
+    def name(self) -> str:
+        """Its file."""
+        return f"curves/K{self.arms}/{self.policy}-{self.block}.json"
+
+    def play(self, study: Study, most: int | None = None, threads: int = 1) -> list[list[float]]:
+        """Return the regrets, by problem and checkpoint; `most` limits the problems."""
+        start = self.block * study.block
+        problems = random_problems(study.curve_problems, self.arms, study.seed)
+        regrets = play_bandits(
+            self.policy,
+            problems[start : start + min(study.block, most or study.block)],
+            study.curve_rounds,
+            seed=study.seed,
+            runs=study.runs,
+            checkpoints=spread(study.curve_rounds),
+            first_problem=start,
+            num_threads=threads,
+        )
+        found: list[list[float]] = regrets.tolist()
+        return found
+
+
+Cell = Block | CurvePart
 
 
 class Cells:
@@ -106,23 +189,10 @@ class Cells:
 
     def block(self, arms: int, alpha: float, block: int, compute: bool) -> NDArray[np.float64]:
         """Return the regrets of one block of problems."""
-        study, start = self.study, block * self.study.block
-
-        def play() -> Any:
-            problems = random_problems(study.problems, arms, study.seed)
-            regrets = play_bandits(
-                "ucb1",
-                problems[start : start + study.block],
-                study.rounds,
-                params={"alpha": alpha},
-                seed=study.seed,
-                runs=study.runs,
-                first_problem=start,
-                num_threads=self.threads,
-            )
-            return regrets[:, 0].tolist()
-
-        return np.array(self._cell(f"ucb1/K{arms}/{alpha!r}-{block}.json", play, compute))
+        cell = Block(arms, alpha, block)
+        return np.array(
+            self._cell(cell.name, lambda: cell.play(self.study, threads=self.threads), compute)
+        )
 
     def curve(
         self, policy: str, arms: int, checkpoints: list[int], compute: bool
@@ -133,6 +203,9 @@ class Cells:
             CellMissingError: if it is not there and must not be computed.
         """
         study = self.study
+        parts = [CurvePart(arms, policy, k) for k in range(-(-study.curve_problems // study.block))]
+        if all(self._file(part.name).exists() for part in parts):
+            return np.concatenate([read_json(self._file(part.name)) for part in parts])
 
         def play() -> Any:
             return play_bandits(
@@ -147,8 +220,20 @@ class Cells:
 
         return np.array(self._cell(f"curves/K{arms}/{policy}.json", play, compute))
 
+    def has(self, cell: Cell) -> bool:
+        """Return whether a cell, or the whole that it is a part of, has been computed."""
+        whole = isinstance(cell, CurvePart) and f"curves/K{cell.arms}/{cell.policy}.json"
+        return self._file(cell.name).exists() or bool(whole and self._file(whole).exists())
+
+    def write(self, cell: Cell, result: Any) -> None:
+        """Keep what a cell's `play` returned."""
+        write_whole(self._file(cell.name), json.dumps(result))
+
+    def _file(self, name: str) -> Path:
+        return self.folder / "cells" / name
+
     def _cell(self, name: str, play: Callable[[], Any], compute: bool) -> Any:
-        file = self.folder / "cells" / name
+        file = self._file(name)
         if file.exists():
             return read_json(file)
         if not compute:

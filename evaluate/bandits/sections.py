@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from ludoteca.evaluate.bandits import thesis
-from ludoteca.evaluate.bandits.study import Findings, intervals
+from ludoteca.evaluate.bandits.grids import intervals
+from ludoteca.evaluate.bandits.study import Findings
 from ludoteca.evaluate.markdown import bold, table
 
 Rows = list[dict[str, Any]]

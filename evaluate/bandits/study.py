@@ -13,7 +13,8 @@ from rich.progress import Progress, track
 
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.evaluate.bandits.annealing import anneal
-from ludoteca.evaluate.bandits.cells import CellMissingError, Cells, Study
+from ludoteca.evaluate.bandits.cells import CellMissingError, Cells, Study, spread
+from ludoteca.evaluate.bandits.grids import best_alpha, between_neighbors, intervals, others
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,9 @@ def run_study(
     curves = _draw_curves(cells, checkpoints, mine, merge, quiet, missing)
     _stop_if(missing)
     # The second grid depends on all of the first.
-    first_best = {k: _best(cells, k, grid) for k in study.arms}
+    first_best = {k: best_alpha(cells, k, grid) for k in study.arms}
     second = {k: between_neighbors(grid, first_best[k]) for k in study.arms}
-    others = {k: [1 / k, np.e / (2 * k), 2.0] for k in study.arms}
-    more = {k: second[k] + others[k] for k in study.arms}
+    more = {k: second[k] + others(k) for k in study.arms}
     _play_grid(cells, more, mine, merge, quiet, missing)
     _stop_if(missing)
     regrets = {
@@ -108,28 +108,8 @@ def run_study(
         }
         for k in study.arms
     }
-    best = {k: _best(cells, k, [*grid, *second[k]]) for k in study.arms}
+    best = {k: best_alpha(cells, k, [*grid, *second[k]]) for k in study.arms}
     return Findings(study, regrets, first_best, best, annealed, checkpoints, curves)
-
-
-def intervals(high: float, low: float, count: int) -> list[float]:
-    """Return `count` numbers from `high` to `low`, each halfway from the one before to `low`.
-
-    Algorithm 16 of the thesis as its tables 4.18 and 4.19 show that it was run.
-    """
-    return [low + (high - low) / 2**n for n in range(count - 1)] + [low]
-
-
-def between_neighbors(grid: list[float], best: float) -> list[float]:
-    """Return the second grid: between the neighbors of the best in the first, a falling list."""
-    at = grid.index(best)
-    return intervals(grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)], len(grid))
-
-
-def spread(rounds: int) -> list[int]:
-    """Return numbers of rounds up to `rounds`, evenly spread on a logarithmic scale."""
-    steps = np.geomspace(10, rounds, 60) if rounds > 10 else np.array([rounds])
-    return sorted({int(x) for x in steps.round()} | {rounds})
 
 
 def _play_grid(
@@ -150,11 +130,6 @@ def _play_grid(
     for number, (k, alpha, block) in enumerate(_track(wanted, "grid of alphas", quiet)):
         compute = not merge and mine.has(number)
         _keep_missing(missing, cells.block, k, alpha, block, compute)
-
-
-def _best(cells: Cells, arms: int, alphas: Iterable[float]) -> float:
-    means = {a: cells.regrets(arms, a, cells.study.problems, False).mean() for a in alphas}
-    return min(means, key=means.__getitem__)
 
 
 def _anneal_all(

@@ -123,7 +123,8 @@ def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) 
         )
     except ImportError as error:
         raise ImportError('measuring RLlib needs it: pip install "ludoteca[rllib]"') from error
-    made, against = make_game(game), {"opponent": "random", "agent_seat": "random"}
+    made = make_game(game)
+    against: dict[str, Any] = {"opponent": "random", "agent_seat": "random"}
 
     def zoo(config: Any = None) -> Any:
         if made.simultaneous:

@@ -10,9 +10,10 @@ import hashlib
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ludoteca.envs.names import did_you_mean
 
@@ -37,18 +38,13 @@ class Recipe(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """The program."""
+        """The program; a library that has none has an environment for its tests."""
         return self.root / RECIPES / f"{self.name}.py"
 
     @property
     def requirements(self) -> Path:
         """The versions that it runs with."""
         return self.root / REQUIREMENTS / f"{self.library}.txt"
-
-    @property
-    def tests(self) -> Path:
-        """The tests that need the library; there may be none."""
-        return self.root / "tests" / "adapters" / f"test_{self.library}.py"
 
     @property
     def environment(self) -> Path:
@@ -58,6 +54,8 @@ class Recipe(NamedTuple):
 
 def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
     """Return the recipes of a checkout, those of a library side by side, in the order of names.
+
+    A library without recipes is there once, under its own name.
 
     Args:
         root: the checkout's folder.
@@ -77,6 +75,8 @@ def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
                 f"{REQUIREMENTS / path.stem}.txt, there are {', '.join(sorted(libraries))}"
             )
         found.append(Recipe(path.stem, max(fitting, key=len), root))
+    with_recipes = {recipe.library for recipe in found}
+    found += [Recipe(one, one, root) for one in libraries - with_recipes]
     names = {recipe.name for recipe in found} | {recipe.library for recipe in found}
     for name in only:
         if name not in names:
@@ -89,7 +89,7 @@ def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
 def make_environment(recipe: Recipe) -> Path:
     """Make the recipe's virtual environment unless an equal one is there; return its interpreter.
 
-    It is made anew when the requirements, `pyproject.toml` or the version of Python have changed.
+    It is made anew when the requirements, those of this package, or Python's version have changed.
 
     Raises:
         OSError: if something cannot be installed.
@@ -99,10 +99,11 @@ def make_environment(recipe: Recipe) -> Path:
     key = environment_key(recipe)
     if mark.exists() and mark.read_text() == key:
         return python
-    install = [python, "-m", "pip", "install", "--quiet"]
+    venv: list[Any] = [sys.executable, "-m", "venv", "--clear", folder]
+    pip: list[Any] = [python, "-m", "pip", "install", "--quiet", "--no-compile"]
     # One call: pip then finds versions that fit the library and this package.
     packages = ["-r", recipe.requirements, "-e", recipe.root, FOR_TESTS]
-    for command in ([sys.executable, "-m", "venv", "--clear", folder], [*install, *packages]):
+    for command in (venv, pip + packages):
         try:
             subprocess.run(command, check=True)
         except subprocess.CalledProcessError as error:
@@ -116,7 +117,7 @@ def make_environment(recipe: Recipe) -> Path:
 
 def environment_key(recipe: Recipe) -> str:
     """Return a digest of everything that the environment depends on."""
-    digest = hashlib.sha256(sys.version.encode())
-    for path in (recipe.requirements, recipe.root / "pyproject.toml"):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    project = tomllib.loads((recipe.root / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = project.get("project", {}).get("dependencies", [])
+    parts = (sys.version, recipe.requirements.read_text(encoding="utf-8"), *needed, FOR_TESTS)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

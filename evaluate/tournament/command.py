@@ -20,6 +20,8 @@ def tournament(
         int | None, arg(metavar="INT", help_behavior_hint="(default: one for each core)")
     ] = None,
     executor: str = "local",
+    plan: bool = False,
+    price: float = 0.04,
 ) -> None:
     """Let agents play a round robin in several games, and write a report with statistics.
 
@@ -40,16 +42,21 @@ def tournament(
         processes: number of processes that play.
         executor: where they run: local, or a Ray cluster: ray (of this machine), ray:auto,
             ray:HOST:PORT; see docs/distributed.md.
+        plan: play some games of every pair in each game, which remain on record, and print how
+            long the rest will take with 1 to 1,000 processes, instead of playing it.
+        price: of a core for an hour, in dollars, for that plan.
     """
     from rich.console import Console
 
+    from ludoteca.envs.params import real
     from ludoteca.evaluate.tournament.plan import Tournament, split_specs
     from ludoteca.evaluate.tournament.report import REPORT, write_report
     from ludoteca.evaluate.tournament.results_table import results_table
     from ludoteca.evaluate.tournament.run import run_tournament
+    from ludoteca.evaluate.tournament.slice import play_slice
     from ludoteca.local_executor import cores
 
-    plan = Tournament(
+    whole = Tournament(
         games=split_specs(games),
         agents=agents,
         games_per_pair=games_per_pair,
@@ -58,9 +65,13 @@ def tournament(
         draws=draws,
         names=names,
     )
-    results = run_tournament(
-        plan, out, processes=processes, progress=sys.stderr.isatty(), executor=executor
-    )
+    progress = sys.stderr.isatty()
+    if plan:
+        real("price", price, 0, 1e6)
+        part = play_slice(whole, out, processes=processes, progress=progress, executor=executor)
+        print("\n".join(part.lines(price)))
+        return
+    results = run_tournament(whole, out, processes=processes, progress=progress, executor=executor)
     write_report(results, out, processes=processes or cores(), executor=executor)
     console = Console(highlight=False)
     console.print(results_table(results), soft_wrap=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 
@@ -16,10 +17,12 @@ from ludoteca.evaluate.match import play_match, seat_agents
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.evaluate.tournament.record import LETTERS, Played, Record
 from ludoteca.evaluate.tournament.results import Results
-from ludoteca.executor import LOCAL, Executor, make_executor
+from ludoteca.executor import LOCAL, Executor, _Wait, make_executor
 from ludoteca.worker import resolving
 
 FIRST_GAMES = 2  # how many games are asked for while it is not known how long they take
+Pace = dict[tuple[int, tuple[int, int]], float]  # seconds a game, by game and pair
+Tasks = Callable[[Record, list[Match], Pace], Iterator[Callable[[], Played] | _Wait]]
 SLICE = 2.0  # seconds of games that are asked for at a time, and lost by a kill
 
 
@@ -54,37 +57,64 @@ def run_tournament(
     if processes is not None:
         integer("processes", processes, 1, 10**5)
     with Record(tournament, Path(folder)) as record:
-        to_play = [match for match in tournament.matches() if record.missing(match)]
-        if to_play:
-            with (
-                make_executor(executor, processes) as workers,
-                _progress_bar(record) if progress else nullcontext(_silent) as show,
-            ):
-                _play(record, to_play, workers, show)
+        play_record(record, processes, progress, executor)
         return Results(tournament, record.outcomes, record.plies, record.seconds, record.forfeits)
 
 
+def play_record(
+    record: Record, processes: int | None, progress: bool, executor: str, tasks: Tasks | None = None
+) -> tuple[float, Pace]:
+    """Play what is left of a tournament, see `run_tournament`.
+
+    Args:
+        record: of the tournament.
+        processes: how many play side by side.
+        progress: show progress on standard error.
+        executor: where they play.
+        tasks: yields the games to play as tasks, by default all that are left.
+
+    Returns:
+        The seconds until everything was compiled, and what the last games of each pair took.
+    """
+    to_play = [match for match in record.tournament.matches() if record.missing(match)]
+    if not to_play:
+        return 0.0, {}
+    with (
+        make_executor(executor, processes) as workers,
+        _progress_bar(record) if progress else nullcontext(_silent) as show,
+    ):
+        return _play(record, to_play, workers, show, tasks or _slices)
+
+
 def _play(
-    record: Record, to_play: list[Match], workers: Executor, show: Callable[..., None]
-) -> None:
-    """Compile everything once, then play the matches."""
-    tournament = record.tournament
+    record: Record,
+    to_play: list[Match],
+    workers: Executor,
+    show: Callable[..., None],
+    tasks: Tasks,
+) -> tuple[float, Pace]:
+    """Compile everything once, then play the matches; see `play_record`."""
+    tournament, began = record.tournament, perf_counter()
     entrants = {(match.game, a): None for match in to_play for a in match.pair}
     for _ in workers.run_unordered(
         partial(prepare, tournament.games[game], tournament.agents[a]) for game, a in entrants
     ):
         show(prepared=1 / len(entrants))
     show(prepared=0.0)
-    pace: dict[tuple[int, tuple[int, int]], float] = {}  # seconds a game, so far as known
-    for played in workers.run_unordered(_slices(record, to_play, pace)):
+    compiling = perf_counter() - began
+    pace: Pace = {}
+    for played in workers.run_unordered(tasks(record, to_play, pace)):
         record.add(played)
         count = len(played.outcomes)
         pace[played.match.game, played.match.pair] = max(played.seconds, 1e-6) / count
         show(played=count)
+    return compiling, pace
 
 
 def _slices(
-    record: Record, to_play: list[Match], pace: dict[tuple[int, tuple[int, int]], float]
+    record: Record,
+    to_play: list[Match],
+    pace: Pace,
 ) -> Iterator[Callable[[], Played]]:
     """Yield the games to play as tasks, some at a time; `pace` is read each time."""
     tournament = record.tournament

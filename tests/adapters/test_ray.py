@@ -36,6 +36,7 @@ from ludoteca.train.alphazero import config as alphazero  # noqa: E402
 from ludoteca.train.alphazero.players import make_player  # noqa: E402
 from ludoteca.train.alphazero.selfplay import Round  # noqa: E402
 from ludoteca.train.episodes import generate as episodes  # noqa: E402
+from ludoteca.train.episodes.episodes import Episodes  # noqa: E402
 from ludoteca.train.positions import generate as positions  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
@@ -148,7 +149,8 @@ def test_nothing_outlives_the_program_that_started_a_cluster(tmp_path, number):
         pids = descendants(driver.pid)
         assert worker in pids
         driver.send_signal(number)
-        assert are_gone([*pids, driver.pid], 60)
+        assert are_gone([worker, driver.pid], 20)
+        assert are_gone(pids, 120)  # two agents of Ray look for a killed head for a minute
 
 
 def descendants(pid):
@@ -220,7 +222,10 @@ def test_generated_episodes_are_the_same(tmp_path, pool, monkeypatch):
     episodes.generate(config)
     remote = replace(config, out=tmp_path / "ray.npz", processes=2, executor="ray:auto,num_cpus=0")
     episodes.generate(remote)
-    assert config.out.read_bytes() == remote.out.read_bytes()
+    local, played = Episodes.load(config.out), Episodes.load(remote.out)
+    for field in fields(Episodes):
+        if field.name != "about":
+            np.testing.assert_array_equal(getattr(local, field.name), getattr(played, field.name))
 
 
 @pytest.mark.parametrize("workers", [1, 2])

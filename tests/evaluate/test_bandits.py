@@ -4,6 +4,7 @@ import csv
 import itertools
 import json
 import math
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,18 +17,14 @@ from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import NODE
 from ludoteca.evaluate.bandits import command, play_bandits, random_problems, thesis
 from ludoteca.evaluate.bandits.annealing import anneal
-from ludoteca.evaluate.bandits.cells import FULL, CellMissingError, Study
+from ludoteca.evaluate.bandits.cells import FULL, CellMissingError, Cells, Study, spread
+from ludoteca.evaluate.bandits.distribute import compute_all, foresee
+from ludoteca.evaluate.bandits.grids import between_neighbors, intervals
 from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play
 from ludoteca.evaluate.bandits.report import alpha_rows, not_told_apart, write_report
-from ludoteca.evaluate.bandits.study import (
-    Findings,
-    Shard,
-    between_neighbors,
-    intervals,
-    run_study,
-    spread,
-)
+from ludoteca.evaluate.bandits.study import Findings, Shard, run_study
 from ludoteca.evaluate.reproduce.__main__ import main
+from ludoteca.local_executor import InlineExecutor
 
 # Bookkeeping.
 
@@ -314,6 +311,32 @@ def test_a_stopped_study_goes_on(whole: tuple[Path, Findings], tmp_path: Path) -
     assert_same(run_study(TINY, copy, threads=2, quiet=True), whole[1])
     assert all(file.stat().st_mtime_ns == time for file, time in before.items())
     assert sorted((copy / "cells").rglob("*.json")) == cells
+
+
+def test_an_executor_computes_the_same(whole: tuple[Path, Findings], tmp_path: Path) -> None:
+    cells = Cells(TINY, tmp_path)
+    progress = compute_all(cells, InlineExecutor())
+    for _ in range(7):  # then it is stopped, and resumed
+        next(progress)
+    progress.close()
+    before = len(list(tmp_path.rglob("*/K*/*.json")))
+    assert before == 7
+    done = list(compute_all(cells, InlineExecutor()))
+    assert done[-1] == (len(done), len(done))
+    assert len(list(tmp_path.rglob("*/K*/*.json"))) == 7 + len(done)
+    assert_same(run_study(TINY, tmp_path, merge=True, quiet=True), whole[1])
+    assert list(compute_all(cells, InlineExecutor())) == []
+    assert list(compute_all(Cells(TINY, whole[0]), InlineExecutor())) == []
+
+
+def test_a_plan_knows_all_cells(whole: tuple[Path, Findings]) -> None:
+    plan = foresee(TINY)
+    blocks = len(list(whole[0].rglob("ucb1/K*/*.json")))
+    assert plan.cells["grids"] + plan.cells["annealing"] >= blocks  # some alphas come twice
+    assert plan.cells["curves"] == len(TINY.curve_arms) * len(POLICIES) * 1
+    text = "\n".join(plan.lines(price=0.1))
+    assert f"{plan.pulls:.3g} pulls" in text
+    assert re.search(r"\n +1,000 +\d.* \$\d", text)
 
 
 def test_another_study_does_not_go_on_there(whole: tuple[Path, Findings]) -> None:

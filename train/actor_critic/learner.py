@@ -1,7 +1,7 @@
 """One update of an actor-critic network from a batch of decisions."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -69,7 +69,8 @@ class Learner(learner.Learner[ACNetwork]):
             ValueError: if the losses are not finite: nothing more can be learned then.
         """
         config, mine = self._config, self.part(len(batch.planes))
-        batch = Batch(*(array[mine] for array in batch))
+        parts: Any = (array[mine] for array in batch)
+        batch = Batch(*parts)
         logs, values = self._look(batch.planes, batch.masks)
         actions, chances, gains, targets = (
             torch.from_numpy(array).to(self._device) for array in batch[2:]

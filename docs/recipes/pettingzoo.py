@@ -1,0 +1,53 @@
+"""PettingZoo: one seat of an AEC game learns against random moves, and then against itself."""
+
+import time
+
+import gymnasium as gym
+import numpy as np
+from sb3_contrib import MaskablePPO
+
+from ludoteca.agents.sb3 import SB3Agent
+from ludoteca.envs import connect4_v0
+from ludoteca.evaluate.match import play_match
+
+
+class Seat(gym.Env):
+    def __init__(self, rival):
+        self.game, self.rival = connect4_v0.env(observation="planes"), rival
+        self.observation_space = self.game.observation_space("player_0")
+        self.action_space = self.game.action_space("player_0")
+
+    def reset(self, seed=None, options=None):
+        self.game.reset(seed=seed)
+        self.me = self.game.np_random.choice(self.game.agents)
+        return self.until_my_turn()[::4]
+
+    def step(self, action):
+        self.game.step(int(action))
+        return self.until_my_turn()
+
+    def until_my_turn(self):  # also after the last move: so a loser's -1 arrives
+        while self.game.agent_selection != self.me:
+            seen, _, over, _, info = self.game.last()
+            self.game.step(None if over else int(self.rival(seen, info["action_mask"])))
+        return self.game.last()
+
+    def action_masks(self):
+        return self.game.infos[self.me]["action_mask"]
+
+
+def new_model(rival):
+    options = {"learning_rate": 1e-3, "batch_size": 512, "n_epochs": 4, "seed": 0}
+    return MaskablePPO("MlpPolicy", Seat(rival), **options)
+
+
+steps, game = 60_000, connect4_v0.env().game
+model = new_model(lambda seen, mask: np.random.choice(np.flatnonzero(mask)))  # noqa: NPY002
+start = time.perf_counter()
+model.learn(steps)
+seconds = time.perf_counter() - start
+itself = new_model(lambda seen, mask: itself.predict(seen, action_masks=mask)[0])
+itself.learn(steps)
+against_random = play_match(game, [SB3Agent.from_model(game, model), "random"], 400, seed=1)
+self_play = play_match(game, [SB3Agent.from_model(game, itself), "random"], 400, seed=2)
+print(against_random, self_play, sep="\n\n")
