@@ -196,7 +196,7 @@ def record_graph(
     """
     module = copy.deepcopy(network) if isinstance(network, nn.Module) else _Function(network)
     module = module.to("cpu").eval()
-    batch = torch.export.Dim("batch")  # type: ignore[no-untyped-call]
+    batch = torch.export.Dim("batch")
     with torch.no_grad():
         module(observations)  # what the network itself does not take, it says best
     try:
