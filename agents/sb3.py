@@ -240,7 +240,8 @@ def _keys(game: Game, space: spaces.Space[Any]) -> tuple[str, str] | None:
     """Return the keys of the planes and the mask in a dictionary; None if there is no such pair."""
     if not isinstance(space, spaces.Dict) or len(space) != 2:
         return None
-    pairs = [tuple(space), tuple(reversed(tuple(space)))]
+    first, second = space
+    pairs = [(first, second), (second, first)]
     fitting = [pair for pair in pairs if space[pair[1]].shape == (game.num_actions,)]
     return max(fitting, key=lambda pair: "mask" in pair[1], default=None)
 

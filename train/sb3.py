@@ -2,8 +2,9 @@
 
 import copy
 import json
+from io import BufferedIOBase
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -150,7 +151,7 @@ class SelfPlayCallback(BaseCallback):
             print(f"self-play: {name} joins the pool, which has {len(self.pool.members)} members")
         if self.folder is not None:
             with writing(self.folder / f"{name}.zip") as file:
-                self.model.save(file)
+                self.model.save(cast(BufferedIOBase, file))
             self._write_state(self.folder)
 
     def _agent(self, policy: BasePolicy) -> Agent:
