@@ -11,7 +11,7 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.train.sb3 import SelfPlayCallback
 
 torch.set_num_threads(1)
-steps = 40 * 128 * 32
+steps = 30 * 128 * 32
 envs = SB3VecEnv("HungryGeese-v0", 128, opponent="random", agent_seat="random", seed=0)
 model = MaskablePPO("MlpPolicy", envs, n_steps=32, batch_size=512, n_epochs=4, seed=0)
 

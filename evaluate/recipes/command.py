@@ -16,6 +16,7 @@ from ludoteca.evaluate.bench.report import about_this_run
 from ludoteca.evaluate.recipes.environments import Recipe, find_recipes, make_environment
 from ludoteca.evaluate.recipes.table import Library, read_libraries, scores, summary, write_table
 
+ADAPTER_TESTS = Path("tests/adapters")
 RESULTS = Path("docs/results/recipes")  # of a checkout: what the table shows
 NEEDED = 0.9  # score against random, from each seat
 TAIL = 2000  # characters of a log that an error shows
@@ -58,12 +59,13 @@ def run_recipes(
             print(f"{library}: environment and tests", flush=True)
             python = make_environment(members[0])
             if tests:
-                run_tests(members[0], python, folder / f"{library}.tests.log", time_limit)
+                log = folder / f"{library}.tests.log"
+                run_tests(members[0], libraries[library], python, log, time_limit)
         except (ValueError, OSError) as error:
             problems |= {recipe.name: str(error) for recipe in members}
             print(error, file=sys.stderr, flush=True)
             continue
-        for recipe in members:
+        for recipe in filter(lambda one: one.file.exists(), members):
             try:
                 results = run_recipe(recipe, python, libraries[library], folder, time_limit)
                 print(f"{recipe.name}: {summary(results)}", flush=True)
@@ -81,11 +83,12 @@ def run_recipes(
         )
 
 
-def run_tests(recipe: Recipe, python: Path, log: Path, time_limit: float) -> None:
+def run_tests(recipe: Recipe, library: Library, python: Path, log: Path, time_limit: float) -> None:
     """Run the tests of a recipe's library, if there are any.
 
     Args:
         recipe: any recipe of the library.
+        library: what is known about the library.
         python: the interpreter of its environment.
         log: the file for what they write.
         time_limit: seconds that they may take.
@@ -93,9 +96,10 @@ def run_tests(recipe: Recipe, python: Path, log: Path, time_limit: float) -> Non
     Raises:
         ValueError: if a test fails, or they take too long.
     """
-    if recipe.tests.exists():
+    files = [recipe.root / ADAPTER_TESTS / name for name in library.tests]
+    if found := [path for path in files if path.exists()]:
         # Old packages warn of newer ones.
-        command = [python, "-P", "-m", "pytest", "-q", "-rs", "-W", "default", recipe.tests]
+        command = [python, "-P", "-m", "pytest", "-q", "-rs", "-W", "default", *found]
         _run(command, f"the tests of {recipe.library}", log, time_limit, recipe.root)
 
 

@@ -38,18 +38,13 @@ class Recipe(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """The program."""
+        """The program; a library that has none has an environment for its tests."""
         return self.root / RECIPES / f"{self.name}.py"
 
     @property
     def requirements(self) -> Path:
         """The versions that it runs with."""
         return self.root / REQUIREMENTS / f"{self.library}.txt"
-
-    @property
-    def tests(self) -> Path:
-        """The tests that need the library; there may be none."""
-        return self.root / "tests" / "adapters" / f"test_{self.library}.py"
 
     @property
     def environment(self) -> Path:
@@ -59,6 +54,8 @@ class Recipe(NamedTuple):
 
 def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
     """Return the recipes of a checkout, those of a library side by side, in the order of names.
+
+    A library without recipes is there once, under its own name.
 
     Args:
         root: the checkout's folder.
@@ -78,6 +75,8 @@ def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
                 f"{REQUIREMENTS / path.stem}.txt, there are {', '.join(sorted(libraries))}"
             )
         found.append(Recipe(path.stem, max(fitting, key=len), root))
+    with_recipes = {recipe.library for recipe in found}
+    found += [Recipe(one, one, root) for one in libraries - with_recipes]
     names = {recipe.name for recipe in found} | {recipe.library for recipe in found}
     for name in only:
         if name not in names:

@@ -13,7 +13,7 @@ from ludoteca.evaluate.recipes.environments import RECIPES
 LIBRARIES = RECIPES / "libraries.toml"
 TABLE = RECIPES / "README.md"
 PAGES = Path("docs/libraries")
-FIELDS = {"title", "packages", "works", "glue_before", "glue"}
+FIELDS = {"title", "packages", "works", "glue_before", "glue"}  # and perhaps "tests"
 
 
 class Library(NamedTuple):
@@ -25,6 +25,7 @@ class Library(NamedTuple):
         works: what works with it, in a few words.
         glue_before: lines that a user had to write before there was an adapter, or why it failed.
         glue: lines that a user writes now.
+        tests: the files in tests/adapters that need it.
     """
 
     title: str
@@ -32,6 +33,7 @@ class Library(NamedTuple):
     works: str
     glue_before: str
     glue: str
+    tests: tuple[str, ...]
 
 
 class Score(NamedTuple):
@@ -62,9 +64,11 @@ def read_libraries(root: Path, needed: Collection[str] = ()) -> dict[str, Librar
     path = root / LIBRARIES
     found = {}
     for name, entry in tomllib.loads(path.read_text(encoding="utf-8")).items():
-        if not isinstance(entry, dict) or set(entry) != FIELDS:
+        if not isinstance(entry, dict) or set(entry) - {"tests"} != FIELDS:
             raise ValueError(f"{path}: [{name}] must have the fields {', '.join(sorted(FIELDS))}")
-        found[name] = Library(**entry | {"packages": tuple(entry["packages"])})
+        entry = {"tests": [f"test_{name}.py"], **entry}
+        lists = {key: tuple(entry[key]) for key in ("packages", "tests")}
+        found[name] = Library(**entry | lists)
     if missing := set(needed) - set(found):
         raise ValueError(f"{path} lacks {', '.join(f'[{name}]' for name in sorted(missing))}")
     return found
@@ -229,9 +233,12 @@ def _recipe_row(results: Mapping[str, Any]) -> list[Any]:
 
 def _geese_row(results: Mapping[str, Any]) -> list[Any]:
     agents = results["matches"]["geese"]["agents"]
+    common = _common(results)
+    if "against_random" in results["matches"]:  # steps and times are those of Connect Four
+        common[2:] = ["", "", ""]
     wins, games = agents[0]["total"]["wins"], agents[0]["total"]["games"]
     won = Score(wins / games, *wilson(wins, games), games)
-    return [*_common(results), won, percent(1 / len(agents), 0)]
+    return [*common, won, percent(1 / len(agents), 0)]
 
 
 def _origin(results: Mapping[str, Any]) -> list[Any]:

@@ -18,6 +18,7 @@ import torch
 from ludoteca.train.distributed import ALONE, joined, ranks
 from ludoteca.train.joint_norm import JointBatchNorm2d
 from ludoteca.train.monitor import Monitor, Stopped
+from ludoteca.train.run_folder import RunFolder
 
 TORCHRUN = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
 os.environ.setdefault("PYTHONSAFEPATH", "1")  # for torchrun: folders here have common names
@@ -106,6 +107,17 @@ def test_alone_a_batch_is_not_split_and_a_stop_is_ones_own():
     monitor.stop("because")
     with pytest.raises(Stopped):
         ALONE.check(monitor)
+
+
+def test_processes_of_torchrun_do_not_train_side_by_side(tmp_path, monkeypatch):
+    for name, value in _environment(1, 1).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ValueError, match=r"torchrun has started 2 processes, but this program"):
+        RunFolder(tmp_path, {})
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    with joined() as processes:
+        assert processes is ALONE
+    RunFolder(tmp_path, {})
 
 
 def _command(processes: int, module: str, *options: object) -> list[str]:
