@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
+from time import process_time
 from typing import Any
 
 from ludoteca.agents.mcts.policies import POLICIES
@@ -213,8 +214,8 @@ def foresee(study: Study) -> Plan:
 
 
 def _seconds(cell: Cell, study: Study) -> float:
-    """Return what a few problems of a cell take, compiling left out."""
+    """Return the processor's seconds for a few problems of a cell, compiling left out."""
     cell.play(replace(study, rounds=100, curve_rounds=100), MEASURED_PROBLEMS)
-    start = clock()
+    start = process_time()
     cell.play(study, MEASURED_PROBLEMS)
-    return clock() - start
+    return process_time() - start
