@@ -158,8 +158,8 @@ class Plan:
             f"cells: {'; '.join(parts)}",
             f"measured on this machine in {long_time(self.measured)}, "
             f"{self.pulls / self.forecast.seconds:,.0f} pulls/s; the longest chain, "
-            f"{study.annealing_steps + 1} steps of annealing one after another, takes "
-            f"{long_time(self.forecast.chain)}",
+            f"{study.annealing_steps + 1} steps of annealing one after another or a single curve, "
+            f"takes {long_time(self.forecast.chain)}",
             *forecast_lines(self.forecast, price),
             "The same command without --plan computes all cells. Each is a file, written as it "
             "comes; a run that was stopped resumes there.",
@@ -208,7 +208,7 @@ def foresee(study: Study) -> Plan:
         "annealing": sum(per_block.values()) * steps * in_annealing,
         "curves": sum(per_curve.values()) * parts,
     }
-    chain = steps * max(per_block.values())
+    chain = max(steps * max(per_block.values()), *per_curve.values())
     forecast = Forecast(sum(seconds.values()), chain)
     return Plan(study, numbers, seconds, clock() - began, forecast)
 
