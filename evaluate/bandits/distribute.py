@@ -208,7 +208,7 @@ def foresee(study: Study) -> Plan:
         "annealing": sum(per_block.values()) * steps * in_annealing,
         "curves": sum(per_curve.values()) * parts,
     }
-    chain = max(steps * max(per_block.values()), *per_curve.values())
+    chain = max([steps * max(per_block.values()), *per_curve.values()])
     forecast = Forecast(sum(seconds.values()), chain)
     return Plan(study, numbers, seconds, clock() - began, forecast)
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 ray = pytest.importorskip("ray")
+yaml = pytest.importorskip("yaml")  # which comes with Ray
 
 from ends import are_gone, start  # noqa: E402
 from executor_tasks import Counted, count_up, kill_once, total_of  # noqa: E402
@@ -252,3 +253,17 @@ def test_what_workers_cannot_resolve_is_named(tmp_path, pool):
     plan = replace(PLAN, agents=("random", "az:path=nothing.safetensors"), names=())
     with pytest.raises(ValueError, match=r"az:path=nothing.* cannot be made on node .*every node"):
         run_tournament(plan, tmp_path, processes=1, executor="ray:auto,num_cpus=0")
+
+
+def test_the_cluster_file_is_one_that_ray_takes():
+    from ray.autoscaler._private.util import prepare_config, validate_config
+
+    file = Path(__file__).parents[2] / "docs" / "cluster" / "aws.yaml"
+    config = prepare_config(yaml.safe_load(file.read_text()))
+    for name in ("cluster_synced_files", "initialization_commands", "head_setup_commands"):
+        config.setdefault(name, [])
+    config.setdefault("file_mounts", {})
+    config.setdefault("file_mounts_sync_continuously", False)
+    config.setdefault("worker_setup_commands", [])
+    validate_config(config)
+    assert config["available_node_types"]["spot"]["node_config"]["InstanceMarketOptions"]
