@@ -112,7 +112,8 @@ class NetworkAgent(Agent):
         """Return the network's policies at this temperature. Shape `[K, num_actions]`."""
         policies = self.policies(states, seats).astype(np.float64)
         if self.temperature == 0:
-            return np.eye(self.game.num_actions)[policies.argmax(1)]
+            best: NDArray[np.float64] = np.eye(self.game.num_actions)[policies.argmax(1)]
+            return best
         weights = (policies / policies.max(1, keepdims=True)) ** (1 / self.temperature)
         shares: NDArray[np.float64] = weights / weights.sum(1, keepdims=True)
         return shares

@@ -55,7 +55,7 @@ class FunctionAgent(Agent):
         """
         super().__init__(game)
         self._where = policy if isinstance(policy, str) else None
-        self._options = {
+        self._options: dict[str, Any] = {
             "dtype": check_dtype(dtype).name,
             "channels_last": check_flag("channels_last", channels_last),
             "flat": bool(choice("flat", flat, (False, True))),

@@ -355,5 +355,5 @@ def import_pyspiel() -> Any:
         return import_module("pyspiel")
     except ImportError as error:
         raise ImportError(
-            'OpenSpiel is not installed: pip install "ludoteca[oracles]"', name="pyspiel"
+            'OpenSpiel is not installed: pip install "ludoteca[openspiel]"', name="pyspiel"
         ) from error

@@ -119,22 +119,20 @@ class LearnerPlayer(Agent):
         for seat, player in enumerate(self.players):
             chosen = np.flatnonzero(seats == seat)
             who = getattr(player, "player_id", getattr(player, "_player_id", seat))
-            steps = [_time_step(planes[k].ravel(), masks[k], who) for k in chosen]
-            if steps:
-                actions[chosen] = _actions(player, steps)
+            many = hasattr(player, "num_envs")  # learns from many games at once
+            seen = [planes[k].ravel() if many else planes[k].ravel().tolist() for k in chosen]
+            steps = [_time_step(one, masks[k], who) for one, k in zip(seen, chosen, strict=True)]
+            if steps and many:
+                actions[chosen] = [one.action for one in player.step(steps, is_evaluation=True)]
+            elif steps:
+                actions[chosen] = [player.step(one, is_evaluation=True).action for one in steps]
         return check_choices(self.game, actions, masks, states, seats, "OpenSpiel's agent")
 
 
-def _actions(player: Any, steps: list[TimeStep]) -> list[int]:
-    if hasattr(player, "num_envs"):  # learns from many games at once
-        return [output.action for output in player.step(steps, is_evaluation=True)]
-    return [int(player.step(step, is_evaluation=True).action) for step in steps]
-
-
-def _time_step(planes: NDArray[np.float32], mask: NDArray[np.int8], player: int) -> TimeStep:
+def _time_step(planes: Any, mask: NDArray[np.int8], player: int) -> TimeStep:
     """Return a time step in which a player is to move, as `rl_environment` shows it."""
     observations = {
-        "info_state": [planes.tolist()] * (player + 1),
+        "info_state": [planes] * (player + 1),
         "legal_actions": [np.flatnonzero(mask).tolist()] * (player + 1),
         "current_player": player,
         "serialized_state": [],

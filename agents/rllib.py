@@ -37,6 +37,7 @@ except ImportError as error:
         'the agent rllib needs PyTorch and safetensors: pip install "ludoteca[train]"'
     ) from error
 
+LARGEST = 1e300  # in place of scores that have overflowed
 __all__ = ["RLlibAgent", "export_module", "load_checkpoint"]
 
 
@@ -108,7 +109,8 @@ class RLlibAgent(Agent):
         else:
             device = next(iter(self._policy.parameters()), torch.empty(0)).device
             scores = module_scores(self._policy, planes, masks.astype(np.float32), device)
-        scores = np.where(masks == 1, scores, -np.inf)
+        finite = np.nan_to_num(scores, nan=-LARGEST, posinf=LARGEST, neginf=-LARGEST)
+        scores = np.where(masks == 1, finite, -np.inf)
         if self._deterministic:
             best: NDArray[np.int64] = scores.argmax(1)
             return best

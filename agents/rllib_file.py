@@ -6,6 +6,7 @@ class and arguments (`class_and_ctor_args.pkl`) and its weights (`module_state.p
 where Ray is not installed.
 """
 
+import copy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from torch import Tensor, nn
 from ludoteca.agents.networks.weights import load_network, save_weights
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
+from ludoteca.envs.params import real
 
 KIND = "RLlib policy"
 ACTIVATIONS = {
@@ -29,6 +31,7 @@ ACTIVATIONS = {
 FLAT = ObservationFormat("flat", np.float32)
 CHANNELS_LAST = ObservationFormat("planes", np.float32, channels_last=True)
 CHANNELS_FIRST = ObservationFormat("planes", np.float32)
+LARGEST_LAYER = 1 << 24  # outputs
 MOST_LAYERS = 1000
 TOLERANCE = 1e-3  # of scores that are computed in another order
 STATE = "module_state.pkl"  # the weights of one module, in its checkpoint
@@ -241,7 +244,7 @@ def module_scores(
 
 def scores_of(policy: Policy, planes: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return the scores of a policy. Shape `[K, num_actions]`."""
-    device = next(iter(policy.parameters())).device
+    device = next(iter(policy.parameters()), torch.empty(0)).device
     with torch.inference_mode():
         scores: NDArray[np.float32] = policy(torch.from_numpy(planes).to(device)).cpu().numpy()
     return scores.astype(np.float64)
@@ -370,7 +373,7 @@ def _build(about: dict[str, Any]) -> nn.Module:
         bias = bool(about["bias"])
         return nn.Conv2d(inputs, outputs, (kernel[0], kernel[1]), (stride[0], stride[1]), bias=bias)
     if kind == "layer_norm":
-        return nn.LayerNorm(_sizes(about["size"])[0], eps=float(about["eps"]))
+        return nn.LayerNorm(_sizes(about["size"])[0], eps=real("eps", about["eps"], 0, 1))
     if kind == "zero_pad":
         padding = tuple(int(n) for n in about["padding"])
         if len(padding) != 4 or not all(0 <= n <= 1000 for n in padding):
@@ -403,9 +406,9 @@ def _sizes(*values: Any) -> tuple[int, ...]:
 
 def _copy(layer: nn.Module) -> nn.Module:
     """Return a layer of its own with the same weights, on the CPU."""
-    copy = _build(_describe(layer))
-    copy.load_state_dict(layer.state_dict())
-    return copy
+    made = _build(_describe(layer))
+    made.load_state_dict(layer.state_dict())
+    return made
 
 
 def _check_scores(policy: Policy, game: Game, who: str) -> None:
@@ -416,8 +419,15 @@ def _check_scores(policy: Policy, game: Game, who: str) -> None:
     """
     form = CHANNELS_LAST if policy.planes else FLAT
     try:
-        shape = scores_of(policy, np.zeros(form.box(game, 1).shape, np.float32)).shape
-    except (RuntimeError, IndexError, StopIteration) as error:
+        # Sizes only: what hostile layers ask for is known before memory is taken for it.
+        x = torch.zeros(form.box(game, 1).shape, device="meta")
+        for layer in copy.deepcopy(policy.layers).to("meta"):
+            x = layer(x)
+            if x.numel() > LARGEST_LAYER:
+                raise ValueError(f"{who} has a layer of {x.numel():,} outputs")
+    except (RuntimeError, IndexError) as error:
         raise ValueError(f"{who} does not take the observations of {game.spec}: {error}") from None
-    if shape != (1, game.num_actions):
-        raise ValueError(f"{who} rates {shape[-1]} actions, but {game.spec} has {game.num_actions}")
+    if x.shape != (1, game.num_actions):
+        raise ValueError(
+            f"{who} rates {x.shape[-1]} actions, but {game.spec} has {game.num_actions}"
+        )

@@ -30,15 +30,14 @@ class ActorNetwork(nn.Module):
         kind: what it returns, `"logits"`, `"values"` or `"probabilities"`.
     """
 
-    def __init__(self, actor: TensorDictModuleBase, num_players: int):
+    def __init__(self, actor: TensorDictModuleBase):
         """Find the network in an actor.
 
         Args:
             actor: such as a `ProbabilisticActor` with `MaskedCategorical`, a `QValueActor`, or a
                 `TensorDictModule`. It writes `"logits"`, `"action_value"` or `"probs"`, in a group
-                or not; networks in memory stay shared with it.
-            num_players: of the game. A network of a group (`("agents", "observation")`) has to be
-                the same for all players, and to show each only what is its own.
+                (`("agents", "logits")`) or not. Its parameters are shared, not copied. Networks for
+                several agents need `share_params=True` and `centralized=False`.
 
         Raises:
             ValueError: if there is no such network, or it needs more than observations.
@@ -65,31 +64,19 @@ class ActorNetwork(nn.Module):
         wanted = list(dict.fromkeys(needed))
         if len(wanted) != 1 or _leaf(wanted[0]) in MASKS:
             raise ValueError(f"a network must see observations only, and this one sees {wanted}")
-        self._parts, self._in, self._out = nn.ModuleList(parts), wanted[0], out
+        self._steps = nn.ModuleList(_module_of_player(part.module) for part in parts)
+        self._keys = [(part.in_keys, part.out_keys) for part in parts]
+        self._in, self._out = wanted[0], out
         self.kind = SCORES[_leaf(out)]
-        shared = [one for one in self.modules() if isinstance(one, MultiAgentNetBase)]
-        for net in shared:
-            if net.centralized or not net.share_params:
-                raise ValueError(
-                    "an agent is one network that sees what its player sees: the actor needs "
-                    "share_params=True and centralized=False"
-                )
-        self._players = num_players if shared else 0
 
     def forward(self, observations: Tensor) -> Tensor:
         """Map observations `[K, *shape]` to scores `[K, num_actions]`."""
-        if self._players:
-            shape = (-1, self._players, *observations.shape[1:])
-            observations = observations.unsqueeze(1).expand(shape)
         values: dict[Key, Any] = {self._in: observations}
-        for part in self._parts:
-            module: Any = part
-            made = module.module(*[values[key] for key in module.in_keys])
-            values |= zip(
-                module.out_keys, made if isinstance(made, tuple) else (made,), strict=False
-            )
+        for step, (in_keys, out_keys) in zip(self._steps, self._keys, strict=True):
+            made = step(*[values[key] for key in in_keys])
+            values |= zip(out_keys, made if isinstance(made, tuple) else (made,), strict=False)
         scores: Tensor = values[self._out]
-        return scores[:, 0] if self._players else scores
+        return scores
 
 
 def agent_of_actor(
@@ -116,7 +103,7 @@ def agent_of_actor(
     Raises:
         ValueError: see `ActorNetwork`.
     """
-    network = ActorNetwork(actor, game.num_players)
+    network = ActorNetwork(actor)
     return TorchAgent.from_network(
         game,
         network,
@@ -152,7 +139,7 @@ def save_actor(
             `ludoteca.agents.torch_agent.save_policy`.
         OSError: if the file cannot be written.
     """
-    network = ActorNetwork(actor, game.num_players)
+    network = ActorNetwork(actor)
     return save_policy(
         path,
         game,
@@ -171,6 +158,23 @@ def _parts(actor: TensorDictModuleBase) -> list[TensorDictModuleBase]:
     if isinstance(inner, nn.ModuleList):  # a sequence, probabilistic or not
         return [part for one in inner for part in _parts(one)]
     return [actor]
+
+
+def _module_of_player(module: nn.Module) -> nn.Module:
+    """Return a module as it is for one player, without an axis of players.
+
+    Raises:
+        ValueError: if it differs between players, or one sees what another does.
+    """
+    if not isinstance(module, MultiAgentNetBase):
+        return module
+    if module.centralized or not module.share_params:
+        raise ValueError(
+            "an agent is one network that sees what its player sees: the actor needs "
+            "share_params=True and centralized=False"
+        )
+    single: nn.Module = module.get_stateful_net()  # its parameters are those of the original
+    return single
 
 
 def _leaf(key: Key) -> str:

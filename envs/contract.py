@@ -275,6 +275,24 @@ def check_names(game: Game) -> None:
     require(bare, f"{game.spec}: names of actions must have letters, and no space around them")
 
 
+def check_layout(game: Game) -> None:
+    """Check that the start can be drawn, and that a piece stands for each player."""
+    from ludoteca.envs.render import render
+
+    for p in range(game.num_players):
+        has_piece = any(piece.player == p for piece in game.layout.pieces)
+        require(has_piece, f"{game.spec}: the layout needs a piece of player {p}, to name it by")
+    cells, layout = np.asarray(game.layout.cells(game.new())), game.layout
+    low, high = int(cells.min()), int(cells.max())
+    require(
+        cells.shape == (layout.rows, layout.columns) and 0 <= low <= high <= len(layout.pieces),
+        f"{game.spec}: cells of the layout must be 0 to {len(layout.pieces)}, of shape "
+        f"{(layout.rows, layout.columns)}, got {low} to {high} of shape {cells.shape}",
+    )
+    for mode in ("ansi", "svg"):
+        require(render(game, game.new(), mode), f"{game.spec} is not drawn as {mode}")
+
+
 def check_symmetries(game: Game) -> None:
     """Check that the symmetries are permutations, a group, and begin with the identity."""
     planes, rows, columns = game.observation_shape

@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -24,9 +25,12 @@ from ludoteca.envs.targets import names_from
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.cli import Command, run_command
 from ludoteca.evaluate.figures import figure_png
-from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.match import play_match, seat_agents
 from ludoteca.evaluate.statistics.ratings import rate
+from ludoteca.evaluate.tally import Tally
 from ludoteca.evaluate.terminal_table import TerminalTable
+from ludoteca.executor import LOCAL, make_executor
+from ludoteca.worker import resolving
 
 NEIGHBORS = 2  # each copy plays so many later ones
 
@@ -60,6 +64,8 @@ def ladder(
     random_plies: int = 4,
     seed: int = 0,
     out: Path | None = None,
+    processes: int | None = 1,
+    executor: str = LOCAL,
 ) -> list[Rung]:
     """Play the matches, and write the ratings.
 
@@ -72,6 +78,9 @@ def ladder(
             otherwise play the same game again and again.
         seed: of the matches.
         out: folder for the results; by default the run's.
+        processes: how many matches are played side by side; with None as many as there are cores,
+            or as the cluster has room for.
+        executor: where they are played, see `ludoteca.executor.make_executor`.
 
     Returns:
         The copies, in the order of training, and the others.
@@ -99,12 +108,14 @@ def ladder(
         for i, j in combinations(range(len(rungs)), 2)
         if i < len(copies) and (j >= len(copies) or j - i <= NEIGHBORS)
     ]
-    for i, j in _shown(pairs):
-        match = play_match(
-            game, [rungs[i].agent, rungs[j].agent], games, seed=seed, random_plies=random_plies
-        )
-        wins[i, j], wins[j, i] = match.totals[0].wins, match.totals[0].losses
-        draws[i, j] = draws[j, i] = match.totals[0].draws
+    tasks = (
+        partial(_play, game.spec, (rungs[i].agent, rungs[j].agent), games, seed, random_plies)
+        for i, j in pairs
+    )
+    with make_executor(executor, processes, len(pairs)) as workers:
+        for (i, j), total in zip(_shown(pairs), workers.run(tasks), strict=True):
+            wins[i, j], wins[j, i] = total.wins, total.losses
+            draws[i, j] = draws[j, i] = total.draws
     ratings = rate(wins, draws)
     rated = [
         replace(one, elo=float(elo), low=float(low), high=float(high))
@@ -112,6 +123,14 @@ def ladder(
     ]
     _write(rated, out, game.spec, games)
     return rated
+
+
+def _play(game: str, agents: tuple[str, str], games: int, seed: int, random_plies: int) -> Tally:
+    """Play a match; return the games of its first agent."""
+    with resolving(game, *agents):
+        made = make_game(game)
+        pair = seat_agents(made, agents)
+    return play_match(made, pair, games, seed=seed, random_plies=random_plies).totals[0]
 
 
 def kept(run: Path) -> Iterator[tuple[int, Path]]:

@@ -16,6 +16,8 @@ def rating(
     random_plies: int = 4,
     seed: int = 0,
     out: Folder = None,
+    processes: int = 1,
+    executor: str = "local",
 ) -> None:
     """Rate the checkpoints that a training run kept, beside other agents, by matches.
 
@@ -32,6 +34,9 @@ def rating(
             would otherwise play the same game again and again.
         seed: seed of the matches.
         out: folder for the results; by default the run's.
+        processes: number of matches that are played side by side.
+        executor: where they are played: local, or a Ray cluster: ray (of this machine), ray:auto,
+            ray:HOST:PORT; see docs/distributed.md.
     """
     import os
 
@@ -40,7 +45,7 @@ def rating(
 
     from ludoteca.evaluate.ladder import ladder, ladder_table
 
-    rungs = ladder(run, against, agent, games, random_plies, seed, out)
+    rungs = ladder(run, against, agent, games, random_plies, seed, out, processes, executor)
     console = Console(highlight=False)
     console.print(ladder_table(rungs), soft_wrap=True)
     console.print(f"figure and numbers: {run if out is None else out}", soft_wrap=True)

@@ -10,7 +10,8 @@ DESCRIPTION = """Board and grid games for reinforcement learning.
 
 Games and agents are named by spec strings, a name that parameters may follow: hex,
 hex:board_size=5,swap=True, mcts:simulations=500. `ludoteca list` shows all games and agents,
-`ludoteca list hex` everything about one of them.
+`ludoteca list hex` everything about one of them. Those of your own are named module:factory,
+mygames:dots_and_boxes or games/mine.py:dots_and_boxes:size=3.
 """
 EXAMPLES = """examples:
   ludoteca play connect4

@@ -108,6 +108,7 @@ class RayExecutor(WorkerPool[RayWorker]):
         """
         self._resources = {"num_cpus": num_cpus, "num_gpus": num_gpus}
         self._ours = not ray.is_initialized()
+        self._warn_at = time.monotonic() + PATIENCE
         if self._ours:
             _connect(address, num_workers, num_cpus)
         count = num_workers or _room(num_cpus, num_gpus)
@@ -147,10 +148,9 @@ class RayExecutor(WorkerPool[RayWorker]):
         refs = list(awaited)
         until = None if timeout is None else time.monotonic() + timeout
         while not ray.wait(refs, timeout=_chunk(until))[0]:
+            self._warn_of_scarcity()
             if until is not None and time.monotonic() >= until:
                 return []
-            if all(slot.state == "starting" for slot in self.slots):
-                log.warning("no worker is ready; %s", self._scarcity())
         ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
         return [(awaited[ref], *self._answer(awaited[ref], ref)) for ref in ready]
 
@@ -199,6 +199,15 @@ class RayExecutor(WorkerPool[RayWorker]):
             self._refs[shared] = ray.put(data)
         return self._refs[shared]
 
+    def _warn_of_scarcity(self) -> None:
+        """Tell the user every `PATIENCE` seconds that there is not one worker, if so."""
+        now = time.monotonic()
+        if any(slot.state != "starting" for slot in self.slots):
+            self._warn_at = now + PATIENCE
+        elif now >= self._warn_at:
+            log.warning("no worker is ready; %s", self._scarcity())
+            self._warn_at = now + PATIENCE
+
     def _scarcity(self) -> str:
         """Return what the cluster has and what we ask it for."""
         has = {name: ray.cluster_resources().get(name, 0) for name in ("CPU", "GPU")}
@@ -223,8 +232,9 @@ def _connect(address: str, num_workers: int | None, num_cpus: float) -> None:
     try:
         with _elsewhere():
             ray.init(address or "local", **options)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise ConnectionError(f"no Ray cluster at {address or 'local'}: {error}") from error
+    except Exception as error:  # Ray raises that, too
+        what = f"no Ray cluster at {address}" if address else "Ray cannot start a cluster here"
+        raise ConnectionError(f"{what}: {error}") from error
 
 
 def _reach(address: str) -> None:

@@ -82,7 +82,8 @@ def pickle_task(task: Any, dumps: Callable[[Any], bytes]) -> tuple[bytes, dict[s
     """
     from ludoteca.agents.register import registered_by_code
 
-    _sending.found = found = {}
+    found: dict[str, Shared[Any]] = {}
+    _sending.found = found
     try:
         return pickle.dumps((registered_by_code(), dumps(task))), found
     finally:

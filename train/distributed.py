@@ -218,6 +218,24 @@ def ranks() -> Ranks:
     return _joined
 
 
+def check_joined() -> None:
+    """Check that this process has joined the others, if torchrun has started several.
+
+    Raises:
+        ValueError: if it has not: each of them would train on its own.
+    """
+    if _several() and _joined is ALONE:
+        raise ValueError(
+            f"torchrun has started {os.environ['WORLD_SIZE']} processes, but this program trains "
+            "in one: run `torchrun ... -m ludoteca.train.ALGORITHM`, or train within "
+            "`with ludoteca.train.distributed.joined():`"
+        )
+
+
+def _several() -> bool:
+    return dist.is_torchelastic_launched() and int(os.environ["WORLD_SIZE"]) > 1
+
+
 @contextmanager
 def joined() -> Iterator[Ranks]:
     """Join the processes that torchrun has started, if it has, for as long as the block takes.
@@ -226,7 +244,7 @@ def joined() -> Iterator[Ranks]:
         PeerLostError: if another of them dies.
     """
     global _joined
-    if not dist.is_torchelastic_launched() or int(os.environ["WORLD_SIZE"]) == 1:
+    if not _several():
         yield ALONE
         return
     _joined = TorchrunRanks()

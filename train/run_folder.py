@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.files import write_whole, writing
 from ludoteca.envs.lock import lock_folder
 from ludoteca.train.archive import DAMAGE
-from ludoteca.train.distributed import ranks
+from ludoteca.train.distributed import check_joined, ranks
 
 Arrays = dict[str, NDArray[Any]]
 NUMBERS = "numbers"  # the entry of a state that holds its JSON document
@@ -51,8 +51,10 @@ class RunFolder:
             added: settings that runs of older versions lack, with what these did.
 
         Raises:
-            ValueError: if a run with other settings is in there, or another process trains there.
+            ValueError: if a run with other settings is in there, or another process trains there,
+                or this is one of several processes of torchrun that were not joined.
         """
+        check_joined()
         self.path, self._settings, self._added = path, settings, added
         self._lock: Any = None
         ranks().decided(lambda: self._open(free))

@@ -67,10 +67,7 @@ class TimedRun:
         config = replace(config, folder=folder or default_folder(game, time_name), seed=seed)
         if threads is not None:
             config = replace(config, threads=threads)
-        if integer("processes", processes, 1, 1024) > 1:
-            if name != "alphazero":
-                raise ValueError(f"{name} plays in one process, got processes={processes}")
-            config = replace(config, workers=processes)
+        config = replace(config, workers=integer("processes", processes, 1, 1024))
         prog = f"python -m {self.algorithm.module}"
         self.config: Any = with_settings(config, settings, prog)
         given = {setting.partition("=")[0].strip().replace("-", "_") for setting in settings}

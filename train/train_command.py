@@ -57,7 +57,7 @@ def train_command(parameters: Any) -> Callable[..., None]:
             run_dir: folder of the run: networks, report, checkpoint.
             seed: determines first weights, games and batches.
             threads: threads of the network.
-            processes: processes that play the games (alphazero only).
+            processes: processes that play the games.
             settings: further settings of the algorithm, such as learning_rate=0.002
                 network.blocks=5.
         """

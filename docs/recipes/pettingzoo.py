@@ -37,7 +37,7 @@ class Seat(gym.Env):
 
 
 def new_model(rival):
-    options = {"learning_rate": 1e-3, "batch_size": 512, "n_epochs": 4, "seed": 0}
+    options = {"learning_rate": 1e-3, "batch_size": 256, "n_epochs": 8, "seed": 0}
     return MaskablePPO("MlpPolicy", Seat(rival), **options)
 
 

@@ -26,7 +26,7 @@ config = (
 )
 algorithm = config.build_algo()
 start = time.perf_counter()
-results = [algorithm.train() for _ in range(20)]
+results = [algorithm.train() for _ in range(12)]
 seconds = time.perf_counter() - start
 steps = int(sum(result["env_runners"]["num_env_steps_sampled"] for result in results))
 

@@ -7,8 +7,7 @@ import torch
 from tensordict.nn import TensorDictModule
 from torchrl.collectors import Collector
 from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOperator
-from torchrl.objectives import ClipPPOLoss
-from torchrl.objectives.value import GAE
+from torchrl.objectives import ClipPPOLoss, ValueEstimators
 
 from ludoteca.agents.pool import OpponentPool, PoolAgent
 from ludoteca.agents.torchrl import agent_of_actor, save_actor
@@ -19,24 +18,24 @@ torch.set_num_threads(1)
 torch.manual_seed(0)
 steps = 30 * 4096
 env = TorchRLEnv("connect4", 64, agent_seat="random", observation="flat", seed=0)
+drawn = {"flat": True, "deterministic": False}
 
 
 def learn(pool=None):
-    network, value = (MLP(84, n, num_cells=[128, 128]) for n in (7, 1))
-    module = TensorDictModule(network, ["observation"], ["logits"])
-    keys = {"in_keys": {"logits": "logits", "mask": "action_mask"}, "return_log_prob": True}
-    actor = ProbabilisticActor(module, distribution_class=MaskedCategorical, **keys)
-    loss = ClipPPOLoss(actor, ValueOperator(value), normalize_advantage=True)
-    gae = GAE(gamma=1.0, lmbda=0.95, value_network=loss.critic_network)
+    masked = {"distribution_class": MaskedCategorical, "return_log_prob": True}
+    module = TensorDictModule(MLP(84, 7, num_cells=[128, 128]), ["observation"], ["logits"])
+    actor = ProbabilisticActor(module, {"logits": "logits", "mask": "action_mask"}, **masked)
+    loss = ClipPPOLoss(actor, ValueOperator(MLP(84, 1)), normalize_advantage=True)
+    loss.make_value_estimator(ValueEstimators.GAE, gamma=1.0, lmbda=0.95)
     adam = torch.optim.Adam(loss.parameters(), lr=1e-3)
     for n, data in enumerate(Collector(env, actor, frames_per_batch=4096, total_frames=steps)):
-        rows = gae(data).reshape(-1)
+        rows = loss.value_estimator(data).reshape(-1)
         for some in (part for _ in range(4) for part in torch.randperm(4096).split(1024)):
             adam.zero_grad()
             sum(one for key, one in loss(rows[some]).items() if key.startswith("loss_")).backward()
             adam.step()
-        if pool is not None and n % 3 == 0:  # the first opponent of self-play is random, too
-            pool.add(str(n), agent_of_actor(env.game, copy.deepcopy(actor), flat=True))
+        if pool is not None and n % 3 == 0:
+            pool.add(str(n), agent_of_actor(env.game, copy.deepcopy(actor), **drawn))
             env.set_opponent(PoolAgent(env.game, pool))
     return actor
 
@@ -44,7 +43,6 @@ def learn(pool=None):
 start = time.perf_counter()
 path = save_actor("connect4", env.game, learn(), flat=True)
 seconds = time.perf_counter() - start
-against_random = play_match(env.game, [f"torchrl:{path}", "random"], 1000, seed=1)
+print(against_random := play_match(env.game, [f"torchrl:{path}", "random"], 1000, seed=1))
 against_itself = agent_of_actor(env.game, learn(OpponentPool(size=8)), flat=True)
-self_play = play_match(env.game, [against_itself, "random"], 1000, seed=2)
-print(against_random, self_play, sep="\n\n")
+print(self_play := play_match(env.game, [against_itself, "random"], 1000, seed=2))

@@ -9,6 +9,7 @@ https://github.com/google-deepmind/open_spiel
 
 import inspect
 import json
+import warnings
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from math import prod
@@ -30,7 +31,7 @@ from ludoteca.envs.adapters.openspiel_positions import (
 from ludoteca.envs.batch import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
-from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.envs.registry import GAMES, game_source, make_game
 from ludoteca.envs.render.text import board_text
 from ludoteca.envs.storage import state_from_json, state_to_json
 
@@ -477,5 +478,19 @@ def _restore_state(game: LudotecaGame, text: str) -> LudotecaState:
     return state
 
 
-for _id in GAMES:
-    register(_id)
+def register_all() -> None:
+    """Register every game that has a name, also those of other packages.
+
+    Importing this module does it; games that are named later need `register`, or this again. A game
+    of another package that is broken, or whose parameters OpenSpiel cannot hold, only warns.
+    """
+    for id_ in tuple(GAMES):
+        try:
+            register(id_)
+        except (ImportError, ValueError) as error:
+            if game_source(id_) == "ludoteca":
+                raise
+            warnings.warn(f"{id_} is no game of OpenSpiel: {error}", stacklevel=2)
+
+
+register_all()

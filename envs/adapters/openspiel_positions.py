@@ -45,7 +45,8 @@ def make_position_kernels(game: Game) -> tuple[Any, Any, Any, Any]:
     `show(data, player, planes, returns)` writes the observation of `player`, float32, and the
     returns, float64 `[P]`, unless the array is empty.
     """
-    player, is_active = game.player, game.is_active
+    player: Any = game.player
+    is_active: Any = game.is_active
     init, legal_actions, play = game.init, game.legal_actions, game.step
     is_terminal, returns_of, observe = game.is_terminal, game.returns, game.observe
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
@@ -246,12 +247,11 @@ def _restore(
     game: Game, data: bytes, actions: Any, player: int, returns: list[float], rewards: list[float]
 ) -> Position:
     """Return a position that was pickled."""
-    rules = rules_of(game)
-    data = np.frombuffer(data, np.uint8).copy()
+    rules, copied = rules_of(game), np.frombuffer(data, np.uint8).copy()
     if player == CHANCE:
-        restored = Position(rules, data, returns)
+        restored = Position(rules, copied, returns)
         restored.actions = actions
         return restored
-    restored = rules.at(data)
+    restored = rules.at(copied)
     restored.returns, restored.rewards = returns, rewards
     return restored

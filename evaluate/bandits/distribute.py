@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
+from time import process_time
 from typing import Any
 
 from ludoteca.agents.mcts.policies import POLICIES
@@ -157,8 +158,8 @@ class Plan:
             f"cells: {'; '.join(parts)}",
             f"measured on this machine in {long_time(self.measured)}, "
             f"{self.pulls / self.forecast.seconds:,.0f} pulls/s; the longest chain, "
-            f"{study.annealing_steps + 1} steps of annealing one after another, takes "
-            f"{long_time(self.forecast.chain)}",
+            f"{study.annealing_steps + 1} steps of annealing one after another or a single curve, "
+            f"takes {long_time(self.forecast.chain)}",
             *forecast_lines(self.forecast, price),
             "The same command without --plan computes all cells. Each is a file, written as it "
             "comes; a run that was stopped resumes there.",
@@ -207,14 +208,14 @@ def foresee(study: Study) -> Plan:
         "annealing": sum(per_block.values()) * steps * in_annealing,
         "curves": sum(per_curve.values()) * parts,
     }
-    chain = steps * max(per_block.values())
+    chain = max([steps * max(per_block.values()), *per_curve.values()])
     forecast = Forecast(sum(seconds.values()), chain)
     return Plan(study, numbers, seconds, clock() - began, forecast)
 
 
 def _seconds(cell: Cell, study: Study) -> float:
-    """Return what a few problems of a cell take, compiling left out."""
+    """Return the processor's seconds for a few problems of a cell, compiling left out."""
     cell.play(replace(study, rounds=100, curve_rounds=100), MEASURED_PROBLEMS)
-    start = clock()
+    start = process_time()
     cell.play(study, MEASURED_PROBLEMS)
-    return clock() - start
+    return process_time() - start

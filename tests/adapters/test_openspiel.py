@@ -13,6 +13,7 @@ import pytest
 pyspiel = pytest.importorskip("pyspiel")
 
 from dots_and_boxes import dots_and_boxes  # noqa: E402
+from dots_and_boxes import register as add_dots_and_boxes  # noqa: E402
 from open_spiel.python import policy as spiel_policy  # noqa: E402
 from open_spiel.python import rl_environment  # noqa: E402
 from open_spiel.python.algorithms import (  # noqa: E402
@@ -28,11 +29,13 @@ from open_spiel.python.algorithms import (  # noqa: E402
 from ludoteca import make_agent, make_game  # noqa: E402
 from ludoteca.agents.openspiel_player import as_agent  # noqa: E402
 from ludoteca.agents.openspiel_policy import as_policy  # noqa: E402
+from ludoteca.envs.adapters import openspiel as adapter  # noqa: E402
 from ludoteca.envs.adapters.openspiel import (  # noqa: E402
     LudotecaGame,
     MCTSBot,
     load_game,
     register,
+    register_all,
 )
 from ludoteca.envs.adapters.openspiel_vector import VectorEnvironment  # noqa: E402
 from ludoteca.envs.registry import GAMES  # noqa: E402
@@ -266,7 +269,7 @@ def best(game: LudotecaGame) -> float:
 
 
 @pytest.mark.parametrize(
-    "spec", ["hex:board_size=2", "connect4:rows=3,columns=3,connect=3", "dots_and_boxes"]
+    "spec", ["hex:board_size=2", "connect4:rows=2,columns=4,connect=3", "dots_and_boxes"]
 )
 def test_minimax_finds_what_our_solver_finds(spec: str) -> None:
     game = game_of(spec)
@@ -472,6 +475,7 @@ def test_the_vector_environment_is_that_of_openspiel() -> None:
     envs.set_opponent("greedy")
 
 
+@pytest.mark.slow
 def test_ppo_learns_in_the_vector_environment() -> None:
     ppo_module = pytest.importorskip("open_spiel.python.pytorch.ppo")
     torch = pytest.importorskip("torch")
@@ -533,3 +537,13 @@ def test_shimmy_makes_pettingzoo_environments_of_our_games() -> None:
             env.step(None if over else int(np.flatnonzero(info["action_mask"])[0]))
             moves += not over
         assert moves > 4
+
+
+def test_games_of_other_packages_are_registered_or_warn(monkeypatch: pytest.MonkeyPatch) -> None:
+    add_dots_and_boxes(monkeypatch)
+    register_all()
+    assert "ludoteca_dots_and_boxes" in pyspiel.registered_names()
+    monkeypatch.setitem(GAMES, "Broken-v0", "no.such:game")
+    monkeypatch.setattr(adapter, "game_source", lambda id_: "a package")
+    with pytest.warns(UserWarning, match="Broken-v0 is no game of OpenSpiel"):
+        register_all()

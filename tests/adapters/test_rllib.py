@@ -1,5 +1,6 @@
 """RLlib: its own checks, returns and masks by player, self-play, and policies as agents."""
 
+import gc
 import pickle
 import tempfile
 import warnings
@@ -10,6 +11,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from document_blocks import ROOT, blocks_of
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -68,7 +70,10 @@ def _ray():
     )
     register()
     yield
-    ray.shutdown()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Ray does not wait for its processes
+        ray.shutdown()
+        gc.collect()
 
 
 def config(env: Any, env_config: dict[str, Any] | None = None, **env_runners: Any) -> Any:
@@ -543,6 +548,22 @@ def test_networks_of_rllib_are_written(tmp_path, model, channels_last):
     agents = [make_agent(f"rllib:{path}", game), RLlibAgent.from_module(game, module)]
     results = [play_match(game, [one, "random"], games=40, seed=3) for one in agents]
     assert results[0].totals == results[1].totals
+
+
+def test_the_page_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "libraries" / "rllib.md"
+    names: dict[str, Any] = {}
+    for block in blocks_of(page.read_text(encoding="utf-8")):
+        if block.language == "python":
+            if "load_checkpoint" in block.code:
+                names["algorithm"].save_to_path(str(tmp_path / "checkpoint"))
+                (tmp_path / "connect4.safetensors").rename(tmp_path / "before.safetensors")
+            exec(compile(block.code, str(page), "exec"), names)
+    before, after = (tmp_path / f"{name}.safetensors" for name in ("before", "connect4"))
+    assert before.read_bytes() == after.read_bytes()
+    assert set(names["config"].policies) == {LEARNER, "v0"}
+    names["algorithm"].stop()
 
 
 class Reversed(DefaultPPOTorchRLModule):

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from library_pages import run_page
 
 pytest.importorskip("tianshou")
 
@@ -196,3 +197,8 @@ def test_learning(kind: str) -> None:
     agents = (agent_of_policy(env.game, algorithm), untrained)
     scores = [play_match(env.game, [one, "random"], 400).totals[0] for one in agents]
     assert scores[0].wins > 300 > scores[1].wins
+
+
+def test_the_page_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_page("tianshou") > 4

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from library_pages import run_page
 
 pytest.importorskip("torchrl")
 with warnings.catch_warnings():
@@ -127,7 +128,7 @@ def test_seeds_devices_and_bad_arguments() -> None:
     first = a.rollout(20, break_when_any_done=False)
     torch.manual_seed(0)
     assert (first == b.rollout(20, break_when_any_done=False)).all()
-    assert TorchRLEnv("tictactoe", 2, device="meta").device == torch.device("meta")
+    assert first.device == a.device == torch.device("cpu")
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'frameskip'.*opponent"):
         TorchRLEnv("tictactoe", 2, frameskip=4)
     with pytest.raises(ValueError, match="observation must be one of 'planes', 'flat'"):
@@ -178,12 +179,12 @@ def test_actors_of_other_kinds() -> None:
     q_actor = QValueActor(net, in_keys=["observation"], spec=spec, action_mask_key="action_mask")
     assert agent_of_actor(game, q_actor).about["kind"] == "values"
     with pytest.raises(ValueError, match="must write one of logits, action_value, probs"):
-        ActorNetwork(TensorDictModule(net, ["observation"], ["scores"]), 2)
+        ActorNetwork(TensorDictModule(net, ["observation"], ["scores"]))
     with pytest.raises(ValueError, match="must see observations only"):
-        ActorNetwork(TensorDictModule(net, ["observation", "action_mask"], ["logits"]), 2)
+        ActorNetwork(TensorDictModule(net, ["observation", "action_mask"], ["logits"]))
     central = MultiAgentMLP(18, 9, n_agents=2, centralized=True, share_params=True, depth=1)
     with pytest.raises(ValueError, match="share_params=True and centralized=False"):
-        ActorNetwork(make_actor(central, "agents"), 2)
+        ActorNetwork(make_actor(central, "agents"))
 
 
 @pytest.mark.slow
@@ -204,3 +205,8 @@ def test_ppo_learns() -> None:
     untrained = agent_of_actor(env.game, make_actor(MLP(18, 9, num_cells=[64, 64])), flat=True)
     scores = [play_match(env.game, [one, "random"], 400).totals[0] for one in (agent, untrained)]
     assert scores[0].wins > 320 > scores[1].wins
+
+
+def test_the_page_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_page("torchrl") > 4

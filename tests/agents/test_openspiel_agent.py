@@ -194,7 +194,7 @@ def test_games_that_openspiel_does_not_have_are_played_by_our_rules(spec):
 
 def test_without_openspiel_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
-    with pytest.raises(ImportError, match=r"pip install \"ludoteca\[oracles\]\""):
+    with pytest.raises(ImportError, match=r"pip install \"ludoteca\[openspiel\]\""):
         make_agent("openspiel", make_game("othello"))
 
 

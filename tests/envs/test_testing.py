@@ -141,6 +141,12 @@ BROKEN = {
     "is_terminal must return a bool": {"is_terminal": number_as_bool},
     "check says of a position of play: 'to_move is odd'": {"check": no_position},
     "max_plies of .* is 3": {"max_plies": 3},
+    "the layout needs a piece of player 1": {
+        "layout": replace(GAME.layout, pieces=GAME.layout.pieces[:1])
+    },
+    "cells of the layout must be 0 to 2, of shape": {
+        "layout": replace(GAME.layout, cells=lambda s: s.board + 3)
+    },
     "two actions are called": {"action_names": ("a", "b", "c", "a")},
     "no space around them": {"action_names": ("a", "b", "c", " d")},
     "the name 'Dots' must be in lower case": {"name": "Dots"},

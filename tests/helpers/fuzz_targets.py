@@ -385,6 +385,43 @@ def ask(agent: Any) -> None:
         raise RuntimeError(f"the agent plays {action}")
 
 
+def rllib_policies(folder: Path) -> Attempt:
+    import torch
+
+    from ludoteca.agents.networks.weights import save_weights
+    from ludoteca.agents.rllib import RLlibAgent
+    from ludoteca.agents.rllib_file import KIND
+
+    game, path = make_game("tictactoe"), folder / "policy.safetensors"
+    layers = [
+        {"kind": "channels_first"}, {"kind": "zero_pad", "padding": [1, 1, 1, 1]},
+        {"kind": "conv", "inputs": 2, "outputs": 1, "kernel": [3, 3], "stride": [1, 1],
+         "bias": False},
+        {"kind": "channels_last"}, {"kind": "layer_norm", "size": 1, "eps": 0.001},
+        {"kind": "tanh"}, {"kind": "flatten"},
+        {"kind": "linear", "inputs": 9, "outputs": 9, "bias": False},
+    ]  # fmt: skip
+    about = {
+        "kind": KIND,
+        "game": game.spec,
+        "network": {"layers": layers, "planes": True, "logits": True},
+    }
+    shapes = {"2.weight": (1, 2, 3, 3), "4.weight": (1,), "4.bias": (1,), "7.weight": (9, 9)}
+    weights = {f"layers.{name}": torch.ones(shape) for name, shape in shapes.items()}
+    save_weights(path, weights, about)
+    content = path.read_bytes()
+
+    def attempt(rng: random.Random) -> None:
+        path.write_bytes(mutate_bytes(rng, content))
+        if rng.random() < 0.7:
+            with contextlib.suppress(ValueError, RecursionError, UnicodeEncodeError):
+                save_weights(path, weights, json.loads(mutate_json_text(rng, about)))
+        keep(path.read_bytes())
+        ask(RLlibAgent(game, path, deterministic=rng.random() < 0.5))
+
+    return attempt
+
+
 def sb3_archives(folder: Path) -> Attempt:
     import torch
     from stable_baselines3 import DQN, PPO
@@ -589,7 +626,7 @@ def submission_archives(folder: Path) -> Attempt:
 # For each target: what makes it, which errors it may raise, and its share of the inputs.
 Errors = tuple[type[BaseException], ...]
 TARGETS: dict[str, tuple[Callable[[Path], Attempt], Errors, float]] = {
-    "game_specs": (game_specs, (ValueError,), 0.26),
+    "game_specs": (game_specs, (ValueError,), 0.252),
     "agent_specs": (agent_specs, (ValueError, OSError, ImportError), 0.02),
     "command_lines": (command_lines, (RefusedError,), 0.001),
     "replays": (replays, (ValueError,), 0.04),
@@ -598,6 +635,7 @@ TARGETS: dict[str, tuple[Callable[[Path], Attempt], Errors, float]] = {
     "environments": (environments, (ValueError,), 0.03),
     "faces": (faces, (ValueError, TypeError), 0.05),
     "network_files": (network_files, (ValueError,), 0.008),
+    "rllib_policies": (rllib_policies, (ValueError,), 0.008),
     "sb3_archives": (sb3_archives, (ValueError, TypeError), 0.003),
     "run_states": (run_states, (ValueError,), 0.02),
     "tables": (tables, (ValueError,), 0.02),

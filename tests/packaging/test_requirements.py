@@ -17,7 +17,9 @@ INSTALLED_AS = {"PIL": "pillow", "pyspiel": "open-spiel"}
 PEERS = {"jax", "pgx", "kaggle-environments"}
 # Libraries with an adapter: a user has them already, and `make recipes` installs them.
 RECIPES = ROOT / "docs" / "recipes" / "requirements"
-LIBRARY_EXTRAS = {"ray", "rllib"}  # their pins contradict those of constraints.txt
+# Extras that constraints.txt pins; those of libraries contradict each other, and have pins of their
+# own in the recipes' requirements.
+PINNED = ("train", "render", "evaluate", "dev", "oracles")
 # Modules that need an optional package, imported when it is asked for, and all adapters.
 ASKED_FOR = {"ray_executor.py"}
 # Imported by others for us: SB3-Contrib when a file of MaskablePPO is read, TensorBoard by PyTorch.
@@ -31,8 +33,7 @@ def declared(*extras: str) -> set[str]:
 
 
 def everything() -> set[str]:
-    """Return what the extras need, except those of libraries with environments of their own."""
-    return declared(*project()["optional-dependencies"].keys() - LIBRARY_EXTRAS)
+    return declared(*PINNED)
 
 
 def imports(node: ast.AST, top: bool = True) -> Iterator[tuple[str, bool]]:
@@ -74,9 +75,7 @@ def imported() -> dict[str, set[Path]]:
 
 
 def test_constraints_pin_what_is_declared_and_nothing_else() -> None:
-    # Libraries with a recipe are pinned by its requirements: all together contradict each other.
-    elsewhere = libraries() - set(pins())
-    assert set(pins()) == everything() - elsewhere
+    assert set(pins()) == everything()
 
 
 @pytest.mark.parametrize("name", sorted(lower_bounds()))
@@ -101,7 +100,9 @@ def test_environments_and_agents_import_nothing_optional_unasked() -> None:
     # `import ludoteca` and the command line work with the core alone.
     core = declared()
     for path in [*(ROOT / "ludoteca").glob("*.py"), *(ROOT / "envs").rglob("*.py")]:
-        if path.parent.name == "adapters" or path.name in ASKED_FOR:
+        if (
+            path.parent.name == "adapters" or path.name in ASKED_FOR
+        ):  # for those who use the library of that name
             continue
         optional = {name for name, top in third_party(path) if top} - core
         assert optional == set(), path

@@ -18,6 +18,9 @@ import torch
 from ludoteca.train.distributed import ALONE, joined, ranks
 from ludoteca.train.joint_norm import JointBatchNorm2d
 from ludoteca.train.monitor import Monitor, Stopped
+from ludoteca.train.positions import generate
+from ludoteca.train.positions.storage import save_games
+from ludoteca.train.run_folder import RunFolder
 
 TORCHRUN = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
 os.environ.setdefault("PYTHONSAFEPATH", "1")  # for torchrun: folders here have common names
@@ -108,6 +111,17 @@ def test_alone_a_batch_is_not_split_and_a_stop_is_ones_own():
         ALONE.check(monitor)
 
 
+def test_processes_of_torchrun_do_not_train_side_by_side(tmp_path, monkeypatch):
+    for name, value in _environment(1, 1).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ValueError, match=r"torchrun has started 2 processes, but this program"):
+        RunFolder(tmp_path, {})
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    with joined() as processes:
+        assert processes is ALONE
+    RunFolder(tmp_path, {})
+
+
 def _command(processes: int, module: str, *options: object) -> list[str]:
     run = [*TORCHRUN, "--nproc-per-node", str(processes), "-m"] if processes > 1 else None
     return [*(run or [sys.executable, "-P", "-m"]), module, *map(str, options)]
@@ -149,9 +163,8 @@ def test_a_run_resumes_with_another_number_of_processes(tmp_path):
 
 @pytest.mark.slow
 def test_epochs_learn_the_same_in_two_processes(tmp_path):
-    games = tmp_path / "games.npz"
-    _run(1, "ludoteca.train.positions", "--game", "tictactoe", "--agent", "random", "--games", 60,
-         "--opponent", "self", "--file", games)  # fmt: skip
+    config = generate.Config(game="tictactoe", agent="random", opponent="self", games=60)
+    games = save_games(tmp_path / "games.npz", generate.play_games(config))
     settings = ("--data", games, "--epochs", 2, "--batch-size", 33, "--network.dropout", 0)
     for processes in (1, 2):
         folder = tmp_path / str(processes)

@@ -1,7 +1,8 @@
 """The simulation of actors and a learner, against cases worked out by hand and real ones."""
 
+import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from sleeping_actor import LEARNING, PLAYING, SleepingActor
 from ludoteca.local_executor import LocalExecutor
 from ludoteca.train.actors import Actors
 from ludoteca.train.settings import RoundConfig
+from ludoteca.train.throughput.__main__ import main
 from ludoteca.train.throughput.simulation import Cluster, Costs, simulate
 
+MESSAGES = ("task_seconds", "driver_seconds", "part_transfer_seconds")
 TEN = Costs(part_seconds=(10.0,), games_per_part=4)
 LEARNS = replace(TEN, updates_per_part=2, update_seconds=1.0)
 
@@ -108,3 +111,53 @@ def test_it_foresees_what_two_processes_do():
             measured = 4 * (rounds - 3) / (times[-1] - times[2])  # processes start at first
             expected = simulate(costs, Cluster(2, bound)).games_per_second
             assert measured == pytest.approx(expected, rel=0.2), bound
+
+
+def test_recorded_costs_are_simulated_again(tmp_path):
+    recorded = {
+        "about": {
+            "command": "COMMAND",
+            "date": "DATE",
+            "cpu": "CPU",
+            "cores": 2,
+            "load_average_at_start": [1.0, 1.0, 1.0],
+        },
+        "algorithm": "alphazero",
+        "game": "connect4",
+        "executor": "ray",
+        "costs": asdict(LEARNS),
+        "messages": {"buffer_positions": 1000} | dict.fromkeys(MESSAGES, 0.001),
+        "measured": [],
+    }
+    given, written, page = (tmp_path / name for name in ("given.json", "new.json", "page.md"))
+    given.write_text(json.dumps(recorded))
+    main(costs=given, simulated=(3, 8), learner_speeds=(1, 4), json_file=written, page=page)
+    found = json.loads(written.read_text())["simulated"]
+    assert [(one["actors"], one["learner_speed"]) for one in found] == [
+        (3, 1), (8, 1), (3, 4), (8, 4),
+    ]  # fmt: skip
+    rates = [one["games_per_second"] / 4 for one in found]
+    assert rates == pytest.approx([3 / 10, 8 / 16, 3 / 10, 8 / 10], rel=0.02)
+    assert [one["limit"] for one in found] == ["actors", "learner", "actors", "actors"]
+    assert "| 8 | x 4 | 3.2 |" in page.read_text()
+    with pytest.raises(ValueError, match="learner_speeds must be a number"):
+        main(costs=given, learner_speeds=(0,))
+
+
+@pytest.mark.slow
+def test_costs_and_throughput_are_measured(tmp_path):
+    small = "simulations=4 network.filters=8 network.blocks=1 batch_size=32 evaluate_games=1"
+    found = main(
+        game="tictactoe", games_per_part=8, parts=2, rounds=3, settings=tuple(small.split())
+    )
+    costs = found["costs"]
+    assert len(costs["part_seconds"]) == 2
+    assert min(costs["part_seconds"]) > 0
+    assert costs["games_per_part"] == 8
+    assert 8 * 5 <= costs["positions_per_part"] <= 8 * 9
+    # Each position is learned from `replay_ratio` times, 3 by default.
+    updates = 3 * costs["positions_per_part"] / 32
+    assert costs["updates_per_part"] == pytest.approx(updates, abs=1)
+    assert [(one["actors"], one["max_staleness"]) for one in found["measured"]] == [(2, 0), (2, 2)]
+    assert found["measured"][0]["staleness"] == 0
+    assert 0 < found["measured"][1]["staleness"] <= 2

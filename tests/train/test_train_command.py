@@ -166,10 +166,11 @@ def test_a_run_takes_its_settings_from_the_options(tmp_path):
     assert (config.folder, config.game) == (tmp_path, game.spec)
     assert default_folder(game, "hour") == Path("runs/hex-board_size=3-hour")
     assert default_folder(make_game("hex"), "hour") == Path("runs/hex-hour")
+    assert TimedRun(game, algorithm="dqn", processes=2).config.workers == 2
     against = TimedRun(game, opponent="mixed:x=0.2").config
     assert against.opponent == against.evaluate_against[0] == "mixed:x=0.2"
     for options, problem in (
-        ({"processes": 2, "algorithm": "dqn"}, "dqn plays in one process, got processes=2"),
+        ({"processes": 0}, "processes must be an integer from 1 to 1024, got 0"),
         ({"minutes": -1}, "minutes must be a number from 0.1"),
         ({"opponent": "randm"}, "unknown agent 'randm' .did you mean 'random'"),
         ({"preset": "year"}, "preset must be one of one-minute, .*, got 'year'"),

@@ -18,6 +18,7 @@ from rich.console import Console
 from ludoteca.envs.files import write_whole
 from ludoteca.envs.params import integer, real
 from ludoteca.evaluate.bench.report import about_this_run
+from ludoteca.executor import LOCAL
 from ludoteca.train.command import run_command
 from ludoteca.train.equivalent import with_settings
 from ludoteca.train.throughput.measure import bench_config, measure_costs, measure_throughput
@@ -30,7 +31,7 @@ from ludoteca.train.throughput.report import (
     show,
     simulated_rows,
 )
-from ludoteca.train.throughput.simulation import Cluster, simulate
+from ludoteca.train.throughput.simulation import Cluster, Costs, simulate
 
 NAME = "ludoteca.train.throughput"
 
@@ -50,6 +51,7 @@ def main(
     gigabits: float = 10.0,
     store_gigabytes: float = 10.0,
     settings: tuple[str, ...] = (),
+    costs: Path | None = None,
     json_file: Path | None = None,
     page: Path | None = None,
 ) -> dict[str, Any]:
@@ -70,6 +72,7 @@ def main(
         gigabits: per second, of the driver's network there.
         store_gigabytes: of its object store there.
         settings: of the algorithm that differ from its defaults, as NAME=VALUE.
+        costs: a JSON file of an earlier run, whose measurements are taken instead of new ones.
         json_file: also write all numbers to this file.
         page: also write a page of results to this file.
     """
@@ -81,20 +84,24 @@ def main(
     integer("max_staleness", max_staleness, 1, 10**6)
     real("gigabits", gigabits, 1e-6, 1e9)
     real("store_gigabytes", store_gigabytes, 1e-6, 1e9)
-    config = with_settings(
-        bench_config(algorithm, game, games_per_part), settings, f"python -m {NAME}"
-    )
-    about = about_this_run()
-    console = Console(stderr=True, highlight=False)
-    console.print("measuring costs ...")
-    costs, messages = measure_costs(algorithm, config, executor, parts)
-    runs = []
-    for actors in measured:
-        for staleness in (0, max_staleness):
-            console.print(f"measuring {actors} actors, staleness {staleness} ...")
-            if actors == 1 and executor == "local":
-                continue  # this process plays
-            runs.append(measure_throughput(algorithm, config, executor, actors, staleness, rounds))
+    if costs is not None:
+        found = json.loads(costs.read_text())
+        known = Costs(**found["costs"] | {"part_seconds": tuple(found["costs"]["part_seconds"])})
+    else:
+        config = with_settings(
+            bench_config(algorithm, game, games_per_part), settings, f"python -m {NAME}"
+        )
+        found = {"algorithm": algorithm, "game": game, "executor": executor}
+        found["about"] = about_this_run()
+        known, found["messages"] = measure_costs(algorithm, config, executor, parts)
+        found["costs"] = asdict(known)
+        # With one local worker, this process plays.
+        found["measured"] = [
+            measure_throughput(algorithm, config, executor, actors, staleness, rounds)
+            for actors in measured
+            if actors > 1 or executor != LOCAL
+            for staleness in (0, max_staleness)
+        ]
     room = {
         "max_staleness": max_staleness,
         "per_node": per_node,
@@ -103,28 +110,18 @@ def main(
     }
     predicted = []
     for speed, actors in itertools.product(learner_speeds, simulated):
-        faster = replace(costs, update_seconds=costs.update_seconds / speed)
+        faster = replace(known, update_seconds=known.update_seconds / speed)
         cluster = Cluster(
             actors,
             max_staleness,
             per_node,
             room["bandwidth"],
             room["store"],
-            messages["buffer_positions"] or float("inf"),
+            found["messages"]["buffer_positions"] or float("inf"),
         )
         outcome = simulate(faster, cluster, 30)
         predicted.append({"actors": actors, "learner_speed": speed} | asdict(outcome))
-    found = {
-        "about": about,
-        "algorithm": algorithm,
-        "game": game,
-        "executor": executor,
-        "costs": asdict(costs),
-        "messages": messages,
-        "measured": runs,
-        "cluster": room,
-        "simulated": predicted,
-    }
+    found |= {"cluster": room, "simulated": predicted}
     out = Console(highlight=False)
     out.print(show(("cost", "measured"), cost_rows(found), "costs"))
     out.print(show(MEASURED, measured_rows(found), "measured, games learned from per second"))

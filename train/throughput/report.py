@@ -29,8 +29,8 @@ def measured_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
         (
             str(one["actors"]),
             str(one["max_staleness"]),
-            f"{one['games_per_second']:.1f}",
-            f"{one['simulated_games_per_second']:.1f}",
+            f"{one['games_per_second']:.3g}",
+            f"{one['simulated_games_per_second']:.3g}",
             f"{one['games_per_second'] / one['simulated_games_per_second']:.2f}",
             _share(one["learner_busy"]),
         )
@@ -92,16 +92,17 @@ def show(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> 
 def describe(found: dict[str, Any]) -> str:
     """Return the page of results, in Markdown."""
     about, cluster = found["about"], found["cluster"]
-    machine = f"{about['cpu']}, {about['cores']} cores, load average"
+    load = about["load_average_at_start"][0]
     return f"""# Self-play actors: throughput
 
-Written by
+Measured by
 
     {about["command"]}
 
-on {about["date"]}, {machine} {about["load_average_at_start"]}:
-{found["algorithm"]} in `{found["game"]}`, executor `{found["executor"]}`. Other programs ran beside
-it, where the load average is above 0.
+{about["date"]}, {about["cpu"]}, {about["cores"]} cores.
+{found["algorithm"]} in `{found["game"]}`, executor `{found["executor"]}`. The load average was
+{load:.1f} at the start: where it is above the number of cores, other programs take most of the
+clock's time, and more actors cannot give more games.
 
 ## Costs
 
@@ -110,17 +111,19 @@ it, where the load average is above 0.
 ## Measured with one and two actors
 
 `simulated`: by the simulation, with the times that parts and updates took by the clock in the same
-run, without those of messages. The learner runs beside the actors.
+run, without those of messages. The learner runs beside the actors. Games per second are few where
+other programs run; what counts is the ratio of the two.
 
 {table(MEASURED, measured_rows(found))}
 
 ## Simulated beyond that
 
-With the costs above, each actor and the learner on a processor of its own; {cluster["per_node"]}
-actors on each machine, a network of {8 * cluster["bandwidth"] / 1e9:g} Gbit/s, an object store of
-{cluster["store"] / 1e9:g} GB, {cluster["max_staleness"]} rounds of staleness allowed,
-{_buffer(found)}. Each actor plays
+With the costs above, each actor and the learner on a processor of its own. A machine has
+{cluster["per_node"]} actors, the driver's network {8 * cluster["bandwidth"] / 1e9:g} Gbit/s and its
+object store {cluster["store"] / 1e9:g} GB; {cluster["max_staleness"]} rounds of staleness are
+allowed, and there is {_buffer(found)}. Each actor plays
 {found["costs"]["games_per_part"]} games of each round.
+Other clusters: `--costs results.json` with other options simulates again without measuring.
 
 {table(SIMULATED, simulated_rows(found))}
 

@@ -266,10 +266,13 @@ class Simulation:
         began = learned[skipped - 1] if skipped > 0 else 0.0
         counted = self._rounds - skipped
         rate = counted * cluster.actors / (learned[-1] - began)  # parts per second
+        learner = self._learner_seconds / self._now
+        driver = self._driver.busy / self._now
+        # The driver's process does both; it is named by what it does most.
+        name = "learner" if learner >= driver - learner else "driver"
         busy = {
             "actors": self._played / cluster.actors / self._now,
-            "learner": self._learner_seconds / self._now,
-            "driver": (self._driver.busy - self._learner_seconds) / self._now,
+            name: driver,
             "network": max(self._out.busy, self._in.busy) / self._now,
             "object store": self._store_peak / cluster.store,
             "buffer": cluster.actors * costs.positions_per_part / cluster.buffer,
@@ -278,8 +281,8 @@ class Simulation:
             games_per_second=rate * costs.games_per_part,
             updates_per_second=rate * costs.updates_per_part,
             actors_busy=busy["actors"],
-            driver_busy=self._driver.busy / self._now,
-            learner_busy=busy["learner"],
+            driver_busy=driver,
+            learner_busy=learner,
             network_busy=busy["network"],
             staleness=float(np.mean(self._stale)),
             store_peak=busy["object store"],

@@ -1,0 +1,113 @@
+"""Commands with games and agents of one's own, named as module:factory."""
+
+import sys
+
+import pytest
+
+from ludoteca.envs import targets
+from ludoteca.envs.replay import Replay
+from ludoteca.evaluate.cli import main
+
+PLAYERS = """
+import numpy as np
+from ludoteca.agents import Agent
+
+class LastAgent(Agent):
+    '''Plays the last legal action.'''
+
+    def __init__(self, game, skip: int = 0):
+        super().__init__(game)
+        self.skip = skip
+
+    def act(self, states, seats, rngs, lanes):
+        return np.array([self.game.legal(s)[-1] for s in states.view(np.recarray)])
+
+def first(planes, masks):
+    return masks.argmax(1)
+
+def wrong(planes, masks):
+    return 0 * masks.argmax(1)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return the current folder, in which there are a game and agents."""
+    (tmp_path / "own_games.py").write_text("from dots_and_boxes import dots_and_boxes\n")
+    (tmp_path / "own_players.py").write_text(PLAYERS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(targets, "_folders", [])
+    monkeypatch.setattr(targets, "_loaded", {})
+    yield tmp_path
+    for name in [name for name in sys.modules if name.startswith("own_")]:
+        del sys.modules[name]
+
+
+def test_a_match_of_ones_own_agents_in_ones_own_game(folder, capsys):
+    agents = ["--agents", "own_players:LastAgent:skip=2", "function:own_players:first"]
+    words = ["match", "own_games:dots_and_boxes:size=1", *agents, "--games", "10"]
+    assert main([*words, "--replays", "replays"]) == 0
+    printed = capsys.readouterr()
+    assert "Dots and Boxes, size=1: 10 games" in printed.out
+    assert "own_players:LastAgent:skip=2" in printed.out
+    replay = Replay.load(next((folder / "replays").iterdir()))
+    assert replay.game == "own_games:dots_and_boxes:size=1"
+    assert main(["match", *agents, "--games", "4", "--size", "1", "own_games:dots_and_boxes"]) == 0
+    assert main(["match", "own_games.py:dots_and_boxes", "--size", "1", "--games", "4"]) == 0
+
+
+def test_a_replay_does_not_import_its_game(folder, capsys):
+    replay = Replay("own_games:dots_and_boxes:size=1", 0, [0, 1], None)
+    replay.save(folder / "replay.json")
+    assert main(["replay", "replay.json"]) == 2
+    assert "which is not imported, as it comes from a file" in capsys.readouterr().err
+    assert "own_games" not in sys.modules
+
+
+@pytest.mark.slow  # all agents are imported, to see which play it
+def test_a_list_shows_a_game_of_ones_own(folder, capsys):
+    assert main(["list", "own_games:dots_and_boxes"]) == 0
+    printed = capsys.readouterr().out
+    assert "own_games:dots_and_boxes:size=2" in printed
+    assert "the module own_games" in printed
+
+
+def test_lists_show_ones_own(folder, capsys):
+    assert main(["list", "own_players:LastAgent"]) == 0
+    assert "Plays the last legal action." in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["match", "own_games:dots_and_boxes", "--help"])
+    assert "--size INT" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["match", "own_games:dots"], "own_games has no 'dots'"),
+        (["match", "nowhere:dots"], "unknown game 'nowhere'"),
+        (
+            ["match", "tictactoe", "--agents", "own_players:Last", "random"],
+            "has no 'Last' (did you",
+        ),
+        (["match", "tictactoe", "--agents", "own_players:first", "random"], "agent function:own_"),
+        (["match", "tictactoe", "--agents", "nowhere:A", "random"], "unknown agent 'nowhere'"),
+        (
+            ["match", "tictactoe", "--agents", "function:own_players:wrong", "random"],
+            "the policy own_players:wrong chose 0",
+        ),
+        (["list", "own_games:nothing"], "own_games has no 'nothing'"),
+    ],
+)
+def test_errors_are_one_message(words, problem, folder, capsys):
+    assert main(words) == 2
+    assert problem in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_tournament_in_processes(folder, capsys):
+    words = ["tournament", "--games", "own_games:dots_and_boxes:size=1", "--out", "out"]
+    words += ["--agents", "own_players:LastAgent", "function:own_players:first", "random"]
+    assert main([*words, "--games-per-pair", "12", "--processes", "2"]) == 0
+    text = (folder / "out" / "results.json").read_text()
+    assert "own_players:LastAgent" in text

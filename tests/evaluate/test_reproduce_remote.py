@@ -1,0 +1,83 @@
+"""Pieces of a study that are made elsewhere: what they need goes there, and their folders back."""
+
+import json
+from dataclasses import dataclass
+
+import pytest
+
+from ludoteca.evaluate.reproduce.remote import make_on_workers, pack, unpack
+from ludoteca.local_executor import InlineExecutor
+
+CODE = """
+import json, sys
+from pathlib import Path
+folder, name, *after = sys.argv[1:]
+found = [json.loads((Path(folder) / one / "results.json").read_text())["name"] for one in after]
+if name == "bad":
+    sys.exit("no such agent")
+made = Path(folder) / name
+made.mkdir()
+(made / "results.json").write_text(json.dumps({"name": name, "after": found, "place": str(made)}))
+"""
+
+
+@dataclass(frozen=True)
+class Small:
+    """A piece that writes its name and those of what it needs."""
+
+    name: str
+    after: tuple[str, ...] = ()
+    settings = {"seed": 0}  # noqa: RUF012
+
+    def arguments(self, folder):
+        """Return what stands after `python`."""
+        return ["-I", "-S", "-c", CODE, str(folder), self.name, *self.after]
+
+    def product(self, folder):
+        """Return the file that is there in the end."""
+        return folder / self.name / "results.json"
+
+
+def make(tmp_path, *pieces, waiting=None):
+    """Make pieces; return their names as they are finished."""
+    by_name = {one.name: one for one in pieces}
+    waiting = [*by_name] if waiting is None else waiting
+    return list(make_on_workers(by_name, waiting, tmp_path, InlineExecutor(), {}))
+
+
+def test_pieces_are_made_after_those_they_need(tmp_path):
+    pieces = Small("c", ("a", "b")), Small("b", ("a",)), Small("a")
+    assert make(tmp_path, *pieces) == ["a", "b", "c"]
+    for piece in pieces:
+        made = json.loads(piece.product(tmp_path).read_text())
+        assert made["after"] == [*piece.after]
+        assert made["place"] == str(tmp_path / piece.name)  # not the temporary folder
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "c"]
+
+
+def test_what_was_made_before_is_sent_along(tmp_path):
+    a, b = Small("a"), Small("b", ("a",))
+    make(tmp_path, a)
+    (tmp_path / "b").mkdir()  # begun, but not finished
+    (tmp_path / "b" / "half").touch()
+    assert make(tmp_path, a, b, waiting=["b"]) == ["b"]
+    assert [path.name for path in (tmp_path / "b").iterdir()] == ["results.json"]
+
+
+def test_a_piece_that_fails_is_named(tmp_path):
+    with pytest.raises(RuntimeError, match=r"(?s)bad failed: .*no such agent"):
+        make(tmp_path, Small("bad"))
+    with pytest.raises(RuntimeError, match="these wait for each other: x, y"):
+        make(tmp_path, Small("x", ("y",)), Small("y", ("x",)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_archive_cannot_write_elsewhere(tmp_path):
+    outside, inside = tmp_path / "outside", tmp_path / "folder" / "inside"
+    inside.mkdir(parents=True)
+    (inside / "link").symlink_to("/etc")
+    content = pack(tmp_path / "folder", inside)
+    outside.mkdir()
+    with pytest.raises(Exception, match="link"):
+        unpack(content, outside)
+    assert list(outside.iterdir()) == []
