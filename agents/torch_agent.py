@@ -112,7 +112,7 @@ class TorchAgent(Agent):
         scores, masks = self._scores(states, seats)
         scores = np.where(masks == 1, scores, -np.inf)
         # A network may rule out actions itself; where it rules out all, the first legal one counts.
-        scores[np.isneginf(scores).all(1)[:, None] & (masks == 1)] = 0
+        scores[np.isneginf(scores).all(1, keepdims=True) & (masks == 1)] = 0
         return scores.argmax(1) if self._deterministic else by_logits(scores, rngs)
 
     def prepare(self) -> None:

@@ -28,7 +28,7 @@ def run_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> bytes:
         keys: of the shared values that it refers to.
         new: those of them that this worker may not have, pickled, by key.
     """
-    task: Callable[[], Any] = run_task
+    task: Callable[..., Any] = run_task
     try:
         task = unpickle_task(data, keys, new)
         answer: tuple[Status, Any] = ("done", task())

@@ -111,9 +111,9 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
             dtype=self.format.dtype,
             channels_last=self.format.channels_last,
         )
-        self._render_mode = check_render_mode(render_mode, ["rgb_array", "ansi", "svg"])
+        self._render_mode: Any = check_render_mode(render_mode, ["rgb_array", "ansi", "svg"])
         self.is_async, self.is_closed, self.timeout = False, False, None
-        self.ready_id, self.waiting_id = list(range(self.env_num)), []
+        self.ready_id, self.waiting_id = list(range(self.env_num)), list[int]()
         self._attributes: dict[str, Any] = {
             "observation_space": self.format.space(self.game),
             "action_space": spaces.Discrete(self.game.num_actions),

@@ -258,7 +258,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             flags = np.zeros((lanes.count, players, self.game.num_actions), np.bool_)
             movers = lanes.lanes["mover"].astype(np.int64)
             flags[np.arange(lanes.count), movers] = masks[:, 0]
-        acting = flags.any(2)
+        acting: NDArray[np.bool_] = np.logical_or.reduce(flags, 2)
         flags[~acting, 0] = True
         mask = self._tensor(flags)
         self.full_action_spec[GROUP, "action"].update_mask(mask)
@@ -279,5 +279,5 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
 
 def _flags(asked: torch.Tensor) -> NDArray[np.bool_]:
     """Return which games a key such as `"_reset"` means. Shape `[B]`."""
-    flags: NDArray[np.bool_] = asked.cpu().numpy().reshape(len(asked), -1).any(1)
+    flags: NDArray[np.bool_] = asked.reshape(len(asked), -1).any(1).cpu().numpy()
     return flags

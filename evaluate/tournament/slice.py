@@ -82,13 +82,13 @@ def play_slice(
         for (game, pair), seconds in last.items():
             pace[game, tournament.pairs.index(pair)] = seconds
         total = float((pace * left).sum())
-        game, number = np.unravel_index(int(pace.argmax()), pace.shape)
+        worst, number = divmod(int(pace.argmax()), pace.shape[1])
         names = " against ".join(tournament.names[a] for a in tournament.pairs[number])
         return Slice(
             tournament=tournament,
             played=record.games_played,
             seconds_per_game=total / max(int(left.sum()), 1),
-            slowest=(float(pace[game, number]), f"{names} in {tournament.games[game]}"),
+            slowest=(float(pace[worst, number]), f"{names} in {tournament.games[worst]}"),
             compiling=compiling,
             forecast=Forecast(
                 total,

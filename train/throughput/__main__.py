@@ -85,7 +85,7 @@ def main(
     real("gigabits", gigabits, 1e-6, 1e9)
     real("store_gigabytes", store_gigabytes, 1e-6, 1e9)
     if costs is not None:
-        found = json.loads(costs.read_text())
+        found: dict[str, Any] = json.loads(costs.read_text())
         known = Costs(**found["costs"] | {"part_seconds": tuple(found["costs"]["part_seconds"])})
     else:
         config = with_settings(
