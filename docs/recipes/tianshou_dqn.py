@@ -20,7 +20,7 @@ from ludoteca.evaluate.match import play_match
 torch.set_num_threads(1)
 torch.manual_seed(0)
 np.random.seed(0)  # noqa: NPY002  Tianshou explores with it
-steps = 8 * 4096
+steps = 16 * 4096
 env = TianshouVecEnv("connect4", 64, agent_seat="random", seed=0)
 
 
@@ -36,7 +36,7 @@ def learn(pool=None):
 
     collector = Collector(dqn, env, VectorReplayBuffer(64 * 1000, 64), exploration_noise=True)
     sizes = {"epoch_num_steps": steps, "collection_step_num_env_steps": 256, "batch_size": 256}
-    rates = {"update_step_num_gradient_steps_per_sample": 1 / 32, "max_epochs": 1}
+    rates = {"update_step_num_gradient_steps_per_sample": 1 / 64, "max_epochs": 1}
     calls = {"training_collector": collector, "training_fn": add_self, "show_progress": False}
     dqn.run_training(OffPolicyTrainerParams(**sizes, **rates, **calls))
     return dqn
