@@ -11,7 +11,7 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.train.sb3 import SelfPlayCallback
 
 torch.set_num_threads(1)
-steps = 30 * 128 * 32
+steps = 40 * 128 * 32
 
 
 def new_model(seed):

@@ -21,8 +21,8 @@ from ludoteca.evaluate.recipes.execute import read_results
 from ludoteca.evaluate.recipes.table import TABLE, read_libraries, scores, table_text
 
 ROOT = Path(__file__).parents[2]
-# Recipes that are the algorithm, too.
-LINES = {"cleanrl": 75, "torchrl_ppo": 45, "torchrl_geese": 60}
+# The recipe that is the algorithm, too.
+LINES = {"cleanrl": 75}
 ENTRY = """
 [fake]
 title = "Fake"
