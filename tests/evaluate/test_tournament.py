@@ -14,9 +14,11 @@ import numpy as np
 import pytest
 
 from ludoteca.evaluate.cli import main
+from ludoteca.evaluate.forecast import Forecast
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.tournament import plots, run
 from ludoteca.evaluate.tournament import record as record_module
+from ludoteca.evaluate.tournament import slice as slicing
 from ludoteca.evaluate.tournament.plan import Match, Tournament, short_names, split_specs
 from ludoteca.evaluate.tournament.record import GAMES, MISSING, Played, Record
 from ludoteca.evaluate.tournament.report import write_report
@@ -313,6 +315,40 @@ def test_every_line_reaches_the_disk(tmp_path, monkeypatch):
         record.add(played(0, "WD"))
         record.add(played(2, "WD"))
     assert synced == [os.path.getsize(tmp_path / GAMES) // 2 * k for k in (1, 2)]
+
+
+# Slices.
+
+
+def test_a_slice_is_part_of_the_tournament(tmp_path, monkeypatch):
+    monkeypatch.setattr(slicing, "SAMPLE", 0.001)
+    plan = replace(SMALL, games_per_pair=48)
+    part = slicing.play_slice(plan, tmp_path / "part", processes=1)
+    assert 12 <= part.played < plan.total_games  # three times 2 games of 2 pairs, at least
+    assert part.forecast.seconds > 0
+    left = plan.total_games - part.played
+    text = "\n".join(part.lines(price=3.6))
+    assert f"96 games, {part.played} of them on record, {left} left" in text
+    cost = part.forecast.expected(1) / 1000
+    assert re.search(rf"\n +1 .* {re.escape(f'${cost:.2f}')}\n", text)
+    resumed = run_tournament(plan, tmp_path / "part", processes=1)
+    whole = run_tournament(plan, tmp_path / "whole", processes=1)
+    assert np.array_equal(resumed.outcomes, whole.outcomes)
+    over = slicing.play_slice(plan, tmp_path / "whole", processes=1)
+    assert (over.played, over.forecast.seconds) == (96, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("workers", "seconds", "limit"),
+    [(1, 1000.0, "work"), (10, 145.0, "work"), (1000, 50.95, "chain"), (10**6, 51.0, "chain")],
+)
+def test_forecasts(workers, seconds, limit):
+    forecast = Forecast(1000.0, chain=50.0)
+    assert forecast.expected(workers) == pytest.approx(seconds, rel=0.03)
+    assert forecast.limit(workers) == limit
+    slow = replace(forecast, driver=400.0)
+    assert slow.expected(workers) == pytest.approx(max(seconds, 400.0), rel=0.03)
+    assert slow.limit(workers) == ("work" if workers == 1 else "driver")
 
 
 # Reports.
