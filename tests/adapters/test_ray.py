@@ -245,7 +245,7 @@ def test_the_pieces_of_a_study_are_the_same(tmp_path, pool):
     assert points[0] == points[1]
     assert str(tmp_path / "ray") in json.dumps(results[1])  # no temporary folder
     failing = {"x": Match("x", ("random", "nobody"), 4)}
-    with pytest.raises(RuntimeError, match=r"x failed: .*unknown agent 'nobody'"):
+    with pytest.raises(RuntimeError, match=r"(?s)x failed: .*unknown agent 'nobody'"):
         make_all(failing, tmp_path / "failing", 1, False, executor="ray:auto,num_cpus=0")
 
 
