@@ -181,9 +181,9 @@ make recipes                        # all of them, and this table
 make recipes RECIPES="sb3 rllib"    # those of some libraries
 ```
 
-Run by hand, they need `python -P docs/recipes/NAME.py`: without `-P`, Python would take the recipe
-for the library that it is named after. This page is written by `make recipes` from
-[the results](../results/recipes)."""
+By hand, `python docs/recipes/NAME.py` runs one in an environment that has the library. No recipe
+has the name of a package, as Python would import it instead. This page is written by `make recipes`
+from [the results](../results/recipes)."""
 GLUE = """Glue is what a user writes beyond making the environment and the algorithm, counted by
 hand: wrappers, conversions, callbacks."""
 CONNECT_FOUR = """## Connect Four
