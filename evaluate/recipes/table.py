@@ -1,4 +1,4 @@
-"""The table of the recipes: written from the results that runs have left, never by hand."""
+"""The tables of the recipes, docs/recipes/README.md, written from the recorded results."""
 
 import tomllib
 from collections.abc import Collection, Mapping
@@ -17,12 +17,12 @@ FIELDS = {"title", "packages", "works", "glue_before", "glue"}  # and perhaps "t
 
 
 class Library(NamedTuple):
-    """What is known about a library without running anything.
+    """A library's entry in `docs/recipes/libraries.toml`.
 
     Attributes:
-        title: what it is called.
+        title: the library's name, as shown.
         packages: its distributions, whose versions are shown.
-        works: what works with it, in a few words.
+        works: supported features, in a few words.
         glue_before: lines that a user had to write before there was an adapter, or why it failed.
         glue: lines that a user writes now.
         tests: the files in tests/adapters that need it.
@@ -37,13 +37,13 @@ class Library(NamedTuple):
 
 
 class Score(NamedTuple):
-    """How an agent did in one seat, or in all.
+    """An agent's score in one seat, or in all.
 
     Attributes:
         score: points per game: a draw counts as half, a first place of t seats as 1 / t.
         low: lower end of the 95 % interval.
         high: upper end.
-        games: how many there were.
+        games: the number of games.
     """
 
     score: float
@@ -52,11 +52,11 @@ class Score(NamedTuple):
     games: int
 
     def __str__(self) -> str:
-        return f"{100 * self.score:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f})"
+        return f"{100 * self.score:.1f} ({100 * self.low:.1f} to {100 * self.high:.1f})"
 
 
 def read_libraries(root: Path, needed: Collection[str] = ()) -> dict[str, Library]:
-    """Return what `docs/recipes/libraries.toml` says, by library.
+    """Return the entries of `docs/recipes/libraries.toml`, by library.
 
     Raises:
         ValueError: if an entry is missing or has other fields.
@@ -90,7 +90,7 @@ def _score(tally: Mapping[str, Any]) -> Score:
 
 
 def summary(results: Mapping[str, Any]) -> str:
-    """Return what a recipe measured, in one line."""
+    """Return a recipe's results in one line."""
     parts = [f"{_rate(results)} steps/s, {results['seconds']:.0f} s"]
     for name, match in results["matches"].items():
         seats = ", ".join(f"{seat.score:.3f}" for seat in scores(match))
@@ -116,12 +116,12 @@ def write_table(root: Path, folder: Path) -> Path:
 
 
 def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[str, Any]]) -> str:
-    """Return the document with the table.
+    """Return the document with the tables.
 
     Args:
-        root: the checkout's folder, for links to what is there.
-        libraries: what is known about them, in the order of the table.
-        results: of the recipes, see `ludoteca.evaluate.recipes.command.run_recipe`.
+        root: the checkout's folder, for links to files that exist.
+        libraries: the libraries in the order of the tables.
+        results: the results of the recipes, see `ludoteca.evaluate.recipes.command.run_recipe`.
     """
     order = list(libraries)
     results = sorted(results, key=lambda one: (order.index(one["library"]), one["recipe"]))
@@ -130,44 +130,51 @@ def table_text(root: Path, libraries: Mapping[str, Library], results: list[dict[
     parts = [
         HEAD,
         table(
-            ("library", "version", "what works", "lines of glue before", "now"),
-            [_library_row(root, name, one, results) for name, one in libraries.items()],
-            texts=5,
+            ("library", "supported"),
+            [(_title(root, name, one), one.works) for name, one in libraries.items()],
+            texts=2,
         ),
         GLUE,
+        table(
+            ("library", "lines before there were adapters", "lines now"),
+            [(one.title, one.glue_before, one.glue) for one in libraries.values()],
+            texts=3,
+        ),
     ]
     if two_seats:
         parts += [
             CONNECT_FOUR,
             table(
-                (
-                    "recipe", "lines", "steps/s through it", "steps/s natively", "learning",
-                    "from the first seat", "from the second", "self-play: first seat", "second",
-                ),
-                [_recipe_row(one) for one in two_seats],
+                ("recipe", "first seat", "second seat", "self-play, first", "self-play, second"),
+                [_score_row(one) for one in two_seats],
             ),
-        ]  # fmt: skip
+        ]
     if geese:
         parts += [
             GEESE,
+            table(("recipe", "% of games won", "equal agent"), [_geese_row(one) for one in geese]),
+        ]
+    if results:
+        parts += [
+            SPEED,
             table(
-                (
-                    "recipe",
-                    "lines",
-                    "steps/s through it",
-                    "steps/s natively",
-                    "learning",
-                    "wins",
-                    "by chance",
-                ),
-                [_geese_row(one) for one in geese],
+                ("recipe", "lines", "learning steps", "seconds", "steps/s", "steps/s natively"),
+                [_speed_row(one) for one in results],
             ),
         ]
     if results:
         parts += [
             MEASURED,
-            table(("recipe", "date", "machine", "Python", "load"), map(_origin, results), texts=3),
+            table(
+                ("recipe", "date", "processor", "cores", "Python", "load"),
+                map(_origin, results),
+                texts=3,
+            ),
+            table(("recipe", "versions"), map(_versions, results), texts=2),
         ]
+    done = {one["library"] for one in results}
+    if missing := [one for one in libraries if one not in done and _has_recipe(root, one)]:
+        parts.append(f"Without results yet: {', '.join(libraries[one].title for one in missing)}.")
     return "\n\n".join(parts) + "\n"
 
 
@@ -177,68 +184,72 @@ One short program per library: it learns Connect Four against random moves, then
 ends with matches from both seats. Each runs in the environment of its library:
 
 ```bash
-make recipes                        # all of them, and this table
+make recipes                        # all recipes; writes this page
 make recipes RECIPES="sb3 rllib"    # those of some libraries
 ```
 
-By hand, `python docs/recipes/NAME.py` runs one in an environment that has the library. No recipe
-has the name of a package, as Python would import it instead. This page is written by `make recipes`
+To run one yourself, install its library as its page says and use `python docs/recipes/NAME.py`. No
+recipe has the name of a package, as Python would import it instead. `make recipes` writes this page
 from [the results](../results/recipes)."""
-GLUE = """Glue is what a user writes beyond making the environment and the algorithm, counted by
-hand: wrappers, conversions, callbacks."""
+GLUE = """## Lines of glue
+
+Code that a user writes beyond making the environment and the algorithm, such as wrappers,
+conversions and callbacks; counted by hand."""
 CONNECT_FOUR = """## Connect Four
 
-Scores against random moves: a draw counts as half; 95 % intervals. Steps/s through a library
-include learning. Natively: the vector environment with 64 games against random moves, random
-actions, no learning, measured after the recipe in the same process."""
+Scores against random moves in percent, a draw counts as half, with 95 % intervals: of the model
+that learned against random moves from both seats, then of the model that learned by self-play."""
 GEESE = """## Hungry Geese
 
-Games won against random moves, from all seats, with 95 % intervals. An equal agent would win the
-share in the last column."""
-MEASURED = "## Measured"
+Games won against random agents, from all seats, with 95 % intervals. *Equal agent* is the share
+that one more random agent would win."""
+SPEED = """## Speed
+
+A step is a move of the agent and the replies of its opponents. *Steps/s* includes learning.
+*Natively* is the vector environment alone, with 64 games, random actions and random opponents,
+measured after the recipe in the same process. *Lines* counts the lines that are not empty."""
+MEASURED = """## Machines and versions
+
+*Load* is the load average when the recipe started; above the number of cores, other programs slowed
+it down."""
 
 
-def _library_row(
-    root: Path, name: str, library: Library, results: list[dict[str, Any]]
-) -> list[str]:
-    page = PAGES / f"{name}.md"
-    title = f"[{library.title}](../../{page})" if (root / page).exists() else library.title
-    versions: dict[str, str] = next(
-        (one["versions"] for one in results if one["library"] == name), {}
-    )
-    shown = ", ".join(f"{package} {version}" for package, version in versions.items())
-    return [title, shown or "not run", library.works, library.glue_before, library.glue]
+def _title(root: Path, name: str, library: Library) -> str:
+    exists = (root / PAGES / f"{name}.md").exists()
+    return f"[{library.title}](../libraries/{name}.md)" if exists else library.title
 
 
 def _rate(results: Mapping[str, Any]) -> str:
     return number(round(results["steps"] / results["seconds"]))
 
 
-def _common(results: Mapping[str, Any]) -> list[Any]:
-    name, native = results["recipe"], results["native"]
-    return [
-        f"[{name}]({name}.py)",
-        results["lines"],
-        _rate(results),
-        number(round(native["steps"] / native["seconds"])),
-        f"{number(results['steps'])} steps, {results['seconds']:.0f} s",
-    ]
+def _link(results: Mapping[str, Any]) -> str:
+    return f"[{results['recipe']}]({results['recipe']}.py)"
 
 
-def _recipe_row(results: Mapping[str, Any]) -> list[Any]:
+def _score_row(results: Mapping[str, Any]) -> list[Any]:
     matches = results["matches"]
     found = [scores(matches[name]) for name in ("against_random", "self_play")]
-    return _common(results) + [seat for seats in found for seat in seats]
+    return [_link(results), *(seat for seats in found for seat in seats)]
 
 
 def _geese_row(results: Mapping[str, Any]) -> list[Any]:
     agents = results["matches"]["geese"]["agents"]
-    common = _common(results)
-    if "against_random" in results["matches"]:  # steps and times are those of Connect Four
-        common[2:] = ["", "", ""]
     wins, games = agents[0]["total"]["wins"], agents[0]["total"]["games"]
     won = Score(wins / games, *wilson(wins, games), games)
-    return [*common, won, percent(1 / len(agents), 0)]
+    return [_link(results), won, percent(1 / len(agents), 0)]
+
+
+def _speed_row(results: Mapping[str, Any]) -> list[Any]:
+    native = results["native"]
+    return [
+        _link(results),
+        results["lines"],
+        number(results["steps"]),
+        f"{results['seconds']:.0f}",
+        _rate(results),
+        number(round(native["steps"] / native["seconds"])),
+    ]
 
 
 def _origin(results: Mapping[str, Any]) -> list[Any]:
@@ -247,7 +258,17 @@ def _origin(results: Mapping[str, Any]) -> list[Any]:
     return [
         results["recipe"],
         about["date"][:10],
-        f"{about['cpu']}, {about['cores']} cores",
+        about["cpu"],
+        about["cores"],
         results["python"],
         "" if load is None else f"{load[0]:.1f}",
     ]
+
+
+def _versions(results: Mapping[str, Any]) -> list[str]:
+    versions = ", ".join(f"{name} {version}" for name, version in results["versions"].items())
+    return [results["recipe"], versions]
+
+
+def _has_recipe(root: Path, library: str) -> bool:
+    return any((root / RECIPES).glob(f"{library}*.py"))
