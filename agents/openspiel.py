@@ -14,14 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
+from ludoteca.agents.openspiel_counterparts import (
+    Counterpart,
+    Translation,
+    breakthrough_counterpart,
+    connect4_counterpart,
+    hex_counterpart,
+    othello_counterpart,
+    same_action,
+    tictactoe_counterpart,
+)
+from ludoteca.agents.openspiel_moves import FOLLOWED, NOT_FOUND, make_find_moves
 from ludoteca.envs.batch import words_of
 from ludoteca.envs.game import Game
-from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.rng import next_u64
 
-NOT_FOUND = -1
-FOLLOWED = 2  # plies between two questions to the agent: its own move and the answer
 MEMORY_MB = 1000  # that one search of OpenSpiel may take
 INT_MAX = 2**31 - 1
 NO_LIMIT = -1.0  # of time
@@ -83,13 +91,13 @@ class OpenSpielAgent(Agent):
         self._other, self._to_theirs, self._to_ours = self._find_other()
         self._words = words_of(self._states)
 
-    def _find_other(self) -> tuple[Any, "Translation", "Translation"]:
+    def _find_other(self) -> tuple[Any, Translation, Translation]:
         """Return OpenSpiel's game, and the translations of actions."""
         try:
             name, to_theirs, to_ours = counterpart(self.game)
         except ValueError as error:
             check_ours(self.game, str(error))
-            return load_ours(self.game), _same, _same
+            return load_ours(self.game), same_action, same_action
         return self._pyspiel.load_game(name), to_theirs, to_ours
 
     def prepare(self) -> None:
@@ -182,23 +190,6 @@ class _Told(NamedTuple):
     state: Any
 
 
-Translation = Callable[[Any, int], int]
-
-
-class Counterpart(NamedTuple):
-    """A game of OpenSpiel that is one of ours.
-
-    Attributes:
-        name: OpenSpiel's spec string.
-        to_theirs: `to_theirs(state, action)` turns our action into theirs, legal in their `state`.
-        to_ours: the same the other way.
-    """
-
-    name: str
-    to_theirs: Translation
-    to_ours: Translation
-
-
 def check_ours(game: Game, reason: str) -> None:
     """Check that OpenSpiel can follow a game by our rules: in turn, without chance.
 
@@ -230,119 +221,15 @@ def counterpart(game: Game) -> Counterpart:
     return make(game)
 
 
-def _same(state: Any, action: int) -> int:
-    """Return the action unchanged: both number them alike."""
-    return action
-
-
-def _othello(game: Game) -> Counterpart:
-    _require(game, board_size=8, auto_pass=False)
-    return Counterpart("othello", _same, _same)
-
-
-def _connect4(game: Game) -> Counterpart:
-    rows, columns, connect = (game.params[key] for key in ("rows", "columns", "connect"))
-    name = f"connect_four(rows={rows},columns={columns},x_in_row={connect})"
-    return Counterpart(name, _same, _same)
-
-
-def _hex(game: Game) -> Counterpart:
-    _require(game, first="black")
-    name = f"hex(board_size={game.params['board_size']},swap={game.params['swap']})"
-    return Counterpart(name, _same, _same)
-
-
-def _tictactoe(game: Game) -> Counterpart:
-    n, line = game.params["board_size"], game.params["line"]
-    return Counterpart(f"mnk(m={n},n={n},k={line})", _same, _same)
-
-
-def _breakthrough(game: Game) -> Counterpart:
-    """OpenSpiel's first player starts at the top, ours at the bottom: ranks are turned around."""
-    rows, columns = game.params["rows"], game.params["columns"]
-    number = {name: action for action, name in enumerate(game.action_names)}
-
-    def to_ours(state: Any, action: int) -> int:
-        # From and to, such as a5b4, and a star if it captures.
-        move = state.action_to_string(action)
-        cells = (f"{move[k]}{rows + 1 - int(move[k + 1])}" for k in (0, 2))
-        return number["-".join(cells)]
-
-    def to_theirs(state: Any, action: int) -> int:
-        theirs: list[int] = state.legal_actions()
-        return next(one for one in theirs if to_ours(state, one) == action)
-
-    return Counterpart(f"breakthrough(rows={rows},columns={columns})", to_theirs, to_ours)
-
-
-def _require(game: Game, **params: Any) -> None:
-    for key, value in params.items():
-        if game.params[key] != value:
-            raise ValueError(
-                f"OpenSpiel plays {game.name} with {key}={value} only, not {key}={game.params[key]}"
-            )
-
-
 # How our games are called there.
 COUNTERPARTS: Mapping[str, Callable[[Game], Counterpart]] = {
-    "othello": _othello,
-    "connect4": _connect4,
-    "hex": _hex,
-    "tictactoe": _tictactoe,
-    "tictactoe_large": _tictactoe,
-    "breakthrough": _breakthrough,
+    "othello": othello_counterpart,
+    "connect4": connect4_counterpart,
+    "hex": hex_counterpart,
+    "tictactoe": tictactoe_counterpart,
+    "tictactoe_large": tictactoe_counterpart,
+    "breakthrough": breakthrough_counterpart,
 }
-
-
-@factory()
-def make_find_moves(game: Game) -> Callable[..., int]:
-    """Return `find_moves(states, words, legal, moves) -> n`.
-
-    Finds how `states[0]` becomes `states[-1]` in at most `FOLLOWED` plies: the moves are
-    `moves[:n]`, and `n` is `NOT_FOUND` if there are none.
-
-    Arguments of the function:
-        states: two positions, and two to work on in between. Shape `[FOLLOWED + 2]`.
-        words: the same memory as unsigned integers. Shape `[FOLLOWED + 2, words]`.
-        legal: memory, int16 `[FOLLOWED, num_actions]`.
-        moves: int64 `[FOLLOWED]`.
-    """
-    legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
-
-    @kernel
-    def is_wanted(words: Any, which: int) -> bool:
-        for i in range(words.shape[1]):  # noqa: SIM110  compiled code makes no generators
-            if words[which, i] != words[-1, i]:
-                return False
-        return True
-
-    @compiled_without_allocation
-    def find_moves(states: Any, words: Any, legal: Any, moves: Any) -> int:
-        if is_wanted(words, 0):
-            return 0
-        if is_terminal(states[0]):
-            return NOT_FOUND
-        n = legal_actions(states[0], legal[0])
-        for i in range(n):
-            moves[0] = legal[0, i]
-            states[1] = states[0]
-            step(states[1], moves[0])
-            if is_wanted(words, 1):
-                return 1
-        for i in range(n):
-            moves[0] = legal[0, i]
-            states[1] = states[0]
-            step(states[1], moves[0])
-            replies = 0 if is_terminal(states[1]) else legal_actions(states[1], legal[1])
-            for j in range(replies):
-                moves[1] = legal[1, j]
-                states[2] = states[1]
-                step(states[2], moves[1])
-                if is_wanted(words, 2):
-                    return 2
-        return NOT_FOUND
-
-    return find_moves  # type: ignore[no-any-return]
 
 
 def import_pyspiel() -> Any:

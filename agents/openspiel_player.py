@@ -11,7 +11,8 @@ from open_spiel.python.rl_environment import StepType, TimeStep
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.choices import check_choices
 from ludoteca.agents.draws import by_weight
-from ludoteca.agents.openspiel import OpenSpielAgent, Translation, _same, load_ours
+from ludoteca.agents.openspiel import OpenSpielAgent, load_ours
+from ludoteca.agents.openspiel_counterparts import Translation, same_action
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
 from ludoteca.envs.rng import uniform
@@ -74,7 +75,7 @@ class PolicyPlayer(OpenSpielAgent):
         self.policy = policy
 
     def _find_other(self) -> tuple[Any, Translation, Translation]:
-        return load_ours(self.game), _same, _same
+        return load_ours(self.game), same_action, same_action
 
     def _search(self, state: Any, rng: NDArray[np.uint64]) -> int:
         """Return an action that the policy's probabilities draw."""

@@ -7,8 +7,9 @@ from open_spiel.python import policy as spiel_policy
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.probabilities import action_probabilities
-from ludoteca.envs.adapters.openspiel import LudotecaState, load_game
+from ludoteca.envs.adapters.openspiel import load_game
 from ludoteca.envs.adapters.openspiel_positions import CHANCE, Position, rules_of
+from ludoteca.envs.adapters.openspiel_state import LudotecaState
 from ludoteca.envs.game import Game
 
 

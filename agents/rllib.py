@@ -18,19 +18,18 @@ try:
     from ludoteca.agents.networks.device import find_device
     from ludoteca.agents.networks.weights import find_weights
     from ludoteca.agents.rllib_file import (
-        CHANNELS_LAST,
-        FLAT,
-        Policy,
         check_not_checkpoint,
         export_module,
-        extract_policy,
-        has_logits,
         load_checkpoint,
         load_policy,
+    )
+    from ludoteca.agents.rllib_layers import CHANNELS_LAST, FLAT, Policy, scores_of
+    from ludoteca.agents.rllib_module import (
+        extract_policy,
+        has_logits,
         module_format,
         module_scores,
         plain_module,
-        scores_of,
     )
 except ImportError as error:
     raise ImportError(

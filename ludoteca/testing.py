@@ -23,7 +23,6 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.aec import aec_env
 from ludoteca.envs.contract import (
-    ContractError,
     check_compiled,
     check_copy,
     check_ends,
@@ -34,8 +33,8 @@ from ludoteca.envs.contract import (
     check_repeats,
     check_symmetric_play,
     check_symmetries,
-    require,
 )
+from ludoteca.envs.contract_positions import ContractError, require
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game

@@ -25,7 +25,7 @@ from zlib import crc32
 
 from ludoteca.agents.pool import OpponentPool, PoolAgent
 from ludoteca.agents.rllib import RLlibAgent
-from ludoteca.agents.rllib_file import has_logits
+from ludoteca.agents.rllib_module import has_logits
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 

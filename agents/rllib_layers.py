@@ -1,0 +1,188 @@
+"""Layers of RLlib's default networks in plain PyTorch, which can be described as JSON."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.observation import ObservationFormat
+from ludoteca.envs.params import real
+
+ACTIVATIONS = {
+    "elu": nn.ELU, "gelu": nn.GELU, "identity": nn.Identity, "leaky_relu": nn.LeakyReLU,
+    "mish": nn.Mish, "relu": nn.ReLU, "sigmoid": nn.Sigmoid, "silu": nn.SiLU,
+    "softplus": nn.Softplus, "tanh": nn.Tanh,
+}  # fmt: skip
+FLAT = ObservationFormat("flat", np.float32)
+CHANNELS_LAST = ObservationFormat("planes", np.float32, channels_last=True)
+LARGEST_LAYER = 1 << 24  # outputs
+MOST_LAYERS = 1000
+
+
+class Policy(nn.Module):
+    """Layers from observations to one score per action: logits or action values.
+
+    Attributes:
+        layers: the layers.
+        planes: whether observations are `[B, rows, columns, planes]`, as RLlib's convolutions want
+            them, instead of `[B, N]`.
+        logits: whether scores are logits, to sample actions from, and not action values.
+    """
+
+    def __init__(self, layers: list[nn.Module], planes: bool, logits: bool):
+        super().__init__()
+        self.layers, self.planes, self.logits = nn.Sequential(*layers), planes, logits
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Return the scores `[B, num_actions]` of observations."""
+        scores: Tensor = self.layers(observations)
+        return scores
+
+
+def scores_of(policy: Policy, planes: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the scores of a policy. Shape `[K, num_actions]`."""
+    device = next(iter(policy.parameters()), torch.empty(0)).device
+    with torch.inference_mode():
+        scores: NDArray[np.float32] = policy(torch.from_numpy(planes).to(device)).cpu().numpy()
+    return scores.astype(np.float64)
+
+
+def check_scores(policy: Policy, game: Game, who: str) -> None:
+    """Check that a policy takes the game's observations and rates its actions.
+
+    Raises:
+        ValueError: if it does not.
+    """
+    form = CHANNELS_LAST if policy.planes else FLAT
+    try:
+        # Sizes only: what hostile layers ask for is known before memory is taken for it.
+        x = torch.zeros(form.box(game, 1).shape, device="meta")
+        for layer in copy.deepcopy(policy.layers).to("meta"):
+            x = layer(x)
+            if x.numel() > LARGEST_LAYER:
+                raise ValueError(f"{who} has a layer of {x.numel():,} outputs")
+    except (RuntimeError, IndexError) as error:
+        raise ValueError(f"{who} does not take the observations of {game.spec}: {error}") from None
+    if x.shape != (1, game.num_actions):
+        raise ValueError(
+            f"{who} rates {x.shape[-1]} actions, but {game.spec} has {game.num_actions}"
+        )
+
+
+def build_policy(about: dict[str, Any]) -> Policy:
+    """Return the policy of a description, with weights of its own.
+
+    Raises:
+        TypeError: if it is no list of layers.
+        ValueError: if there is no such layer, or a size is out of range.
+        KeyError: if a part of the description is missing.
+    """
+    if not isinstance(about, dict) or not isinstance(about["layers"], list):
+        raise TypeError(f"expected a list of layers, got {about!r:.80}")
+    if not 0 < len(about["layers"]) <= MOST_LAYERS:
+        raise ValueError(f"it has {len(about['layers'])} layers")
+    layers = [_build(layer) for layer in about["layers"]]
+    return Policy(layers, bool(about["planes"]), bool(about["logits"]))
+
+
+def copy_layer(layer: nn.Module) -> nn.Module:
+    """Return a layer of its own with the same weights, on the CPU."""
+    made = _build(describe_layer(layer))
+    made.load_state_dict(layer.state_dict())
+    return made
+
+
+def describe_layer(layer: nn.Module) -> dict[str, Any]:
+    """Return a layer as JSON.
+
+    Raises:
+        TypeError: if it is not known.
+    """
+    match layer:
+        case nn.Linear():
+            sizes = {"inputs": layer.in_features, "outputs": layer.out_features}
+            return {"kind": "linear", **sizes, "bias": layer.bias is not None}
+        case nn.Conv2d():
+            if layer.padding != (0, 0) or layer.dilation != (1, 1) or layer.groups != 1:
+                raise TypeError(f"the layer {layer} has padding, dilation or groups")
+            sizes = {"inputs": layer.in_channels, "outputs": layer.out_channels}
+            window = {"kernel": list(layer.kernel_size), "stride": list(layer.stride)}
+            return {"kind": "conv", **sizes, **window, "bias": layer.bias is not None}
+        case nn.LayerNorm():
+            return {"kind": "layer_norm", "size": layer.normalized_shape[0], "eps": layer.eps}
+        case nn.ZeroPad2d():
+            return {"kind": "zero_pad", "padding": list(layer.padding)}
+        case nn.Flatten():
+            return {"kind": "flatten"}
+        case ChannelsFirst():
+            return {"kind": "channels_first"}
+        case ChannelsLast():
+            return {"kind": "channels_last"}
+    for name, activation in ACTIVATIONS.items():
+        if type(layer) is activation:
+            return {"kind": name}
+    raise TypeError(
+        f"the layer {type(layer).__name__} cannot be written to a file: "
+        "use RLlibAgent.from_module instead"
+    )
+
+
+def _build(about: dict[str, Any]) -> nn.Module:
+    """Return the layer that `describe_layer` described.
+
+    Raises:
+        ValueError: if there is no such layer, or one of its sizes is out of range.
+        KeyError: if a part of the description is missing.
+    """
+    kind = about["kind"]
+    if kind == "linear":
+        inputs, outputs = _sizes(about["inputs"], about["outputs"])
+        return nn.Linear(inputs, outputs, bias=bool(about["bias"]))
+    if kind == "conv":
+        inputs, outputs = _sizes(about["inputs"], about["outputs"])
+        kernel, stride = _sizes(*about["kernel"]), _sizes(*about["stride"])
+        if len(kernel) != 2 or len(stride) != 2:
+            raise ValueError(f"its convolution has the kernel {kernel!r:.80}")
+        bias = bool(about["bias"])
+        return nn.Conv2d(inputs, outputs, (kernel[0], kernel[1]), (stride[0], stride[1]), bias=bias)
+    if kind == "layer_norm":
+        return nn.LayerNorm(_sizes(about["size"])[0], eps=real("eps", about["eps"], 0, 1))
+    if kind == "zero_pad":
+        padding = tuple(int(n) for n in about["padding"])
+        if len(padding) != 4 or not all(0 <= n <= 1000 for n in padding):
+            raise ValueError(f"its padding is {padding!r:.80}")
+        return nn.ZeroPad2d((padding[0], padding[1], padding[2], padding[3]))
+    plain = {
+        "flatten": nn.Flatten, "channels_first": ChannelsFirst, "channels_last": ChannelsLast,
+    }  # fmt: skip
+    found = (plain | ACTIVATIONS).get(kind)
+    if found is None:
+        raise ValueError(f"it has a layer of the kind {kind!r:.80}")
+    layer: nn.Module = found()
+    return layer
+
+
+def _sizes(*values: Any) -> tuple[int, ...]:
+    if not all(type(n) is int and 0 < n <= 1 << 24 for n in values):
+        raise ValueError(f"its layers have the sizes {values!r:.80}")
+    return values
+
+
+class ChannelsFirst(nn.Module):
+    """Moves the channels of `[B, rows, columns, channels]` before the rows, for convolutions."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return `x` as `[B, channels, rows, columns]`."""
+        return x.permute(0, 3, 1, 2)
+
+
+class ChannelsLast(nn.Module):
+    """Moves the channels of `[B, channels, rows, columns]` behind the columns."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return `x` as `[B, rows, columns, channels]`."""
+        return x.permute(0, 2, 3, 1)

@@ -1,0 +1,65 @@
+"""Networks for Tianshou: those that see planes only, and an actor that knows masks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from tianshou.utils.net.common import ActionReprNetWithVectorOutput
+from tianshou.utils.net.discrete import DiscreteActor
+
+KEYS = ("obs", "mask")  # of the planes and the masks in a batch of observations
+
+
+class PlanesNet(ActionReprNetWithVectorOutput[Any]):  # type: ignore[misc]
+    """A network as Tianshou's actors and critics take them, which sees the planes only."""
+
+    def __init__(self, network: torch.nn.Module, output_dim: int):
+        """Wrap a network.
+
+        Args:
+            network: maps planes, float32 `[K, *shape]`, to features `[K, output_dim]`.
+            output_dim: how many.
+        """
+        super().__init__(output_dim)
+        self.network = network
+
+    def forward(
+        self, obs: Any, state: Any = None, info: dict[str, Any] | None = None
+    ) -> tuple[torch.Tensor, Any]:
+        """Return the features of observations, `Batch` or planes, and the state as it is."""
+        planes = getattr(obs, KEYS[0], obs)
+        return self.network(_as_tensor(planes, self).float()), state
+
+
+class MaskedActor(DiscreteActor):  # type: ignore[misc]
+    """An actor whose logits are the lowest number for illegal actions.
+
+    For `DiscreteActorPolicy` with its usual `dist_fn`, which makes a distribution of logits. Made
+    from planes alone, without a mask, logits are those of the network.
+    """
+
+    def __init__(self, *, preprocess_net: Any, action_shape: Any, hidden_sizes: Sequence[int] = ()):
+        """Make the actor; see `DiscreteActor` for the arguments."""
+        super().__init__(
+            preprocess_net=preprocess_net,
+            action_shape=action_shape,
+            hidden_sizes=hidden_sizes,
+            softmax_output=False,
+        )
+
+    def forward(
+        self, obs: Any, state: Any = None, info: dict[str, Any] | None = None
+    ) -> tuple[torch.Tensor, Any]:
+        """Return the logits of all actions, `[K, num_actions]`, and the state."""
+        logits, state = super().forward(obs, state, info)
+        mask = getattr(obs, KEYS[1], None)
+        if mask is None or isinstance(obs, torch.Tensor):
+            return logits, state
+        illegal = ~_as_tensor(mask, self).bool()
+        # Minus infinity would be NaN in the entropy, which multiplies it by a probability of 0.
+        return logits.masked_fill(illegal, torch.finfo(logits.dtype).min), state
+
+
+def _as_tensor(array: Any, module: torch.nn.Module) -> torch.Tensor:
+    device = next((one.device for one in module.parameters()), None)
+    return torch.as_tensor(array, device=device)
