@@ -1,8 +1,8 @@
-"""Every game as a game of OpenSpiel, so that its algorithms play and solve them.
+"""OpenSpiel games and states for every game of this package.
 
 Importing this module registers all games of the package in OpenSpiel (pyspiel) as
-`ludoteca_<name>`: `pyspiel.load_game("ludoteca_hex(board_size=5)")`. Games of your own are
-registered by `register`, or loaded by `load_game`.
+`ludoteca_<name>`: `pyspiel.load_game("ludoteca_hex(board_size=5)")`. `register` and `load_game` do
+the same for games of your own.
 
 https://github.com/google-deepmind/open_spiel
 """
@@ -94,7 +94,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
                 writes it, or that as a dictionary (as `State.to_dict` returns it).
 
         Raises:
-            ValueError: if it is no position of this game.
+            ValueError: if it is not a position of this game.
         """
         made = LudotecaState(self)
         if state is not None:
@@ -111,11 +111,11 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
         return root(self.game, state)
 
     def max_chance_nodes_in_history(self) -> int:
-        """Return how many chance nodes a game has at most: one before each position."""
+        """Return the maximum number of chance nodes in a game: one before each position."""
         return self.game.max_plies + 1 if has_chance(self.game) else 0
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
-        """Return what observes states for OpenSpiel: the planes, or the history as text."""
+        """Return an observer of states: of the planes, or of the move history as text."""
         if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
             return PlanesObserver(self, params)
         return IIGObserverForPublicInfoGame(iig_obs_type, params)
@@ -128,10 +128,10 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
 class LudotecaState(pyspiel.State):  # type: ignore[misc]
     """A position of a game of this package in OpenSpiel.
 
-    What OpenSpiel asks for most often is answered here, without its detour over C++.
+    The methods that OpenSpiel calls most often are overridden, which avoids calls through C++.
 
     Attributes:
-        position: the position. It is all that a copy needs.
+        position: the position, the only data that a copy needs.
     """
 
     position: Position
@@ -144,7 +144,7 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         return _restore_state, (self.get_game(), self.serialize())
 
     def current_player(self) -> int:
-        """Return who is to move, or a `pyspiel.PlayerId`."""
+        """Return the player to move, or a `pyspiel.PlayerId`."""
         return self.position.player
 
     def is_terminal(self) -> bool:
@@ -152,7 +152,7 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         return self.position.player == TERMINAL
 
     def is_chance_node(self) -> bool:
-        """Return whether chance is to decide."""
+        """Return whether this is a chance node."""
         return self.position.player == CHANCE
 
     def is_simultaneous_node(self) -> bool:
@@ -166,7 +166,7 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
     def legal_actions(self, player: int | None = None) -> list[int]:
         """Return the legal actions of a player, ascending; of the one to move by default.
 
-        Where all move at once, that is the list of flat joint actions, as in OpenSpiel.
+        At simultaneous nodes the default is the list of flat joint actions, as in OpenSpiel.
         """
         position = self.position
         mover = position.player
@@ -197,7 +197,7 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Return the outcomes of this chance node and their probabilities."""
         if self.position.player != CHANCE:
-            raise ValueError(f"player {self.position.player} is to move here, not chance")
+            raise ValueError(f"expected a chance node, got a node of player {self.position.player}")
         outcomes: list[tuple[int, float]] = self.get_game().outcomes()
         return outcomes
 
@@ -210,7 +210,7 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         return self.position.rewards[:]
 
     def observation_tensor(self, player: int | None = None) -> list[float]:
-        """Return what a player sees, by default the one to move: all planes in a row."""
+        """Return the observation of a player, by default the one to move: all planes, flattened."""
         if player is None:
             player = self.position.player
         if not 0 <= player < self.position.rules.game.num_players:
@@ -282,10 +282,10 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
 
     def _check_decided(self, what: str) -> None:
         if self.position.player == CHANCE:
-            raise ValueError(f"{what} needs a position, but chance is to decide first:\n{self}")
+            raise ValueError(f"{what} needs a position, but this is a chance node:\n{self}")
 
     def __str__(self) -> str:
-        """Return the board, who is to move, and a digest: different positions differ in it."""
+        """Return the board, the player to move, and a digest that identifies the position."""
         position = self.position
         game, record = position.rules.game, position.record
         if position.player == CHANCE and position.actions is None:
@@ -300,10 +300,10 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
 
 
 class PlanesObserver:
-    """What a player sees, as OpenSpiel's observers show it.
+    """OpenSpiel observer of the planes.
 
     Attributes:
-        tensor: all planes in a row, float32.
+        tensor: all planes, flattened, float32.
         dict: the planes, as `{"observation": [planes, rows, columns]}`, in the same memory.
     """
 
@@ -315,7 +315,7 @@ class PlanesObserver:
         self.dict = {"observation": self.tensor.reshape(shape)}
 
     def set_from(self, state: LudotecaState, player: int) -> None:
-        """Show what `player` sees in `state`."""
+        """Write the observation of `player` in `state`."""
         position = state.position
         self.dict["observation"][:] = position.rules.observe(position, max(player, 0))
 
@@ -327,8 +327,8 @@ class PlanesObserver:
 class MCTSBot(pyspiel.MCTSBot):  # type: ignore[misc]
     """OpenSpiel's search in C++, for games in Python.
 
-    Its `step` gives up Python's global lock, but copies of states need it: until OpenSpiel 2.0.2
-    at least, the process crashes. Here it does not.
+    The `step` of `pyspiel.MCTSBot` releases Python's global interpreter lock, which copies of
+    states need: up to OpenSpiel 2.0.2 at least, the process crashes. This `step` keeps the lock.
     """
 
     def step(self, state: Any) -> int:
@@ -338,7 +338,7 @@ class MCTSBot(pyspiel.MCTSBot):  # type: ignore[misc]
 
 
 def register(game: Game | str) -> str:
-    """Register a game in OpenSpiel, and return what `pyspiel.load_game` calls it.
+    """Register a game in OpenSpiel, and return its name for `pyspiel.load_game`.
 
     A game registered under the same name before is replaced.
 
@@ -481,8 +481,9 @@ def _restore_state(game: LudotecaGame, text: str) -> LudotecaState:
 def register_all() -> None:
     """Register every game that has a name, also those of other packages.
 
-    Importing this module does it; games that are named later need `register`, or this again. A game
-    of another package that is broken, or whose parameters OpenSpiel cannot hold, only warns.
+    Importing this module calls it; games that are registered later need `register`, or another
+    call. A game of another package that is broken, or whose parameters OpenSpiel cannot hold,
+    causes a warning.
     """
     for id_ in tuple(GAMES):
         try:
