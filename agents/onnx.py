@@ -18,11 +18,6 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.rng import uniform
 from ludoteca.envs.targets import names_from
 
-try:
-    import onnxruntime
-except ImportError as error:
-    raise ImportError('the agent onnx needs ONNX Runtime: pip install "ludoteca[onnx]"') from error
-
 KEY = "ludoteca"  # of our JSON document among a model's metadata
 FORMAT = "ludoteca-onnx"
 TYPES = {
@@ -310,6 +305,11 @@ def _fits(shape: list[Any], wanted: tuple[int, ...]) -> bool:
 def _load(path: Path, threads: int) -> Any:
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
+    try:
+        import onnxruntime
+    except ImportError as error:
+        needed = 'the agent onnx needs ONNX Runtime: pip install "ludoteca[onnx]"'
+        raise ImportError(needed) from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3

@@ -60,7 +60,7 @@ def fit_to_run(config: Config, game: Game, limits: Limits) -> Config:
     """
     names = [name for name, value in vars(config).items() if _is_auto(value)]
     chosen = ranks().decided(lambda: _sizes(config, game, limits, names))
-    return replace(config, **chosen)
+    return replace(config, **chosen) if chosen else config
 
 
 def _sizes(config: RoundConfig, game: Game, limits: Limits, names: list[str]) -> dict[str, Any]:

@@ -188,9 +188,9 @@ make recipes                        # all recipes; writes this page
 make recipes RECIPES="sb3 rllib"    # those of some libraries
 ```
 
-To run one yourself, install its library as its page says and use `python -P docs/recipes/NAME.py`:
-without `-P`, Python would import the recipe instead of the library of the same name. `make recipes`
-writes this page from [the results](../results/recipes)."""
+To run one yourself, install its library as its page says and use `python docs/recipes/NAME.py`. No
+recipe has the name of a package, as Python would import it instead. `make recipes` writes this page
+from [the results](../results/recipes)."""
 GLUE = """## Lines of glue
 
 Code that a user writes beyond making the environment and the algorithm, such as wrappers,

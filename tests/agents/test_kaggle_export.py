@@ -152,7 +152,9 @@ def test_the_command_has_help(capsys):
     with pytest.raises(SystemExit):
         main(["export", "--help"])
     told = " ".join(capsys.readouterr().out.split())
-    assert told.startswith("usage: ludoteca export [-h] {geese} --agent AGENT --out FILE")
+    assert told.startswith("usage: ludoteca export [-h] [OPTIONS] {geese,onnx} ")
+    assert "--agent AGENT" in told
+    assert "--out FILE" in told
     assert "numbers in which the weights of a network are kept" in told
 
 

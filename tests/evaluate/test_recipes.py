@@ -261,3 +261,15 @@ def test_the_key_of_the_cache_changes_with_the_requirements(checkout: Path) -> N
     assert key() == before
     (checkout / "docs" / "recipes" / "requirements" / "fake.txt").write_text("numpy>=2\n")
     assert key() != before
+
+
+def test_no_recipe_has_the_name_of_a_package() -> None:
+    """Python would import the recipe: the folder of a program comes first on its path."""
+    folder = ROOT / "docs" / "recipes"
+    names = {path.stem for path in folder.glob("*.py")}
+    lines = [
+        line for path in folder.glob("requirements/*.txt") for line in path.read_text().splitlines()
+    ]
+    packages = {re.split(r"[^\w-]", line)[0].replace("-", "_") for line in lines}
+    assert {"pettingzoo", "agilerl", "torchrl"} <= packages
+    assert names.isdisjoint(packages)

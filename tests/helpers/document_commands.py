@@ -62,6 +62,8 @@ def check_command(command: str) -> None:
     elif Path(words[0]).name == "pytest":
         unknown = {word for word in words[1:] if "/" in word and not (ROOT / word).exists()}
     else:
+        if words[0] == "torchrun":
+            words = _started_by_torchrun(words)
         for word in words[1:]:
             _check_agent(word)
         _parse(words)
@@ -126,6 +128,23 @@ def _parse(words: list[str]) -> None:
     if words[-1] in ("--help", "--version") and status == 0:
         return
     raise ValueError(f"{shlex.join(words)}: exit status {status}\n{printed.getvalue()}")
+
+
+def _started_by_torchrun(words: list[str]) -> list[str]:
+    """Return the command that torchrun starts in each process.
+
+    Raises:
+        ValueError: if torchrun refuses its own options, or would not start a module.
+    """
+    from torch.distributed.run import parse_args
+
+    try:
+        parsed = parse_args(words[1:])
+    except SystemExit as end:
+        raise ValueError(f"torchrun refuses {shlex.join(words)}") from end
+    if not parsed.module:
+        raise ValueError(f"{shlex.join(words)} starts no module: it has no -m")
+    return ["python", "-m", parsed.training_script, *parsed.training_script_args]
 
 
 def _bound(function: Any) -> Any:

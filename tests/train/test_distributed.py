@@ -23,7 +23,7 @@ from ludoteca.train.positions.storage import save_games
 from ludoteca.train.run_folder import RunFolder
 
 TORCHRUN = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
-os.environ.setdefault("PYTHONSAFEPATH", "1")  # for torchrun: folders here have common names
+SAFE_PATH = {"PYTHONSAFEPATH": "1"}  # for torchrun: folders here have common names
 ALPHAZERO = """--game tictactoe --games-per-round 16 --network.filters 8 --network.blocks 1
 --simulations 4 --batch-size 32 --warm-up 20 --window 1000 --log-every 16 --evaluate-every 64
 --evaluate-games 2 --final-games 2 --evaluate-against random --evaluate-simulations 2
@@ -60,7 +60,9 @@ def together(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         command = [sys.executable, joint_updates.__file__, str(file)]
         paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        other = subprocess.Popen(command, env=os.environ | paths | _environment(1, port))
+        other = subprocess.Popen(
+            command, env=os.environ | SAFE_PATH | paths | _environment(1, port)
+        )
         for name, value in _environment(0, port).items():
             patch.setenv(name, value)
         try:
@@ -129,7 +131,11 @@ def _command(processes: int, module: str, *options: object) -> list[str]:
 
 def _run(processes: int, module: str, *options: object, code: int = 0) -> str:
     done = subprocess.run(
-        _command(processes, module, *options), capture_output=True, text=True, timeout=300
+        _command(processes, module, *options),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=os.environ | SAFE_PATH,
     )
     assert done.returncode == code, done.stderr
     return done.stdout + done.stderr
@@ -193,7 +199,13 @@ def running(tmp_path):
         2, "ludoteca.train.alphazero", *ALPHAZERO.split(), "--games", 100_000, "--save-seconds", 0,
         "--folder", tmp_path,
     )  # fmt: skip
-    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    run = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | SAFE_PATH,
+    )
     end = time.monotonic() + 120
     while not (tmp_path / "state.npz").exists():
         assert run.poll() is None, run.communicate()[0]
