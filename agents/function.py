@@ -20,13 +20,12 @@ BatchPolicy = Callable[[NDArray[Any], NDArray[np.int8]], Any]
 class FunctionAgent(Agent):
     """Plays by a function `policy(planes, masks) -> actions`, of any library.
 
-    It is called with all positions in which it is to move at once: `planes` `[K, *shape]`, as the
-    environments show them to the player to move, `masks` int8 `[K, num_actions]`, 1 for legal
-    actions; and returns one legal action for each, integers `[K]`. Both arrays are its own to
-    change. What it draws, it draws from generators of its own: then matches are not determined by
-    their seed.
+    One call gets all K positions of a batch: `planes` `[K, *shape]`, the observations of the
+    players to move, and `masks` int8 `[K, num_actions]`, 1 for legal actions. It returns one legal
+    action for each position, integers `[K]`. The function may change both arrays. If it samples, it
+    needs a random generator of its own, and the seed of a match does not determine its games.
 
-    Copies and pickles refer to a function that was named by a text, and hold any other.
+    Copies and pickles contain the function itself, or only its name if it was given by name.
     """
 
     def __init__(
@@ -41,14 +40,14 @@ class FunctionAgent(Agent):
 
         Args:
             game: the game it plays.
-            policy: the function, or where it is: `module:function` or `path/to/file.py:function`.
+            policy: the function, or its name: `module:function` or `path/to/file.py:function`.
             dtype: type of the planes, such as `float32`.
             channels_last: whether the shape is `(rows, columns, planes)` instead of `(planes, rows,
                 columns)`.
-            flat: whether planes are `[K, N]`, with all numbers of an observation in a row.
+            flat: whether planes are `[K, N]`, with each observation flattened.
 
         Raises:
-            ValueError: if there is no such function, or an option is not possible.
+            ValueError: if there is no such function, or an option has a value that is not allowed.
             TypeError: if `policy` is not a function.
             ModuleNotFoundError: if there is no such module.
             FileNotFoundError: if there is no such file.
@@ -81,7 +80,7 @@ class FunctionAgent(Agent):
 
     @property
     def policy_name(self) -> str:
-        """Where the function is, for messages, such as `mymodule:policy`."""
+        """The function's module and name, for messages, such as `mymodule:policy`."""
         if self._where is not None:
             return self._where
         named = getattr(self._policy, "__qualname__", None)
@@ -91,7 +90,7 @@ class FunctionAgent(Agent):
         return f"{self._policy.__module__}:{named}"
 
     def prepare(self) -> None:
-        """Compile what shows the positions."""
+        """Compile the kernels that write observations."""
         self._observer.look(self.game.empty(0), np.zeros(0, np.int64))
 
     def act(
@@ -105,7 +104,7 @@ class FunctionAgent(Agent):
 
         Raises:
             ValueError: if it returns anything but one legal action for each.
-            Exception: whatever it raises, with a note that names it.
+            Exception: any exception of the function, with a note that names the function.
         """
         planes, masks = self._observer.look(states, seats)
         if len(states) == 0:

@@ -1,12 +1,12 @@
-"""Opponent pool: past selves of a learning agent, and an agent that plays them, one for each game.
+"""Opponent pool: past policies of a learning agent, and an agent that plays by one in each game.
 
-Self-play against the latest copy alone can run in circles: what beats it may lose to what it has
-beaten before. So opponents are drawn from a pool of past selves (fictitious self-play, Heinrich,
-Lanctot and Silver, "Fictitious self-play in extensive-form games", 2015), the latest for a given
-share of the games (OpenAI, "Dota 2 with large scale deep reinforcement learning", 2019), or those
-more often that the learner wins fewer games against: prioritized fictitious self-play, PFSP
-(Vinyals et al., "Grandmaster level in StarCraft II using multi-agent reinforcement learning",
-2019).
+Self-play against the latest policy alone can go through cycles: a policy that beats it may lose to
+an earlier one. So opponents are sampled from a pool of past policies (fictitious self-play,
+Heinrich, Lanctot and Silver, "Fictitious self-play in extensive-form games", 2015), the latest in a
+given share of the games (OpenAI, "Dota 2 with large scale deep reinforcement learning", 2019), or
+with more weight on those that the learner wins fewer games against: prioritized fictitious
+self-play, PFSP (Vinyals et al., "Grandmaster level in StarCraft II using multi-agent reinforcement
+learning", 2019).
 """
 
 from collections.abc import Mapping
@@ -20,19 +20,19 @@ from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
-FORGETTING = 0.5  # share of a result's weight that is left when another self joins
+FORGETTING = 0.5  # factor of the weight of earlier results whenever a policy joins
 
 
 @dataclass(eq=False)
 class Member:
-    """A member of a pool, and how the learner did against it.
+    """A member of a pool, and the learner's results against it.
 
     Attributes:
-        name: what it is called, such as `"step_20000"`.
-        agent: plays its moves.
+        name: its name, such as `"step_20000"`.
+        agent: the agent that plays its moves.
         stays: whether it is never replaced.
         games: weighted number of games against it: older ones count less.
-        points: of the learner in them; a win is worth 1, a draw a half.
+        points: points of the learner in them; a win is worth 1, a draw a half.
     """
 
     name: str
@@ -43,15 +43,15 @@ class Member:
 
     @property
     def win_rate(self) -> float:
-        """Points per game of the learner, a win and a loss added: 0.5 before the first game."""
+        """The learner's points per game, with one more win and one more loss: 0.5 at first."""
         return (self.points + 1) / (self.games + 2)
 
 
 class OpponentPool:
-    """Past selves of a learning agent, drawn by chance; the oldest leaves when there are too many.
+    """Past policies of a learning agent, sampled for each game; the oldest is replaced when full.
 
     Attributes:
-        members: those that stay, then past selves from the oldest to the latest.
+        members: those that stay, then past policies from the oldest to the latest.
     """
 
     def __init__(
@@ -67,14 +67,14 @@ class OpponentPool:
         """Make an empty pool.
 
         Args:
-            size: number of past selves.
+            size: maximum number of past policies.
             sampling: `"uniform"`, or `"prioritized"`: by `(1 - w) ** power`, w being the learner's
                 win rate against a member.
-            latest_share: share of the games that are against the latest self; the others are drawn
-                from all members, the latest among them.
-            power: see `sampling`.
+            latest_share: probability of the latest policy; otherwise any member is sampled, the
+                latest included.
+            power: the exponent of prioritized sampling.
             stays: agents that are members from the start and are never replaced, by name.
-            seed: decides who is drawn.
+            seed: seed of the sampling.
 
         Raises:
             ValueError: if a parameter is out of range.
@@ -92,9 +92,9 @@ class OpponentPool:
         return [member for member in self.members if not member.stays]
 
     def add(self, name: str, agent: Agent) -> Member:
-        """Let another self join as the latest; the oldest leaves if there are more than `size`.
+        """Add a policy as the latest; the oldest is removed if there are more than `size`.
 
-        The learner has changed, so what it did against all members counts less from now on.
+        The learner has changed, so its earlier results against all members count less from now on.
         """
         for member in self.members:
             member.games *= FORGETTING
@@ -106,13 +106,13 @@ class OpponentPool:
         return joined
 
     def probabilities(self) -> NDArray[np.float64]:
-        """Return how probable each member is to be drawn. Shape `[len(members)]`.
+        """Return the sampling probability of each member. Shape `[len(members)]`.
 
         Raises:
-            ValueError: if there are none.
+            ValueError: if the pool is empty.
         """
         if not self.members:
-            raise ValueError("the pool is empty: add a member before drawing from it")
+            raise ValueError("the pool is empty: add a member before sampling from it")
         weights = np.ones(len(self.members))
         if self.sampling == "prioritized":
             weights = (1 - np.array([one.win_rate for one in self.members])) ** self.power
@@ -124,27 +124,27 @@ class OpponentPool:
         return probabilities
 
     def draw(self, count: int) -> list[Member]:
-        """Return `count` members, drawn independently."""
+        """Return `count` members, sampled independently."""
         drawn = self.rng.choice(len(self.members), count, p=self.probabilities())
         return [self.members[k] for k in drawn]
 
 
 class PoolAgent(Agent):
-    """Plays each game, and each seat in it, as a member of a pool that is drawn when it begins.
+    """Plays each seat of each game by a member of a pool, sampled at the start of the game.
 
-    A game in progress keeps its member, even if that leaves the pool. Who is drawn is up to the
-    pool's generator, not to the games' random streams.
+    A game in progress keeps its members, even if they are removed from the pool. The pool's
+    generator samples them, not the games' random streams.
     """
 
     def __init__(self, game: Game, pool: OpponentPool):
-        """Make the agent; several may share a pool, each for an environment of its own."""
+        """Make the agent; several agents, one for each environment, may share a pool."""
         super().__init__(game)
         self.pool = pool
         self._now: dict[int, list[Member]] = {}  # by lane: who plays each seat
         self._before: dict[int, list[Member]] = {}  # in the game before that
 
     def start(self, lanes: NDArray[np.int64]) -> None:
-        """Draw members for the games that begin in `lanes`."""
+        """Sample members for the games that begin in `lanes`."""
         seats = self.game.num_players
         drawn = self.pool.draw(len(lanes) * seats)
         joining: dict[int, tuple[Agent, list[int]]] = {}
@@ -177,13 +177,13 @@ class PoolAgent(Agent):
         return actions
 
     def record(self, lane: int, player: int, rewards: NDArray[Any], *, begun: bool = True) -> None:
-        """Count a finished game for the members that the learner met in it.
+        """Count the result of a finished game for its members.
 
         Args:
-            lane: where it was played.
+            lane: index of the game in the environment.
             player: the learner's seat.
-            rewards: of all players. Shape `[P]`.
-            begun: whether the next game has begun there, as it has after a same-step autoreset.
+            rewards: rewards of all players. Shape `[P]`.
+            begun: whether the next game has begun, as after a same-step autoreset.
         """
         met = (self._before if begun else self._now)[lane]
         for seat, member in enumerate(met):

@@ -1,4 +1,4 @@
-"""Registration of games that are not the package's own: by code, and by entry points."""
+"""Registration of games of other packages: by code, and by entry points."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -46,20 +46,20 @@ def register_game(
 
     Args:
         factory: a function that returns a `Game`. It takes its parameters by name, each has a
-            default, and none is called like an option of the environments; the game's `params` hold
-            them all. The same parameters must always return the same game: a factory that does not
-            is wrapped in `ludoteca.envs.game.unique`.
-        id: what Gymnasium and PettingZoo call the game; by default the name in capitals and
-            version 0, such as `"DotsAndBoxes-v0"`.
+            default, and none has the name of an option of the environments; the game's `params` has
+            all of them. The same parameters must always return the same object: other factories are
+            wrapped in `ludoteca.envs.game.unique`.
+        id: the id in Gymnasium and PettingZoo, without `ludoteca/`; by default the name in camel
+            case and version 0, such as `"DotsAndBoxes-v0"`.
         aliases: other names.
 
     Returns:
-        The factory, as it is registered.
+        The registered factory.
 
     Raises:
         TypeError: if it is not a function that returns a `Game`.
-        ValueError: if its parameters are not as they must be, or a name is taken or has another
-            form.
+        ValueError: if its parameters are not allowed, or a name is already registered or has
+            another form.
     """
     if factory is None:
         return lambda given: register_game(given, id=id, aliases=aliases)
@@ -86,7 +86,8 @@ def register_game(
 def register_entry_points() -> None:
     """Register the games that installed packages offer as entry points; none is imported.
 
-    A package that does it wrongly, or takes a name that is taken, gets a warning and is left out.
+    An entry point with an error, or with a name that is already registered, causes a warning and is
+    ignored.
     """
     taken = {game_name(id_): game_source(id_) for id_ in GAMES} | dict.fromkeys(ALIASES, "ludoteca")
     for name, extension in find_extensions(GROUP, taken):
@@ -95,7 +96,7 @@ def register_entry_points() -> None:
 
 
 def id_of(name: str) -> str:
-    """Return the id that a game's name has by default, such as `"DotsAndBoxes-v0"`."""
+    """Return the default id of a game's name, such as `"DotsAndBoxes-v0"`."""
     return "".join(part.capitalize() for part in name.split("_")) + "-v0"
 
 

@@ -1,7 +1,8 @@
 """Import targets: objects that users name as `module:attribute` or `path/to/file.py:attribute`.
 
-Loading a target runs the module's code. So only names that a user typed may be loaded: what reads
-names from files (weights, replays, results) does it within `names_from`, where nothing is imported.
+Loading a target runs the module's code. So only names that a user typed may be loaded: code that
+reads names from files (weights, replays, results) does so within `names_from`, where nothing is
+imported.
 """
 
 import importlib
@@ -25,7 +26,7 @@ FILE = re.compile(r"[^:]+\.py")
 
 
 class NoSuchModuleError(ModuleNotFoundError):
-    """The module of a target does not exist, in contrast to one that it imports."""
+    """The module of a target does not exist (not a module that the target's module imports)."""
 
 
 _lock = RLock()
@@ -56,12 +57,12 @@ def split_target(spec: str) -> tuple[str, str] | None:
 
 @contextmanager
 def names_from(file: str | Path) -> Iterator[None]:
-    """Refuse to load targets for a while: the names of games and agents come from a file.
+    """Refuse to load targets in this context, as the names of games and agents are from a file.
 
-    Targets that a user has typed before, in this process, are known and not refused.
+    Targets that this process has loaded before, as a user typed them, are not refused.
 
     Args:
-        file: the file, or another word for where the names come from, for messages.
+        file: the file, or another name for the source of the names, for messages.
     """
     before = _file.set(str(file))
     try:
@@ -73,8 +74,8 @@ def names_from(file: str | Path) -> Iterator[None]:
 def also_search(folder: str | Path) -> None:
     """Search `folder` for the modules of targets, after all other places.
 
-    It comes to the end of `sys.path` as soon as a target's module is found nowhere else, and stays
-    there, for what that module imports.
+    It is appended to `sys.path` when a target's module is not found elsewhere, and stays there for
+    the imports of that module.
     """
     path = str(Path(folder).resolve())
     if path not in _folders:
@@ -85,7 +86,7 @@ def load_target(text: str) -> Any:
     """Return the object that a target names, and import its module.
 
     Modules are searched for in `sys.path`, then in the folders of `also_search` (the command
-    `ludoteca` adds the current folder). A file's own folder is searched for what it imports.
+    `ludoteca` adds the current folder). The imports of a file are also searched for in its folder.
 
     Args:
         text: for example `"mygames:dots_and_boxes"`, `"mypackage.agents:Agent.from_file"` or

@@ -1,21 +1,21 @@
 """Executors: run tasks in processes, on this machine or on a Ray cluster.
 
-A task is any function without arguments that pickle can send to another process, usually a
-`functools.partial` of a function of a module. What a worker needs again for later tasks (compiled
-games, networks) it keeps in functions with `functools.cache`: workers last as long as the executor.
+A task is any function without arguments that can be pickled, usually a `functools.partial` of a
+function of a module. Workers live as long as the executor, so functions with `functools.cache` keep
+compiled games and networks for later tasks.
 
     with make_executor("ray:auto", 64) as executor:
         weights = executor.put(arrays)
         for result in executor.run(partial(play, weights, seed) for seed in range(1000)):
             ...
 
-All executors keep these promises:
+All executors guarantee:
 
-- Tasks are taken from their iterable only when a worker is free, so only few are under way.
-- A task whose worker dies, or whose machine does, is run again, up to `ATTEMPTS` times in all. Its
-  result counts once: whatever the dead worker had done is lost with it.
-- An exception that a task raises is raised here, with the worker's traceback as its cause. Such a
-  task is not run again.
+- Tasks are taken from their iterable only when a worker is free, so only few are in progress.
+- A task whose worker or machine dies is run again, up to `ATTEMPTS` times in all. Its result is
+  returned once.
+- An exception that a task raises is raised in the caller, with the worker's traceback as its cause.
+  Such a task is not run again.
 - No worker outlives this process, not even if it is killed.
 """
 
@@ -29,8 +29,8 @@ from ludoteca.shared import Shared
 
 T = TypeVar("T")
 Task = Callable[[], T]
-ATTEMPTS = 4  # how often a task is run at most, if its workers die
-WINDOW = 4  # results per worker that wait for an earlier one at most
+ATTEMPTS = 4  # maximum number of runs of a task whose workers die
+WINDOW = 4  # maximum number of results per worker that wait for an earlier result
 POLL = 0.1  # seconds between calls of `poll`
 LOCAL, RAY = "local", "ray"
 
@@ -49,7 +49,7 @@ NextTask = Callable[[int], Callable[[], T] | _Wait | None]
 
 
 class Stream(ABC, Generic[T]):
-    """Tasks under way. An iterator of `(number, result)` in the order in which they are done.
+    """Tasks in progress. An iterator of `(number, result)` in the order of completion.
 
     A task's number is its place in the order in which the tasks were taken.
     """
@@ -61,22 +61,22 @@ class Stream(ABC, Generic[T]):
 
     @abstractmethod
     def collect(self, timeout: float | None = None) -> list[tuple[int, T]]:
-        """Give tasks to free workers, and return the results that have come back.
+        """Give tasks to free workers, and return the results that have arrived.
 
-        For a caller that has work of its own between results: with `timeout=0` it returns at once.
+        With `timeout=0` it returns at once, for callers that do other work between results.
 
         Args:
-            timeout: seconds to wait for a result at most; by default until there is one. An empty
-                list means that time was up, or that the stream is finished.
+            timeout: maximum number of seconds to wait for a result; by default until there is one.
+                An empty list means a timeout, or that the stream is finished.
 
         Raises:
-            WorkerDiedError: if a task is lost for good.
+            WorkerDiedError: if a task failed in all its attempts because workers died.
             Exception: whatever a task raises, after the results that came before it.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Drop what is under way. Workers that are busy with it are replaced."""
+        """Cancel tasks in progress. Workers that are busy with them are replaced."""
 
     def __iter__(self) -> Iterator[tuple[int, T]]:
         while not self.finished:
@@ -113,33 +113,33 @@ class Executor(ABC):
             next_task: called with the number of a free worker, from 0, whenever there is one.
                 Returns its next task, or None if there are no more, or `WAIT` if there is none
                 before another result comes back.
-            pinned: whether a task runs on no other worker, as it needs what that one keeps. If
-                that worker dies, the task runs on the one that takes its place and that has to
-                make anew what the other kept. None then ends the tasks of that worker alone.
+            pinned: whether a task runs only on the worker that `next_task` was called with, as it
+                needs the state there. If that worker dies, the task runs on its replacement, which
+                has to make that state again. None then ends the tasks of this worker alone.
         """
 
     @abstractmethod
     def put(self, value: T) -> Shared[T]:
-        """Return a value as one that tasks refer to, and that each worker receives once.
+        """Return a reference to a value for use in tasks; each worker receives the value once.
 
         The value must not change afterwards.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """End the workers, whatever they do."""
+        """End all workers, busy ones included."""
 
     def run(self, tasks: Iterable[Task[T]], poll: Callable[[], None] | None = None) -> Iterator[T]:
         """Yield the results of tasks in the order of the tasks.
 
         Args:
             tasks: taken when a worker is free; a few results may wait for an earlier one.
-            poll: called ten times a second in the meantime; an exception that it raises ends the
-                iteration, and what is under way is dropped.
+            poll: called ten times a second while waiting; an exception that it raises ends the
+                iteration, and tasks in progress are canceled.
 
         Raises:
-            WorkerDiedError: if a task is lost for good.
-            Exception: whatever a task raises.
+            WorkerDiedError: if a task failed in all its attempts because workers died.
+            Exception: any exception that a task raises.
         """
         waiting: dict[int, T] = {}
         source, taken, returned = iter(tasks), 0, 0
@@ -190,18 +190,18 @@ def make_executor(
     """Return an executor.
 
     Args:
-        spec: `"local"` for processes of this machine; `"ray"` for a Ray cluster of this machine
-            alone, `"ray:auto"` for the one that runs here already, `"ray:10.0.0.1:6379"` or
-            `"ray://head:10001"` for one elsewhere. Resources that each worker needs may follow:
+        spec: `"local"` for processes of this machine; `"ray"` for a new Ray cluster on this
+            machine, `"ray:auto"` for the cluster that already runs on it, `"ray:10.0.0.1:6379"` or
+            `"ray://head:10001"` for a cluster elsewhere. Resources of each worker may follow:
             `"ray:auto,num_cpus=2,num_gpus=0.5"`.
-        num_workers: how many tasks run at a time. By default as many as there are cores, or as
-            the cluster's resources are enough for. With 1, local tasks run in this process.
-        num_tasks: how many tasks there will be, if that is known: there are no more workers.
+        num_workers: the number of workers. By default one for each core, or as many as the
+            cluster has resources for. With 1, local tasks run in this process.
+        num_tasks: the number of tasks, if known; there are never more workers than tasks.
 
     Raises:
-        ValueError: if the spec is none, or a number is out of range.
+        ValueError: if the spec has another form, or a number is out of range.
         ImportError: if Ray is not installed.
-        ConnectionError: if there is no such cluster.
+        ConnectionError: if the cluster cannot be reached.
         RuntimeError: if a worker has another version of this package.
     """
     from ludoteca.envs.params import integer
@@ -220,16 +220,16 @@ def make_executor(
 
 
 def parse_executor(spec: str) -> tuple[str, dict[str, float]]:
-    """Return the address in a spec string of an executor, "" if there is none, and the resources.
+    """Return the address in an executor's spec string ("" for none), and the resources.
 
     Raises:
-        ValueError: if it is none.
+        ValueError: if the spec string has another form.
     """
     place, *options = spec.split(",")
     kind, colon, address = place.partition(":")
     wanted = (
-        "local, ray, ray:auto, ray:HOST:PORT or ray://HOST:PORT; after those of ray may stand "
-        "num_cpus= and num_gpus= of each worker, as in ray:auto,num_cpus=2"
+        "local, ray, ray:auto, ray:HOST:PORT or ray://HOST:PORT; with ray, num_cpus= and num_gpus= "
+        "of each worker may follow after commas, as in ray:auto,num_cpus=2"
     )
     if kind not in (LOCAL, RAY) or (colon and not address) or (kind == LOCAL and spec != LOCAL):
         raise ValueError(f"executor must be {wanted}; got {spec!r}")
@@ -257,7 +257,7 @@ def describe_task(task: Any) -> str:
 
 
 def _polled(stream: Stream[T], poll: Callable[[], None] | None) -> Iterator[tuple[int, T]]:
-    """Yield what comes back; `poll` is called in between."""
+    """Yield results as they arrive, and call `poll` in between."""
     while not stream.finished:
         yield from stream.collect(None if poll is None else POLL)
         if poll is not None:

@@ -1,12 +1,12 @@
-"""Public tests: whether a game of one's own keeps the contract of `Game`, and an agent its own.
+"""Conformance tests for games and agents of your own.
 
     from ludoteca.testing import check_agent, check_game
 
     def test_my_game():
         check_game("mygames:dots_and_boxes:size=2")
 
-Both raise a `ContractError`, an `AssertionError` whose message says what is wrong, where, and with
-which seed.
+Both raise a `ContractError`, an `AssertionError` whose message has the fault, the position and the
+seed.
 """
 
 import importlib
@@ -45,8 +45,8 @@ from ludoteca.evaluate.match import MatchResult, play_match
 
 __all__ = ["ContractError", "check_agent", "check_faces", "check_game", "check_kernels"]
 
-# What the suites of Gymnasium and PettingZoo warn of: they expect bare boxes, and positions that
-# are never all zeros, as an empty board is.
+# Expected warnings of the suites of Gymnasium and PettingZoo: they expect `Box` spaces, and
+# observations that are never all zeros, as those of an empty board are.
 EXPECTED_WARNINGS = (
     ".*Observation space for each agent probably should be gymnasium.spaces.box.*",
     ".*Observation is not a NumPy array.*",
@@ -65,17 +65,17 @@ def check_game(
 ) -> None:
     """Check a game: its kernels as plain Python, compiled, and all environments.
 
-    Compiling takes some seconds the first time. Small boards are quicker, and find the same faults.
+    Compiling takes some seconds the first time. Small boards are faster, and find the same errors.
 
     Args:
         game: the game, its spec string, such as `"mygames:dots_and_boxes:size=1"`, or its factory.
-        games: how many random games are played in plain Python, at least 1.
-        seed: of the first of them.
-        zero_sum: whether the returns of a finished game must add up to 0.
+        games: number of random games in plain Python, at least 1.
+        seed: seed of the first of them.
+        zero_sum: whether the returns of a finished game must sum up to 0.
         faces: whether the environments are checked, too, see `check_faces`.
 
     Raises:
-        ContractError: at the first thing that is not as it must be.
+        ContractError: at the first violation.
         TypeError: if `game` is something else.
         Exception: as raised by a kernel, or by Numba if it cannot be compiled.
     """
@@ -96,16 +96,16 @@ def check_kernels(
     seed: int = 0,
     zero_sum: bool = True,
 ) -> None:
-    """Check a game's kernels as plain Python; nothing is compiled, so it is quick.
+    """Check a game's kernels as plain Python, without compiling.
 
     Args:
         game: as for `check_game`.
-        games: likewise.
-        seed: likewise.
-        zero_sum: likewise.
+        games: as for `check_game`.
+        seed: as for `check_game`.
+        zero_sum: as for `check_game`.
 
     Raises:
-        ContractError: at the first thing that is not as it must be.
+        ContractError: at the first violation.
     """
     integer("games", games, 1, 10**6)
     game = _as_game(game)
@@ -126,12 +126,13 @@ def check_faces(game: Game | str | Callable[[], Game], *, seed: int = 0) -> None
     """Check the environments of a game by Gymnasium's and PettingZoo's own suites, and replays.
 
     `gymnasium.utils.env_checker.check_env`, `pettingzoo.test.api_test`, `parallel_api_test` and
-    both seed tests; a vector of games is the same games one by one; and replays play again, if the
-    game is registered or was made by its spec string, by which replays name it.
+    both seed tests. The vector environment must play the same games as single environments. Replays
+    must have the results of their games, if the game is registered or was made from a spec string,
+    which replays refer to.
 
     Args:
         game: as for `check_game`.
-        seed: of the games.
+        seed: seed of the games.
 
     Raises:
         ContractError: if environments differ from each other, or a replay from its game.
@@ -166,29 +167,28 @@ def check_agent(
     seed: int = 0,
     reproducible: bool = True,
 ) -> MatchResult:
-    """Check an agent: it plays legal moves from every seat, side by side as one by one.
+    """Check an agent: legal actions in every seat, the same games in a batch as one by one.
 
     Args:
         agent: the agent, or its spec string, such as `"mymodule:MyAgent:depth=3"`.
         game: the game it plays, its spec string or factory; by default that of the agent.
-        games: how many games it plays in each seat, at least 2.
-        seed: of the matches.
-        reproducible: whether it draws only from the random streams that it is given, so that a
-            match is determined by its seed, and games do not depend on which are played beside
-            them.
+        games: number of games in each seat, at least 2.
+        seed: seed of the matches.
+        reproducible: whether it uses only the random streams that it is given, so that the seed
+            determines a match, and a game does not depend on the others of its batch.
 
     Returns:
         The result of the match against random moves.
 
     Raises:
-        ContractError: at the first thing that is not as it must be.
+        ContractError: at the first violation.
         ValueError: if it does not play the game, or plays an illegal action.
-        TypeError: if a spec string has no game.
+        TypeError: if `agent` is a spec string and there is no `game`.
     """
     integer("games", games, 2, 10**6)
     if game is None:
         if isinstance(agent, str):
-            raise TypeError(f"check_agent({agent!r}, game): which game is it to play?")
+            raise TypeError(f"expected a game for the spec string, check_agent({agent!r}, game)")
         game = agent.game
     made = _as_game(game)
     player = make_agent(agent, made) if isinstance(agent, str) else agent
@@ -204,19 +204,20 @@ def check_agent(
         copied = pickle.loads(pickle.dumps(player))
         runs: tuple[tuple[str, Agent, int], ...] = (
             ("played again", player, total),
-            ("one game at a time", player, 1),
-            ("by a copy that was pickled", copied, total),
+            ("played one at a time", player, 1),
+            ("played by a pickled copy", copied, total),
         )
         for what, other, batch in runs:
             again = play_match(made, [other, *rivals[1:]], total, seed=seed, batch=batch)
             assert result.courses is not None
             assert again.courses is not None
             different = np.flatnonzero(result.courses != again.courses)
+            first = int(different[0]) if len(different) else 0
             require(
                 len(different) == 0,
-                f"{who} in {made.spec}: {len(different)} of {total} games of seed {seed} are "
-                f"others {what}, the first is game {int(different[0]) if len(different) else 0}; "
-                "an agent that draws from generators of its own needs reproducible=False",
+                f"{who} in {made.spec}: {len(different)} of {total} games of seed {seed} "
+                f"differ when {what}, the first is game {first}; "
+                "an agent with random generators of its own needs reproducible=False",
             )
     return result
 
@@ -229,7 +230,7 @@ def _as_game(game: Any) -> Game:
 
 
 def _check_answers(agent: Agent, who: str, seed: int) -> None:
-    """Ask an agent about a few positions, and look at what it returns and changes."""
+    """Check an agent's actions in a few positions, and that it changes none of its arguments."""
     game = agent.game
     states = game.empty(2)
     records = states.view(np.recarray)
@@ -272,7 +273,7 @@ def _check_vector(game: Game, seed: int) -> None:
             same = np.array_equal(seen[k], planes)
             same = same and np.array_equal(info["action_mask"][k], more["action_mask"])
             where = f"{game.spec}, seed {seed + k}, step {step}"
-            require(same, f"{where}: a vector of games and a single one show different things")
+            require(same, f"{where}: the vector environment and a single one observe differently")
         masks = info["action_mask"]
         if not masks.any(1).all():
             return
@@ -283,7 +284,7 @@ def _check_vector(game: Game, seed: int) -> None:
         where = f"{game.spec}, seeds from {seed}, step {step}"
         require(
             paid == [(float(r), bool(o)) for r, o in zip(rewards, over, strict=True)],
-            f"{where}: a vector of games pays {rewards.tolist()}, single ones {paid}",
+            f"{where}: the vector environment returns {rewards.tolist()}, single ones {paid}",
         )
         alone = [(one[0], one[4]) for one in steps]
 
@@ -304,5 +305,5 @@ def _check_replays(game: Game, seed: int) -> None:
     for replay in match.replays:
         require(
             Replay.from_json(replay.to_json()).returns == replay.returns,
-            f"{game.spec}: a replay of seed {replay.seed} ends otherwise than its game",
+            f"{game.spec}: a replay of seed {replay.seed} has another result than its game",
         )

@@ -1,4 +1,4 @@
-"""Self-play for Stable-Baselines3: a callback that makes past selves of a model its opponents."""
+"""Self-play for Stable-Baselines3: a callback that makes past policies of a model its opponents."""
 
 import copy
 import json
@@ -32,12 +32,12 @@ STATE = "pool.json"
 
 
 class SelfPlayCallback(BaseCallback):
-    """Self-play against a pool of past selves, for any model that `SB3Agent` can play.
+    """Self-play against a pool of past policies, for any model that `SB3Agent` can play.
 
-    Every so many steps a frozen copy of the model joins the pool, and each game is played against a
-    member of it, which stands inside the environment: the model sees its own turns only, and a
-    loser is paid its -1. The environment is an `SB3VecEnv`, or SB3's `DummyVecEnv` of `gym.make`'s
-    environments, with whatever wrappers. Its opponent is replaced when learning begins::
+    Every `every` steps a frozen copy of the model joins the pool, and each game is played against a
+    member of it inside the environment: the model observes only its own turns, and receives the
+    reward of a loss. The environment is an `SB3VecEnv`, or SB3's `DummyVecEnv` of environments of
+    `gymnasium.make`, with any wrappers. Its opponent is replaced when learning begins::
 
         envs = SB3VecEnv("Connect4-v0", 64, opponent="random", agent_seat="random")
         model = MaskablePPO("MlpPolicy", envs)
@@ -45,7 +45,7 @@ class SelfPlayCallback(BaseCallback):
 
     SB3's logger gets `self_play/win_rate` against all members, `self_play/win_rate_latest`,
     `self_play/members`, and `self_play/win_rate_NAME` for each of them (not on standard output). A
-    draw counts as half; older games count less. With a `folder`, each past self is saved there as a
+    draw counts as half; older games count less. With a `folder`, each copy is saved there as a
     model, `sb3:path=FOLDER/step_20000.zip` as an agent, and another callback with the same folder
     and a loaded model resume with the same pool.
     """
@@ -66,18 +66,20 @@ class SelfPlayCallback(BaseCallback):
         """Make the callback.
 
         Args:
-            every: environment steps from one copy to the next; the first joins at once.
-            size: number of past selves; the oldest leaves.
-            sampling: `"uniform"`, or `"prioritized"`: those more often that the model wins fewer
-                games against (PFSP), see `ludoteca.agents.pool`.
-            latest_share: share of the games that are against the latest copy.
-            stays: spec strings of agents that belong to the pool, too, such as `"random"`.
-            epsilon: probability with which past selves move at random instead. None: 0 for those
-                that draw moves from a policy; 0.1 for those that play their highest value (`DQN`,
-                `QRDQN`, `ARS`), as they would always answer alike.
-            folder: where past selves are saved; None: nowhere.
-            seed: decides who is drawn.
-            verbose: 1: report each copy.
+            every: environment steps from one copy to the next, rounded up to whole rollouts; the
+                first joins at once.
+            size: maximum number of copies; the oldest is replaced.
+            sampling: `"uniform"`, or `"prioritized"`: more weight on those that the model wins
+                fewer games against (PFSP), see `ludoteca.agents.pool`.
+            latest_share: probability of the latest copy; otherwise any member is sampled.
+            stays: spec strings of agents that are members, too, and never replaced, such as
+                `"random"`.
+            epsilon: probability with which copies play a random action. None: 0 for copies that
+                sample from a policy; 0.1 for those that play their highest value (`DQN`, `QRDQN`,
+                `ARS`), as their games would otherwise be alike.
+            folder: folder for the copies; None: they are not saved.
+            seed: seed of the sampling of opponents.
+            verbose: 1: print a line for each copy.
 
         Raises:
             ValueError: if a parameter is out of range.
@@ -176,15 +178,15 @@ class SelfPlayCallback(BaseCallback):
         write_whole(folder / STATE, json.dumps(state, indent=2) + "\n")
 
     def _restore(self, folder: Path) -> None:
-        """Take over the pool that another run has left in a folder.
+        """Restore the pool of an earlier run from its folder.
 
         Raises:
-            ValueError: if it is of another game, or its models do not fit.
+            ValueError: if it is for another game, or its models do not fit.
         """
         state = read_json(folder / STATE)
         if state["game"] != self._game.spec:
             raise ValueError(
-                f"the pool in {folder} is of {state['game']}, the environment of {self._game.spec}"
+                f"the pool in {folder} is for {state['game']}, expected {self._game.spec}"
             )
         self._reached, self._joined = state["steps"], state["joined"]
         self.pool.rng.bit_generator.state = state["rng"]
@@ -202,7 +204,7 @@ class SelfPlayCallback(BaseCallback):
 
 
 def frozen(policy: BasePolicy) -> BasePolicy:
-    """Return a copy of a policy that does not learn, without its optimizer."""
+    """Return a frozen copy of a policy, without its optimizer."""
     memo: dict[int, Any] = {}
     if (optimizer := getattr(policy, "optimizer", None)) is not None:
         memo[id(optimizer)] = None
@@ -215,7 +217,7 @@ def frozen(policy: BasePolicy) -> BasePolicy:
 
 
 def set_opponents(env: VecEnv, pool: OpponentPool) -> list[PoolAgent]:
-    """Let members of a pool play against the learner in an environment of SB3.
+    """Set the members of a pool as the opponents in an SB3 environment.
 
     Returns:
         One agent that plays in all games of an `SB3VecEnv`, or one for each single environment.

@@ -1,8 +1,8 @@
-"""Every game as a game of OpenSpiel, so that its algorithms play and solve them.
+"""OpenSpiel games and states for every game of this package.
 
 Importing this module registers all games of the package in OpenSpiel (pyspiel) as
-`ludoteca_<name>`: `pyspiel.load_game("ludoteca_hex(board_size=5)")`. Games of your own are
-registered by `register`, or loaded by `load_game`.
+`ludoteca_<name>`: `pyspiel.load_game("ludoteca_hex(board_size=5)")`. `register` and `load_game` do
+the same for games of your own.
 
 https://github.com/google-deepmind/open_spiel
 """
@@ -86,7 +86,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
                 writes it, or that as a dictionary (as `State.to_dict` returns it).
 
         Raises:
-            ValueError: if it is no position of this game.
+            ValueError: if it is not a position of this game.
         """
         made = LudotecaState(self)
         if state is not None:
@@ -103,11 +103,11 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
         return root(self.game, state)
 
     def max_chance_nodes_in_history(self) -> int:
-        """Return how many chance nodes a game has at most: one before each position."""
+        """Return the maximum number of chance nodes in a game: one before each position."""
         return self.game.max_plies + 1 if has_chance(self.game) else 0
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Any:
-        """Return what observes states for OpenSpiel: the planes, or the history as text."""
+        """Return an observer of states: of the planes, or of the move history as text."""
         if iig_obs_type is None or (iig_obs_type.public_info and not iig_obs_type.perfect_recall):
             return PlanesObserver(self, params)
         return IIGObserverForPublicInfoGame(iig_obs_type, params)
@@ -120,8 +120,8 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
 class MCTSBot(pyspiel.MCTSBot):  # type: ignore[misc]
     """OpenSpiel's search in C++, for games in Python.
 
-    Its `step` gives up Python's global lock, but copies of states need it: until OpenSpiel 2.0.2
-    at least, the process crashes. Here it does not.
+    The `step` of `pyspiel.MCTSBot` releases Python's global interpreter lock, which copies of
+    states need: up to OpenSpiel 2.0.2 at least, the process crashes. This `step` keeps the lock.
     """
 
     def step(self, state: Any) -> int:
@@ -131,7 +131,7 @@ class MCTSBot(pyspiel.MCTSBot):  # type: ignore[misc]
 
 
 def register(game: Game | str) -> str:
-    """Register a game in OpenSpiel, and return what `pyspiel.load_game` calls it.
+    """Register a game in OpenSpiel, and return its name for `pyspiel.load_game`.
 
     A game registered under the same name before is replaced.
 
@@ -214,8 +214,9 @@ def _load_again(game: Game, params: dict[str, Any]) -> LudotecaGame:
 def register_all() -> None:
     """Register every game that has a name, also those of other packages.
 
-    Importing this module does it; games that are named later need `register`, or this again. A game
-    of another package that is broken, or whose parameters OpenSpiel cannot hold, only warns.
+    Importing this module calls it; games that are registered later need `register`, or another
+    call. A game of another package that is broken, or whose parameters OpenSpiel cannot hold,
+    causes a warning.
     """
     for id_ in tuple(GAMES):
         try:

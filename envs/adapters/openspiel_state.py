@@ -16,10 +16,10 @@ from ludoteca.envs.storage import state_to_json
 class LudotecaState(pyspiel.State):  # type: ignore[misc]
     """A position of a game of this package in OpenSpiel.
 
-    What OpenSpiel asks for most often is answered here, without its detour over C++.
+    The methods that OpenSpiel calls most often are overridden, which avoids calls through C++.
 
     Attributes:
-        position: the position. It is all that a copy needs.
+        position: the position, the only data that a copy needs.
     """
 
     position: Position
@@ -33,7 +33,7 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         return _restore_state, (self.get_game(), self.serialize())
 
     def current_player(self) -> int:
-        """Return who is to move, or a `pyspiel.PlayerId`."""
+        """Return the player to move, or a `pyspiel.PlayerId`."""
         return self.position.player
 
     def is_terminal(self) -> bool:
@@ -41,7 +41,7 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         return self.position.player == TERMINAL
 
     def is_chance_node(self) -> bool:
-        """Return whether chance is to decide."""
+        """Return whether this is a chance node."""
         return self.position.player == CHANCE
 
     def is_simultaneous_node(self) -> bool:
@@ -55,7 +55,7 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
     def legal_actions(self, player: int | None = None) -> list[int]:
         """Return the legal actions of a player, ascending; of the one to move by default.
 
-        Where all move at once, that is the list of flat joint actions, as in OpenSpiel.
+        At simultaneous nodes the default is the list of flat joint actions, as in OpenSpiel.
         """
         position = self.position
         mover = position.player
@@ -86,7 +86,7 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Return the outcomes of this chance node and their probabilities."""
         if self.position.player != CHANCE:
-            raise ValueError(f"player {self.position.player} is to move here, not chance")
+            raise ValueError(f"expected a chance node, got a node of player {self.position.player}")
         outcomes: list[tuple[int, float]] = self.get_game().outcomes()
         return outcomes
 
@@ -99,7 +99,7 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
         return self.position.rewards[:]
 
     def observation_tensor(self, player: int | None = None) -> list[float]:
-        """Return what a player sees, by default the one to move: all planes in a row."""
+        """Return the observation of a player, by default the one to move: all planes, flattened."""
         if player is None:
             player = self.position.player
         if not 0 <= player < self.position.rules.game.num_players:
@@ -171,10 +171,10 @@ class LudotecaState(pyspiel.State):  # type: ignore[misc]
 
     def _check_decided(self, what: str) -> None:
         if self.position.player == CHANCE:
-            raise ValueError(f"{what} needs a position, but chance is to decide first:\n{self}")
+            raise ValueError(f"{what} needs a position, but this is a chance node:\n{self}")
 
     def __str__(self) -> str:
-        """Return the board, who is to move, and a digest: different positions differ in it."""
+        """Return the board, the player to move, and a digest that identifies the position."""
         position = self.position
         game, record = position.rules.game, position.record
         if position.player == CHANCE and position.actions is None:
@@ -195,10 +195,10 @@ def _restore_state(game: pyspiel.Game, text: str) -> LudotecaState:
 
 
 class PlanesObserver:
-    """What a player sees, as OpenSpiel's observers show it.
+    """OpenSpiel observer of the planes.
 
     Attributes:
-        tensor: all planes in a row, float32.
+        tensor: all planes, flattened, float32.
         dict: the planes, as `{"observation": [planes, rows, columns]}`, in the same memory.
     """
 
@@ -211,7 +211,7 @@ class PlanesObserver:
         self.dict = {"observation": self.tensor.reshape(shape)}
 
     def set_from(self, state: LudotecaState, player: int) -> None:
-        """Show what `player` sees in `state`."""
+        """Write the observation of `player` in `state`."""
         position = state.position
         self.dict["observation"][:] = position.rules.observe(position, max(player, 0))
 

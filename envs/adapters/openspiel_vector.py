@@ -1,4 +1,4 @@
-"""Native games at their speed for OpenSpiel's agents that learn from many games at once (PPO)."""
+"""Native vector environment for OpenSpiel's agents that learn from a batch of games (PPO)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,10 +15,10 @@ ONE_PLAYER = 1
 
 
 class VectorEnvironment:
-    """Games of one agent against opponents inside, with the face of OpenSpiel's `SyncVectorEnv`.
+    """Games against opponents inside, with the interface of OpenSpiel's `SyncVectorEnv`.
 
     The agent is player 0 of each time step, whichever seat it has in the game: `info_state[0]` is
-    what it sees, float32 `[N]`, `legal_actions[0]` a list, and `rewards[0]` its reward.
+    its observation, float32 `[N]`, `legal_actions[0]` a list, and `rewards[0]` its reward.
 
     Attributes:
         num_players: 1, as the opponents are a part of the environment.
@@ -40,7 +40,7 @@ class VectorEnvironment:
 
         Args:
             game: a game or its name.
-            num_envs: how many games are played side by side.
+            num_envs: the number of games in the batch.
             opponent: a spec string or agent for all other seats, or one for each of them.
             agent_seat: the agent's seat, or `"random"`: drawn for each game.
             seed: of game 0, `seed + i` of game i; by default they differ from run to run.
@@ -71,7 +71,7 @@ class VectorEnvironment:
         return self._env.num_envs
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
-        """Let other opponents play from now on, such as a copy of the agent: self-play."""
+        """Replace the opponents, such as by a copy of the agent; games in progress continue."""
         self._env.set_opponent(opponent)
 
     def observation_spec(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class VectorEnvironment:
         return {"num_actions": count, "min": 0, "max": count - 1, "dtype": int}
 
     def reset(self, envs_to_reset: Sequence[bool] | None = None) -> list[TimeStep]:
-        """Begin new games, in all environments or those that are marked; return all time steps."""
+        """Reset all games, or the marked ones; return all time steps."""
         count = len(self)
         chosen = np.ones(count, np.bool_) if envs_to_reset is None else np.array(envs_to_reset)
         if chosen.shape != (count,) or chosen.dtype != np.bool_:
@@ -101,15 +101,15 @@ class VectorEnvironment:
     def step(
         self, step_outputs: Sequence[Any], reset_if_done: bool = False
     ) -> tuple[list[TimeStep], list[list[float]], list[bool], list[TimeStep]]:
-        """Play the agent's actions and the answers to them.
+        """Play the agent's actions and the opponents' replies.
 
         Args:
             step_outputs: one object per game with an integer `action`, as agents return them.
-            reset_if_done: whether games that end begin anew.
+            reset_if_done: whether games that end are reset.
 
         Returns:
-            The time steps (of the new games where some have begun), the rewards, whether games
-            have ended, and the time steps before any began anew.
+            The time steps after resets, the rewards, the done flags, and the time steps before
+            resets.
 
         Raises:
             ValueError: if an action is illegal, or a game is over.

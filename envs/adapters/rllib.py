@@ -1,4 +1,4 @@
-"""Every game in RLlib (new API stack): several agents, or one against opponents at native speed.
+"""RLlib environments (new API stack): multi-agent, or vectorized with opponents inside.
 
 `register()` gives RLlib the environment `"ludoteca"`, and every game by its Gymnasium id::
 
@@ -113,10 +113,10 @@ def masked_module(**model_config: Any) -> RLModuleSpec:
 
 
 class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
-    """RLlib's `ActionMaskingTorchRLModule` for any observations of this package that hold a mask.
+    """RLlib's `ActionMaskingTorchRLModule` for any observations of this package with a mask inside.
 
-    Planes may have any key, type and shape: they are turned into float32, and flattened unless the
-    model has `conv_filters`. So also the environments work that are not in `FORMAT`, such as
+    Planes may have any key, type and shape: they are converted to float32, and flattened unless the
+    model has `conv_filters`. So environments with other formats than `FORMAT` work, too, such as
     `PettingZooEnv(connect4_v0.env())`.
     """
 
@@ -124,7 +124,7 @@ class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
         """Make the module; RLlib calls this.
 
         Raises:
-            ValueError: if observations hold no mask, or are not the planes that the model takes.
+            ValueError: if observations have no mask, or planes of another shape than the model.
         """
         found = observation_space
         keys = [] if not isinstance(found, spaces.Dict) else [k for k in found if k != KEYS[1]]
@@ -165,7 +165,7 @@ class MaskedModule(ActionMaskingTorchRLModule):  # type: ignore[misc]
 
 
 class RLlibGameEnv(GameEnv):
-    """One game of one agent against opponents: a `GameEnv` that refuses to be several agents'."""
+    """One game against opponents: a `GameEnv` that refuses multi-agent configurations."""
 
     @property
     def observation_spaces(self) -> Any:
@@ -179,9 +179,9 @@ class RLlibGameEnv(GameEnv):
 class RLlibVectorEnv(GameVectorEnv):
     """B games of one agent against opponents: a `GameVectorEnv` in RLlib's format.
 
-    `info` is empty, but for finished games `player`, the agent's seat: RLlib copies every entry of
-    it into a list for each game and step, which takes longer than the games do, and the masks are
-    in the observations.
+    For finished games `info` has `player`, the agent's seat; otherwise it is empty, as RLlib copies
+    every entry into a list for each game and step, which takes longer than the games, and the masks
+    are in the observations.
     """
 
     def __init__(self, game: Game | str, num_envs: int = 1, **options: Any):
@@ -208,18 +208,18 @@ class RLlibVectorEnv(GameVectorEnv):
         """Play one action per game; see `GameVectorEnv.step`."""
         observations, rewards, terminated, truncated, info = super().step(actions)
         ended = terminated.any()
-        told = {"player": info["player"], "_player": terminated.copy()} if ended else {}
-        return observations, rewards, terminated, truncated, told
+        seats = {"player": info["player"], "_player": terminated.copy()} if ended else {}
+        return observations, rewards, terminated, truncated, seats
 
 
 class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
     """Any game as RLlib's `MultiAgentEnv`; agents are `player_0`, `player_1`, ...
 
-    In sequential games the player to move observes and acts. In simultaneous games all players do
-    that are still in the game, and leave with their last reward and observation. All rewards of a
-    step are paid, so that a loser gets -1 for an action that it chose before its opponent won:
-    RLlib adds it to the stream of the loser, as its last transition. No player's value is
-    estimated from the observation of another.
+    In sequential games the player to move observes and acts. In simultaneous games all players act
+    that are still in the game; eliminated players leave with their last reward and observation. A
+    step returns the rewards of all players, so the loser's -1 for an action before its opponent's
+    winning move becomes the last transition of the loser's episode. No player's value bootstraps
+    from another player's observation.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -321,8 +321,8 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
             whether they are truncated, which they never are; and infos, which are empty.
 
         Raises:
-            ValueError: if no game is on, if an action is missing or not an integer, or if one is
-                illegal and `illegal_action="raise"`. Nothing has then changed.
+            ValueError: if no game is in progress, if an action is missing or not an integer, or if
+                one is illegal and `illegal_action="raise"`. The game is then unchanged.
         """
         check_ready(self._ready, "step")
         if not self._acting:
@@ -378,7 +378,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         return [int(seat) for seat in np.flatnonzero(self.lanes.masks[0].any(axis=1))]
 
     def _observations(self, seats: list[int]) -> dict[str, Any]:
-        """Return what players observe, by agent."""
+        """Return the observations of players, by agent."""
         masks = self.format.masks(self.lanes.masks[0].copy())
         if self.game.simultaneous:
             planes = self.lanes.observations[0]
@@ -394,7 +394,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
 
 
 def _in_format(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options of an environment, those of `FORMAT` included that they leave open."""
+    """Return options of an environment, with those of `FORMAT` as defaults."""
     made = FORMAT | options
     if made["observation"] not in ("dict", "flat_dict") and "keys" not in options:
         del made["keys"]

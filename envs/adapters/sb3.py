@@ -1,11 +1,10 @@
-"""Every game as Stable-Baselines3's own vectorized environment, over the native lanes.
+"""SB3 `VecEnv` over the native vectorized games, for every game.
 
-SB3 trains one policy for one player, so the other seats belong to opponents. Self-play in the sense
-of `GameVectorEnv`, where the caller moves for every seat, is left out on purpose. In sequential
-games SB3 would bootstrap from a position that the rival sees, and the loser's -1 would never reach
-its buffer, as it is paid in a step of the winner's. In simultaneous games the lane of a player who
-is out would feed the learner empty transitions until the game ends. To play against itself, a model
-becomes its own opponent::
+SB3 trains one policy for one player, so opponents play the other seats. Self-play in the sense of
+`GameVectorEnv`, where the caller moves for every seat, is left out on purpose. In sequential games
+SB3 would bootstrap from the opponent's observation, and the loser's -1 would never reach its
+buffer, as it belongs to a step of the winner. In simultaneous games an eliminated player would give
+the learner empty transitions until the game ends. For self-play, a model becomes its own opponent::
 
     env = SB3VecEnv("hex:board_size=5", 64, opponent="random", agent_seat="random")
     model = MaskablePPO("MlpPolicy", env)
@@ -44,13 +43,13 @@ class SB3VecEnv(VecEnv):
     The reward is the agent's, a loser's -1 included. Finished games restart in the same step;
     `infos[i]` then holds `terminal_observation`, `TimeLimit.truncated` (always false: games end by
     their rules), `is_success` (whether the agent won), `rewards` (of all players), `player` (the
-    agent's seat in that game) and `illegal_action`, and is empty otherwise. Statistics of episodes
-    are the business of `VecMonitor`.
+    agent's seat in that game) and `illegal_action`, and is empty otherwise. Use `VecMonitor` for
+    episode statistics.
 
     Observations are small integers in int8: SB3 stores them as they are, in a quarter of the memory
-    of float32, and turns them into floats on their way into a network. They are no images in the
-    sense of SB3, which neither scales nor transposes them; a `CnnPolicy` needs a
-    `features_extractor_class` of its own, as SB3's network for images takes none below 36 x 36.
+    of float32, and converts them to floats for the network. SB3 does not treat them as images: it
+    neither scales nor transposes them, and a `CnnPolicy` needs a `features_extractor_class`, as
+    SB3's `NatureCNN` needs images of at least 36 x 36.
     """
 
     def __init__(
@@ -80,18 +79,18 @@ class SB3VecEnv(VecEnv):
             opponent: a spec string or agent for all other seats, or one for each of them.
             agent_seat: the agent's seat, or `"random"`: drawn for each game.
             illegal_action: see `ludoteca.envs.vector.GameVectorEnv`. Algorithms without masks,
-                such as `PPO`, learn from `"lose"` and `"penalize"` what is legal.
+                such as `PPO`, learn to play legal actions from `"lose"` or `"penalize"`.
             num_threads: threads that share the work; worth it from some 1000 games on.
             observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`. Dictionaries are for
-                `MultiInputPolicy`, which takes the mask as an input; masked algorithms ask
-                `action_masks`, whatever the observations are.
+                `MultiInputPolicy`, which takes the mask as an input; masked algorithms call
+                `action_masks` with every kind of observation.
             dtype: type of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
             keys: keys of the planes and the mask in a dictionary.
             mask_dtype: of the masks in dictionaries, `"int8"`, `"bool"` or `"float32"`.
             end_mask: the mask in `terminal_observation`, `"zeros"` or `"ones"`; None: ones.
             render_mode: None or `"rgb_array"`; the latter also serves `render("human")`.
-            seed: lane i is seeded with `seed + i`, as by calling the method `seed`.
+            seed: game i is seeded with `seed + i`, as by calling the method `seed`.
             params: parameters of the game.
 
         Raises:
@@ -130,7 +129,7 @@ class SB3VecEnv(VecEnv):
             self.seed(seed)
 
     def reset(self) -> Any:
-        """Begin new games in all lanes; lane i is seeded with `seed + i` if `seed` was called."""
+        """Reset all games; game i is seeded with `seed + i` if `seed` was called."""
         if not self._ready and self._seeds[0] is None:
             self.seed(int(np.random.default_rng().integers(2**62)))
         self.lanes.reset([None if seed is None else check_seed(seed) for seed in self._seeds])
@@ -140,18 +139,18 @@ class SB3VecEnv(VecEnv):
         return self._observations()
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """Seed lane i with `seed + i` at the next reset; None: with numbers drawn at random.
+        """Seed game i with `seed + i` at the next reset; None: with random numbers.
 
         Raises:
-            ValueError: if it is not an integer from 0 on.
+            ValueError: if it is not a non-negative integer.
         """
         return list(super().seed(None if seed is None else check_seed(seed)))
 
     def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
-        """Set options for the next reset, which takes none: they are only checked.
+        """Validate options for the next reset, which uses none.
 
         Raises:
-            ValueError: if they are neither a dictionary nor one for each lane.
+            ValueError: if they are neither a dictionary nor a list with one for each game.
         """
         if not isinstance(options, list):
             check_options(options)
@@ -171,7 +170,7 @@ class SB3VecEnv(VecEnv):
             actions: integers of shape `[B]`.
 
         Raises:
-            ValueError: if they have another shape or are no integers, or before `reset`.
+            ValueError: if they have another shape or are not integers, or before `reset`.
         """
         given = np.asarray(actions)
         if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
@@ -186,11 +185,11 @@ class SB3VecEnv(VecEnv):
     def step_wait(
         self,
     ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Play the actions and the opponents' answers.
+        """Play the actions and the opponents' replies.
 
         Raises:
-            ValueError: if an action is illegal and `illegal_action="raise"`. Nothing has then
-                changed.
+            ValueError: if an action is illegal and `illegal_action="raise"`. The games are then
+                unchanged.
         """
         lanes = self.lanes
         lanes.step(self._actions)
@@ -211,15 +210,15 @@ class SB3VecEnv(VecEnv):
         return self._observations(), rewards, dones, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions of all games, at least one each. Shape `[B, num_actions]`."""
+        """Return the masks of legal actions, at least one per game. Shape `[B, num_actions]`."""
         return self.lanes.masks[:, 0].astype(np.bool_)
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
-        """Let others play from now on; the games go on from where they are.
+        """Replace the opponents; games in progress continue.
 
         Args:
-            opponent: as when the environment is made. An agent that plays by the model in training
-                gets better along with it.
+            opponent: as when the environment is made. An agent that refers to the model in training
+                plays by its current weights.
         """
         self.lanes.set_opponent(_needed(opponent))
 
@@ -230,36 +229,36 @@ class SB3VecEnv(VecEnv):
         return [render(self.game, s, "rgb_array") for s in self.lanes.states.view(np.recarray)]
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """Return an attribute once per chosen lane; all lanes share this object's attributes."""
+        """Return an attribute once per chosen game; all games share this object's attributes."""
         return [getattr(self, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Set an attribute, which all lanes share.
+        """Set an attribute, which all games share.
 
         Raises:
-            ValueError: if it is to be set in some lanes only.
+            ValueError: if it is to be set in some games only.
         """
         if set(self._get_indices(indices)) != set(range(self.num_envs)):
-            raise ValueError(f"all lanes share {attr_name!r}: it cannot be set in {indices} only")
+            raise ValueError(f"all games share {attr_name!r}: it cannot be set in {indices} only")
         setattr(self, attr_name, value)
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Call `action_masks` or `get_images`, and return what concerns the chosen lanes.
+        """Call `action_masks` or `get_images`, and return the results of the chosen games.
 
         Raises:
-            AttributeError: for any other name: lanes are no objects with methods.
+            AttributeError: for any other method, as games are not objects.
         """
         if method_name not in ("action_masks", "get_images"):
             raise AttributeError(
-                f"lanes have no method {method_name!r}; there are action_masks, get_images"
+                f"expected the method action_masks or get_images, got {method_name!r}"
             )
         results = list(getattr(self, method_name)(*method_args, **method_kwargs))
         return [results[i] for i in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
-        """Return false once per chosen lane: lanes are never wrapped."""
+        """Return false once per chosen game: games are never wrapped."""
         return [False for _ in self._get_indices(indices)]
 
     def close(self) -> None:
@@ -268,7 +267,7 @@ class SB3VecEnv(VecEnv):
 
     def _observations(self) -> Any:
         masks = self.lanes.masks[:, 0]
-        if self.format.is_dict:  # else nobody sees them
+        if self.format.is_dict:  # else they are not in the observation
             masks = self.format.masks(masks.copy())
         return self.format.apply(self.lanes.observations[:, 0], masks)
 

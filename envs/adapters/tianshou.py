@@ -1,4 +1,4 @@
-"""Every game as Tianshou's own vector environment, over the native lanes.
+"""Tianshou `BaseVectorEnv` over the native vectorized games, for every game.
 
 Observations are batches `{"obs": planes, "mask": legal actions}`, as Tianshou's masked algorithms
 (`DiscreteQLearningPolicy` and others) expect them::
@@ -6,11 +6,11 @@ Observations are batches `{"obs": planes, "mask": legal actions}`, as Tianshou's
     env = TianshouVecEnv("connect4", 64, opponent="random", agent_seat="random", seed=0)
     collector = Collector(algorithm, env, VectorReplayBuffer(64_000, 64), exploration_noise=True)
 
-Tianshou learns for one player; to play against itself, a policy becomes its own opponent:
-`env.set_opponent(agent)`. Its multi-agent algorithms take PettingZoo's environments of the games.
+Tianshou learns for one player; for self-play, a copy of the policy becomes the opponent:
+`env.set_opponent(agent)`. Its multi-agent algorithms take the PettingZoo environments of the games.
 
-Its DQN leaves out illegal actions by itself. Its policy gradients (PPO, A2C) know no masks:
-`MaskedActor` is an actor that does, and `PlanesNet` shows any network the planes only.
+Its DQN applies the masks. Its policy gradient algorithms (PPO, A2C) do not: `MaskedActor` is an
+actor that masks its logits, and `PlanesNet` passes only the planes to a network.
 """
 
 from collections.abc import Sequence
@@ -47,8 +47,8 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
     """B games against opponents, for Tianshou's collectors.
 
     The reward is the agent's, a loser's -1 included. Masks are bool `[A]`, all true once a game is
-    over. Any of the games can be stepped or reset. Infos are empty: for those that are not,
-    Tianshou needs more time than for all else in collecting.
+    over. Any subset of the games can be stepped or reset. Infos are empty, as Tianshou would spend
+    more time on them than on everything else in collecting.
     """
 
     def __init__(
@@ -130,8 +130,8 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
 
         Args:
             env_id: which of them, a number or several; None: all.
-            kwargs: `seed`: as by calling `seed` before. Other options of Gymnasium's `reset` are
-                taken and have no effect.
+            kwargs: `seed`: as by calling `seed` before. Other arguments of Gymnasium's `reset` are
+                accepted and have no effect.
 
         Returns:
             A `Batch` of observations, and an empty dictionary for each of these games.
@@ -156,7 +156,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
     def step(
         self, action: Any, id: Any = None
     ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], NDArray[Any]]:
-        """Play one action in each of some games, and the opponents' answers.
+        """Play one action in each of some games, and the opponents' replies.
 
         Args:
             action: integers of shape `[K]`.
@@ -164,7 +164,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
 
         Raises:
             ValueError: if actions have another form, if a game is over, or if an action is illegal
-                and `illegal_action="raise"`. Nothing has then changed.
+                and `illegal_action="raise"`. The games are then unchanged.
         """
         self._assert_is_not_closed()
         ids = self._indices(id)
@@ -192,7 +192,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         """Seed game i with `seed + i`, or with the i-th of several, at its next reset.
 
         Raises:
-            ValueError: if it is not an integer from 0 on, or not one for each game.
+            ValueError: if it is not a non-negative integer, or a list without one for each game.
         """
         if seed is None:
             self._seeds = [None] * self.env_num
@@ -208,7 +208,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         return list(self._seeds)
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
-        """Let others play from now on; the games continue from where they are.
+        """Replace the opponents; games in progress continue.
 
         Args:
             opponent: as when the environment is made.

@@ -11,14 +11,14 @@ KEYS = ("obs", "mask")  # of the planes and the masks in a batch of observations
 
 
 class PlanesNet(ActionReprNetWithVectorOutput[Any]):  # type: ignore[misc]
-    """A network as Tianshou's actors and critics take them, which sees the planes only."""
+    """A network for Tianshou's actors and critics that gets only the planes of observations."""
 
     def __init__(self, network: torch.nn.Module, output_dim: int):
         """Wrap a network.
 
         Args:
             network: maps planes, float32 `[K, *shape]`, to features `[K, output_dim]`.
-            output_dim: how many.
+            output_dim: the number of features.
         """
         super().__init__(output_dim)
         self.network = network
@@ -34,8 +34,8 @@ class PlanesNet(ActionReprNetWithVectorOutput[Any]):  # type: ignore[misc]
 class MaskedActor(DiscreteActor):  # type: ignore[misc]
     """An actor whose logits are the lowest number for illegal actions.
 
-    For `DiscreteActorPolicy` with its usual `dist_fn`, which makes a distribution of logits. Made
-    from planes alone, without a mask, logits are those of the network.
+    For `DiscreteActorPolicy` with its default `dist_fn`, which makes a distribution from logits.
+    For observations without a mask, the logits are those of the network.
     """
 
     def __init__(self, *, preprocess_net: Any, action_shape: Any, hidden_sizes: Sequence[int] = ()):

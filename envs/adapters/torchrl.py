@@ -1,14 +1,14 @@
-"""Every game as TorchRL's own batched environment, over the native lanes.
+"""TorchRL `EnvBase` over the native vectorized games, for every game.
 
-Against opponents, TorchRL learns for one player, whose reward it is, a loser's -1 included::
+Against opponents, TorchRL learns for one player, and the reward is that of this player::
 
     env = TorchRLEnv("connect4", 64, opponent="random", agent_seat="random", seed=0)
     collector = Collector(env, actor, frames_per_batch=4096, total_frames=100_000)
 
-In self-play (`opponent=None`), its multi-agent form: the tensors of all players lie side by side in
-the group `"agents"`, and each player has a stream of rewards, values and dones of its own. So
-nothing is bootstrapped from what a rival sees. A policy also plays itself when it becomes its own
-opponent: `env.set_opponent(agent)`.
+In self-play (`opponent=None`) it is a multi-agent environment: the tensors of all players are in
+the group `"agents"`, and each player has its own rewards, values and done flags, so no value
+bootstraps from another player's observation. For self-play with one learning player, a copy of the
+policy becomes the opponent: `env.set_opponent(agent)`.
 """
 
 from collections.abc import Sequence
@@ -47,10 +47,10 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
     `[B]`), and `("next", "reward")` (`[B, 1]`, the agent's).
 
     In self-play, the same keys in the group `"agents"`, with an axis of P players behind the batch:
-    `("agents", "observation")` and so on. `("agents", "mask")`, bool `[B, P]`, is true for those
-    who are to act: in sequential games the mover, in simultaneous ones all who are not out. The
-    actions of others are not played, and their action masks hold one action, so that their
-    probability is 1. `("agents", "done")` is true for players who are out, while others play.
+    `("agents", "observation")` and so on. `("agents", "mask")`, bool `[B, P]`, is true for the
+    players to move: one in sequential games, all that are not eliminated in simultaneous games. The
+    actions of the others are not played, and their action masks have one action, so that its
+    probability is 1. `("agents", "done")` is true for eliminated players while others play.
 
     Once a game is over, its action mask is all ones (in self-play: the one action again), as masked
     distributions need it. Finished games are reset by TorchRL, all others continue.
@@ -88,7 +88,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             observation: `"planes"`, or `"flat"`: all numbers in one axis.
             dtype: type of the observations.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
-            device: of the tensors that come and go. The games are played on the CPU.
+            device: of all tensors. The games are played on the CPU.
             seed: as by calling `set_seed`.
             params: parameters of the game.
 
@@ -122,7 +122,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             self.set_seed(seed)
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
-        """Let others play from now on; the games continue from where they are.
+        """Replace the opponents; games in progress continue.
 
         Args:
             opponent: as when the environment is made.

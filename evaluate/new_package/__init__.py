@@ -1,1 +1,1 @@
-"""`ludoteca new-package`: a small package of one's own with a game, an agent and their tests."""
+"""`ludoteca new-package`: templates of a package with a game, an agent and tests."""

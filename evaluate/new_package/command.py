@@ -7,14 +7,14 @@ from tyro.conf import Positional, arg
 
 
 def new_package(
-    name: Annotated[Positional[str], arg(help_behavior_hint="")],
+    name: Annotated[Positional[str], arg(metavar="NAME", help_behavior_hint="")],
     folder: Path | None = None,
 ) -> None:
-    """Write a small package of your own: a game, an agent, and tests that they pass.
+    """Write a small package of your own, with a game, an agent, and tests, which pass.
 
     Args:
-        name: of the package, such as my-games.
-        folder: where to; by default a folder of that name, here.
+        name: name of the package, such as my-games.
+        folder: folder to write; by default a folder of that name in the current one.
     """
     from ludoteca.evaluate.new_package.write import write_package
 

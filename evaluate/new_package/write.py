@@ -22,11 +22,11 @@ FILES = {
 
 
 def write_package(name: str, folder: str | Path) -> list[Path]:
-    """Write a small package of one's own: a game, an agent, entry points and tests.
+    """Write a small package with a game, an agent, entry points and tests.
 
     Args:
-        name: of the package, such as `"my-games"`.
-        folder: where to; it must not exist, or be empty.
+        name: name of the package, such as `"my-games"`.
+        folder: folder to write; it must be empty, or not exist.
 
     Returns:
         The files that were written.

@@ -1,4 +1,4 @@
-"""Running recipes in the environments of their libraries, and recording what they measured."""
+"""Recipe runner: runs each recipe in the environment of its library, and records the results."""
 
 import json
 import subprocess
@@ -88,9 +88,9 @@ def run_tests(recipe: Recipe, library: Library, python: Path, log: Path, time_li
 
     Args:
         recipe: any recipe of the library.
-        library: what is known about the library.
+        library: the entry of the library.
         python: the interpreter of its environment.
-        log: the file for what they write.
+        log: the file for their output.
         time_limit: seconds that they may take.
 
     Raises:
@@ -106,22 +106,22 @@ def run_tests(recipe: Recipe, library: Library, python: Path, log: Path, time_li
 def run_recipe(
     recipe: Recipe, python: Path, library: Library, folder: Path, time_limit: float
 ) -> dict[str, Any]:
-    """Run a recipe; return what it measured, which is also written to `folder/NAME.json`.
+    """Run a recipe; return its results, which are also written to `folder/NAME.json`.
 
     Args:
         recipe: the recipe.
         python: an interpreter that has its library.
-        library: what is known about the library.
-        folder: where its log and its results are written.
+        library: the entry of the library.
+        folder: folder for its log and its results.
         time_limit: seconds that it may take.
 
     Raises:
-        ValueError: if it fails or takes too long, or does not leave results of the agreed form.
+        ValueError: if it fails or takes too long, or its results have another form.
     """
     out = (folder / f"{recipe.name}.json").absolute()
     out.unlink(missing_ok=True)
     about = about_this_run()
-    with tempfile.TemporaryDirectory() as empty:  # for what it saves
+    with tempfile.TemporaryDirectory() as empty:  # for files that it saves
         arguments = [str(recipe.file), str(out), *library.packages]
         command = [python, "-P", "-m", "ludoteca.evaluate.recipes.execute", *arguments]
         _run(command, f"the recipe {recipe.name}", folder / f"{recipe.name}.log", time_limit, empty)

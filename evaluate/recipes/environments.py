@@ -2,8 +2,8 @@
 
 A recipe is `docs/recipes/NAME.py`. Its library is the longest beginning of NAME that has a file of
 requirements, `docs/recipes/requirements/LIBRARY.txt`: `rllib_geese.py` runs in the environment of
-`rllib.txt`. Libraries contradict each other in what they need, so each has an environment of its
-own, `.venv-recipes-LIBRARY`, in which the checkout is installed, too.
+`rllib.txt`. The requirements of libraries contradict each other, so each has its own environment,
+`.venv-recipes-LIBRARY`, in which the checkout is installed, too.
 """
 
 import hashlib
@@ -20,14 +20,14 @@ from ludoteca.envs.names import did_you_mean
 RECIPES = Path("docs/recipes")
 REQUIREMENTS = RECIPES / "requirements"
 FOR_TESTS = "pytest>=8"
-INSTALLED = "installed"  # a file in an environment, written last: holds what it was made from
+INSTALLED = "installed"  # file in an environment, written last: the key of its requirements
 
 
 class Recipe(NamedTuple):
     """A recipe of a checkout.
 
     Attributes:
-        name: what it is called, such as `"rllib_geese"`.
+        name: its name, such as `"rllib_geese"`.
         library: the name of its requirements, such as `"rllib"`.
         root: the checkout's folder, absolute.
     """
@@ -43,7 +43,7 @@ class Recipe(NamedTuple):
 
     @property
     def requirements(self) -> Path:
-        """The versions that it runs with."""
+        """The file of requirements."""
         return self.root / REQUIREMENTS / f"{self.library}.txt"
 
     @property
@@ -53,9 +53,9 @@ class Recipe(NamedTuple):
 
 
 def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
-    """Return the recipes of a checkout, those of a library side by side, in the order of names.
+    """Return the recipes of a checkout, sorted by library and name.
 
-    A library without recipes is there once, under its own name.
+    A library without recipes has one entry, under its own name.
 
     Args:
         root: the checkout's folder.

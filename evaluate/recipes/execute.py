@@ -1,8 +1,8 @@
-"""A recipe's run, in the interpreter that has its library.
+"""Execution of one recipe, by the interpreter that has its library.
 
 `python -m ludoteca.evaluate.recipes.execute RECIPE.py OUT.json PACKAGE...` runs the program, reads
-from its names what it measured, measures the native vector environment beside it, and writes all
-of it with the versions of the packages.
+the results from its global names, measures the native vector environment, and writes both with the
+versions of the packages.
 """
 
 import json
@@ -30,14 +30,14 @@ NATIVE_SECONDS = 2.0
 
 
 def read_results(names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a recipe's program left behind, as JSON can hold it.
+    """Return the results in the global names of a recipe, for JSON.
 
     Args:
         names: the global names of the program at its end: `steps` and `seconds` of learning, and
             the results of matches, `against_random` and `self_play`, `geese`, or all three.
 
     Raises:
-        ValueError: if a name is missing or is not what it should be.
+        ValueError: if a name is missing or has another type or value than expected.
     """
     steps, seconds = names.get("steps"), names.get("seconds")
     if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
@@ -105,15 +105,15 @@ def native_speed(game: str, seconds: float = NATIVE_SECONDS) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run a recipe; write what it measured as JSON.
+    """Run a recipe; write its results as JSON.
 
-    Its folder is not on the path, as with `python -P RECIPE.py`: recipes are named after libraries.
+    Its folder is not on `sys.path`, as with `python -P`, since recipes have the names of libraries.
 
     Args:
         arguments: the recipe, the file to write, and the packages whose versions to write.
 
     Raises:
-        ValueError: if the recipe did not leave behind what it should.
+        ValueError: if a result is missing or has another form.
     """
     recipe, out, *packages = arguments
     sys.argv = [recipe]

@@ -254,7 +254,7 @@ def test_attributes_are_shared_by_all_lanes():
     assert not envs.has_attr("nothing")
     envs.set_attr("note", 7)
     assert envs.get_attr("note") == [7, 7, 7]
-    with pytest.raises(ValueError, match="all lanes share 'note'"):
+    with pytest.raises(ValueError, match="all games share 'note'"):
         envs.set_attr("note", 8, indices=1)
     with pytest.raises(AttributeError, match="no method 'fly'"):
         envs.env_method("fly")

@@ -247,8 +247,8 @@ class Wrong(Agent):
         ("type", "got float64 of shape"),
         ("illegal", "Wrong chose 100 at the start of tictactoe.*, illegal there: legal are"),
         ("changes", "act must not change the positions"),
-        ("batch", "games of seed 0 are others one game at a time"),
-        ("memory", "games of seed 0 are others played again"),
+        ("batch", "games of seed 0 differ when played one at a time"),
+        ("memory", "games of seed 0 differ when played again"),
     ],
 )
 def test_a_bug_of_an_agent_is_found(bug, problem):
@@ -268,7 +268,7 @@ def test_good_agents_pass():
         return np.array([drawn.choice(np.flatnonzero(mask)) for mask in masks])
 
     assert check_agent(FunctionAgent(game, policy), reproducible=False).games == 16
-    with pytest.raises(TypeError, match="which game is it to play"):
+    with pytest.raises(TypeError, match="expected a game for the spec string"):
         check_agent("random")
     with pytest.raises(ContractError, match="plays tictactoe"):
         check_agent(Wrong(game), "tron")
