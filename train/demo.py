@@ -1,4 +1,4 @@
-"""The demonstration: deep Q-learning learns Hex 5x5 against Mixed in about two minutes.
+"""The demonstration: deep Q-learning learns Hex 5x5 against Mixed in a few minutes.
 
 `python -m ludoteca.train.demo` is `python -m ludoteca.train.dqn modern` with the settings below,
 all of which are options here, too. It tests the network from both seats against Mixed, the
