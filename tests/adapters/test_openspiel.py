@@ -137,7 +137,7 @@ def test_errors_say_what_is_wrong() -> None:
     with pytest.raises(ValueError, match="action 4 of player 1 is illegal: expected one of"):
         state.apply_action(4)
     assert state.history() == [4]
-    with pytest.raises(ValueError, match="not chance"):
+    with pytest.raises(ValueError, match="expected a chance node"):
         state.chance_outcomes()
     riders = load_game("tron", rows=3, columns=3).new_initial_state()
     with pytest.raises(ValueError, match="action 7 of player 1 is illegal"):
