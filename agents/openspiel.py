@@ -74,7 +74,7 @@ class OpenSpielAgent(Agent):
         self.solve = choice("solve", solve, (False, True))
         self._pyspiel = import_pyspiel()
         self._other, self._to_theirs, self._to_ours = self._find_other()
-        self._told: dict[int, _Told] = {}  # by lane
+        self._followed: dict[int, _Followed] = {}  # by lane
         # Three positions to work on and the one looked for; the same memory as unsigned integers.
         # Records are assigned to it field by field, so the bytes between fields are always zero.
         self._states = game.empty(FOLLOWED + 2)
@@ -107,7 +107,7 @@ class OpenSpielAgent(Agent):
     def start(self, lanes: NDArray[np.int64]) -> None:
         """Forget the games of `lanes`: new ones begin there."""
         for lane in lanes.tolist():
-            self._told.pop(lane, None)
+            self._followed.pop(lane, None)
 
     def act(
         self,
@@ -129,22 +129,22 @@ class OpenSpielAgent(Agent):
 
     def _follow(self, lane: int, s: Any) -> Any:
         """Return OpenSpiel's state of position `s`."""
-        told = self._told.get(lane)
-        moves = None if told is None else self._find_moves(told.position, s)
-        if told is None or moves is None:
-            told = _Told(self.game.new(), self._other.new_initial_state())
-            moves = self._find_moves(told.position, s)
+        followed = self._followed.get(lane)
+        moves = None if followed is None else self._find_moves(followed.position, s)
+        if followed is None or moves is None:
+            followed = _Followed(self.game.new(), self._other.new_initial_state())
+            moves = self._find_moves(followed.position, s)
         if moves is None and hasattr(self._other, "rules"):  # our game: any position will do
-            told, moves = _Told(s, self._other.new_initial_state(s)), []
+            followed, moves = _Followed(s, self._other.new_initial_state(s)), []
         if moves is None:
             raise ValueError(
                 f"the position in lane {lane} is more than {FOLLOWED} plies from the last one "
                 f"there, and from the start of {self.game.spec}: OpenSpiel must see whole games"
             )
         for action in moves:
-            told.state.apply_action(self._to_theirs(told.state, action))
-        self._told[lane] = _Told(s.copy(), told.state)
-        return told.state
+            followed.state.apply_action(self._to_theirs(followed.state, action))
+        self._followed[lane] = _Followed(s.copy(), followed.state)
+        return followed.state
 
     def _find_moves(self, position: Any, wanted: Any) -> list[int] | None:
         """Return the moves that lead from one position to another, or None."""
@@ -183,7 +183,7 @@ class OpenSpielAgent(Agent):
         return bot.mcts_search(state)
 
 
-class _Told(NamedTuple):
+class _Followed(NamedTuple):
     """A position the agent was asked about, and OpenSpiel's state of it."""
 
     position: Any

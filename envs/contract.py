@@ -45,7 +45,8 @@ def play_game(game: Game, prefix: Sequence[int], seed: int) -> Iterator[tuple[An
                 return
             require(
                 ply < game.max_plies,
-                f"max_plies of {game.spec} is {game.max_plies}, but after so many the game goes on",
+                f"max_plies of {game.spec} is {game.max_plies}, but after so many "
+                "the game continues",
             )
             k = prefix[ply] if ply < len(prefix) else int(rng.integers(2**32))
             choose(out, counts, k % n, chosen)

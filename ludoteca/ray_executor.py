@@ -37,7 +37,7 @@ except ModuleNotFoundError as error:
 T = TypeVar("T")
 STORE = 512 * 2**20  # bytes of the object store of a cluster that we start: weights, and results
 REACH = 10.0  # seconds in which a cluster answers
-PATIENCE = 30.0  # seconds without any worker after which the user is told
+PATIENCE = 30.0  # seconds without any worker before a warning
 log = logging.getLogger("ludoteca")
 
 

@@ -2,8 +2,8 @@
 
 Weights go to the workers as one shared value for each version (in Ray's object store, on a
 cluster), and rounds come back part by part. With `max_staleness` 0, a round is played by the
-network that has learned from all rounds before it, whoever plays. Above 0, actors go on with coming
-rounds while the network learns.
+network that has learned from all rounds before it, on any executor. Above 0, actors continue with
+coming rounds while the network learns.
 """
 
 import time

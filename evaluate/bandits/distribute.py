@@ -16,7 +16,7 @@ from ludoteca.evaluate.bandits.grids import best_alpha, between_neighbors, inter
 from ludoteca.evaluate.forecast import Forecast, forecast_lines, long_time
 from ludoteca.executor import WAIT, Executor, Task, _Wait
 
-Chain = Generator[list[Cell], None, None]  # yields cells, and goes on when they are there
+Chain = Generator[list[Cell], None, None]  # yields cells, and resumes when they are computed
 MEASURED_PROBLEMS = 10  # of a cell that is measured
 
 

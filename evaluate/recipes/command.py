@@ -120,7 +120,8 @@ def run_recipe(
     """
     out = (folder / f"{recipe.name}.json").absolute()
     out.unlink(missing_ok=True)
-    about = about_this_run()
+    # What measures it in any checkout, without the folders of this one.
+    about = about_this_run(command=f"python -m ludoteca.evaluate.recipes {recipe.name}")
     with tempfile.TemporaryDirectory() as empty:  # for files that it saves
         arguments = [str(recipe.file), str(out), *library.packages]
         command = [python, "-P", "-m", "ludoteca.evaluate.recipes.execute", *arguments]

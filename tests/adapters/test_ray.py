@@ -229,11 +229,11 @@ def test_the_pieces_of_a_study_are_the_same(tmp_path, pool):
         "match": Match("match", ("random", "greedy"), 4, ("data",)),
     }
     for place, executor in (("local", "local"), ("ray", "ray:auto,num_cpus=0")):
-        told = []
-        make_all(pieces, tmp_path / place, 2, False, told.append, executor=executor)
-        assert told == ["data", "match"]
-        make_all(pieces, tmp_path / place, 2, False, told.append, executor=executor)
-        assert sorted(told[2:]) == ["data", "match"]
+        messages = []
+        make_all(pieces, tmp_path / place, 2, False, messages.append, executor=executor)
+        assert messages == ["data", "match"]
+        make_all(pieces, tmp_path / place, 2, False, messages.append, executor=executor)
+        assert sorted(messages[2:]) == ["data", "match"]
     local, remote = tmp_path / "local", tmp_path / "ray"
     assert {path.relative_to(local) for path in local.rglob("*.*")} == {
         path.relative_to(remote) for path in remote.rglob("*.*")

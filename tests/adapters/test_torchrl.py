@@ -116,7 +116,7 @@ def test_players_who_are_out_are_done_and_choose_nothing() -> None:
     assert (after["reward"][..., 0][out] == 0).all()
     early = after["done"][..., 0] & ~steps["next", "done"]
     assert early.any()
-    # Whoever has just gone out was paid for it.
+    # A player that has just been eliminated gets its reward.
     assert (after["reward"][..., 0][early & geese["mask"]] != 0).all()
 
 

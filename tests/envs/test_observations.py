@@ -86,19 +86,19 @@ def check_single(game: Game, form: ObservationFormat) -> None:
     rng = np.random.default_rng(0)
     plain, env = GameEnv(game), GameEnv(game, **options_of(form))
     planes, info = plain.reset(seed=3)
-    seen, told = env.reset(seed=3)
+    seen, shown_info = env.reset(seed=3)
     ends = 0
     while True:
         observation, mask = formatted(form, planes, info["action_mask"])
         assert_equal(seen, observation)
         assert seen in env.observation_space
-        assert_equal(told["action_mask"], mask)
+        assert_equal(shown_info["action_mask"], mask)
         np.testing.assert_array_equal(env.action_masks(), mask.astype(bool))
         if ends:
             break
         action = draw(rng, info["action_mask"])
         planes, reward, over, _, info = plain.step(action)
-        seen, paid, ended, _, told = env.step(action)
+        seen, paid, ended, _, shown_info = env.step(action)
         assert (paid, ended) == (reward, over)
         ends += over
 
@@ -109,17 +109,17 @@ def check_vector(game: Game, form: ObservationFormat, mode: AutoresetMode) -> No
     env = GameVectorEnv(game, 3, autoreset_mode=mode, **options_of(form))
     assert env.observation_space == gym.vector.utils.batch_space(env.single_observation_space, 3)
     planes, info = plain.reset(seed=3)
-    seen, told = env.reset(seed=3)
+    seen, shown_info = env.reset(seed=3)
     ends = 0
     while ends < 2:
         observation, mask = formatted(form, planes, info["action_mask"])
         assert_equal(seen, observation)
         assert seen in env.observation_space
-        assert_equal(told["action_mask"], mask)
+        assert_equal(shown_info["action_mask"], mask)
         np.testing.assert_array_equal(env.action_masks(), mask.astype(bool))
         actions = draw(rng, info["action_mask"])
         planes, rewards, over, _, info = plain.step(actions)
-        seen, paid, ended, _, told = env.step(actions)
+        seen, paid, ended, _, shown_info = env.step(actions)
         np.testing.assert_array_equal(paid, rewards)
         np.testing.assert_array_equal(ended, over)
         ends += over.sum()
@@ -127,7 +127,7 @@ def check_vector(game: Game, form: ObservationFormat, mode: AutoresetMode) -> No
             last, its = info["final_obs"], info["final_info"]["action_mask"]
             assert not its.any()
             observation, mask = formatted(form, last[over], its[over])
-            final, final_mask = told["final_obs"], told["final_info"]["action_mask"]
+            final, final_mask = shown_info["final_obs"], shown_info["final_info"]["action_mask"]
             assert final in env.observation_space
             each = final.items() if isinstance(final, dict) else [(None, final)]
             for key, values in each:
@@ -137,7 +137,7 @@ def check_vector(game: Game, form: ObservationFormat, mode: AutoresetMode) -> No
             assert not final_mask[~over].any()
         if mode == AutoresetMode.DISABLED and over.any():
             planes, info = plain.reset(options={"reset_mask": over})
-            seen, told = env.reset(options={"reset_mask": over})
+            seen, shown_info = env.reset(options={"reset_mask": over})
 
 
 @ids
@@ -217,11 +217,13 @@ def test_sb3s_environment_returns_every_format(id_: str, small: Small) -> None:
                 assert one in env.observation_space
             actions = draw(rng, masks)
             planes, *_, infos = plain.step(actions)
-            seen, _, dones, told = env.step(actions)
+            seen, _, dones, shown_info = env.step(actions)
             for i in np.flatnonzero(dones):
                 last = infos[i]["terminal_observation"]
                 nothing = np.zeros(game.num_actions, np.int8)
-                assert_equal(told[i]["terminal_observation"], formatted(form, last, nothing)[0])
+                assert_equal(
+                    shown_info[i]["terminal_observation"], formatted(form, last, nothing)[0]
+                )
             ends += dones.sum()
 
 

@@ -79,6 +79,8 @@ def test_a_recipe_is_run_and_shown(
     assert played["by_seat"] == json.loads(json.dumps(match_json(match())["by_seat"]))
     assert results["native"]["steps"] / results["native"]["seconds"] > 1000
     assert set(results["versions"]) == {"numpy"}
+    assert results["about"]["command"] == "python -m ludoteca.evaluate.recipes fake"
+    assert str(checkout) not in json.dumps(results)
     assert "played" in (folder / "fake.log").read_text()
     assert "1 passed" in (folder / "fake.tests.log").read_text()
     assert "fake: 2,000 steps/s, 0 s; against random" in capfd.readouterr().out

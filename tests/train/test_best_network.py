@@ -18,7 +18,7 @@ def consider_all(best: BestNetwork, rates: list[float]) -> None:
     for k, rate in enumerate(rates):
         changing = network(k)
         best.consider(changing, games=10 * k, updates=k, rate=rate)
-        nn.init.constant_(changing.weight, -1.0)  # goes on learning: what is kept is a copy
+        nn.init.constant_(changing.weight, -1.0)  # learns further: what is kept is a copy
 
 
 @pytest.mark.parametrize(
