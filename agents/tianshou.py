@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import DTypeLike
-
 from ludoteca.agents.torch_agent import TorchAgent, save_policy
 from ludoteca.envs.game import Game
 
@@ -64,15 +62,7 @@ class PolicyNetwork(nn.Module):
         return result
 
 
-def agent_of_policy(
-    game: Game,
-    policy: Policy | Algorithm,
-    *,
-    dtype: DTypeLike = "float32",
-    channels_last: bool = False,
-    flat: bool = False,
-    deterministic: bool = True,
-) -> TorchAgent:
+def agent_of_policy(game: Game, policy: Policy | Algorithm, **options: Any) -> TorchAgent:
     """Return an agent that plays by a policy in memory, also while that learns.
 
     Copy it (`copy.deepcopy`) for an opponent that stays as it is.
@@ -80,34 +70,18 @@ def agent_of_policy(
     Args:
         game: the game.
         policy: see `PolicyNetwork`.
-        dtype: of the observations that it takes.
-        channels_last: whether their shape is `(rows, columns, planes)`.
-        flat: whether they are flat (`TianshouVecEnv(..., observation="flat")`).
-        deterministic: whether the best action is played, or one drawn from the policy.
+        options: of `TorchAgent.from_network`, such as `flat=True` for the observations of
+            `TianshouVecEnv(..., observation="flat")`.
 
     Raises:
-        ValueError: see `PolicyNetwork`.
+        ValueError: if an option is not possible; see also `PolicyNetwork`.
     """
     network = PolicyNetwork(policy)
-    return TorchAgent.from_network(
-        game,
-        network,
-        kind=network.kind,
-        dtype=dtype,
-        channels_last=channels_last,
-        flat=flat,
-        deterministic=deterministic,
-    )
+    return TorchAgent.from_network(game, network, kind=network.kind, **options)
 
 
 def save_tianshou_policy(
-    path: str | Path,
-    game: Game,
-    policy: Policy | Algorithm,
-    *,
-    dtype: DTypeLike = "float32",
-    channels_last: bool = False,
-    flat: bool = False,
+    path: str | Path, game: Game, policy: Policy | Algorithm, **options: Any
 ) -> Path:
     """Write a policy to a file that the agent `tianshou:PATH` plays, and return its path.
 
@@ -115,23 +89,12 @@ def save_tianshou_policy(
         path: the file; `.safetensors` is added if it has no suffix.
         game: the game that it plays.
         policy: see `PolicyNetwork`.
-        dtype: of the observations that it takes.
-        channels_last: whether their shape is `(rows, columns, planes)`.
-        flat: whether they are flat.
+        options: of `ludoteca.agents.torch_agent.save_policy`, such as `flat=True`.
 
     Raises:
         ValueError: if it does not fit the game, or cannot be recorded; see `PolicyNetwork` and
-            `ludoteca.agents.torch_agent.save_policy`.
+            `save_policy`.
         OSError: if the file cannot be written.
     """
-    network = PolicyNetwork(policy)
-    return save_policy(
-        path,
-        game,
-        network,
-        kind=network.kind,
-        dtype=dtype,
-        channels_last=channels_last,
-        flat=flat,
-        about={"library": "tianshou"},
-    )
+    network, about = PolicyNetwork(policy), {"library": "tianshou"}
+    return save_policy(path, game, network, kind=network.kind, about=about, **options)

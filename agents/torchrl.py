@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import DTypeLike
-
 from ludoteca.agents.torch_agent import TorchAgent, save_policy
 from ludoteca.envs.game import Game
 
@@ -79,15 +77,7 @@ class ActorNetwork(nn.Module):
         return scores
 
 
-def agent_of_actor(
-    game: Game,
-    actor: TensorDictModuleBase,
-    *,
-    dtype: DTypeLike = "float32",
-    channels_last: bool = False,
-    flat: bool = False,
-    deterministic: bool = True,
-) -> TorchAgent:
+def agent_of_actor(game: Game, actor: TensorDictModuleBase, **options: Any) -> TorchAgent:
     """Return an agent that plays by an actor in memory, also while that learns.
 
     Copy it (`copy.deepcopy`) for an opponent that stays as it is.
@@ -95,61 +85,32 @@ def agent_of_actor(
     Args:
         game: the game.
         actor: see `ActorNetwork`.
-        dtype: of the observations that it takes.
-        channels_last: whether their shape is `(rows, columns, planes)`.
-        flat: whether they are flat (`TorchRLEnv(..., observation="flat")`).
-        deterministic: whether the best action is played, or one drawn from the policy.
+        options: of `TorchAgent.from_network`, such as `flat=True` for the observations of
+            `TorchRLEnv(..., observation="flat")`.
 
     Raises:
-        ValueError: see `ActorNetwork`.
+        ValueError: if an option is not possible; see also `ActorNetwork`.
     """
     network = ActorNetwork(actor)
-    return TorchAgent.from_network(
-        game,
-        network,
-        kind=network.kind,
-        dtype=dtype,
-        channels_last=channels_last,
-        flat=flat,
-        deterministic=deterministic,
-    )
+    return TorchAgent.from_network(game, network, kind=network.kind, **options)
 
 
-def save_actor(
-    path: str | Path,
-    game: Game,
-    actor: TensorDictModuleBase,
-    *,
-    dtype: DTypeLike = "float32",
-    channels_last: bool = False,
-    flat: bool = False,
-) -> Path:
+def save_actor(path: str | Path, game: Game, actor: TensorDictModuleBase, **options: Any) -> Path:
     """Write an actor to a file that the agent `torchrl:PATH` plays, and return its path.
 
     Args:
         path: the file; `.safetensors` is added if it has no suffix.
         game: the game that it plays.
         actor: see `ActorNetwork`.
-        dtype: of the observations that it takes.
-        channels_last: whether their shape is `(rows, columns, planes)`.
-        flat: whether they are flat.
+        options: of `ludoteca.agents.torch_agent.save_policy`, such as `flat=True`.
 
     Raises:
         ValueError: if it does not fit the game, or cannot be recorded; see `ActorNetwork` and
-            `ludoteca.agents.torch_agent.save_policy`.
+            `save_policy`.
         OSError: if the file cannot be written.
     """
-    network = ActorNetwork(actor)
-    return save_policy(
-        path,
-        game,
-        network,
-        kind=network.kind,
-        dtype=dtype,
-        channels_last=channels_last,
-        flat=flat,
-        about={"library": "torchrl"},
-    )
+    network, about = ActorNetwork(actor), {"library": "torchrl"}
+    return save_policy(path, game, network, kind=network.kind, about=about, **options)
 
 
 def _parts(actor: TensorDictModuleBase) -> list[TensorDictModuleBase]:
