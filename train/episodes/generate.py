@@ -78,7 +78,9 @@ def play_games(config: Config, progress: bool = False) -> Episodes:
     make_agents.cache_clear()  # their files may be others than the last time
     make_agents(game, config.agents)  # refuses unknown ones before anything is played
     firsts = range(0, config.games, TOGETHER)
-    tasks = (partial(_play, config, game, first) for first in firsts)
+    tasks = (
+        partial(_play, config, game, first, min(TOGETHER, config.games - first)) for first in firsts
+    )
     found = []
     with (
         games_bar(config.games, progress) as show,
@@ -100,9 +102,9 @@ def make_agents(game: Game, specs: tuple[str, ...]) -> tuple[Agent, ...]:
     return agents if len(agents) > 1 else agents * game.num_players
 
 
-def _play(config: Config, game: Game, first: int) -> Episodes:
-    """Play the games that begin with number `first`."""
-    count, seats = min(TOGETHER, config.games - first), game.num_players
+def _play(config: Config, game: Game, first: int, count: int) -> Episodes:
+    """Play `count` games that begin with number `first`."""
+    seats = game.num_players
     agents = make_agents(game, config.agents)
     match = play_match(
         game, agents, count, first=first, seed=config.seed, batch=count, record=count
