@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.draws import by_weight
 from ludoteca.agents.guided.improvement import improved
 from ludoteca.agents.guided.joint_search import JointFound, JointSearch, Judge
 from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.envs.batch import root
+from ludoteca.agents.sampling import by_weight
+from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.rng import uniform

@@ -15,7 +15,7 @@ Policy = Callable[..., int]
 
 
 class Agent(ABC):
-    """Chooses actions in positions of one game; see `ludoteca.envs.opponents.Opponent`.
+    """Chooses actions in positions of one game; see `ludoteca.envs.engine.opponents.Opponent`.
 
     Attributes:
         game: the game it was made for.

@@ -6,19 +6,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.draws import by_weight
-from ludoteca.agents.endgame import make_endgame, solve_endgame
+from ludoteca.agents.games.endgame import make_endgame, solve_endgame
 from ludoteca.agents.guided.agent import GuidedAgent
 from ludoteca.agents.guided.search import Found
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.mcts.report import SearchReport, make_exact_report
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.sampling import by_weight
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.rng import uniform
 
 try:
-    from ludoteca.agents.networks.memory import Memory
+    from ludoteca.agents.networks.evaluation_cache import Memory
     from ludoteca.agents.networks.pv_network import (
         PVConfig,
         PVNetwork,
@@ -73,7 +73,7 @@ class AlphaZeroAgent(GuidedAgent):
                 simulations under way count as lost to others; worth it where few positions are
                 searched, as in a single game.
             endgame: number of empty squares up to which positions are solved exactly, however long
-                that takes, instead of searched; 0: never. See `ludoteca.agents.endgame`.
+                that takes, instead of searched; 0: never. See `ludoteca.agents.games.endgame`.
             device: where the network runs, such as `cpu` or `cuda`.
             precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
 

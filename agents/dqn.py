@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.draws import nth_legal
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.envs.batch import root
+from ludoteca.agents.sampling import nth_legal
+from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import real
 from ludoteca.envs.rng import uniform

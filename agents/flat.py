@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import CompiledAgent
 from ludoteca.agents.playouts import choose_playout, playout_policy
-from ludoteca.envs.batch import root
+from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.params import integer

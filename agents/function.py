@@ -9,10 +9,10 @@ from numpy.typing import DTypeLike, NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.choices import check_choices
 from ludoteca.agents.predictor import Observer
-from ludoteca.envs.arguments import check_dtype, check_flag
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 from ludoteca.envs.targets import load_target
+from ludoteca.envs.validation import check_dtype, check_flag
 
 BatchPolicy = Callable[[NDArray[Any], NDArray[np.int8]], Any]
 

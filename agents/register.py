@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, overload
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.maker import check_maker
 from ludoteca.agents.registry import AGENTS, ALIASES, EXTENSIONS, add_agent, agent_source
+from ludoteca.agents.validation import check_maker
+from ludoteca.envs.api.registration import register_faces
 from ludoteca.envs.extensions import Extension, find_extensions, target_of, without_factory
 from ludoteca.envs.names import plain_name
-from ludoteca.envs.registration import register_faces
 from ludoteca.envs.registry import ALIASES as GAME_ALIASES
 from ludoteca.envs.registry import EXTENSIONS as GAME_EXTENSIONS
 from ludoteca.envs.registry import GAMES, add_game, game_name

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.maker import check_maker
+from ludoteca.agents.validation import check_maker
 from ludoteca.envs.extensions import Extension
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean, plain_name
@@ -23,25 +23,25 @@ from ludoteca.envs.targets import NoSuchModuleError, load_target, split_target
 AGENTS = {
     "random": "ludoteca.agents.baselines:RandomAgent",
     "greedy": "ludoteca.agents.baselines:greedy",
-    "sb3": "ludoteca.agents.sb3:SB3Agent",
-    "rllib": "ludoteca.agents.rllib:RLlibAgent",
+    "sb3": "ludoteca.agents.external.sb3:SB3Agent",
+    "rllib": "ludoteca.agents.external.rllib:RLlibAgent",
     "random_valid": "ludoteca.agents.playouts:random_valid",
     "random_safe": "ludoteca.agents.playouts:random_safe",
-    "deterministic": "ludoteca.agents.deterministic:deterministic",
+    "deterministic": "ludoteca.agents.games.hungry_geese.deterministic:deterministic",
     "flat": "ludoteca.agents.flat:FlatAgent",
     "mcts": "ludoteca.agents.mcts.maker:mcts",
-    "openspiel": "ludoteca.agents.openspiel:OpenSpielAgent",
-    "heuristic": "ludoteca.agents.resistance:HeuristicAgent",
-    "mixed": "ludoteca.agents.resistance:MixedAgent",
+    "openspiel": "ludoteca.agents.external.openspiel:OpenSpielAgent",
+    "heuristic": "ludoteca.agents.games.hex.resistance:HeuristicAgent",
+    "mixed": "ludoteca.agents.games.hex.resistance:MixedAgent",
     "dqn": "ludoteca.agents.dqn:DQNAgent",
     "az": "ludoteca.agents.alphazero:AlphaZeroAgent",
     "ac": "ludoteca.agents.actor_critic:ActorCriticAgent",
     "cnn": "ludoteca.agents.actor_critic:NetworkAgent",
     "uctnet": "ludoteca.agents.uctnet:UCTNetAgent",
-    "torch": "ludoteca.agents.torch_agent:TorchAgent",
-    "kaggle": "ludoteca.agents.kaggle.agent:KaggleAgent",
+    "torch": "ludoteca.agents.external.torch_agent:TorchAgent",
+    "kaggle": "ludoteca.agents.external.kaggle.agent:KaggleAgent",
     "function": "ludoteca.agents.function:FunctionAgent",
-    "onnx": "ludoteca.agents.onnx:ONNXAgent",
+    "onnx": "ludoteca.agents.external.onnx:ONNXAgent",
 }
 # Other names of agents, as spec strings; case, hyphens and underscores do not matter.
 ALIASES = {

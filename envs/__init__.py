@@ -4,9 +4,9 @@
 offer `env()`, `raw_env()` and `parallel_env()`.
 """
 
+from ludoteca.envs.api.registration import register_all
 from ludoteca.envs.game import Game
 from ludoteca.envs.register import register_game
-from ludoteca.envs.registration import register_all
 from ludoteca.envs.registry import GAMES, make_game
 
 __all__ = ["GAMES", "Game", "make_game", "register_all", "register_game"]

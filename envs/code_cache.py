@@ -25,7 +25,7 @@ from numba.core.caching import (
 )
 from numba.core.serialize import dumps
 
-from ludoteca.envs.files import write_whole
+from ludoteca.files import write_whole
 
 DIGEST = 32  # bytes of SHA-256
 ADVICE = "set NUMBA_CACHE_DIR to a folder that can be written to"

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.batch import make_turn, seat_count
 from ludoteca.envs.contract_positions import ContractError, check_position, require
+from ludoteca.envs.engine.playouts import make_turn, seat_count
+from ludoteca.envs.engine.trajectory import RANDOM, Trace, record
 from ludoteca.envs.game import Game
 from ludoteca.envs.symmetry_group import compose, identity, key
-from ludoteca.envs.trace import RANDOM, Trace, record
 
 
 def play_game(game: Game, prefix: Sequence[int], seed: int) -> Iterator[tuple[Any, int]]:

@@ -67,10 +67,10 @@ def _check_parameters(parameters: Any, what: str) -> None:
 
 def reserved_names() -> set[str]:
     """Return the names of the options of environments, which no game's parameter can have."""
-    from ludoteca.envs.aec import GameAECEnv
-    from ludoteca.envs.parallel import GameParallelEnv
-    from ludoteca.envs.single import GameEnv
-    from ludoteca.envs.vector import GameVectorEnv
+    from ludoteca.envs.api.aec import GameAECEnv
+    from ludoteca.envs.api.parallel import GameParallelEnv
+    from ludoteca.envs.api.single import GameEnv
+    from ludoteca.envs.api.vector import GameVectorEnv
 
     faces: tuple[Any, ...] = (GameAECEnv, GameParallelEnv, GameEnv, GameVectorEnv)
     names = {name for face in faces for name in inspect.signature(face).parameters}

@@ -12,8 +12,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ludoteca.envs.arguments import check_options, check_seed
 from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.validation import check_options, check_seed
 
 LAYOUT = (  # the cells' numbers:
     "...+",  # 0  1  2  3

@@ -13,9 +13,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.arguments import check_dtype, check_flag
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
+from ludoteca.envs.validation import check_dtype, check_flag
 
 KINDS = ("planes", "flat", "dict", "flat_dict")
 KEYS = ("observation", "action_mask")

@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
+from ludoteca.envs.api.registration import register_faces
 from ludoteca.envs.extensions import Extension, find_extensions, target_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.game_factory import check_game_factory
 from ludoteca.envs.names import plain_name
-from ludoteca.envs.registration import register_faces
 from ludoteca.envs.registry import (
     ALIASES,
     EXTENSIONS,

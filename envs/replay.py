@@ -8,11 +8,11 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from ludoteca.envs.files import parse_json, read_text, write_whole
+from ludoteca.envs.engine.game_batch import Lanes
 from ludoteca.envs.game import FORFEIT, Game
-from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.targets import names_from
+from ludoteca.files import parse_json, read_text, write_whole
 
 FORMAT = "ludoteca-replay"
 T = TypeVar("T")

@@ -17,14 +17,14 @@ from tyro.conf import Positional
 
 from ludoteca.agents.networks.cards import card_path, load_card
 from ludoteca.agents.networks.weights import find_weights, load_weights
-from ludoteca.envs.files import write_whole
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_name
 from ludoteca.envs.targets import names_from
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
-from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.rated import rate_seats
+from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.files import write_whole
 
 
 def new(agent: Positional[str], trained_by: str, trained_against: tuple[str, ...] = ()) -> None:

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.arguments import check_seed
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.book import Book
+from ludoteca.envs.validation import check_seed
 from ludoteca.evaluate.forfeits import Forfeit
-from ludoteca.evaluate.hall import Hall, compile_match, play_all
-from ludoteca.evaluate.tally import Tally, tally_agent, tally_seat
+from ludoteca.evaluate.match_record import Tally, tally_agent, tally_seat
+from ludoteca.evaluate.match_runner import Hall, compile_match, play_all
+from ludoteca.evaluate.match_schedule import Book
 
 BATCH = 1024
 

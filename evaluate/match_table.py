@@ -7,10 +7,10 @@ from typing import Any
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import default_game, make_game
 from ludoteca.evaluate.forfeits import forfeit_counts, forfeit_text, forfeits_json
-from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.match import MatchResult
-from ludoteca.evaluate.tally import Tally
+from ludoteca.evaluate.match_record import Tally
+from ludoteca.evaluate.statistics.intervals import wilson
 
 WIDTH = 80  # columns of a terminal
 

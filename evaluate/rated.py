@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.book import seating
-from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.match import MatchResult
+from ludoteca.evaluate.match_schedule import seating
+from ludoteca.evaluate.statistics.intervals import wilson
 
 
 def rate_seats(match: MatchResult, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.envs.files import write_whole
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import (
@@ -24,6 +23,7 @@ from ludoteca.envs.render import (
 from ludoteca.envs.render.shapes import Scene
 from ludoteca.envs.render.status import outcome
 from ludoteca.envs.replay import Replay
+from ludoteca.files import write_whole
 
 FORMATS = (".gif", ".png", ".svg")
 SLOWEST, FASTEST, GAME = 0.6, 0.15, 30.0  # seconds for a position, and about for a whole game

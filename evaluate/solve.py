@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.batch import root
+from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory, kernel
 

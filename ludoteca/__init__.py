@@ -11,7 +11,7 @@ from importlib.metadata import version
 from ludoteca.agents import make_agent, register_agent
 from ludoteca.agents.register import register_entry_points as _register_agents
 from ludoteca.envs import make_game, register_all, register_game
-from ludoteca.envs.opponents import use_maker
+from ludoteca.envs.engine.opponents import use_maker
 from ludoteca.envs.register import register_entry_points as _register_games
 
 __all__ = ["__version__", "make_agent", "make_game", "register_agent", "register_game"]

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from ludoteca import __version__
-from ludoteca.evaluate.cli import Command, run_commands
+from ludoteca.evaluate.cli.commands import Command, run_commands
 
 DESCRIPTION = """Board and grid games for reinforcement learning.
 
@@ -24,21 +24,21 @@ LUDOTECA_DEBUG=1 shows errors with tracebacks.
 # One line per command.
 COMMANDS = {
     "list": Command(
-        "ludoteca.evaluate.list_command:list_command",
+        "ludoteca.evaluate.cli.list:list_command",
         "Show all games and agents, or everything about one of them.",
     ),
     "play": Command(
-        "ludoteca.evaluate.play.command:play_command",
+        "ludoteca.evaluate.cli.play:play_command",
         "Play against an agent, in a window or in the terminal.",
         of_game=True,
     ),
     "match": Command(
-        "ludoteca.evaluate.match_command:match_command",
+        "ludoteca.evaluate.cli.match:match_command",
         "Let agents play many games, and count wins, draws and losses.",
         of_game=True,
     ),
     "tournament": Command(
-        "ludoteca.evaluate.tournament.command:tournament",
+        "ludoteca.evaluate.cli.tournament:tournament",
         "Let agents play a round robin in several games, with ratings and tests.",
         resumes=True,
     ),
@@ -48,42 +48,42 @@ COMMANDS = {
         of_game=True,
     ),
     "rating": Command(
-        "ludoteca.evaluate.rating_command:rating",
+        "ludoteca.evaluate.cli.rating:rating",
         "Rate the checkpoints of a training run, beside other agents (Elo).",
     ),
     "solve": Command(
-        "ludoteca.evaluate.solve_command:solve_command",
+        "ludoteca.evaluate.cli.solve:solve_command",
         "Find perfect play of a small game, and the value of each move.",
         of_game=True,
     ),
     "perfect": Command(
-        "ludoteca.evaluate.perfect.command:perfect",
+        "ludoteca.evaluate.cli.exploit:perfect",
         "Measure how near an agent is to perfect play.",
     ),
     "reproduce": Command(
-        "ludoteca.evaluate.reproduce.__main__:EXPERIMENTS",
+        "ludoteca.evaluate.studies.__main__:EXPERIMENTS",
         "Run a study of docs/results again, by name.",
         group="experiment",
     ),
     "render": Command(
-        "ludoteca.evaluate.show_commands:render_command",
+        "ludoteca.evaluate.cli.show:render_command",
         "Draw a game as a picture or an animation.",
         of_game=True,
     ),
     "replay": Command(
-        "ludoteca.evaluate.show_commands:replay",
+        "ludoteca.evaluate.cli.show:replay",
         "Check, print, draw or watch a saved game.",
     ),
     "bench": Command(
-        "ludoteca.evaluate.bench.command:bench",
+        "ludoteca.evaluate.cli.bench:bench",
         "Measure the speed of environments and searches.",
     ),
     "export": Command(
-        "ludoteca.evaluate.export_command:export",
+        "ludoteca.evaluate.cli.export:export",
         "Write an agent as a file for a Kaggle competition, or as an ONNX file.",
     ),
     "new-package": Command(
-        "ludoteca.evaluate.new_package.command:new_package",
+        "ludoteca.evaluate.cli.new_package:new_package",
         "Write a package of your own with a game, an agent and tests.",
     ),
 }

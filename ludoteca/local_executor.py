@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from ludoteca.envs.children import end_with_parent, started_by_main_thread
+from ludoteca.child_processes import end_with_parent, started_by_main_thread
 from ludoteca.executor import Executor, NextTask, Stream, Task, _Wait
 from ludoteca.shared import Kept, Shared
 from ludoteca.worker import Status, read_answer, run_task

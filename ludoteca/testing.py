@@ -21,7 +21,9 @@ import numpy as np
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.aec import aec_env
+from ludoteca.envs.api.aec import aec_env
+from ludoteca.envs.api.single import GameEnv
+from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.contract import (
     check_compiled,
     check_copy,
@@ -39,8 +41,6 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.envs.single import GameEnv
-from ludoteca.envs.vector import GameVectorEnv
 from ludoteca.evaluate.match import MatchResult, play_match
 
 __all__ = ["ContractError", "check_agent", "check_faces", "check_game", "check_kernels"]
@@ -144,7 +144,7 @@ def check_faces(game: Game | str | Callable[[], Game], *, seed: int = 0) -> None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # on import
         suites: Any = importlib.import_module("pettingzoo.test")
-    from ludoteca.envs.parallel import parallel_env
+    from ludoteca.envs.api.parallel import parallel_env
 
     with warnings.catch_warnings(), redirect_stdout(StringIO()):
         for message in EXPECTED_WARNINGS:

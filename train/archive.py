@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.files import (
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.targets import names_from
+from ludoteca.files import (
     BROKEN_ARCHIVE,
     check_archive,
     opening,
@@ -18,9 +21,6 @@ from ludoteca.envs.files import (
     reading_archive,
     writing,
 )
-from ludoteca.envs.game import Game
-from ludoteca.envs.registry import make_game
-from ludoteca.envs.targets import names_from
 
 HEADER = "ludoteca"  # name of the array that holds the header, as JSON
 DAMAGE = BROKEN_ARCHIVE

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.envs.batch import make_scores
-from ludoteca.envs.lane import EVERY_SEAT, scratch_dtype
-from ludoteca.envs.lanes import Lanes
-from ludoteca.envs.stepper import make_stepper
+from ludoteca.envs.engine.env_info import EVERY_SEAT, scratch_dtype
+from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.playouts import make_scores
+from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.replay import Packing
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import tyro
 from rich.console import Console
 
+from ludoteca.progress import shown
 from ludoteca.train import STARTED
 from ludoteca.train.distributed import PeerLostError, joined, ranks
 from ludoteca.train.epoch_report import Findings, findings_table, finish_epochs
@@ -19,7 +20,6 @@ from ludoteca.train.interruption import Interrupted, stopping_on_signals
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.monitor import Stopped
 from ludoteca.train.next_command import next_command
-from ludoteca.train.progress import shown
 from ludoteca.train.report import Subject, finish, results_table
 from ludoteca.train.settings import EpochConfig, RoundConfig
 from ludoteca.train.status import epoch_status, round_status

@@ -6,10 +6,10 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ludoteca.envs.files import write_whole
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import table
-from ludoteca.evaluate.terminal_table import TerminalTable
+from ludoteca.files import write_whole
+from ludoteca.terminal_table import TerminalTable
 from ludoteca.train.epochs import EpochTraining
 from ludoteca.train.report import circumstances, how_it_was_done, points, write_card, write_results
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch.utils.tensorboard import SummaryWriter
 
-from ludoteca.envs.files import write_whole
+from ludoteca.files import write_whole
 from ludoteca.train.distributed import ranks
 
 Row = dict[str, float | int | None]

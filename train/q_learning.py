@@ -20,13 +20,13 @@ import tyro
 from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 
-from ludoteca.envs.files import write_whole
 from ludoteca.envs.grid_world import GridWorld
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.spec import parse_spec
+from ludoteca.files import write_whole
+from ludoteca.progress import Status, shown
 from ludoteca.train.interruption import Interrupted, stopping_on_signals
 from ludoteca.train.monitor import Monitor, Stopped
-from ludoteca.train.progress import Status, shown
 from ludoteca.train.q_learning_report import describe, draw
 from ludoteca.train.value_iteration import optimal_q
 

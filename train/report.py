@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ludoteca.agents.networks.weights import load_weights, save_weights
-from ludoteca.envs.files import write_whole
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import png, scene, svg_animation
@@ -21,7 +20,8 @@ from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import percent, table
 from ludoteca.evaluate.show import pace, replay_scenes
-from ludoteca.evaluate.terminal_table import TerminalTable
+from ludoteca.files import write_whole
+from ludoteca.terminal_table import TerminalTable
 from ludoteca.train.evaluation import evaluate_in_time, seat_names
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.metrics import Row

@@ -23,9 +23,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from zlib import crc32
 
+from ludoteca.agents.external.rllib import RLlibAgent
+from ludoteca.agents.external.rllib_module import has_logits
 from ludoteca.agents.pool import OpponentPool, PoolAgent
-from ludoteca.agents.rllib import RLlibAgent
-from ludoteca.agents.rllib_module import has_logits
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.files import write_whole, writing
-from ludoteca.envs.lock import lock_folder
+from ludoteca.files import write_whole, writing
+from ludoteca.lock import lock_folder
 from ludoteca.train.archive import DAMAGE
 from ludoteca.train.distributed import check_joined, ranks
 

@@ -11,17 +11,17 @@ import numpy as np
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.pool import Member, OpponentPool, PoolAgent
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.files import read_json, write_whole, writing
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
+from ludoteca.files import read_json, write_whole, writing
 
 try:
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.policies import BasePolicy
     from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 
-    from ludoteca.agents.sb3 import SB3Agent, find_scores
-    from ludoteca.agents.sb3_file import read_weights
+    from ludoteca.agents.external.sb3 import SB3Agent, find_scores
+    from ludoteca.agents.external.sb3_file import read_weights
     from ludoteca.envs.adapters.sb3 import SB3VecEnv
 except ImportError as error:
     raise ImportError(

@@ -1,9 +1,9 @@
 """What the progress display shows of a training."""
 
+from ludoteca.progress import Status
 from ludoteca.train.epochs import EpochTraining
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.monitor import Monitor
-from ludoteca.train.progress import Status
 
 
 def round_status(training: RoundTraining) -> Status:

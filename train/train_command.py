@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from tyro.conf import Positional, arg
 
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.options import Seconds
+from ludoteca.evaluate.cli.options import Seconds
 
 Preset = Literal["one-minute", "two-minutes", "ten-minutes", "half-hour", "hour", "night"]
 Name = Literal["auto", "dqn", "alphazero", "actor-critic"]

@@ -11,8 +11,8 @@ from ludoteca.agents.guided.report import make_guided_report
 from ludoteca.agents.guided.search import Found, GuidedSearch, Sight
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.mcts.report import SearchReport
-from ludoteca.envs.batch import root
 from ludoteca.envs.clock import clock
+from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.params import integer
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.batch import words_of
+from ludoteca.envs.engine.playouts import words_of
 from ludoteca.envs.game import Game
 
 ROOT, NO_NODE, ILLEGAL = 0, -1, -1.0

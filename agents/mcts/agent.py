@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent, compile_act
-from ludoteca.agents.endgame import make_endgame, solve_endgame
+from ludoteca.agents.games.endgame import make_endgame, solve_endgame
 from ludoteca.agents.mcts.act import FINALS, MAX, MAX_ROBUST, ROBUST, make_act, make_best_child
 from ludoteca.agents.mcts.clock import search_for
 from ludoteca.agents.mcts.features import SETTINGS, Features
@@ -20,8 +20,8 @@ from ludoteca.agents.mcts.search import make_search
 from ludoteca.agents.mcts.simulation import make_simulation
 from ludoteca.agents.mcts.tree import ROOT, UNKNOWN
 from ludoteca.agents.playouts import choose_playout
-from ludoteca.envs.batch import root
 from ludoteca.envs.clock import clock
+from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
@@ -94,7 +94,7 @@ class MCTSAgent(Agent):
                 is the default, see `ludoteca.agents.evaluations`.
             reuse: whether the subtree of the moves played is kept for the next search.
             endgame: number of empty squares up to which positions are solved exactly, however long
-                that takes, instead of searched; 0: never. See `ludoteca.agents.endgame`.
+                that takes, instead of searched; 0: never. See `ludoteca.agents.games.endgame`.
             threads: threads that search a position; results then vary from run to run.
             parallel: what they share: one `"tree"`, or only the results at the `"root"`.
             max_nodes: a tree grows no larger.

@@ -7,9 +7,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.agents.mcts.features import Features, work_dtype
 from ludoteca.agents.mcts.tree import ENTRY, NODE, SHARED, STATES
-from ludoteca.envs.batch import words_of
+from ludoteca.envs.engine.env_info import CACHE_LINE
+from ludoteca.envs.engine.playouts import words_of
 from ludoteca.envs.game import Game
-from ludoteca.envs.lane import CACHE_LINE
 
 
 class Trees(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.endgame import EndgameSolution
+from ludoteca.agents.games.endgame import EndgameSolution
 from ludoteca.agents.mcts.tree import DRAW, LOSS, ROOT, UNEXPANDED, WIN
 from ludoteca.envs.game import Game
 

@@ -28,7 +28,7 @@ class ACConfig:
     means over the board, and dense layers."""
     view: View = "rich"
     """`plain`: what the game shows. `rich`: Hungry Geese from the own head, with what the usual
-    planes leave out; see `ludoteca.agents.networks.goose_view`."""
+    planes leave out; see `ludoteca.agents.games.hungry_geese.features`."""
     filters: int = 32
     """Of every convolution."""
     blocks: int = 4

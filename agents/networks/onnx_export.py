@@ -14,17 +14,17 @@ from ludoteca.agents.dqn import DQNAgent, load_q_network
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.weights import find_weights, read_header
 from ludoteca.agents.registry import agent_params, split_agent
-from ludoteca.envs.files import write_whole
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_params
 from ludoteca.envs.targets import names_from
+from ludoteca.files import write_whole
 
 LOADERS: dict[str, tuple[type, Any]] = {
     "dqn": (DQNAgent, load_q_network),
     "az": (AlphaZeroAgent, load_pv_network),
 }
-KEY, FORMAT = "ludoteca", "ludoteca-onnx"  # as in `ludoteca.agents.onnx`
+KEY, FORMAT = "ludoteca", "ludoteca-onnx"  # as in `ludoteca.agents.external.onnx`
 
 
 class Scaled(nn.Module):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.memory import Memory
+from ludoteca.agents.networks.evaluation_cache import Memory
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.tower import Tower, value_head
 from ludoteca.envs.game import Game

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.networks import goose_view
+from ludoteca.agents.games.hungry_geese import features as goose_view
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory
@@ -24,7 +24,8 @@ class Rich(NamedTuple):
         full: the largest value.
         room: how many numbers per cell its kernels need to work in, by the number of players.
         study: the kernel that writes there what all seats of a position look at.
-        observe: the kernel that writes the planes, see `ludoteca.agents.networks.goose_view`.
+        observe: the kernel that writes the planes, see
+            `ludoteca.agents.games.hungry_geese.features`.
         safe_actions: the kernel that tells which actions do not lose for certain.
     """
 

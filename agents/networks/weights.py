@@ -15,10 +15,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from ludoteca.envs.files import opening, parse_json, read_bytes, write_whole
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.targets import names_from
+from ludoteca.files import opening, parse_json, read_bytes, write_whole
 
 Network = TypeVar("Network", bound=nn.Module)
 SUFFIX = ".safetensors"

@@ -7,7 +7,7 @@ import torch
 from open_spiel.python.pytorch.ppo import PPO, PPOAgent
 
 from ludoteca import make_game
-from ludoteca.agents.openspiel_player import as_agent
+from ludoteca.agents.external.openspiel_player import as_agent
 from ludoteca.envs.adapters.openspiel_vector import VectorEnvironment
 from ludoteca.evaluate.match import play_match
 

@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 from sb3_contrib import MaskablePPO
 
-from ludoteca.agents.sb3 import SB3Agent
+from ludoteca.agents.external.sb3 import SB3Agent
 from ludoteca.envs import connect4_v0
 from ludoteca.evaluate.match import play_match
 

@@ -7,7 +7,7 @@ import ray
 import torch
 from ray.rllib.algorithms.ppo import PPOConfig
 
-from ludoteca.agents.rllib import export_module
+from ludoteca.agents.external.rllib import export_module
 from ludoteca.envs.adapters.rllib import masked_module, register
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match

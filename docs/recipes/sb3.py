@@ -5,7 +5,7 @@ import time
 import torch
 from sb3_contrib import MaskablePPO
 
-from ludoteca.agents.sb3 import SB3Agent
+from ludoteca.agents.external.sb3 import SB3Agent
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.sb3 import SelfPlayCallback

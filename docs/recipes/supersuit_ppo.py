@@ -9,7 +9,7 @@ import torch
 from stable_baselines3 import PPO
 
 import ludoteca  # noqa: F401  # registers the games
-from ludoteca.agents.sb3 import SB3Agent
+from ludoteca.agents.external.sb3 import SB3Agent
 from ludoteca.envs import connect4_v0, hungry_geese_v0
 from ludoteca.evaluate.match import play_match
 

@@ -9,7 +9,7 @@ from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOpe
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
-from ludoteca.agents.torchrl import save_actor
+from ludoteca.agents.external.torchrl import save_actor
 from ludoteca.envs.adapters.torchrl import TorchRLEnv
 from ludoteca.evaluate.match import play_match
 

@@ -5,5 +5,5 @@ it (`from ludoteca.envs.adapters.sb3 import SB3VecEnv`); another module of this 
 if it is for the same library. So nothing depends on a library that is not installed; without its
 library, the import fails with one line that names the extra to install. An adapter imports its
 library and `ludoteca.envs`, and nothing else of this package: agents are opponents
-(`ludoteca.envs.opponents`), and `ludoteca.agents` has the agents for trained models.
+(`ludoteca.envs.engine.opponents`), and `ludoteca.agents` has the agents for trained models.
 """

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.adapters.openspiel_positions import has_chance, rules_of
-from ludoteca.envs.batch import root
+from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import GAMES, game_source, make_game
-from ludoteca.envs.storage import state_from_json
+from ludoteca.envs.serialization import state_from_json
 
 try:
     import pyspiel
@@ -82,8 +82,9 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
         """Return the state at the start, or at a position.
 
         Args:
-            state: None, or a position: a record, its JSON as `ludoteca.envs.storage.state_to_json`
-                writes it, or that as a dictionary (as `State.to_dict` returns it).
+            state: None, or a position: a record, its JSON as
+                `ludoteca.envs.serialization.state_to_json` writes it, or that as a dictionary
+                (as `State.to_dict` returns it).
 
         Raises:
             ValueError: if it is not a position of this game.

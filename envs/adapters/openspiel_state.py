@@ -10,7 +10,7 @@ import pyspiel
 
 from ludoteca.envs.adapters.openspiel_positions import CHANCE, SIMULTANEOUS, TERMINAL, Position
 from ludoteca.envs.render.text import board_text
-from ludoteca.envs.storage import state_to_json
+from ludoteca.envs.serialization import state_to_json
 
 
 class LudotecaState(pyspiel.State):  # type: ignore[misc]

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from open_spiel.python.rl_environment import StepType, TimeStep
 
+from ludoteca.envs.api.vector import GameVectorEnv
+from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.game import Game
-from ludoteca.envs.opponents import OpponentSpec
-from ludoteca.envs.vector import GameVectorEnv
 
 ONE_PLAYER = 1
 

@@ -19,15 +19,15 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.arguments import check_actions_of, check_options, check_seed
+from ludoteca.envs.api.rendering import Picture
+from ludoteca.envs.api.single import GameEnv, as_action
+from ludoteca.envs.api.vector import GameVectorEnv, as_game, check_ready
+from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.game import Game
-from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.observation import ObservationFormat
-from ludoteca.envs.opponents import OpponentSpec
-from ludoteca.envs.picture import Picture
 from ludoteca.envs.registry import GAMES
-from ludoteca.envs.single import GameEnv, as_action
-from ludoteca.envs.vector import GameVectorEnv, as_game, check_ready
+from ludoteca.envs.validation import check_actions_of, check_options, check_seed
 
 try:
     from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
@@ -245,8 +245,8 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
 
         Args:
             game: a game or its name.
-            illegal_action: see `ludoteca.envs.vector.GameVectorEnv`. RLlib's check of environments
-                samples actions without a mask: `"raise"` needs
+            illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`. RLlib's check of
+                environments samples actions without a mask: `"raise"` needs
                 `environment(disable_env_checking=True)`.
             observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
             dtype: type of the planes.

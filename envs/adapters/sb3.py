@@ -18,14 +18,14 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.arguments import check_options, check_render_mode, check_seed
+from ludoteca.envs.api.vector import as_game
+from ludoteca.envs.engine.env_info import SAME_STEP
+from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.game import Game
-from ludoteca.envs.lane import SAME_STEP
-from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.observation import KEYS, ObservationFormat
-from ludoteca.envs.opponents import OpponentSpec
 from ludoteca.envs.params import integer
-from ludoteca.envs.vector import as_game
+from ludoteca.envs.validation import check_options, check_render_mode, check_seed
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -78,7 +78,7 @@ class SB3VecEnv(VecEnv):
             num_envs: B, the number of games.
             opponent: a spec string or agent for all other seats, or one for each of them.
             agent_seat: the agent's seat, or `"random"`: drawn for each game.
-            illegal_action: see `ludoteca.envs.vector.GameVectorEnv`. Algorithms without masks,
+            illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`. Algorithms without masks,
                 such as `PPO`, learn to play legal actions from `"lose"` or `"penalize"`.
             num_threads: threads that share the work; worth it from some 1000 games on.
             observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`. Dictionaries are for

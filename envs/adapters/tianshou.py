@@ -20,15 +20,15 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.arguments import check_render_mode, check_seed
+from ludoteca.envs.api.vector import as_game
+from ludoteca.envs.engine.env_info import DISABLED
+from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.opponents import OpponentSpec
+from ludoteca.envs.engine.subset import step_subset
 from ludoteca.envs.game import Game
-from ludoteca.envs.lane import DISABLED
-from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.observation import ObservationFormat
-from ludoteca.envs.opponents import OpponentSpec
 from ludoteca.envs.params import choice, integer
-from ludoteca.envs.subset import step_subset
-from ludoteca.envs.vector import as_game
+from ludoteca.envs.validation import check_render_mode, check_seed
 
 try:
     from tianshou.data import Batch
@@ -74,7 +74,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
             num_envs: B, the number of games.
             opponent: a spec string or agent for all other seats, or one for each of them.
             agent_seat: the agent's seat, or `"random"`: drawn for each game.
-            illegal_action: see `ludoteca.envs.vector.GameVectorEnv`.
+            illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
             num_threads: threads that share the work; worth it from some 1000 games on.
             observation: `"planes"`, or `"flat"`: all numbers in one axis.
             dtype: type of the observations.

@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.arguments import check_seed
+from ludoteca.envs.api.vector import as_game
+from ludoteca.envs.engine.env_info import DISABLED
+from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.opponents import OpponentSpec
+from ludoteca.envs.engine.subset import step_subset
 from ludoteca.envs.game import Game
-from ludoteca.envs.lane import DISABLED
-from ludoteca.envs.lanes import Lanes
 from ludoteca.envs.observation import ObservationFormat
-from ludoteca.envs.opponents import OpponentSpec
 from ludoteca.envs.params import choice, integer
-from ludoteca.envs.subset import step_subset
-from ludoteca.envs.vector import as_game
+from ludoteca.envs.validation import check_seed
 
 try:
     import torch
@@ -83,7 +83,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             opponent: None for self-play; or a spec string or agent for all other seats, or one for
                 each of them.
             agent_seat: the agent's seat against opponents, or `"random"`: drawn for each game.
-            illegal_action: see `ludoteca.envs.vector.GameVectorEnv`.
+            illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
             num_threads: threads that share the work; worth it from some 1000 games on.
             observation: `"planes"`, or `"flat"`: all numbers in one axis.
             dtype: type of the observations.

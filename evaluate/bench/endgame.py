@@ -8,14 +8,14 @@ from typing import Any
 
 from rich.console import Console
 
-from ludoteca.agents.endgame import make_endgame, solve_endgame
+from ludoteca.agents.games.endgame import make_endgame, solve_endgame
 from ludoteca.envs.clock import clock
-from ludoteca.envs.files import write_whole
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.ffo import ffo_positions
 from ludoteca.evaluate.bench.report import about_this_run, load_average, our_versions
 from ludoteca.evaluate.bench.rounds import choose
-from ludoteca.evaluate.terminal_table import TerminalTable
+from ludoteca.files import write_whole
+from ludoteca.terminal_table import TerminalTable
 
 USUAL = (40, 41, 42, 43, 44)  # 20 to 23 empty squares
 

@@ -15,7 +15,7 @@ from typing import Annotated, NamedTuple
 from tyro.conf import Positional, arg
 
 from ludoteca.envs.names import did_you_mean
-from ludoteca.evaluate.cli import Command, run_command
+from ludoteca.evaluate.cli.commands import Command, run_command
 
 
 class Peer(NamedTuple):

@@ -10,9 +10,9 @@ from gymnasium.vector import AutoresetMode
 
 import ludoteca  # noqa: F401  registers the environments
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.aec import aec_env
+from ludoteca.envs.api.aec import aec_env
+from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.vector import GameVectorEnv
 from ludoteca.evaluate.bench.peers.pettingzoo_aec import timed_replay
 from ludoteca.evaluate.bench.sampler import MaskSampler
 from ludoteca.evaluate.bench.sides import Sample

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ludoteca.evaluate.terminal_table import TerminalTable
+from ludoteca.terminal_table import TerminalTable
 
 OURS = ("ludoteca", "numpy", "numba", "gymnasium", "pettingzoo")
 

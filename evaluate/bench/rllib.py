@@ -16,12 +16,12 @@ import numpy as np
 import tyro
 
 import ludoteca  # noqa: F401  lets opponents be named
-from ludoteca.envs.aec import aec_env
-from ludoteca.envs.files import write_whole
-from ludoteca.envs.parallel import parallel_env
+from ludoteca.envs.api.aec import aec_env
+from ludoteca.envs.api.parallel import parallel_env
+from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.vector import GameVectorEnv
 from ludoteca.evaluate.markdown import table
+from ludoteca.files import write_whole
 
 NUM_ENVS = 64
 SEVERAL_ENVS = 32  # of several agents

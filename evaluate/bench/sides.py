@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
-from ludoteca.envs.children import Child
+from ludoteca.child_processes import Child
 from ludoteca.evaluate.bench.install_peers import interpreter
 
 SERVE = Path(__file__).parent / "peers" / "serve.py"

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from time import perf_counter
 
-from ludoteca.envs.children import run_child
+from ludoteca.child_processes import run_child
 from ludoteca.envs.registry import game_id
 
 # The two usual ways in. `python -c` with an empty sys.path entry removed, so that no folder of the

@@ -15,20 +15,20 @@ from time import process_time
 
 from rich.console import Console
 
-from ludoteca.agents.openspiel import import_pyspiel
+from ludoteca.agents.external.openspiel import import_pyspiel
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.files import write_whole
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.bench.rounds import choose
-from ludoteca.evaluate.hall import compile_match
-from ludoteca.evaluate.intervals import score_interval, wilson
 from ludoteca.evaluate.match import play_match
+from ludoteca.evaluate.match_runner import compile_match
 from ludoteca.evaluate.match_table import rules_name
-from ludoteca.evaluate.terminal_table import TerminalTable
+from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import run_tournament
+from ludoteca.files import write_whole
 from ludoteca.local_executor import cores
+from ludoteca.terminal_table import TerminalTable
 
 GAMES = ("connect4", "hex:board_size=7", "breakthrough", "othello")
 SIMULATIONS = 1000

@@ -7,8 +7,8 @@ from pathlib import Path
 from string import Template
 
 import ludoteca
-from ludoteca.envs.files import write_whole
 from ludoteca.envs.register import id_of
+from ludoteca.files import write_whole
 
 # The files by their templates; names of files are templates, too.
 FILES = {

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.arguments import check_seed
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.render.status import player_name
 from ludoteca.envs.replay import Replay
+from ludoteca.envs.validation import check_seed
 
 HUMAN = "human"
 

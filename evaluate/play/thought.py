@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.mcts.agent import MCTSAgent
 from ludoteca.agents.mcts.report import MEANS, SearchReport
-from ludoteca.envs.batch import root
+from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.evaluate.play.session import Session
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from ludoteca.evaluate.cli import Command, run_command
+from ludoteca.evaluate.cli.commands import Command, run_command
 
 
 def main() -> int:

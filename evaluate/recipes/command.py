@@ -10,11 +10,11 @@ from typing import IO, Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from ludoteca.envs.children import Child
-from ludoteca.envs.files import read_json, write_whole
+from ludoteca.child_processes import Child
 from ludoteca.evaluate.bench.report import about_this_run
 from ludoteca.evaluate.recipes.environments import Recipe, find_recipes, make_environment
 from ludoteca.evaluate.recipes.table import Library, read_libraries, scores, summary, write_table
+from ludoteca.files import read_json, write_whole
 
 ADAPTER_TESTS = Path("tests/adapters")
 RESULTS = Path("docs/results/recipes")  # of a checkout: what the table shows

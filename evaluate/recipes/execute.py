@@ -16,12 +16,12 @@ from time import perf_counter
 from typing import Any
 
 import ludoteca  # noqa: F401  lets opponents be named
-from ludoteca.envs.files import write_whole
+from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.vector import GameVectorEnv
 from ludoteca.evaluate.bench.sampler import MaskSampler
 from ludoteca.evaluate.match import MatchResult
 from ludoteca.evaluate.match_table import match_json
+from ludoteca.files import write_whole
 
 MATCHES = ("against_random", "self_play", "geese")
 LEAST_GAMES = 400

@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ludoteca.envs.files import read_json, write_whole
-from ludoteca.evaluate.intervals import score_interval, wilson
 from ludoteca.evaluate.markdown import number, percent, table
 from ludoteca.evaluate.recipes.environments import RECIPES
+from ludoteca.evaluate.statistics.intervals import score_interval, wilson
+from ludoteca.files import read_json, write_whole
 
 LIBRARIES = RECIPES / "libraries.toml"
 TABLE = RECIPES / "README.md"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.evaluate.intervals import wilson
+from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.tournament.analysis import Analysis
 from ludoteca.evaluate.tournament.results import PairResult, Results

@@ -9,9 +9,9 @@ from itertools import combinations
 from typing import Any
 
 from ludoteca.agents.registry import find_maker, spec_parts
-from ludoteca.envs.arguments import check_seed
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.registry import make_game
+from ludoteca.envs.validation import check_seed
 
 DRAWS = ("half", "loss")
 

@@ -16,10 +16,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.files import parse_json, read_json, write_whole
-from ludoteca.envs.lock import lock_file
 from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.tournament.plan import Match, Tournament
+from ludoteca.files import parse_json, read_json, write_whole
+from ludoteca.lock import lock_file
 
 FORMAT = 1
 TOURNAMENT, GAMES = "tournament.json", "games.jsonl"

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.files import write_whole
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
-from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.markdown import number, table
 from ludoteca.evaluate.match_table import rules_name
+from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.tournament import plots, sections
 from ludoteca.evaluate.tournament.analysis import Analysis, analyze
 from ludoteca.evaluate.tournament.export import pair_json, to_csv, to_json
 from ludoteca.evaluate.tournament.results import Results
+from ludoteca.files import write_whole
 
 REPORT = "report.md"
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from ludoteca.evaluate.markdown import number, p_text
-from ludoteca.evaluate.terminal_table import TerminalTable
 from ludoteca.evaluate.tournament.analysis import analyze
 from ludoteca.evaluate.tournament.results import Results
+from ludoteca.terminal_table import TerminalTable
 
 
 def results_table(results: Results) -> TerminalTable:

@@ -12,8 +12,8 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.clock import clock
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.hall import compile_match
 from ludoteca.evaluate.match import play_match, seat_agents
+from ludoteca.evaluate.match_runner import compile_match
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.evaluate.tournament.record import LETTERS, Played, Record
 from ludoteca.evaluate.tournament.results import Results

@@ -27,8 +27,8 @@ from open_spiel.python.algorithms import (  # noqa: E402
 )
 
 from ludoteca import make_agent, make_game  # noqa: E402
-from ludoteca.agents.openspiel_player import as_agent  # noqa: E402
-from ludoteca.agents.openspiel_policy import as_policy  # noqa: E402
+from ludoteca.agents.external.openspiel_player import as_agent  # noqa: E402
+from ludoteca.agents.external.openspiel_policy import as_policy  # noqa: E402
 from ludoteca.envs.adapters import openspiel as adapter  # noqa: E402
 from ludoteca.envs.adapters.openspiel import (  # noqa: E402
     LudotecaGame,
@@ -38,11 +38,11 @@ from ludoteca.envs.adapters.openspiel import (  # noqa: E402
     register_all,
 )
 from ludoteca.envs.adapters.openspiel_vector import VectorEnvironment  # noqa: E402
+from ludoteca.envs.engine.trajectory import record  # noqa: E402
 from ludoteca.envs.registry import GAMES  # noqa: E402
-from ludoteca.envs.storage import state_to_json  # noqa: E402
-from ludoteca.envs.trace import record  # noqa: E402
+from ludoteca.envs.serialization import state_to_json  # noqa: E402
+from ludoteca.evaluate.exploit import exploitability as find_exploitability  # noqa: E402
 from ludoteca.evaluate.match import play_match  # noqa: E402
-from ludoteca.evaluate.perfect import exploitability as find_exploitability  # noqa: E402
 from ludoteca.evaluate.solve import solve  # noqa: E402
 
 # Of both dynamics, with passes and with chance; small, as each is compiled.

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from pettingzoo.utils import BaseWrapper
 
-from ludoteca.envs.aec import aec_env
-from ludoteca.envs.parallel import parallel_env
+from ludoteca.envs.api.aec import aec_env
+from ludoteca.envs.api.parallel import parallel_env
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries about each other

@@ -41,12 +41,12 @@ with warnings.catch_warnings():
     )
     from ludoteca.train.rllib import LEARNER, Matchups, SelfPlay
 
+from ludoteca.agents.external.rllib import RLlibAgent, export_module, load_checkpoint
 from ludoteca.agents.registry import make_agent
-from ludoteca.agents.rllib import RLlibAgent, export_module, load_checkpoint
 from ludoteca.envs import tictactoe_v0, tron_v0
+from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.observation import ObservationFormat
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.envs.vector import GameVectorEnv
 from ludoteca.evaluate.match import play_match
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Ray's own

@@ -142,7 +142,7 @@ def test_vector_environments_of_agents_restart_and_pay_everybody(num_cpus: int) 
 @pytest.mark.parametrize("game", ["hungry_geese", "connect4"])
 def test_ppo_of_sb3_learns_with_all_agents_of_a_game(game: str) -> None:
     sb3 = pytest.importorskip("stable_baselines3")
-    from ludoteca.agents.sb3 import SB3Agent
+    from ludoteca.agents.external.sb3 import SB3Agent
     from ludoteca.envs.registry import make_game
     from ludoteca.evaluate.match import play_match
 

@@ -24,10 +24,10 @@ from tianshou.utils.net.discrete import DiscreteActor, DiscreteCritic
 from torch import nn
 
 from ludoteca import make_agent
-from ludoteca.agents.tianshou import PolicyNetwork, agent_of_policy, save_tianshou_policy
+from ludoteca.agents.external.tianshou import PolicyNetwork, agent_of_policy, save_tianshou_policy
 from ludoteca.envs import hungry_geese_v0, tictactoe_v0
 from ludoteca.envs.adapters.tianshou import MaskedActor, PlanesNet, TianshouVecEnv
-from ludoteca.envs.vector import GameVectorEnv
+from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.evaluate.match import play_match
 
 pytestmark = pytest.mark.filterwarnings("default")  # the library's own

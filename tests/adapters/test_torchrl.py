@@ -31,10 +31,10 @@ from torchrl.objectives.value import GAE
 
 import ludoteca  # noqa: F401  registers the games
 from ludoteca import make_agent, make_game
-from ludoteca.agents.torchrl import ActorNetwork, agent_of_actor, save_actor
+from ludoteca.agents.external.torchrl import ActorNetwork, agent_of_actor, save_actor
 from ludoteca.envs import tictactoe_v0
 from ludoteca.envs.adapters.torchrl import TorchRLEnv
-from ludoteca.envs.vector import GameVectorEnv
+from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.evaluate.match import play_match
 
 pytestmark = pytest.mark.filterwarnings("default")  # the library's own

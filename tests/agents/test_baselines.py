@@ -9,9 +9,9 @@ import ludoteca  # noqa: F401 (registers the games)
 from ludoteca.agents import AGENTS, make_agent
 from ludoteca.agents.baselines import GREEDY, OnePlyAgent
 from ludoteca.agents.registry import agent_params, find_maker
+from ludoteca.envs.engine.trajectory import record
 from ludoteca.envs.games.hungry_geese import geese
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.envs.trace import record
 from ludoteca.evaluate.match import play_match
 
 DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # north, east, south, west

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.baselines import RandomAgent
-from ludoteca.agents.endgame.limits import Limits
+from ludoteca.agents.games.endgame.limits import Limits
 from ludoteca.agents.mcts.clock import search_for
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs import clock as module

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from ludoteca import make_agent, make_game
-from ludoteca.agents.endgame import (
+from ludoteca.agents.games.endgame import (
     EndgameLimitError,
     EndgameSolution,
     limits,
     make_endgame,
     solve_endgame,
 )
-from ludoteca.agents.endgame.columns import board_bits, winning
+from ludoteca.agents.games.endgame.columns import board_bits, winning
 from ludoteca.envs.game import Game
+from ludoteca.evaluate.exploit import solved_positions as positions
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.perfect import positions
 from ludoteca.evaluate.solve import solve
 
 GAME = make_game("connect4")

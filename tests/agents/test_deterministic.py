@@ -6,7 +6,12 @@ On the boards goose 0 is `0123...` from head to tail, goose 1 `abcd...`, and `*`
 import numpy as np
 import pytest
 
-from ludoteca.agents.deterministic import LONGEST, PATIENCE, corridor_depth, deterministic
+from ludoteca.agents.games.hungry_geese.deterministic import (
+    LONGEST,
+    PATIENCE,
+    corridor_depth,
+    deterministic,
+)
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
 from ludoteca.envs.registry import make_game

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ludoteca.agents.draws import by_weight
+from ludoteca.agents.sampling import by_weight
 
 WEIGHTS = np.array([[0.0, 0.1, 0.6, 0.3], [7.0, 0.0, 14.0, 28.0]])
 

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from ludoteca import make_agent, make_game
-from ludoteca.agents.endgame import (
+from ludoteca.agents.games.endgame import (
     EndgameLimitError,
     EndgameSolution,
     limits,
     make_endgame,
     solve_endgame,
 )
-from ludoteca.agents.endgame import table as endgame_table
-from ludoteca.agents.endgame.boards import make_board, neighbors, placements, stable
-from ludoteca.agents.endgame.last import last_one
-from ludoteca.agents.endgame.solve import SOLVERS
+from ludoteca.agents.games.endgame import transposition_table as endgame_table
+from ludoteca.agents.games.endgame.boards import make_board, neighbors, placements, stable
+from ludoteca.agents.games.endgame.last import last_one
+from ludoteca.agents.games.endgame.solve import SOLVERS
 from ludoteca.agents.mcts import MCTSAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.games import othello

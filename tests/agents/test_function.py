@@ -10,8 +10,8 @@ import pytest
 from ludoteca.agents.function import FunctionAgent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs import targets
+from ludoteca.envs.api.single import GameEnv
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.single import GameEnv
 from ludoteca.evaluate.match import play_match
 
 GAME = make_game("tictactoe")

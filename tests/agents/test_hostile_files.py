@@ -11,14 +11,14 @@ import torch
 from stable_baselines3 import PPO
 
 from ludoteca.agents import alphazero
+from ludoteca.agents.external.sb3 import SB3Agent
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.weights import load_weights, read_header, save_weights
 from ludoteca.agents.registry import make_agent
-from ludoteca.agents.sb3 import SB3Agent
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
-from ludoteca.envs.files import check_archive, opening, parse_json, read_bytes, read_json
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
+from ludoteca.files import check_archive, opening, parse_json, read_bytes, read_json
 
 GAME = make_game("tictactoe")
 GEESE = make_game("hungry_geese")

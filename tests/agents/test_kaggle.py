@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from submissions import BOARDS, ask, positions_of
 
-from ludoteca.agents.kaggle import KaggleAgent
-from ludoteca.agents.kaggle.observation import configuration, observation, position
+from ludoteca.agents.external.kaggle import KaggleAgent
+from ludoteca.agents.external.kaggle.observation import configuration, observation, position
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
@@ -302,7 +302,7 @@ def test_what_is_printed_disturbs_nothing(write):
 def test_what_is_printed_can_be_shown(write):
     path = write("import sys\ndef a(o): print('hello', o.step, file=sys.stderr); print('there')")
     code = (
-        "import numpy as np; from ludoteca.agents.kaggle import KaggleAgent;"
+        "import numpy as np; from ludoteca.agents.external.kaggle import KaggleAgent;"
         "from ludoteca.envs.registry import make_game; game = make_game('hungry_geese');"
         f"agent = KaggleAgent(game, {str(path)!r}, output=True); s = game.empty(1);"
         "s[0] = game.new(); zero = np.zeros(1, int);"

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from submissions import ask
 
-from ludoteca.agents.kaggle import KaggleAgent, archive, worker
-from ludoteca.agents.kaggle.process import (
+from ludoteca.agents.external.kaggle import KaggleAgent, archive, worker
+from ludoteca.agents.external.kaggle.process import (
     CRASH,
     TIMEOUT,
     FailureError,

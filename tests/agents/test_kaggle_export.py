@@ -10,22 +10,22 @@ import pytest
 import torch
 from torch import nn
 
-from ludoteca.agents.kaggle import bundle, layers
-from ludoteca.agents.kaggle.agent import KaggleAgent
-from ludoteca.agents.kaggle.bundle import Bundle, pack, unpack
-from ludoteca.agents.kaggle.export import (
+from ludoteca.agents.external.kaggle import bundle, layers
+from ludoteca.agents.external.kaggle.agent import KaggleAgent
+from ludoteca.agents.external.kaggle.bundle import Bundle, pack, unpack
+from ludoteca.agents.external.kaggle.export import (
     EXPORTERS,
     export_agent,
     network_policy,
     submission_source,
 )
-from ludoteca.agents.kaggle.observation import configuration, observation
-from ludoteca.agents.kaggle.torch_layers import MODULES, layers_of
+from ludoteca.agents.external.kaggle.observation import configuration, observation
+from ludoteca.agents.external.kaggle.torch_layers import MODULES, layers_of
 from ludoteca.agents.playouts import safe_goose
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.cli import main
+from ludoteca.evaluate.cli.commands import main
 from ludoteca.evaluate.match import play_match
 
 NAMES = ("NORTH", "EAST", "SOUTH", "WEST")

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ludoteca.agents.kaggle import KaggleAgent
-from ludoteca.agents.kaggle.export import EXPORTERS, export_agent
-from ludoteca.agents.kaggle.observation import configuration, observation, position
+from ludoteca.agents.external.kaggle import KaggleAgent
+from ludoteca.agents.external.kaggle.export import EXPORTERS, export_agent
+from ludoteca.agents.external.kaggle.observation import configuration, observation, position
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import FOOD, geese, hungry_geese

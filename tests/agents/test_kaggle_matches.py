@@ -7,8 +7,8 @@ from submissions import BOARDS, ask, positions_of
 
 import ludoteca
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.kaggle import FunctionAgent, kaggle_function
-from ludoteca.agents.kaggle.observation import configuration, observation
+from ludoteca.agents.external.kaggle import FunctionAgent, kaggle_function
+from ludoteca.agents.external.kaggle.observation import configuration, observation
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import hungry_geese
@@ -115,7 +115,7 @@ class Recorder(Agent):
 
 def test_an_agent_as_a_function_is_told_of_new_games(monkeypatch):
     monkeypatch.setattr(
-        "ludoteca.agents.kaggle.function.make_agent", lambda spec, game: Recorder(game)
+        "ludoteca.agents.external.kaggle.function.make_agent", lambda spec, game: Recorder(game)
     )
     play = kaggle_function("recorder")
     for _ in range(2):

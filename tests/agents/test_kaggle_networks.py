@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import nn
 
+from ludoteca.agents.external.kaggle.export import export_agent, submission_source
+from ludoteca.agents.external.kaggle.layers import run
+from ludoteca.agents.external.kaggle.networks import network_layers
+from ludoteca.agents.external.kaggle.observation import configuration, observation
+from ludoteca.agents.external.kaggle.tree_search import search
 from ludoteca.agents.guided.joint_search import JointSearch
-from ludoteca.agents.kaggle.export import export_agent, submission_source
-from ludoteca.agents.kaggle.layers import run
-from ludoteca.agents.kaggle.networks import network_layers
-from ludoteca.agents.kaggle.observation import configuration, observation
-from ludoteca.agents.kaggle.tree_search import search
 from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.playouts import safe_goose

@@ -11,7 +11,7 @@ import pytest
 from ends import are_gone, start
 from submissions import ask, positions_of
 
-from ludoteca.agents.kaggle import KaggleAgent
+from ludoteca.agents.external.kaggle import KaggleAgent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import hungry_geese
@@ -163,7 +163,8 @@ def test_children_of_a_submission_end_with_the_one_who_plays(write, tmp_path):
             re.match("(a+)+$", "a" * 60 + "b")
     """)  # fmt: skip
     code = (
-        "import sys; from pathlib import Path; from ludoteca.agents.kaggle.process import Process;"
+        "import sys; from pathlib import Path;"
+        "from ludoteca.agents.external.kaggle.process import Process;"
         f"process = Process(Path({str(path)!r}), sys.executable);"
         "process.ask({'observation': {}, 'configuration': {}}, 600)"
     )

@@ -8,8 +8,8 @@ from safetensors.torch import save_file
 from ludoteca.agents.dqn import DQNAgent
 from ludoteca.agents.networks import fused
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.networks.evaluation_cache import Memory
 from ludoteca.agents.networks.layers import Windows
-from ludoteca.agents.networks.memory import Memory
 from ludoteca.agents.networks.q_network import QConfig, make_q_network, q_config
 from ludoteca.agents.networks.runner import Runner, faster_precision
 from ludoteca.agents.networks.weights import find_weights, load_weights, save_weights

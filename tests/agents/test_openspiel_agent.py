@@ -10,7 +10,7 @@ import pytest
 
 from ludoteca import make_agent, make_game
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.openspiel import COUNTERPARTS, OpenSpielAgent, counterpart
+from ludoteca.agents.external.openspiel import COUNTERPARTS, OpenSpielAgent, counterpart
 from ludoteca.envs.rng import below
 from ludoteca.evaluate.match import play_match
 

@@ -15,7 +15,7 @@ from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, gamma, leading, uni
 from ludoteca.agents.mcts.selection import make_selection
 from ludoteca.agents.mcts.tree import NODE, ROOT, UNEXPANDED
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bandits import play_bandits, random_problems
+from ludoteca.evaluate.studies.bandits import play_bandits, random_problems
 
 DRAWN = [name for name, policy in POLICIES.items() if policy.kind == "weights"]
 INDICES = [name for name in POLICIES if name not in DRAWN and name != "thompson"]

@@ -6,7 +6,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ludoteca.agents import make_agent
-from ludoteca.agents.resistance import HeuristicAgent, MixedAgent, make_act
+from ludoteca.agents.games.hex.resistance import HeuristicAgent, MixedAgent, make_act
 from ludoteca.envs.games.hex import BLACK, WHITE, hex
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match

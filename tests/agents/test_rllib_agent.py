@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from ludoteca.agents.external.rllib import RLlibAgent
 from ludoteca.agents.networks.weights import load_weights, save_weights
 from ludoteca.agents.registry import make_agent
-from ludoteca.agents.rllib import RLlibAgent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 

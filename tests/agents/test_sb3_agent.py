@@ -16,11 +16,11 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
 from ludoteca import make_agent, make_game
-from ludoteca.agents.draws import by_logits
+from ludoteca.agents.external.sb3 import SB3Agent
 from ludoteca.agents.predictor import Observer, PredictorAgent
-from ludoteca.agents.sb3 import SB3Agent
+from ludoteca.agents.sampling import by_logits
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
-from ludoteca.envs.single import GameEnv
+from ludoteca.envs.api.single import GameEnv
 from ludoteca.evaluate.match import play_match
 
 GAME = make_game("hex:board_size=5")
@@ -347,7 +347,7 @@ def test_a_model_plays_geese_at_once(tmp_path):
 
 def test_without_sb3_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.base_class", None)
-    monkeypatch.delitem(sys.modules, "ludoteca.agents.sb3")
+    monkeypatch.delitem(sys.modules, "ludoteca.agents.external.sb3")
     with pytest.raises(ImportError, match=r'pip install "ludoteca\[train\]"'):
         make_agent("sb3:path=model.zip", GAME)
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from ludoteca.agents.networks import goose_corridors
-from ludoteca.agents.networks import goose_view as gv
+from ludoteca.agents.games.hungry_geese import corridors as goose_corridors
+from ludoteca.agents.games.hungry_geese import features as gv
 from ludoteca.agents.networks.ac_network import ACConfig, load_ac_network, make_ac_network
 from ludoteca.agents.networks.layers import Trunk
 from ludoteca.agents.networks.pooling import overview

@@ -14,9 +14,9 @@ from ludoteca.agents.networks.weights import load_weights, shipped_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.cards import agree, main, play
-from ludoteca.evaluate.intervals import wilson
+from ludoteca.evaluate.exploit import all_lines, solved_positions
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.perfect import all_lines, solved_positions
+from ludoteca.evaluate.statistics.intervals import wilson
 
 SHIPPED = shipped_weights("dqn")
 SEARCHED = shipped_weights("az")

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from ludoteca import make_agent, make_game
+from ludoteca.agents.external.torch_agent import TorchAgent, load_policy, save_policy
 from ludoteca.agents.networks.graph import Graph
-from ludoteca.agents.torch_agent import TorchAgent, load_policy, save_policy
 from ludoteca.evaluate.match import MatchResult, play_match
 
 GAME = make_game("tictactoe")

@@ -15,7 +15,7 @@ from ludoteca.agents.networks.value_network import ValueConfig, make_value_netwo
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.uctnet import UCTNetAgent
-from ludoteca.envs.batch import root
+from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.rng import below
 from ludoteca.evaluate.match import play_match

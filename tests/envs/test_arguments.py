@@ -10,13 +10,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from ludoteca.envs.aec import aec_env
-from ludoteca.envs.arguments import check_seed
+from ludoteca.envs.api.aec import aec_env
+from ludoteca.envs.api.parallel import parallel_env
+from ludoteca.envs.api.single import GameEnv
+from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.grid_world import GridWorld
-from ludoteca.envs.parallel import parallel_env
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.envs.single import GameEnv
-from ludoteca.envs.vector import GameVectorEnv
+from ludoteca.envs.validation import check_seed
 
 Make = Callable[..., Any]
 

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from ludoteca.envs.batch import make_playouts, play_randomly, root
+from ludoteca.envs.engine.playouts import make_playouts, play_randomly, root
 from ludoteca.envs.registry import GAMES, make_game
 
 GAMES_PLAYED = 20_000

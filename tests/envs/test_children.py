@@ -9,7 +9,7 @@ import time
 import pytest
 from ends import are_gone, is_running, start
 
-from ludoteca.envs.children import Child, Children, run_child
+from ludoteca.child_processes import Child, Children, run_child
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
@@ -17,7 +17,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
 FAMILY = "trap '' TERM INT HUP; sleep 600 & echo $$ $!; wait; sleep 600"
 PARENT = """
 import sys, threading, time
-from ludoteca.envs.children import Child
+from ludoteca.child_processes import Child
 children = []
 def work():
     children.append(Child(["sh", "-c", sys.argv[1]]))
@@ -113,7 +113,7 @@ def test_an_interrupt_reaches_all_commands_and_waits_for_their_last_work(tmp_pat
     code = """
 import sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
-from ludoteca.envs.children import Children
+from ludoteca.child_processes import Children
 with ThreadPoolExecutor(2) as pool, Children() as children:
     runs = [pool.submit(children.run, ["sh", "-c", sys.argv[1], file]) for file in sys.argv[2:]]
     for run in runs:

@@ -17,8 +17,8 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.utils.env_match import check_environments_match
 from pettingzoo_make import HAS_REGISTRY, make_pettingzoo
 
+from ludoteca.envs.api.registration import register_all
 from ludoteca.envs.game import Game
-from ludoteca.envs.registration import register_all
 from ludoteca.envs.registry import GAMES, make_game
 
 with warnings.catch_warnings():

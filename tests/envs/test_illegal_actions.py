@@ -9,10 +9,10 @@ import pytest
 from pettingzoo_make import make_pettingzoo
 
 from ludoteca.agents.baselines import RandomAgent
+from ludoteca.envs.api.single import GameEnv
+from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.envs.single import GameEnv
-from ludoteca.envs.vector import GameVectorEnv
 
 Small = Callable[[str], Game]
 Make = Callable[..., Any]

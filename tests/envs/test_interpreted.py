@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ludoteca.envs.api.vector import GameVectorEnv
+from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.game import Game
 from ludoteca.envs.interpreted import interpreting, is_interpreted, with_attributes
 from ludoteca.envs.jit import CompiledFunction, InterpretedFunction
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.envs.stepper import make_stepper
-from ludoteca.envs.vector import GameVectorEnv
 from ludoteca.evaluate.match import play_match
 
 # One game of each kind: sequential, with passes, simultaneous, with chance and many players.

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.envs.aec import NO_OP, aec_env
+from ludoteca.envs.api.aec import NO_OP, aec_env
+from ludoteca.envs.api.parallel import parallel_env
 from ludoteca.envs.game import Game
-from ludoteca.envs.parallel import parallel_env
 from ludoteca.envs.registry import GAMES, make_game
 
 Small = Callable[[str], Game]

@@ -9,14 +9,14 @@ import sys
 import pytest
 from ends import start
 
-from ludoteca.envs import lock
-from ludoteca.envs.lock import lock_folder
+from ludoteca import lock
+from ludoteca.lock import lock_folder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
 HOLDER = """
 import sys, time
 from pathlib import Path
-from ludoteca.envs.lock import lock_folder
+from ludoteca.lock import lock_folder
 lock = lock_folder(Path(sys.argv[1]))
 print("locked", flush=True)
 time.sleep(600)

@@ -13,13 +13,13 @@ from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
-from ludoteca.envs.aec import aec_env
+from ludoteca.envs.api.aec import aec_env
+from ludoteca.envs.api.parallel import parallel_env
+from ludoteca.envs.api.single import GameEnv
+from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KINDS, ObservationFormat
-from ludoteca.envs.parallel import parallel_env
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.envs.single import GameEnv
-from ludoteca.envs.vector import GameVectorEnv
 
 with warnings.catch_warnings():
     # On import, PettingZoo's own tests make a game in its old style, which it deprecates.

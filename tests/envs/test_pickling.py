@@ -18,14 +18,14 @@ from playing_on import FirstLegal, play_on
 from stable_baselines3 import PPO
 
 from ludoteca.agents import make_agent
+from ludoteca.agents.external.sb3 import SB3Agent
 from ludoteca.agents.networks.value_network import ValueConfig, make_value_network
 from ludoteca.agents.networks.weights import save_weights
-from ludoteca.agents.sb3 import SB3Agent
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
+from ludoteca.envs.api.vector import GameVectorEnv
+from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.envs.stepper import make_stepper
-from ludoteca.envs.vector import GameVectorEnv
 
 Small = Callable[[str], Game]
 

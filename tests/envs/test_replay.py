@@ -11,10 +11,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from ludoteca.envs import files
-from ludoteca.envs.aec import aec_env
+from ludoteca import files
+from ludoteca.envs.api.aec import aec_env
+from ludoteca.envs.api.parallel import parallel_env
 from ludoteca.envs.game import FORFEIT, Game
-from ludoteca.envs.parallel import parallel_env
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
 

@@ -14,10 +14,10 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 import ludoteca  # noqa: F401  # lets opponents be named
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.sb3 import SB3Agent
+from ludoteca.agents.external.sb3 import SB3Agent
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
+from ludoteca.envs.api.single import GameEnv
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.envs.single import GameEnv
 
 SMALL = {"net_arch": [32]}
 

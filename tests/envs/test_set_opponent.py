@@ -10,8 +10,8 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import greedy
-from ludoteca.envs.single import GameEnv
-from ludoteca.envs.vector import GameVectorEnv
+from ludoteca.envs.api.single import GameEnv
+from ludoteca.envs.api.vector import GameVectorEnv
 
 ids = pytest.mark.parametrize("id_", ["TicTacToe-v0", "Othello-v0", "Tron-v0", "HungryGeese-v0"])
 

@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pettingzoo_make import make_pettingzoo
 
-from ludoteca.envs import storage
+from ludoteca.envs import serialization as storage
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.envs.storage import (
+from ludoteca.envs.serialization import (
     state_from_json,
     state_to_json,
     states_from_bytes,

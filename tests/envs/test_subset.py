@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from ludoteca import make_game
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
-from ludoteca.envs.lanes import Lanes
-from ludoteca.envs.subset import step_subset
+from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.subset import step_subset
 
 GAMES = ("tictactoe", "tron:rows=5,columns=5")
 COUNT = 6

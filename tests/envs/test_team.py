@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ludoteca.envs.atomics import add, exchange, load, pause, store
+from ludoteca.envs.api.vector import GameVectorEnv
+from ludoteca.envs.engine.atomics import add, exchange, load, pause, store
+from ludoteca.envs.engine.thread_pool import Team, make_shared
 from ludoteca.envs.jit import compiled_without_allocation, kernel
-from ludoteca.envs.team import Team, make_shared
-from ludoteca.envs.vector import GameVectorEnv
 
 CHUNKS = 24
 

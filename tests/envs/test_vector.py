@@ -13,14 +13,14 @@ from pettingzoo_make import make_pettingzoo
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
-from ludoteca.envs.arguments import DTYPES
-from ludoteca.envs.buffers import LARGE
+from ludoteca.envs.api.single import GameEnv
+from ludoteca.envs.api.vector import GameVectorEnv
+from ludoteca.envs.engine.buffers import LARGE
+from ludoteca.envs.engine.opponents import Opponent
 from ludoteca.envs.game import Game
-from ludoteca.envs.opponents import Opponent
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.rng import below, next_u64
-from ludoteca.envs.single import GameEnv
-from ludoteca.envs.vector import GameVectorEnv
+from ludoteca.envs.validation import DTYPES
 
 Small = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)

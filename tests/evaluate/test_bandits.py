@@ -15,15 +15,15 @@ import pytest
 
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import NODE
-from ludoteca.evaluate.bandits import command, play_bandits, random_problems, thesis
-from ludoteca.evaluate.bandits.annealing import anneal
-from ludoteca.evaluate.bandits.cells import FULL, CellMissingError, Cells, Study, spread
-from ludoteca.evaluate.bandits.distribute import compute_all, foresee
-from ludoteca.evaluate.bandits.grids import between_neighbors, intervals
-from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play
-from ludoteca.evaluate.bandits.report import alpha_rows, not_told_apart, write_report
-from ludoteca.evaluate.bandits.study import Findings, Shard, run_study
-from ludoteca.evaluate.reproduce.__main__ import main
+from ludoteca.evaluate.studies.__main__ import main
+from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems, thesis
+from ludoteca.evaluate.studies.bandits.annealing import anneal
+from ludoteca.evaluate.studies.bandits.cells import FULL, CellMissingError, Cells, Study, spread
+from ludoteca.evaluate.studies.bandits.distribute import compute_all, foresee
+from ludoteca.evaluate.studies.bandits.grids import between_neighbors, intervals
+from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play
+from ludoteca.evaluate.studies.bandits.report import alpha_rows, not_told_apart, write_report
+from ludoteca.evaluate.studies.bandits.study import Findings, Shard, run_study
 from ludoteca.local_executor import InlineExecutor
 
 # Bookkeeping.

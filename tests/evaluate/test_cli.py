@@ -20,9 +20,9 @@ from ludoteca.agents.registry import AGENTS, make_agent, why_not
 from ludoteca.agents.registry import ALIASES as AGENT_ALIASES
 from ludoteca.envs.registry import ALIASES, GAMES, find_factory, make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate import match_command
-from ludoteca.evaluate.listing import describe_params
-from ludoteca.evaluate.reproduce.__main__ import EXPERIMENTS
+from ludoteca.evaluate.cli import match as match_command
+from ludoteca.evaluate.cli.listing import describe_params
+from ludoteca.evaluate.studies.__main__ import EXPERIMENTS
 from ludoteca.interrupt import is_our_program
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
@@ -610,14 +610,14 @@ def test_the_commands_are_imported_when_they_are_asked_for(tmp_path):
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
     )
     modules = set(done.stderr.split())
-    assert "ludoteca.evaluate.cli" in modules
+    assert "ludoteca.evaluate.cli.commands" in modules
     heavy = {
         "torch",
         "scipy.stats",
         "matplotlib",
         "tyro",
         "rich",
-        "ludoteca.evaluate.match_command",
+        "ludoteca.evaluate.cli.match",
     }
     assert not heavy & modules
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ends import are_gone, is_running, start
 
-from ludoteca.evaluate.reproduce.study import make_all
+from ludoteca.evaluate.studies.study import make_all
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)

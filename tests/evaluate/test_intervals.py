@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ludoteca.evaluate.intervals import score_interval, wilson
+from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 
 
 @pytest.mark.parametrize(

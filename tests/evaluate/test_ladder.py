@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from ludoteca.agents.networks.pv_network import PVConfig
-from ludoteca.evaluate.ladder import kept, ladder, main
+from ludoteca.evaluate.elo_curve import kept, ladder, main
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.alphazero.training import Training
 

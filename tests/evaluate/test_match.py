@@ -10,10 +10,10 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import match_json, match_summary
 from ludoteca.evaluate.rated import rate_seats
+from ludoteca.evaluate.statistics.intervals import wilson
 
 BOTH = ("random", "greedy")
 

@@ -6,7 +6,7 @@ import pytest
 
 from ludoteca.envs import targets
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.cli import main
+from ludoteca.evaluate.cli.commands import main
 
 PLAYERS = """
 import numpy as np

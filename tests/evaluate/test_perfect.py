@@ -9,8 +9,8 @@ import pytest
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.perfect import all_lines, exploitability, solved_positions
-from ludoteca.evaluate.perfect.__main__ import perfect
+from ludoteca.evaluate.exploit import all_lines, exploitability, solved_positions
+from ludoteca.evaluate.exploit.__main__ import perfect
 from ludoteca.evaluate.solve import solve
 
 

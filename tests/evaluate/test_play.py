@@ -20,8 +20,9 @@ from ludoteca.envs.render.lettering import fit, wrap
 from ludoteca.envs.render.shapes import Circle, Text
 from ludoteca.envs.render.window import BoardWindow
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.cli import main
-from ludoteca.evaluate.play import command, window
+from ludoteca.evaluate.cli import play as command
+from ludoteca.evaluate.cli.commands import main
+from ludoteca.evaluate.play import window
 from ludoteca.evaluate.play.chooser import Chooser, is_on_board
 from ludoteca.evaluate.play.heat import heat_map
 from ludoteca.evaluate.play.screen import Screen

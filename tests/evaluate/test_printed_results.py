@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.agents.endgame import solve_endgame
+from ludoteca.agents.games.endgame import solve_endgame
 from ludoteca.agents.mcts import MCTSAgent
 from ludoteca.agents.mcts.report import Candidate, SearchReport
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.exploit import all_lines
+from ludoteca.evaluate.exploit.solved_positions import Solved
 from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import match_text
-from ludoteca.evaluate.perfect import all_lines
-from ludoteca.evaluate.perfect.positions import Solved
 from ludoteca.evaluate.solve import solve
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import run_tournament

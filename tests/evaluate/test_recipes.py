@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from ludoteca.envs.files import read_json
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import match_json
 from ludoteca.evaluate.recipes import command, environments
@@ -19,6 +18,7 @@ from ludoteca.evaluate.recipes.command import RESULTS, check_scores, run_recipes
 from ludoteca.evaluate.recipes.environments import find_recipes, make_environment
 from ludoteca.evaluate.recipes.execute import read_results
 from ludoteca.evaluate.recipes.table import TABLE, read_libraries, scores, table_text
+from ludoteca.files import read_json
 
 ROOT = Path(__file__).parents[2]
 # The recipe that is the algorithm, too.

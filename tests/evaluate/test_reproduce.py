@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.files import write_whole
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.reproduce import ggp, ggp_extended, thesis_ggp
-from ludoteca.evaluate.reproduce.__main__ import main
-from ludoteca.evaluate.reproduce.ggp_conclusions import conclusions, difference
-from ludoteca.evaluate.reproduce.ggp_report import beyond_chance
-from ludoteca.evaluate.reproduce.verdicts import (
+from ludoteca.evaluate.studies import ggp, ggp_extended, thesis_ggp
+from ludoteca.evaluate.studies.__main__ import main
+from ludoteca.evaluate.studies.ggp_conclusions import conclusions, difference
+from ludoteca.evaluate.studies.ggp_report import beyond_chance
+from ludoteca.evaluate.studies.verdicts import (
     FAILS,
     HOLDS,
     OPEN,
@@ -26,6 +25,7 @@ from ludoteca.evaluate.reproduce.verdicts import (
 )
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import play
+from ludoteca.files import write_whole
 
 ROOT = Path(__file__).resolve().parents[2]
 THESIS = {simulations: wins.astype(float) for simulations, wins in thesis_ggp.WINS.items()}

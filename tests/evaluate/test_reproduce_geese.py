@@ -16,13 +16,13 @@ from ludoteca.envs.games.hungry_geese import geese
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.spec import parse_name
-from ludoteca.evaluate.intervals import wilson
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.reproduce import geese as study
-from ludoteca.evaluate.reproduce import geese_report, geese_runs, thesis_geese
-from ludoteca.evaluate.reproduce.__main__ import main
-from ludoteca.evaluate.reproduce.agreement import agreement, shares
-from ludoteca.evaluate.reproduce.geese_conclusions import (
+from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.evaluate.studies import geese as study
+from ludoteca.evaluate.studies import geese_report, geese_runs, thesis_geese
+from ludoteca.evaluate.studies.__main__ import main
+from ludoteca.evaluate.studies.agreement import agreement, shares
+from ludoteca.evaluate.studies.geese_conclusions import (
     DEPTH,
     FAILS,
     HOLDS,
@@ -31,17 +31,17 @@ from ludoteca.evaluate.reproduce.geese_conclusions import (
     scores,
     survival,
 )
-from ludoteca.evaluate.reproduce.geese_lives import ALIVE, CAUSES, Lives, lives_of
-from ludoteca.evaluate.reproduce.geese_match import fates, geese_match, outcomes
-from ludoteca.evaluate.reproduce.geese_outcomes import (
+from ludoteca.evaluate.studies.geese_lives import ALIVE, CAUSES, Lives, lives_of
+from ludoteca.evaluate.studies.geese_match import fates, geese_match, outcomes
+from ludoteca.evaluate.studies.geese_outcomes import (
     difference,
     orders,
     rate_all,
     read_outcomes,
 )
-from ludoteca.evaluate.reproduce.geese_pieces import Agreement, Games, Network, Recorded, SelfPlay
-from ludoteca.evaluate.reproduce.geese_records import earlier, is_recorded, record
-from ludoteca.evaluate.reproduce.geese_runs import (
+from ludoteca.evaluate.studies.geese_pieces import Agreement, Games, Network, Recorded, SelfPlay
+from ludoteca.evaluate.studies.geese_records import earlier, is_recorded, record
+from ludoteca.evaluate.studies.geese_runs import (
     BANDS,
     FLAT,
     LOOPS,
@@ -52,8 +52,8 @@ from ludoteca.evaluate.reproduce.geese_runs import (
     needing_episodes,
     real_pieces,
 )
-from ludoteca.evaluate.reproduce.geese_self_play import both_targets
-from ludoteca.evaluate.reproduce.matches import Match
+from ludoteca.evaluate.studies.geese_self_play import both_targets
+from ludoteca.evaluate.studies.matches import Match
 from ludoteca.train.actor_critic.__main__ import parse as parse_training
 from ludoteca.train.actor_critic.config import DOCUMENT as DOCUMENT_LOOP
 from ludoteca.train.actor_critic.config import MODERN as MODERN_LOOP

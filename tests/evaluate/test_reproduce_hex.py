@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from ludoteca.agents.dqn import DQNAgent
-from ludoteca.evaluate.intervals import wilson
-from ludoteca.evaluate.reproduce import document_hex, hex_report
-from ludoteca.evaluate.reproduce.__main__ import main
-from ludoteca.evaluate.reproduce.hex_records import earlier, record
-from ludoteca.evaluate.reproduce.hex_report import reached, shown
-from ludoteca.evaluate.reproduce.hex_runs import Run, beyond_runs, document_runs
-from ludoteca.evaluate.reproduce.study import make_all
+from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.evaluate.studies import document_hex, hex_report
+from ludoteca.evaluate.studies.__main__ import main
+from ludoteca.evaluate.studies.hex_records import earlier, record
+from ludoteca.evaluate.studies.hex_report import reached, shown
+from ludoteca.evaluate.studies.hex_runs import Run, beyond_runs, document_runs
+from ludoteca.evaluate.studies.study import make_all
 from ludoteca.train.dqn.__main__ import parse
 from ludoteca.train.dqn.config import DOCUMENT, Config
 

@@ -13,13 +13,13 @@ from ludoteca.agents.networks.value_network import ValueConfig, ValueNetwork, Va
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.intervals import score_interval, wilson
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.reproduce import othello, othello_report, othello_runs
-from ludoteca.evaluate.reproduce.__main__ import main
-from ludoteca.evaluate.reproduce.fresh_games import errors, fresh_games
-from ludoteca.evaluate.reproduce.othello_records import earlier, record
-from ludoteca.evaluate.reproduce.othello_runs import (
+from ludoteca.evaluate.statistics.intervals import score_interval, wilson
+from ludoteca.evaluate.studies import othello, othello_report, othello_runs
+from ludoteca.evaluate.studies.__main__ import main
+from ludoteca.evaluate.studies.fresh_games import errors, fresh_games
+from ludoteca.evaluate.studies.othello_records import earlier, record
+from ludoteca.evaluate.studies.othello_runs import (
     NETWORKS,
     Data,
     Match,
@@ -27,8 +27,8 @@ from ludoteca.evaluate.reproduce.othello_runs import (
     alphazero_pieces,
     document_pieces,
 )
-from ludoteca.evaluate.reproduce.study import make_all
-from ludoteca.evaluate.reproduce.timed_match import simulation_speed, timed_match
+from ludoteca.evaluate.studies.study import make_all
+from ludoteca.evaluate.studies.timed_match import simulation_speed, timed_match
 from ludoteca.train.positions.generate import Config as Generation
 from ludoteca.train.value_network.config import Config
 

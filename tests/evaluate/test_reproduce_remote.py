@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from ludoteca.evaluate.reproduce.remote import make_on_workers, pack, unpack
+from ludoteca.evaluate.studies.remote import make_on_workers, pack, unpack
 from ludoteca.local_executor import InlineExecutor
 
 CODE = """

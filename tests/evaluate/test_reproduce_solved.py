@@ -8,8 +8,8 @@ import tyro
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_spec
-from ludoteca.evaluate.reproduce import solved, solved_report
-from ludoteca.evaluate.reproduce.solved_runs import (
+from ludoteca.evaluate.studies import solved, solved_report
+from ludoteca.evaluate.studies.solved_runs import (
     NETWORKS,
     OPPONENTS,
     Network,

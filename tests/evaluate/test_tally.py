@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ludoteca.evaluate.tally import tally_agent, tally_seat
+from ludoteca.evaluate.match_record import tally_agent, tally_seat
 
 ALL = np.ones(4, np.bool_)
 

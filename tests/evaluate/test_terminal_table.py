@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from ludoteca.evaluate.terminal_table import TerminalTable, pieces
+from ludoteca.terminal_table import TerminalTable, pieces
 
 NAMES = [
     "mcts:simulations=1000,policy=uct,threads=2",

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ludoteca.envs.engine.trajectory import record
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.atari_go import atari_go, place
-from ludoteca.envs.trace import record
 
 NEIGHBORS = ((-1, 0), (0, -1), (0, 1), (1, 0))
 

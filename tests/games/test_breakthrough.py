@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ludoteca.envs.engine.trajectory import record
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.bitboards import cells_of
 from ludoteca.envs.games.breakthrough import (
@@ -15,7 +16,6 @@ from ludoteca.envs.games.breakthrough import (
     breakthrough_holes,
     breakthrough_suicide,
 )
-from ludoteca.envs.trace import record
 
 FACTORIES = {"plain": breakthrough, "suicide": breakthrough_suicide}
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ludoteca.envs.engine.trajectory import record
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.connect4 import connect4
-from ludoteca.envs.trace import record
 
 
 def play(game: Game, columns: str) -> Any:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ludoteca.envs.engine.trajectory import record
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.bitboards import cells_of
 from ludoteca.envs.games.free_for_all import free_for_all
-from ludoteca.envs.trace import record
 
 START = """
     #.....#

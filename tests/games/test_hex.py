@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ludoteca.envs.engine.trajectory import record
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hex import NEIGHBORS, hex
-from ludoteca.envs.trace import record
 
 BLACK, WHITE = 1, 2  # as in layout.cells
 # Edges in the order of the planes 2 to 5: whose, and the row or column (-1: the last).

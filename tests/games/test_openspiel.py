@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ludoteca.envs.engine.trajectory import Trace, record
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled
 from ludoteca.envs.registry import make_game
-from ludoteca.envs.trace import Trace, record
 
 pyspiel = pytest.importorskip("pyspiel")
 make_observation = pytest.importorskip("open_spiel.python.observation").make_observation

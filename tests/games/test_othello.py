@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.envs.batch import perft
+from ludoteca.envs.engine.playouts import perft
+from ludoteca.envs.engine.trajectory import record
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.othello import othello, placements
-from ludoteca.envs.trace import record
 
 BLACK, WHITE = 0, 1
 START = """

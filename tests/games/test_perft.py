@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.envs.batch import make_perft, perft, perft_divide
+from ludoteca.envs.engine.playouts import make_perft, perft, perft_divide
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 

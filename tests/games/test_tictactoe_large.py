@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from ludoteca.envs.engine.trajectory import record
 from ludoteca.envs.games.tictactoe import tictactoe, tictactoe_large
-from ludoteca.envs.trace import record
 
 # X completes a line, or not, with the last of its marks at `*`.
 STORIES = {

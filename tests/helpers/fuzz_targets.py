@@ -99,7 +99,7 @@ def agent_specs(folder: Path) -> Attempt:
 
 def command_lines(folder: Path) -> Attempt:
     from ludoteca.envs.replay import Replay
-    from ludoteca.evaluate.cli import main
+    from ludoteca.evaluate.cli.commands import main
 
     game = make_game("tictactoe")
     Replay(game.spec, 0, [0, 1], None).save(folder / "replay.json")
@@ -202,7 +202,7 @@ def positions_of(count: int) -> list[tuple[Any, Any]]:
 
 
 def states_json(folder: Path) -> Attempt:
-    from ludoteca.envs.storage import state_from_json, state_to_json
+    from ludoteca.envs.serialization import state_from_json, state_to_json
 
     seeds = [(game, json.loads(state_to_json(game, s))) for game, s in positions_of(4)]
 
@@ -234,14 +234,14 @@ def play_on(game: Any, s: Any, rng: random.Random) -> None:
 
 def signed(data: bytes) -> bytes:
     """Return mutated bytes with the checksum that they need to be looked at."""
-    from ludoteca.envs.storage import MAGIC
+    from ludoteca.envs.serialization import MAGIC
 
     content = data[len(MAGIC) + 16 :]
     return MAGIC + hashlib.sha256(content).digest()[:16] + content
 
 
 def states_bytes(folder: Path) -> Attempt:
-    from ludoteca.envs.storage import states_from_bytes, states_to_bytes
+    from ludoteca.envs.serialization import states_from_bytes, states_to_bytes
 
     seeds = []
     for game, s in positions_of(4):
@@ -260,7 +260,7 @@ def states_bytes(folder: Path) -> Attempt:
 
 def environments(folder: Path) -> Attempt:
     """Restore environments from mutated bytes, and step them."""
-    from ludoteca.envs.single import GameEnv
+    from ludoteca.envs.api.single import GameEnv
 
     env = GameEnv("tictactoe")
     env.reset(seed=0)
@@ -281,10 +281,10 @@ def environments(folder: Path) -> Attempt:
 def faces(folder: Path) -> Attempt:
     """Call the environments with actions, seeds, options and masks of all kinds."""
     from ludoteca.envs.adapters.sb3 import SB3VecEnv
-    from ludoteca.envs.aec import GameAECEnv
-    from ludoteca.envs.parallel import GameParallelEnv
-    from ludoteca.envs.single import GameEnv
-    from ludoteca.envs.vector import GameVectorEnv
+    from ludoteca.envs.api.aec import GameAECEnv
+    from ludoteca.envs.api.parallel import GameParallelEnv
+    from ludoteca.envs.api.single import GameEnv
+    from ludoteca.envs.api.vector import GameVectorEnv
 
     single = [GameEnv("tictactoe"), GameEnv("tictactoe", illegal_action="raise")]
     vector = [GameVectorEnv("tictactoe", 2), GameVectorEnv("tron:rows=4,columns=5", 2)]
@@ -388,9 +388,9 @@ def ask(agent: Any) -> None:
 def rllib_policies(folder: Path) -> Attempt:
     import torch
 
+    from ludoteca.agents.external.rllib import RLlibAgent
+    from ludoteca.agents.external.rllib_file import KIND
     from ludoteca.agents.networks.weights import save_weights
-    from ludoteca.agents.rllib import RLlibAgent
-    from ludoteca.agents.rllib_file import KIND
 
     game, path = make_game("tictactoe"), folder / "policy.safetensors"
     layers = [
@@ -426,7 +426,7 @@ def sb3_archives(folder: Path) -> Attempt:
     import torch
     from stable_baselines3 import DQN, PPO
 
-    from ludoteca.agents.sb3 import SB3Agent
+    from ludoteca.agents.external.sb3 import SB3Agent
     from ludoteca.envs.adapters.sb3 import SB3VecEnv
 
     game, path, seeds = make_game("tictactoe"), folder / "model.zip", []
@@ -575,7 +575,7 @@ def tournament_records(folder: Path) -> Attempt:
 
 
 def kaggle_answers(folder: Path) -> Attempt:
-    from ludoteca.agents.kaggle.process import FailureError, read_answer
+    from ludoteca.agents.external.kaggle.process import FailureError, read_answer
 
     seeds = [
         {"number": 7, "action": "NORTH"}, {"number": 7, "invalid": "'UP'"},
@@ -599,7 +599,7 @@ def kaggle_answers(folder: Path) -> Attempt:
 def submission_archives(folder: Path) -> Attempt:
     import tarfile
 
-    from ludoteca.agents.kaggle.agent import find_submission
+    from ludoteca.agents.external.kaggle.agent import find_submission
 
     seeds = []
     (folder / "main.py").write_text("def agent(o): return 'EAST'")

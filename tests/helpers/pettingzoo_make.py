@@ -4,8 +4,8 @@ from typing import Any
 
 import pettingzoo
 
-from ludoteca.envs.aec import aec_env
-from ludoteca.envs.parallel import parallel_env
+from ludoteca.envs.api.aec import aec_env
+from ludoteca.envs.api.parallel import parallel_env
 
 HAS_REGISTRY = hasattr(pettingzoo, "make")
 

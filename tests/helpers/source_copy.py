@@ -17,7 +17,7 @@ SOURCES = Path(jit.__file__).parent
 PLAY = """
 import json
 import numpy as np
-from ludoteca.envs.batch import make_playouts, root
+from ludoteca.envs.engine.playouts import make_playouts, root
 from ludoteca.envs.registry import make_game
 
 game = make_game({spec!r})

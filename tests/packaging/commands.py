@@ -24,8 +24,8 @@ CORE = [
     [SCRIPT, "tournament", "--help"],
     [SCRIPT, "play", "tictactoe", "--help"],
     [SCRIPT, "render", "tictactoe", "--out", "x.svg"],
-    ["ludoteca.evaluate.perfect", "--help"],
-    ["ludoteca.evaluate.reproduce", "--help"],
+    ["ludoteca.evaluate.exploit", "--help"],
+    ["ludoteca.evaluate.studies", "--help"],
 ]
 # Commands that need more, and the extra that they name.
 MORE = {
@@ -58,5 +58,5 @@ def documented_imports() -> list[str]:
 def tried() -> list[list[str]]:
     """Return commands that end at once when they have all that they import."""
     commands = [[module, "--help"] for module in modules()]
-    commands += [["ludoteca.evaluate.reproduce", name, "--help"] for name in EXPERIMENTS]
+    commands += [["ludoteca.evaluate.studies", name, "--help"] for name in EXPERIMENTS]
     return commands + [["import", line] for line in documented_imports()]

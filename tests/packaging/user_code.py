@@ -18,7 +18,7 @@ from ludoteca.agents import Agent
 from ludoteca.agents.mcts.agent import MCTSAgent
 from ludoteca.agents.mcts.report import SearchReport
 from ludoteca.envs import Game
-from ludoteca.envs.vector import GameVectorEnv
+from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.evaluate.match import MatchResult, play_match
 
 assert_type(ludoteca.__version__, str)

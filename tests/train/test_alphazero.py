@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from ludoteca.agents.alphazero import AlphaZeroAgent
-from ludoteca.agents.endgame import solve_endgame
+from ludoteca.agents.games.endgame import solve_endgame
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.weights import load_weights
-from ludoteca.envs.batch import root
+from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.games.othello import placements
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match

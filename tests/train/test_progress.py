@@ -11,10 +11,10 @@ from rich.console import Console
 
 from ludoteca.envs import compilation
 from ludoteca.envs.registry import make_game
+from ludoteca.progress import Clock, Status, display, duration, shown
 from ludoteca.train.evaluation import evaluate_in_time
 from ludoteca.train.monitor import Monitor, Stopped
 from ludoteca.train.next_command import next_command
-from ludoteca.train.progress import Clock, Status, display, duration, shown
 from ludoteca.train.status import detail, phase
 from ludoteca.train.time_limit import TimeLimit
 
@@ -118,7 +118,7 @@ def test_what_compiles_during_a_run_is_a_phase_of_a_terminal(monkeypatch, capsys
     def console(stderr: bool) -> Console:
         return Console(file=terminal, force_terminal=True, width=80, color_system=None)
 
-    monkeypatch.setattr("ludoteca.train.progress.Console", console)
+    monkeypatch.setattr("ludoteca.progress.Console", console)
     now = replace(LONG, last="", notice="")
     with shown(lambda: now):
         time.sleep(0.3)
@@ -174,7 +174,7 @@ def test_phases_compile_until_their_first_step_is_over():
 
 
 def test_files_get_lines_now_and_then(capsys, monkeypatch):
-    monkeypatch.setattr("ludoteca.train.progress.FIRST_LINE", 0.5)
+    monkeypatch.setattr("ludoteca.progress.FIRST_LINE", 0.5)
     now = replace(LONG, last="", notice="")
     with shown(lambda: now):
         time.sleep(1.2)

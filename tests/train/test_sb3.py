@@ -15,8 +15,8 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.vec_env import VecMonitor
 
 import ludoteca  # noqa: F401  registers the environments
+from ludoteca.agents.external.sb3 import SB3Agent
 from ludoteca.agents.pool import PoolAgent
-from ludoteca.agents.sb3 import SB3Agent
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.sb3 import SelfPlayCallback, frozen, set_opponents

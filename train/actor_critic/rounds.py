@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.actor_critic import Run, policy_of
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.draws import by_weight
 from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.agents.sampling import by_weight
 from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.arena import Arena, Turn

@@ -76,7 +76,7 @@ class Config(RoundConfig):
 
     exact: int = 0
     """Games of which endgames can be solved: positions with at most so many empty squares are
-    solved and played perfectly, without search; see `ludoteca.agents.endgame`."""
+    solved and played perfectly, without search; see `ludoteca.agents.games.endgame`."""
     outcome_weight: float = 0.75
     """Values are learned from so much of the game's result, and the search's value for the rest."""
     value_weight: float = 1.0

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.memory import Memory
+from ludoteca.agents.networks.evaluation_cache import Memory
 from ludoteca.agents.networks.pv_network import PVNetwork, evaluator, make_pv_network
 from ludoteca.envs.registry import make_game
 from ludoteca.train.actors import Actors, Weights, make_runner, set_weights

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.draws import by_weight, nth_legal
-from ludoteca.agents.endgame import Line, make_endgame
+from ludoteca.agents.games.endgame import Line, make_endgame
 from ludoteca.agents.guided.search import Evaluate, GuidedSearch
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.sampling import by_weight, nth_legal
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.arena import Arena, Turn
 from ludoteca.train.monitor import Monitor

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.dqn import ILLEGAL
-from ludoteca.agents.draws import nth_legal
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.sampling import nth_legal
 from ludoteca.train.arena import Arena, Turn
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.replay import Packing

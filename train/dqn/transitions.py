@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.envs.api.wrappers import loss_weight
 from ludoteca.envs.jit import compiled, factory
-from ludoteca.envs.wrappers import loss_weight
 from ludoteca.train.dqn.config import Config
 from ludoteca.train.dqn.rounds import Round
 

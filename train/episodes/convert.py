@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
-from ludoteca.envs.files import write_whole
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
+from ludoteca.files import write_whole
 from ludoteca.train.episodes.episodes import Episodes, check_game
 from ludoteca.train.episodes.ratings import Ratings, When, by_seat, read_sidecar, read_table
 from ludoteca.train.episodes.read import Skipped, read_games, without_copies

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.batch import words_of
+from ludoteca.envs.engine.playouts import words_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean
 from ludoteca.train.archive import load_arrays, reading, save_arrays

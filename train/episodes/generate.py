@@ -15,8 +15,8 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.executor import LOCAL, make_executor, parse_executor
+from ludoteca.progress import games_bar
 from ludoteca.train.episodes.episodes import Episodes, check_game, join
-from ludoteca.train.progress import games_bar
 from ludoteca.worker import resolving
 
 # Games that are played side by side. Part of what is generated: networks that see other positions

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.files import parse_json
 from ludoteca.envs.game import FORFEIT, Game
+from ludoteca.files import parse_json
 
 # Configuration, as the file calls it: the game's parameter.
 PARAMS = {

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
-from ludoteca.envs.files import opening, parse_json
+from ludoteca.files import opening, parse_json
 
 When = Literal["updated", "initial"]
 Ratings = dict[int, dict[int, float]]  # by EpisodeId, by seat

@@ -9,12 +9,12 @@ import numpy as np
 
 from ludoteca.envs.game import Game
 from ludoteca.executor import make_executor
+from ludoteca.progress import games_bar
 from ludoteca.train.episodes.chance import CHANCE
 from ludoteca.train.episodes.episodes import Episodes, join
 from ludoteca.train.episodes.kaggle import read_record
 from ludoteca.train.episodes.sources import Place, close_archives
 from ludoteca.train.episodes.verify import verify
-from ludoteca.train.progress import games_bar
 
 TOGETHER = 100  # files that are read at once
 ENOUGH = 2000  # files for each process: fewer are read before another process has started

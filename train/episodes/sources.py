@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ludoteca.envs.files import BROKEN_ARCHIVE, LARGEST_TEXT, opening, read_bytes
+from ludoteca.files import BROKEN_ARCHIVE, LARGEST_TEXT, opening, read_bytes
 
 SIDECAR = "_info.json"  # how the names of files end that tell the ratings of an episode
 UNREADABLE = (OSError, *BROKEN_ARCHIVE)

@@ -17,9 +17,9 @@ from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.executor import LOCAL, make_executor, parse_executor
+from ludoteca.progress import games_bar
 from ludoteca.train.positions.games import Games, join
 from ludoteca.train.positions.storage import find_form, save_games
-from ludoteca.train.progress import games_bar
 from ludoteca.worker import resolving
 
 # Games that are played side by side. Part of what is generated: networks that see other positions

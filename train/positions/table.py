@@ -13,11 +13,11 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.files import opening, writing
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.games.othello import othello
 from ludoteca.envs.jit import compiled_without_allocation, factory
+from ludoteca.files import opening, writing
 from ludoteca.train.positions.games import UNKNOWN, Games, Positions
 
 SIDES = {4 * 4: 4, 6 * 6: 6, 8 * 8: 8}  # board size by number of cells

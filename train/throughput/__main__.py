@@ -15,10 +15,10 @@ from typing import Any, Literal
 import tyro
 from rich.console import Console
 
-from ludoteca.envs.files import write_whole
 from ludoteca.envs.params import integer, real
 from ludoteca.evaluate.bench.report import about_this_run
 from ludoteca.executor import LOCAL
+from ludoteca.files import write_whole
 from ludoteca.train.command import run_command
 from ludoteca.train.equivalent import with_settings
 from ludoteca.train.throughput.measure import bench_config, measure_costs, measure_throughput

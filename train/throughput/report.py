@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ludoteca.evaluate.markdown import table
-from ludoteca.evaluate.terminal_table import TerminalTable
+from ludoteca.terminal_table import TerminalTable
 
 MEASURED = ("actors", "staleness allowed", "games/s", "simulated", "ratio", "learner busy")
 SIMULATED = (

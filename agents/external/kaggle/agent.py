@@ -1,0 +1,231 @@
+"""Kaggle submissions as agents: `kaggle:path/to/submission.py`."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.external.kaggle.archive import ENDINGS, is_archive, unpack
+from ludoteca.agents.external.kaggle.observation import configuration, observation
+from ludoteca.agents.external.kaggle.process import (
+    INVALID,
+    TIMEOUT,
+    FailureError,
+    Process,
+    find_python,
+)
+from ludoteca.envs.game import FORFEIT, Game
+from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.rng import next_u64
+
+ACTIONS = ("NORTH", "EAST", "SOUTH", "WEST")
+MAIN = "main.py"  # the submission in a folder
+Seat = tuple[int, int]  # the lane of a game, and the seat in it
+
+
+class KaggleAgent(Agent):
+    """Plays Hungry Geese by a submission to Kaggle's competition: a Python file, or a folder.
+
+    It runs in processes of its own, one for each of its geese, by the competition's clock: a move
+    has a second, and what takes longer is taken from a bank of 60 seconds per game. Who crashes,
+    takes too long or answers anything but a direction loses that goose. See docs/kaggle.md.
+
+    A process is not a sandbox: a submission may do whatever you may.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        path: str | Path,
+        python: str | Path | None = None,
+        act_timeout: float = 1.0,
+        overage: float = 60.0,
+        games: int = 1,
+        fresh: bool = False,
+        memory: int | None = None,
+        output: bool = False,
+    ):
+        """Load a submission, to see that it can be loaded.
+
+        Args:
+            game: the game it plays.
+            path: a Python file, whose last callable is the agent, or a folder with a `main.py`, or
+                that folder as an archive, such as `submission.tar.gz`.
+            python: the interpreter that runs it, such as `.venv-kaggle/bin/python`; the present one
+                by default.
+            act_timeout: seconds a move.
+            overage: seconds per game that moves may take beyond that, together.
+            games: how many it can play side by side. Each of its geese there has a process; they
+                think one after the other.
+            fresh: whether every game begins with new processes. Otherwise they are used again: the
+                file is run anew for each game, but modules that do not lie beside it stay.
+            memory: MiB that each process may take.
+            output: whether what it prints goes to standard error, or nowhere.
+
+        Raises:
+            FileNotFoundError: if there is no such file.
+            ValueError: if it cannot be loaded, a parameter is out of range, or the game is another.
+        """
+        self.check_game(game)
+        super().__init__(game)
+        self.path = find_submission(path, self)
+        self.python = find_python(python, sys.executable)
+        self.act_timeout = real("act_timeout", act_timeout, 1e-3, 1e6)
+        self.overage = real("overage", overage, 0, 1e6)
+        self.most_games = integer("games", games, 1, 1024)
+        self.fresh = choice("fresh", fresh, (False, True))
+        self.memory = 0 if memory is None else integer("memory", memory, 1, 2**22) << 20
+        self.output = choice("output", output, (False, True))
+        self._configuration = configuration(game, act_timeout)
+        self._processes: dict[Seat, Process] = {}
+        self._banks: dict[Seat, float] = {}  # seconds left, of the games that are on
+        self._why: dict[Seat, tuple[str, str]] = {}
+        self._spare: Process | None = self._checked()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the settings; a copy starts processes of its own.
+
+        Raises:
+            TypeError: during a game, as what the submission remembers of it is in its process.
+        """
+        if self._banks:
+            raise TypeError(
+                f"{self.path.name} is playing, and what it remembers is in its process: copy or "
+                "pickle the agent before its first game, or call start on all its lanes first"
+            )
+        return vars(self) | {"_processes": {}, "_spare": None}
+
+    @classmethod
+    def check_game(cls, game: Game) -> None:
+        """Check that a game is Hungry Geese."""
+        if game.name != "hungry_geese":
+            raise ValueError(f"submissions to Kaggle play hungry_geese, not {game.name}")
+
+    def start(self, lanes: NDArray[np.int64]) -> None:
+        """Forget the games of `lanes`: new ones begin there."""
+        begun = set(lanes.tolist())
+        for seat in [seat for seat in self._banks if seat[0] in begun]:
+            del self._banks[seat]
+            if self.fresh:
+                self._close(seat)
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Ask goose after goose.
+
+        Raises:
+            ValueError: if more games are played than it has processes for.
+        """
+        actions = np.zeros(len(states), np.int64)
+        records = states.view(np.recarray)
+        for k, (lane, seat) in enumerate(zip(lanes.tolist(), seats.tolist(), strict=True)):
+            if lane >= (self.most_games or 0):
+                raise ValueError(
+                    f"{self.path.name} plays {self.most_games} games side by side, not {lane + 1} "
+                    f"or more; games={lane + 1} lets it, with a process for each goose"
+                )
+            try:
+                actions[k] = self._move(records[k], (lane, seat), rngs[k])
+            except FailureError as failure:
+                self._why[lane, seat] = failure.kind, failure.message
+                actions[k] = FORFEIT
+        return actions
+
+    def why(self, lane: int, seat: int) -> tuple[str, str]:
+        """Tell why it has just lost a goose: `crash`, `timeout` or `invalid`, and a message."""
+        return self._why.get((lane, seat), ("forfeit", ""))
+
+    def close(self) -> None:
+        """End all processes; the agent can still be used."""
+        for seat in list(self._processes):
+            self._close(seat)
+
+    def _move(self, s: Any, seat: Seat, rng: NDArray[np.uint64]) -> int:
+        """Return a goose's move, and take what it cost from its bank.
+
+        Raises:
+            FailureError: if the goose is lost.
+        """
+        process = self._process(seat)
+        bank = self._banks.get(seat, self.overage)
+        request: dict[str, Any] = {
+            "observation": observation(s, seat[1], bank),
+            "configuration": self._configuration,
+        }
+        if seat not in self._banks:
+            self._banks[seat] = bank
+            with np.errstate(over="ignore"):
+                request["seed"] = int(next_u64(rng)) >> 32
+        answer, seconds = process.ask(request, self.act_timeout + bank)
+        self._banks[seat] = bank - max(0.0, seconds - self.act_timeout)
+        if self._banks[seat] < 0:
+            raise FailureError(TIMEOUT, f"took {seconds:.3g} s")
+        if answer.get("action") not in ACTIONS:
+            told = answer.get("invalid", repr(answer.get("action")))
+            raise FailureError(INVALID, f"returned {told}, which is none of {', '.join(ACTIONS)}")
+        return ACTIONS.index(answer["action"])
+
+    def _process(self, seat: Seat) -> Process:
+        """Return the process of a goose, started if need be."""
+        process = self._processes.get(seat)
+        if process is None or not process.alive:
+            process = self._spare or self._new_process()
+            self._spare, self._processes[seat] = None, process
+        return process
+
+    def _new_process(self) -> Process:
+        return Process(self.path, self.python, self.memory, self.output)
+
+    def _checked(self) -> Process:
+        """Return a process in which the submission has been loaded, which must work."""
+        try:
+            process = self._new_process()
+            process.ask({"seed": 0}, self.act_timeout + self.overage)
+        except FailureError as failure:
+            raise ValueError(f"{self.path} is no submission: {failure.message}") from None
+        return process
+
+    def _close(self, seat: Seat) -> None:
+        process = self._processes.pop(seat, None)
+        if process is not None:
+            process.close()
+
+
+def find_submission(path: str | Path, owner: object) -> Path:
+    """Return the absolute path of the file that is meant.
+
+    Args:
+        path: a file, or a folder or an archive with a `main.py`.
+        owner: keeps what is unpacked from an archive: it is removed when this object is gone.
+
+    Raises:
+        FileNotFoundError: if there is none.
+        ValueError: if it is an archive that cannot be unpacked.
+    """
+    found = Path(path).absolute()
+    if found.is_file() and is_archive(found):
+        found = unpack(found, owner)
+    if found.is_dir():
+        found = _main_in(found)
+    if not found.is_file():
+        raise FileNotFoundError(
+            f"there is no submission {str(path)!r}: expected a Python file, or a folder with a "
+            f"{MAIN}, or one as an archive ({', '.join(ENDINGS)})"
+        )
+    return found
+
+
+def _main_in(folder: Path) -> Path:
+    """Return the `main.py` of a folder; archives may hold the folder instead of what is in it."""
+    inner = [one for one in folder.iterdir() if not one.name.startswith((".", "__"))]
+    if not (folder / MAIN).exists() and len(inner) == 1 and inner[0].is_dir():
+        folder = inner[0]
+    return folder / MAIN

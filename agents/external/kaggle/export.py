@@ -1,0 +1,130 @@
+"""Agents as submissions to Kaggle: one file that needs NumPy alone.
+
+Kaggle calls the last function of the file with an observation; see docs/kaggle.md.
+"""
+
+import ast
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ludoteca
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.external.kaggle.bundle import Bundle, Precision
+from ludoteca.agents.external.kaggle.layers import Layers, run
+from ludoteca.agents.external.kaggle.submission import play
+from ludoteca.agents.registry import make_agent, split_agent
+from ludoteca.envs.games.hungry_geese import hungry_geese
+from ludoteca.envs.params import choice
+from ludoteca.files import write_whole
+
+Choose = Callable[[Any, int, Any, int, Any], int]
+TEMPLATE = '''"""A goose for Kaggle's Hungry Geese: {agent}, written by ludoteca {version}.
+
+Kaggle calls `agent`, the last function, once for every step. Needs NumPy and nothing else.
+"""
+
+{source}
+
+MEMORY = {{}}
+
+
+def agent(observation, configuration):
+    """Return NORTH, EAST, SOUTH or WEST."""
+    return {play}(observation, configuration, MEMORY, {choose})
+'''
+
+
+def export_agent(agent: str, out: str | Path, precision: Precision = "float32") -> int:
+    """Write an agent of Hungry Geese as a submission; return the size of the file in bytes.
+
+    Args:
+        agent: a spec string; its name must be in `EXPORTERS`.
+        out: the file, a Python file.
+        precision: how a network's weights are kept. They are computed with in float32.
+
+    Raises:
+        ValueError: if this agent cannot be exported.
+        OSError: if the file cannot be written.
+    """
+    if Path(out).suffix != ".py":
+        raise ValueError(f"a submission is a Python file, so {out} must end in .py")
+    text = submission_source(agent, precision)
+    write_whole(out, text)
+    return len(text.encode())
+
+
+def submission_source(agent: str, precision: Precision = "float32") -> str:
+    """Return the source of a submission; see `export_agent`."""
+    choice("precision", precision, get_args(Precision))
+    name, _ = split_agent(agent)
+    if name not in EXPORTERS:
+        raise ValueError(
+            f"agent {name} cannot be exported to Kaggle; those that can are {', '.join(EXPORTERS)}"
+        )
+    chosen_by = EXPORTERS[name](make_agent(agent, hungry_geese()))
+    bundle = Bundle(precision)
+    # These names are the template's.
+    for taken in ("agent", "MEMORY"):
+        bundle.reserve(taken)
+    names = {"choose": bundle.add(chosen_by, "choose"), "play": bundle.add(play, "play")}
+    told = agent.replace("\\", "/").replace('"', "'")
+    text = TEMPLATE.format(agent=told, version=ludoteca.__version__, source=bundle.text(), **names)
+    ast.parse(text)
+    return text
+
+
+def policy(agent: Agent) -> Choose:
+    """Return the policy kernel that an agent is."""
+    assert agent.choose is not None
+    return agent.choose
+
+
+def network(agent: Agent) -> Choose:
+    """Return the policy of an agent that plays by a network."""
+    from ludoteca.agents.external.kaggle.networks import network_choose
+
+    return network_choose(agent)  # type: ignore[arg-type]
+
+
+def network_policy(
+    layers: Layers,
+    weights: Mapping[str, NDArray[Any]],
+    observe: Callable[[Any, int, Any], None],
+    planes: int,
+    scale: float = 1.0,
+) -> Choose:
+    """Return the policy of taking the action with the highest output of a network.
+
+    Args:
+        layers: the network, see `ludoteca.agents.external.kaggle.layers`; actions are its first
+            outputs.
+        weights: its arrays.
+        observe: the kernel `observe(s, player, out)` that writes what it sees.
+        planes: how many planes that are.
+        scale: what they are multiplied with.
+    """
+
+    def choose(s, player, legal, n, rng):
+        out = np.zeros((planes, *s.occupied.shape), np.float32)
+        observe(s, player, out)
+        outputs = run(layers, weights, scale * out[None])
+        return int(np.argmax(outputs[0, :n]))
+
+    return choose
+
+
+# One line for each agent that can be exported: its name, and what returns its
+# `choose(s, player, legal, n, rng) -> action` in plain Python, whose constants may be weights.
+EXPORTERS: dict[str, Callable[[Any], Choose]] = {
+    "random": policy,
+    "greedy": policy,
+    "random_valid": policy,
+    "random_safe": policy,
+    "deterministic": policy,
+    "cnn": network,
+    "ac": network,
+}

@@ -1,0 +1,162 @@
+"""Networks for one seat as policies in NumPy: what `cnn` and `ac` agents are exported as."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.actor_critic import ActorCriticAgent, NetworkAgent, policy_of
+from ludoteca.agents.external.kaggle.layers import Layers, run
+from ludoteca.agents.external.kaggle.torch_layers import Weights, keep, layers_of
+from ludoteca.agents.external.kaggle.tree_search import Judge, search
+from ludoteca.agents.guided.improvement import improved
+from ludoteca.agents.networks.ac_network import ACNetwork, DocumentBody, ResidualBody
+from ludoteca.agents.networks.layers import Block, Trunk
+from ludoteca.agents.networks.seats import find_rich
+from ludoteca.envs.game import Game
+
+
+def network_choose(agent: NetworkAgent) -> Callable[..., int]:
+    """Return what chooses as an agent does that plays by a network, with or without a search.
+
+    Raises:
+        ValueError: if it draws its moves.
+    """
+    if agent.temperature > 0:
+        raise ValueError("an exported network plays what it thinks best: needs temperature=0")
+    if not isinstance(agent, ActorCriticAgent) or agent.simulations == 0:
+        judge = network_judge(agent, value=False)
+
+        def choose(s, player, legal, n, rng):
+            policies, _ = judge([s], [player])
+            return int(np.argmax(policies[0]))
+
+        return choose
+    judge = network_judge(agent, value=True)
+    simulations, leaves, c, fpu = agent.simulations, agent.leaves, agent.c, agent.fpu
+    improvement = agent.improvement
+    seconds = math.inf if agent.seconds is None else agent.seconds
+
+    def choose_by_search(s, player, legal, n, rng):
+        root = search(s, rng, judge, simulations, leaves, c, fpu, seconds)
+        priors = np.maximum(np.array(root.priors[player], np.float32), 0)
+        visits = np.array(root.visits[player])
+        values = 2 * np.array(root.totals[player]) / np.maximum(visits, 1) - 1
+        policies, *_ = improved(priors, visits, values.astype(np.float32), improvement)
+        return int(np.argmax(policies))
+
+    return choose_by_search
+
+
+def network_judge(agent: NetworkAgent, value: bool) -> Judge:
+    """Return what an agent's network says of positions; values only mean something if `value`."""
+    weights: Weights = {}
+    layers = network_layers(agent.network, weights, value)
+    scale, planes = np.float32(agent.encoder.scale), agent.encoder.shape[0]
+    actions = agent.game.num_actions
+    look = plain_view(agent.game) if agent.encoder.view == "plain" else rich_view(agent.game)
+
+    def judge(positions, seats):
+        board = positions[0].occupied.shape
+        out = np.zeros((len(seats), planes, *board), np.int8)
+        masks = np.ones((len(seats), actions), np.int8)
+        look(positions, seats, out, masks)
+        outputs = run(layers, weights, scale * out)
+        return policy_of(outputs[:, :actions], masks), np.tanh(outputs[:, -1])
+
+    return judge
+
+
+def plain_view(game: Game) -> Callable[..., None]:
+    """Return what writes the planes of plain views; every action is legal."""
+    observe = game.observe
+
+    def look(positions, seats, out, masks):
+        for i in range(len(seats)):
+            observe(positions[i], seats[i], out[i])
+
+    return look
+
+
+def rich_view(game: Game) -> Callable[..., None]:
+    """Return what writes the planes of rich views, and which actions are to be tried."""
+    rich = find_rich(game)
+    room, study, observe = rich.room(game.num_players), rich.study, rich.observe
+    safe_actions = rich.safe_actions
+
+    def look(positions, seats, out, masks):
+        for i in range(len(seats)):
+            s, player = positions[i], seats[i]
+            if i == 0 or s is not positions[i - 1]:
+                memory = np.zeros((room, s.occupied.size), np.int32)
+                study(s, memory)
+            observe(s, player, memory, out[i])
+            if safe_actions(s, player, memory, masks[i]) == 0:
+                masks[i] = 1
+
+    return look
+
+
+def network_layers(network: ACNetwork, weights: Weights, value: bool) -> Layers:
+    """Return the layers from planes to logits and, if `value`, what becomes the value by tanh."""
+    body: Any = network.body
+    return BODIES[type(body)](body, weights, value)
+
+
+def document(body: DocumentBody, weights: Weights, value: bool) -> Layers:
+    """Return the layers of the document's network; its value has large layers of its own."""
+    parts = (body.convolutions, body.dense, body.policy)
+    convolutions, dense, policy = (layers_of(part, weights) for part in parts)
+    heads = policy
+    if value:
+        assert body.value is not None
+        heads = (("concat", (policy, layers_of(body.value, weights))),)
+    return (*convolutions, ("mean",), *dense, *heads)
+
+
+def residual(body: ResidualBody, weights: Weights, value: bool) -> Layers:
+    """Return the layers of residual blocks and the heads on them; a value is one more output."""
+    seen: list[Layers] = [(("mean",),), (("max",),)]
+    if body.middle is not None:
+        seen.append((("cell", *divmod(body.middle, body.columns)),))
+    if body.flat is not None:
+        seen.append((*layers_of(body.flat, weights), ("relu",), ("flatten",)))
+    head = layers_of(body.head, weights)
+    return (*trunk(body.trunk, weights), ("concat", tuple(seen)), *head)
+
+
+def trunk(module: Trunk, weights: Weights) -> Layers:
+    """Return a convolution and residual blocks."""
+    padding = "circular" if module.torus else "zeros"
+    layers: list[tuple[Any, ...]] = [*convolution(module.enter, padding, weights), ("relu",)]
+    for block in module.blocks:
+        assert isinstance(block, Block)
+        layers.append(("add", residues(block, padding, weights)))
+    return (*layers, ("relu",))
+
+
+def residues(block: Block, padding: str, weights: Weights) -> Layers:
+    """Return what a block adds."""
+    first = convolution(block.first, padding, weights)
+    if block.pool is not None:
+        overview = ("concat", ((("mean",),), (("max",),)))
+        pooled = (overview, *layers_of(block.pool, weights))
+        # On a torus it is what the block is given that is pooled.
+        first = (("sum", (first, pooled)),) if block.torus else (*first, ("add", pooled))
+    second = convolution(block.second, padding, weights)
+    return (("relu",), *first, ("relu",), *second)
+
+
+def convolution(module: Any, padding: str, weights: Weights) -> Layers:
+    """Return a convolution and its bias; on a torus, the module's board is continued before."""
+    return (
+        ("conv", keep(weights, module.weight), padding),
+        ("bias", keep(weights, module.bias)),
+    )
+
+
+BODIES: dict[type[Any], Callable[[Any, Weights, bool], Layers]] = {
+    DocumentBody: document,
+    ResidualBody: residual,
+}

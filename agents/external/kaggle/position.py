@@ -1,0 +1,83 @@
+"""Kaggle's observations as positions: plain Python, which exported agents take with them."""
+
+import types
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.games.hungry_geese import FOOD, NONE
+from ludoteca.envs.games.torus import neighbor
+
+
+def new_position(players: int, configuration: Any) -> Any:
+    """Return what has the fields of a record of Hungry Geese, for `follow` to fill.
+
+    Args:
+        players: how many geese there are.
+        configuration: Kaggle's.
+    """
+    rows, columns = configuration["rows"], configuration["columns"]
+    cells = rows * columns
+    return types.SimpleNamespace(
+        score=np.zeros(players, np.int64),
+        occupied=np.zeros((rows, columns), np.int64),
+        body=np.zeros((players, min(configuration["max_length"], cells)), np.int64),
+        start=np.zeros(players, np.int64),
+        length=np.zeros(players, np.int64),
+        last_action=np.full(players, NONE),
+        last_head=np.full(players, NONE),
+        food=np.full(min(configuration["min_food"], cells), NONE),
+        num_food=0,
+        steps=NONE,
+        hunger_rate=configuration["hunger_rate"],
+        max_length=configuration["max_length"],
+        max_steps=configuration["episodeSteps"] - 1,
+        extra_planes=0,
+    )
+
+
+def follow(s: Any, seen: Any) -> None:
+    """Turn a position into that of an observation, one step later.
+
+    If it is not one step later, what only the position before could tell is left open; see
+    `ludoteca.agents.external.kaggle.observation.position`.
+
+    Args:
+        s: the position, with `steps` NONE if there is none yet.
+        seen: the observation.
+    """
+    columns = s.occupied.shape[1]
+    step = seen["step"]
+    known = step > 0 and step == s.steps + 1
+    s.steps = step
+    s.occupied[:] = 0
+    for p in range(len(seen["geese"])):
+        goose = seen["geese"][p]
+        if not known:
+            s.last_head[p] = goose[1] if step > 0 and len(goose) > 1 else NONE
+            s.last_action[p], s.score[p] = NONE, 0
+        elif s.length[p] > 0:
+            s.last_head[p] = s.body[p, s.start[p]]
+        if goose and s.last_head[p] != NONE:
+            s.last_action[p] = action_between(s.last_head[p], goose[0], s.occupied.shape)
+        if goose and step > 0:
+            s.score[p] = (step + 1) * (int(s.max_length) + 1) + len(goose)
+        s.start[p], s.length[p] = 0, len(goose)
+        for k in range(len(goose)):
+            s.body[p, k] = goose[k]
+            s.occupied[goose[k] // columns, goose[k] % columns] = 1
+    s.food[:] = NONE
+    s.num_food = len(seen["food"])
+    for i in range(s.num_food):
+        cell = seen["food"][i]
+        s.food[i] = cell
+        s.occupied[cell // columns, cell % columns] = FOOD
+
+
+def action_between(cell: int, other: int, shape: tuple[int, int]) -> int:
+    """Return the action that leads from a cell to another, or NONE."""
+    for action in range(4):
+        row, column = neighbor(cell, action, shape)
+        if row * shape[1] + column == other:
+            return action
+    return NONE

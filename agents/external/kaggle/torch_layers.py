@@ -1,0 +1,113 @@
+"""PyTorch's modules as the layers of `layers.py`, for exporting networks."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.external.kaggle.layers import Layers
+
+try:
+    import torch
+    from torch import nn
+except ImportError as error:
+    raise ImportError('networks need PyTorch: pip install "ludoteca[train]"') from error
+
+Weights = dict[str, NDArray[np.float32]]
+
+
+def layers_of(module: nn.Module, weights: Weights) -> Layers:
+    """Return what a module does in evaluation mode, as layers.
+
+    Args:
+        module: one whose class is in `MODULES`; so are those inside it.
+        weights: the arrays of the layers are put there, named by their number.
+
+    Raises:
+        ValueError: if there are no layers that do the same.
+    """
+    if type(module) not in MODULES:
+        known = ", ".join(kind.__name__ for kind in MODULES)
+        raise ValueError(f"cannot export a {type(module).__name__}; there are layers for {known}")
+    return MODULES[type(module)](module, weights)
+
+
+def keep(weights: Weights, values: torch.Tensor) -> str:
+    """Put an array among the weights; return its name."""
+    name = f"w{len(weights)}"
+    weights[name] = values.detach().cpu().float().numpy().copy()
+    return name
+
+
+def sequential(module: nn.Sequential, weights: Weights) -> Layers:
+    """Return the layers of all modules, one after the other."""
+    return tuple(layer for one in module for layer in layers_of(one, weights))
+
+
+def convolution(module: nn.Conv2d, weights: Weights) -> Layers:
+    """Return a convolution that keeps the board's size, and its bias."""
+    height, width = module.kernel_size
+    same = module.padding == "same" or module.padding == (height // 2, width // 2)
+    plain = module.stride == module.dilation == (1, 1) and module.groups == 1
+    padding = module.padding_mode
+    if height != width or height % 2 == 0 or not same or not plain:
+        raise ValueError(f"cannot export {module}: the board must stay as large as it is")
+    if padding not in ("zeros", "circular"):
+        raise ValueError(f"cannot export {module}: padding must be zeros or circular")
+    layers: Layers = (("conv", keep(weights, module.weight), padding),)
+    return layers if module.bias is None else (*layers, ("bias", keep(weights, module.bias)))
+
+
+def linear(module: nn.Linear, weights: Weights) -> Layers:
+    """Return a dense layer, and its bias."""
+    layers: Layers = (("linear", keep(weights, module.weight)),)
+    return layers if module.bias is None else (*layers, ("bias", keep(weights, module.bias)))
+
+
+def normalization(module: nn.BatchNorm1d | nn.BatchNorm2d, weights: Weights) -> Layers:
+    """Return what batch normalization does with the statistics that it has learned."""
+    mean, variance = module.running_mean, module.running_var
+    if mean is None or variance is None:
+        raise ValueError(f"cannot export {module}: it keeps no statistics")
+    scale = 1 / torch.sqrt(variance.double() + module.eps)
+    bias = -mean.double() * scale
+    if module.affine:
+        scale = scale * module.weight
+        bias = bias * module.weight + module.bias
+    return (("scale", keep(weights, scale)), ("bias", keep(weights, bias)))
+
+
+def leaky_relu(module: nn.LeakyReLU, weights: Weights) -> Layers:
+    """Return a leaky ReLU."""
+    return (("leaky_relu", float(module.negative_slope)),)
+
+
+def pooling(module: nn.AdaptiveAvgPool2d | nn.AdaptiveMaxPool2d, weights: Weights) -> Layers:
+    """Return means or maxima over the board."""
+    if module.output_size not in (1, (1, 1)):
+        raise ValueError(f"cannot export {module}: only pooling to one cell")
+    return (("mean" if isinstance(module, nn.AdaptiveAvgPool2d) else "max",),)
+
+
+def always(*layers: tuple[Any, ...]) -> Callable[[Any, Weights], Layers]:
+    """Return what makes the same layers of every module."""
+    return lambda module, weights: layers
+
+
+# One line for each kind of module. Pooling leaves no board, so flattening after it does nothing.
+MODULES: dict[type[nn.Module], Callable[[Any, Weights], Layers]] = {
+    nn.Sequential: sequential,
+    nn.Conv2d: convolution,
+    nn.Linear: linear,
+    nn.BatchNorm1d: normalization,
+    nn.BatchNorm2d: normalization,
+    nn.ReLU: always(("relu",)),
+    nn.LeakyReLU: leaky_relu,
+    nn.Tanh: always(("tanh",)),
+    nn.AdaptiveAvgPool2d: pooling,
+    nn.AdaptiveMaxPool2d: pooling,
+    nn.Flatten: always(("flatten",)),
+    nn.Dropout: always(),
+    nn.Identity: always(),
+}

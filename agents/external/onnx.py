@@ -1,0 +1,192 @@
+"""Policy networks in ONNX files as agents."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.external.onnx_signature import find_signature
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.predictor import Observer
+from ludoteca.agents.sampling import by_weight
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.rng import uniform
+from ludoteca.envs.targets import names_from
+from ludoteca.files import parse_json
+
+KEY = "ludoteca"  # of our JSON document among a model's metadata
+FORMAT = "ludoteca-onnx"
+
+
+class ONNXAgent(Agent):
+    """Plays a policy network in an ONNX file: the legal action of the highest score.
+
+    The model has an input of planes, `[B, planes, rows, columns]`, also with the planes last or
+    flat, of any type; optionally a second one of masks, `[B, actions]`, 1 for legal actions; and an
+    output `[B, actions]`, of logits or Q values. Other outputs, such as a value, are left alone.
+    Illegal actions are left out whether or not the model takes masks. `ludoteca export onnx`
+    writes such files. ONNX files hold no code of Python's.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        path: str | Path,
+        deterministic: bool = True,
+        view: str = "auto",
+        channels_last: bool | None = None,
+        threads: int = 1,
+    ):
+        """Load a model.
+
+        Args:
+            game: the game it plays.
+            path: the file.
+            deterministic: whether the best action is played, or one drawn by the softmax of the
+                scores, from the random streams of the match.
+            view: what the planes are: `environment`, as environments show them; `network`, those of
+                this package's networks; `auto`: as the file says, else by their number, where
+                `environment` comes first.
+            channels_last: whether planes come last; None: as the shape says.
+            threads: threads of the model.
+
+        Raises:
+            FileNotFoundError: if there is no such file.
+            ValueError: if it holds no model, or one that does not fit the game.
+        """
+        super().__init__(game)
+        choice("view", view, ("auto", "environment", "network"))
+        self._path, self._deterministic = Path(path), bool(deterministic)
+        self._threads, self._asked = threads, (view, channels_last)
+        self._session = _load(self._path, threads)
+        self.about = read_about(self._session, self._path)
+        self._check_trained_for()
+        self.signature = find_signature(self._session, game, self._path, *self._wanted())
+        if self.signature.view == "network":
+            self.encoder: Encoder | None = Encoder(game)
+        else:
+            self.encoder = None
+        self._observer = Observer(game, "int8")
+
+    def __getstate__(self) -> dict[str, Any]:
+        view, channels_last = self._asked
+        return {
+            "game": self.game,
+            "path": self._path.resolve(),
+            "deterministic": self._deterministic,
+            "view": view,
+            "channels_last": channels_last,
+            "threads": self._threads,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        ONNXAgent.__init__(self, **state)
+
+    def prepare(self) -> None:
+        """Compile what shows the positions."""
+        self._scores(self.game.empty(0), np.zeros(0, np.int64))
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Choose by one pass through the model.
+
+        Raises:
+            ValueError: if the model returns anything but a number for each action.
+        """
+        scores, masks = self._scores(states, seats)
+        scores = np.where(masks == 1, scores, -np.inf)
+        if self._deterministic:
+            best = scores.argmax(1)
+        else:
+            weights = np.exp(scores - scores.max(1, keepdims=True))
+            best = by_weight(weights, uniform(rngs.T))
+        return best if self.encoder is None else self.encoder.translate(best, seats)
+
+    def _scores(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        """Return the scores and the masks of positions, as the network numbers the actions."""
+        look = self._observer.look if self.encoder is None else self.encoder.encode
+        planes, masks = look(states, seats)
+        form = self.signature
+        if form.channels_last:
+            planes = np.moveaxis(planes, 1, -1)
+        fed = {form.planes: planes.reshape(-1, *form.shape).astype(form.dtype)}
+        if form.mask is not None:
+            fed[form.mask] = masks.astype(form.mask_dtype)
+        if len(states) == 0:
+            return np.zeros((0, self.game.num_actions)), masks
+        scores = np.asarray(self._session.run([form.scores], fed)[0])
+        if scores.shape != masks.shape:
+            raise ValueError(
+                f"{self._path} must return one number for each action, shape {masks.shape}, got "
+                f"{form.scores} of shape {scores.shape}"
+            )
+        if np.isnan(scores).any():
+            raise ValueError(f"{self._path} returns {form.scores} that are not numbers (NaN)")
+        return scores.astype(np.float64), masks
+
+    def _wanted(self) -> tuple[str, bool | None]:
+        view, channels_last = self._asked
+        if view == "auto" and self.about.get("view") in ("environment", "network"):
+            view = self.about["view"]
+        return view, channels_last
+
+    def _check_trained_for(self) -> None:
+        """Check that a model that names its game plays this one."""
+        spec = self.about.get("game")
+        if spec is None:
+            return
+        try:
+            with names_from(self._path):
+                trained = make_game(spec)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{self._path}: {error}") from None
+        if trained is not self.game:
+            raise ValueError(f"{self._path} plays {trained.spec}, not {self.game.spec}")
+
+
+def read_about(session: Any, path: Path) -> dict[str, Any]:
+    """Return our document among the metadata of a model; empty if it was made elsewhere.
+
+    Raises:
+        ValueError: if the document is damaged.
+    """
+    text = session.get_modelmeta().custom_metadata_map.get(KEY)
+    if text is None:
+        return {}
+    try:
+        about = parse_json(text)
+        if not isinstance(about, dict) or about.get("format") != FORMAT:
+            raise ValueError(f"expected the format {FORMAT!r}")
+    except ValueError as error:
+        raise ValueError(f"{path}: its metadata {KEY!r} is damaged: {error}") from None
+    return about
+
+
+def _load(path: Path, threads: int) -> Any:
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    try:
+        import onnxruntime
+    except ImportError as error:
+        needed = 'the agent onnx needs ONNX Runtime: pip install "ludoteca[onnx]"'
+        raise ImportError(needed) from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(
+            path.read_bytes(), options, providers=["CPUExecutionProvider"]
+        )
+    except Exception as error:  # classes of its own for each kind of damage
+        raise ValueError(f"{path} holds no ONNX model: {error!s:.300}") from None

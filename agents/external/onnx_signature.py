@@ -1,0 +1,140 @@
+"""Signatures of ONNX models: which input takes planes, and which output rates actions."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.envs.game import Game
+
+TYPES = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+    "tensor(int8)": np.int8,
+    "tensor(uint8)": np.uint8,
+    "tensor(int32)": np.int32,
+    "tensor(int64)": np.int64,
+    "tensor(bool)": np.bool_,
+}
+SCORES = ("logits", "q_values", "q", "policy", "scores", "probabilities")
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a model takes and returns.
+
+    Attributes:
+        planes: name of the input of planes.
+        mask: name of the input of masks, or None.
+        scores: name of the output with a number for each action.
+        shape: of the planes of one position, as the model takes them.
+        view: `"environment"`: the planes that environments show; `"network"`: those of
+            `ludoteca.agents.networks.encoder.Encoder`, in which one network plays both seats.
+        channels_last: whether planes are `(rows, columns, planes)`.
+        dtype: type of the planes.
+        mask_dtype: type of the masks.
+    """
+
+    planes: str
+    mask: str | None
+    scores: str
+    shape: tuple[int, ...]
+    view: str
+    channels_last: bool
+    dtype: Any
+    mask_dtype: Any
+
+
+def find_signature(
+    session: Any, game: Game, path: Path, view: str, channels_last: bool | None
+) -> Signature:
+    """Return how a model is to be used for a game.
+
+    Args:
+        session: the model.
+        game: the game.
+        path: its file, for messages.
+        view: see `ludoteca.agents.external.onnx.ONNXAgent`.
+        channels_last: likewise.
+
+    Raises:
+        ValueError: if no input takes the game's planes, or no output rates its actions.
+    """
+    inputs, outputs = session.get_inputs(), session.get_outputs()
+    actions = game.num_actions
+    described = ", ".join(f"{one.name} {one.type} {one.shape}" for one in [*inputs, *outputs])
+    masks = [one for one in inputs if "mask" in one.name.lower()]
+    others = [one for one in inputs if one not in masks]
+    wanted = f"{path} has {described}"
+    if len(others) != 1 or len(masks) > 1:
+        raise ValueError(
+            f"{wanted}; expected one input of planes, and at most one of masks, whose name has "
+            "'mask' in it"
+        )
+    for one in inputs:
+        if one.type not in TYPES:
+            raise ValueError(f"{wanted}; its input {one.name} is none of {', '.join(TYPES)}")
+    for one in masks:
+        if not _fits(one.shape, (actions,)):
+            raise ValueError(f"{wanted}; the masks of {game.spec} are [B, {actions}]")
+    found = _find_view(others[0].shape, game, view, channels_last)
+    if found is None:
+        raise ValueError(
+            f"{wanted}; the planes of {game.spec} are {list(game.observation_shape)}, or that with "
+            f"the planes last or flat{_network_shape(game)}"
+        )
+    scores = [one for one in outputs if _fits(one.shape, (actions,))]
+    named = [one for one in scores if one.name.lower() in SCORES]
+    if len(named or scores) != 1:
+        raise ValueError(
+            f"{wanted}; expected one output of shape [B, {actions}], or one of them called "
+            f"{', '.join(SCORES)}"
+        )
+    return Signature(
+        planes=others[0].name,
+        mask=masks[0].name if masks else None,
+        scores=(named or scores)[0].name,
+        shape=found[0],
+        view=found[1],
+        channels_last=found[2],
+        dtype=TYPES[others[0].type],
+        mask_dtype=TYPES[masks[0].type] if masks else None,
+    )
+
+
+def _find_view(
+    shape: list[Any], game: Game, view: str, channels_last: bool | None
+) -> tuple[tuple[int, ...], str, bool] | None:
+    """Return the shape, the view and the order of planes that an input's shape stands for."""
+    for name, planes in _views(game).items():
+        if view not in ("auto", name):
+            continue
+        channels, rows, columns = planes
+        for last in (False, True) if channels_last is None else (channels_last,):
+            whole = (rows, columns, channels) if last else planes
+            for form in (whole, (channels * rows * columns,)):
+                if _fits(shape, form):
+                    return form, name, last
+    return None
+
+
+def _views(game: Game) -> dict[str, tuple[int, int, int]]:
+    views = {"environment": game.observation_shape}
+    if not game.simultaneous and game.num_players == 2:
+        views["network"] = Encoder(game).shape
+    return views
+
+
+def _network_shape(game: Game) -> str:
+    shape = _views(game).get("network")
+    return f", or for view=network {list(shape)}" if shape else ""
+
+
+def _fits(shape: list[Any], wanted: tuple[int, ...]) -> bool:
+    """Return whether a shape with a batch axis, of numbers and names, allows another one."""
+    free_batch = len(shape) > 0 and not isinstance(shape[0], int)
+    fits = all(not isinstance(a, int) or a == b for a, b in zip(shape[1:], wanted, strict=False))
+    return len(shape) == 1 + len(wanted) and free_batch and fits

@@ -1,0 +1,246 @@
+"""OpenSpiel's own Monte Carlo tree search as an agent: `openspiel:simulations=1000`.
+
+OpenSpiel is another package of games (https://github.com/google-deepmind/open_spiel), whose search
+is written in C++. This agent plays our games with it, following each of them move by move: by
+OpenSpiel's own rules where it has the game, else by ours (`ludoteca.envs.adapters.openspiel`),
+which takes its search several times as long.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.external.openspiel_counterparts import (
+    Counterpart,
+    Translation,
+    breakthrough_counterpart,
+    connect4_counterpart,
+    hex_counterpart,
+    othello_counterpart,
+    same_action,
+    tictactoe_counterpart,
+)
+from ludoteca.agents.external.openspiel_moves import FOLLOWED, NOT_FOUND, make_find_moves
+from ludoteca.envs.engine.playouts import words_of
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.rng import next_u64
+
+MEMORY_MB = 1000  # that one search of OpenSpiel may take
+INT_MAX = 2**31 - 1
+NO_LIMIT = -1.0  # of time
+FEWEST = 2  # simulations: the first one ends at the root, the second is the first to try a move
+
+
+class OpenSpielAgent(Agent):
+    """OpenSpiel's MCTSBot: UCT with random rollouts, and a new tree for every move.
+
+    Remembers the game of each lane, and so has to be asked about every position of its games in
+    which it is to move.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        simulations: int = 1000,
+        seconds: float | None = None,
+        uct_c: float = 2.0,
+        rollouts: int = 1,
+        solve: bool = False,
+    ):
+        """Make the agent.
+
+        Args:
+            game: the game it plays.
+            simulations: per move.
+            seconds: per move, instead of a number of simulations.
+            uct_c: exploration constant of UCT, for rewards in [-1, 1].
+            rollouts: per simulation.
+            solve: whether proven results are backed up.
+
+        Raises:
+            ValueError: if a parameter is out of range, or OpenSpiel does not have the game.
+            ImportError: if OpenSpiel is not installed.
+        """
+        super().__init__(game)
+        self.simulations = integer("simulations", simulations, FEWEST, INT_MAX)
+        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        self.uct_c = real("uct_c", uct_c, 0, 1e6)
+        self.rollouts = integer("rollouts", rollouts, 1, 10**6)
+        self.solve = choice("solve", solve, (False, True))
+        self._pyspiel = import_pyspiel()
+        self._other, self._to_theirs, self._to_ours = self._find_other()
+        self._followed: dict[int, _Followed] = {}  # by lane
+        # Three positions to work on and the one looked for; the same memory as unsigned integers.
+        # Records are assigned to it field by field, so the bytes between fields are always zero.
+        self._states = game.empty(FOLLOWED + 2)
+        self._words = words_of(self._states)
+        self._legal = np.zeros((FOLLOWED, game.num_actions), np.int16)
+
+    def __getstate__(self) -> dict[str, Any]:
+        made = {"_pyspiel", "_other", "_to_theirs", "_to_ours", "_words"}
+        return {key: value for key, value in vars(self).items() if key not in made}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._pyspiel = import_pyspiel()
+        self._other, self._to_theirs, self._to_ours = self._find_other()
+        self._words = words_of(self._states)
+
+    def _find_other(self) -> tuple[Any, Translation, Translation]:
+        """Return OpenSpiel's game, and the translations of actions."""
+        try:
+            name, to_theirs, to_ours = counterpart(self.game)
+        except ValueError as error:
+            check_ours(self.game, str(error))
+            return load_ours(self.game), same_action, same_action
+        return self._pyspiel.load_game(name), to_theirs, to_ours
+
+    def prepare(self) -> None:
+        """Compile what finds the moves of others."""
+        self._find_moves(self.game.empty(1)[0], self.game.empty(1)[0])
+
+    def start(self, lanes: NDArray[np.int64]) -> None:
+        """Forget the games of `lanes`: new ones begin there."""
+        for lane in lanes.tolist():
+            self._followed.pop(lane, None)
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Follow each game to its position, and let OpenSpiel search there.
+
+        Raises:
+            ValueError: if a position does not follow from the last one of its lane.
+        """
+        actions = np.zeros(len(states), np.int64)
+        for k, lane in enumerate(lanes.tolist()):
+            state = self._follow(lane, states[k])
+            actions[k] = self._to_ours(state, self._search(state, rngs[k]))
+        return actions
+
+    def _follow(self, lane: int, s: Any) -> Any:
+        """Return OpenSpiel's state of position `s`."""
+        followed = self._followed.get(lane)
+        moves = None if followed is None else self._find_moves(followed.position, s)
+        if followed is None or moves is None:
+            followed = _Followed(self.game.new(), self._other.new_initial_state())
+            moves = self._find_moves(followed.position, s)
+        if moves is None and hasattr(self._other, "rules"):  # our game: any position will do
+            followed, moves = _Followed(s, self._other.new_initial_state(s)), []
+        if moves is None:
+            raise ValueError(
+                f"the position in lane {lane} is more than {FOLLOWED} plies from the last one "
+                f"there, and from the start of {self.game.spec}: OpenSpiel must see whole games"
+            )
+        for action in moves:
+            followed.state.apply_action(self._to_theirs(followed.state, action))
+        self._followed[lane] = _Followed(s.copy(), followed.state)
+        return followed.state
+
+    def _find_moves(self, position: Any, wanted: Any) -> list[int] | None:
+        """Return the moves that lead from one position to another, or None."""
+        self._states[0], self._states[-1] = position, wanted
+        moves = np.zeros(FOLLOWED, np.int64)
+        n = make_find_moves(self.game)(self._states, self._words, self._legal, moves)
+        return None if n == NOT_FOUND else moves[:n].tolist()
+
+    def _search(self, state: Any, rng: NDArray[np.uint64]) -> int:
+        """Return OpenSpiel's move; its random numbers depend on `rng` alone."""
+        with np.errstate(over="ignore"):
+            seeds = [int(next_u64(rng)) & INT_MAX for _ in range(2)]
+        if self.seconds is None:
+            root = self._tree(state, seeds, self.simulations, NO_LIMIT)
+        else:
+            root = self._tree(state, seeds, INT_MAX, self.seconds)
+            if not root.children:  # the time was up too soon: asked for its move, it would crash
+                root = self._tree(state, seeds, FEWEST, NO_LIMIT)
+        action: int = root.best_child().action
+        return action
+
+    def _tree(self, state: Any, seeds: list[int], simulations: int, seconds: float) -> Any:
+        """Return the root of OpenSpiel's tree after so many simulations or seconds."""
+        bot = self._pyspiel.MCTSBot(
+            self._other,
+            self._pyspiel.RandomRolloutEvaluator(self.rollouts, seeds[0]),
+            self.uct_c,
+            simulations,
+            MEMORY_MB,
+            self.solve,
+            seeds[1],
+            False,  # verbose
+            self._pyspiel.ChildSelectionPolicy.UCT,
+            seconds,
+        )
+        return bot.mcts_search(state)
+
+
+class _Followed(NamedTuple):
+    """A position the agent was asked about, and OpenSpiel's state of it."""
+
+    position: Any
+    state: Any
+
+
+def check_ours(game: Game, reason: str) -> None:
+    """Check that OpenSpiel can follow a game by our rules: in turn, without chance.
+
+    Args:
+        game: the game.
+        reason: why OpenSpiel has no such game.
+
+    Raises:
+        ValueError: if it cannot.
+    """
+    if game.simultaneous or "rng" in (game.state.names or ()):
+        raise ValueError(f"{reason}; by our rules, it plays games in turn without chance")
+
+
+def load_ours(game: Game) -> Any:
+    """Return our game as a `pyspiel.Game`."""
+    return import_module("ludoteca.envs.adapters.openspiel").load_game(game)
+
+
+def counterpart(game: Game) -> Counterpart:
+    """Return the game of OpenSpiel that is ours.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    make = COUNTERPARTS.get(game.name)
+    if make is None:
+        raise ValueError(f"OpenSpiel cannot play {game.name}; it plays {', '.join(COUNTERPARTS)}")
+    return make(game)
+
+
+# How our games are called there.
+COUNTERPARTS: Mapping[str, Callable[[Game], Counterpart]] = {
+    "othello": othello_counterpart,
+    "connect4": connect4_counterpart,
+    "hex": hex_counterpart,
+    "tictactoe": tictactoe_counterpart,
+    "tictactoe_large": tictactoe_counterpart,
+    "breakthrough": breakthrough_counterpart,
+}
+
+
+def import_pyspiel() -> Any:
+    """Return the module.
+
+    Raises:
+        ImportError: if OpenSpiel is not installed.
+    """
+    try:
+        return import_module("pyspiel")
+    except ImportError as error:
+        raise ImportError(
+            'OpenSpiel is not installed: pip install "ludoteca[openspiel]"', name="pyspiel"
+        ) from error

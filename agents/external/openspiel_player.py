@@ -1,0 +1,141 @@
+"""Players of OpenSpiel as agents: policies, and agents that learned in its environments."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from open_spiel.python.policy import Policy
+from open_spiel.python.rl_environment import StepType, TimeStep
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.choices import check_choices
+from ludoteca.agents.external.openspiel import OpenSpielAgent, load_ours
+from ludoteca.agents.external.openspiel_counterparts import Translation, same_action
+from ludoteca.agents.predictor import Observer
+from ludoteca.agents.sampling import by_weight
+from ludoteca.envs.game import Game
+from ludoteca.envs.rng import uniform
+
+
+class Learner(Protocol):
+    """An agent of OpenSpiel that has learned, such as DQN or PPO.
+
+    `step` of agents that learn from many games at once (PPO) takes and returns lists.
+    """
+
+    def step(self, time_step: Any, is_evaluation: bool = False) -> Any:
+        """Return an object with the `action` for the observations of a time step."""
+
+
+def as_agent(game: Game, player: Policy | Learner | Sequence[Learner]) -> Agent:
+    """Return a player of OpenSpiel as an agent, for matches, tournaments and environments.
+
+    Args:
+        game: the game it plays, in turn and without chance if it is a policy.
+        player: a policy (`open_spiel.python.policy.Policy`), such as the average policy of CFR; or
+            an agent that learned in `rl_environment` or `VectorEnvironment`; or a list of agents,
+            one for each seat. It is not copied: what it learns later, the agent plays.
+
+    Raises:
+        TypeError: if it is something else.
+        ValueError: if there are not as many agents as seats, or a policy cannot play the game.
+    """
+    if isinstance(player, Policy):
+        return PolicyPlayer(game, player)
+    players = list(player) if isinstance(player, Sequence) else [player] * game.num_players
+    if len(players) != game.num_players:
+        raise ValueError(f"{game.spec} needs {game.num_players} agents, got {len(players)}")
+    for one in players:
+        if not callable(getattr(one, "step", None)):
+            raise TypeError(f"expected a policy or an agent with the method step, got {one!r:.200}")
+    return LearnerPlayer(game, players)
+
+
+class PolicyPlayer(OpenSpielAgent):
+    """Plays a policy of OpenSpiel, following each game move by move, as policies go by histories.
+
+    Attributes:
+        policy: the policy, of the game that `ludoteca.envs.adapters.openspiel` loads.
+    """
+
+    def __init__(self, game: Game, policy: Policy):
+        """Make the agent.
+
+        Args:
+            game: the game it plays.
+            policy: the policy.
+
+        Raises:
+            ValueError: if the game is played at once, or with chance.
+        """
+        if game.simultaneous or "rng" in (game.state.names or ()):
+            raise ValueError(f"policies play games in turn without chance, not {game.spec}")
+        super().__init__(game)
+        self.policy = policy
+
+    def _find_other(self) -> tuple[Any, Translation, Translation]:
+        return load_ours(self.game), same_action, same_action
+
+    def _search(self, state: Any, rng: NDArray[np.uint64]) -> int:
+        """Return an action that the policy's probabilities draw."""
+        weights = np.zeros((1, self.game.num_actions))
+        for action, probability in self.policy.action_probabilities(state).items():
+            weights[0, action] = probability
+        legal = state.legal_actions()
+        if not np.isclose(weights[0, legal].sum(), 1) or not np.isclose(weights.sum(), 1):
+            raise ValueError(f"the policy has the probabilities {weights[0]}, legal are {legal}")
+        with np.errstate(over="ignore"):
+            return int(by_weight(weights, uniform(rng.reshape(1, 1)))[0])
+
+
+class LearnerPlayer(Agent):
+    """Plays what agents of OpenSpiel have learned, from observations."""
+
+    def __init__(self, game: Game, players: Sequence[Learner]):
+        """Make the agent.
+
+        Args:
+            game: the game it plays.
+            players: who chooses, by seat.
+        """
+        super().__init__(game)
+        self.players = players
+        self._observer = Observer(game, "float32", False)
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Show each position to the player in its seat.
+
+        Raises:
+            ValueError: if an action is illegal.
+        """
+        planes, masks = self._observer.look(states, seats)
+        actions = np.zeros(len(states), np.int64)
+        for seat, player in enumerate(self.players):
+            chosen = np.flatnonzero(seats == seat)
+            who = getattr(player, "player_id", getattr(player, "_player_id", seat))
+            many = hasattr(player, "num_envs")  # learns from many games at once
+            seen = [planes[k].ravel() if many else planes[k].ravel().tolist() for k in chosen]
+            steps = [_time_step(one, masks[k], who) for one, k in zip(seen, chosen, strict=True)]
+            if steps and many:
+                actions[chosen] = [one.action for one in player.step(steps, is_evaluation=True)]
+            elif steps:
+                actions[chosen] = [player.step(one, is_evaluation=True).action for one in steps]
+        return check_choices(self.game, actions, masks, states, seats, "OpenSpiel's agent")
+
+
+def _time_step(planes: Any, mask: NDArray[np.int8], player: int) -> TimeStep:
+    """Return a time step in which a player is to move, as `rl_environment` shows it."""
+    observations = {
+        "info_state": [planes] * (player + 1),
+        "legal_actions": [np.flatnonzero(mask).tolist()] * (player + 1),
+        "current_player": player,
+        "serialized_state": [],
+    }
+    return TimeStep(observations, [0.0] * (player + 1), [1.0] * (player + 1), StepType.MID)

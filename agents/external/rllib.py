@@ -1,0 +1,143 @@
+"""Policies of RLlib as agents."""
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.predictor import Observer
+from ludoteca.agents.sampling import by_weight
+from ludoteca.envs.game import Game
+from ludoteca.envs.rng import uniform
+
+try:
+    import torch
+
+    from ludoteca.agents.external.rllib_file import (
+        check_not_checkpoint,
+        export_module,
+        load_checkpoint,
+        load_policy,
+    )
+    from ludoteca.agents.external.rllib_layers import CHANNELS_LAST, FLAT, Policy, scores_of
+    from ludoteca.agents.external.rllib_module import (
+        extract_policy,
+        has_logits,
+        module_format,
+        module_scores,
+        plain_module,
+    )
+    from ludoteca.agents.networks.device import find_device
+    from ludoteca.agents.networks.weights import find_weights
+except ImportError as error:
+    raise ImportError(
+        'the agent rllib needs PyTorch and safetensors: pip install "ludoteca[train]"'
+    ) from error
+
+LARGEST = 1e300  # in place of scores that have overflowed
+__all__ = ["RLlibAgent", "export_module", "load_checkpoint"]
+
+
+class RLlibAgent(Agent):
+    """Plays the policy of an RLModule: the best legal action by its logits or action values.
+
+    A file is what `export_module` wrote: layers as JSON and weights in safetensors' format, without
+    pickles. Ray's own checkpoints consist of pickles and are not read by a spec string; see
+    `load_checkpoint`.
+    """
+
+    def __init__(
+        self, game: Game, path: str | Path, deterministic: bool = True, device: str = "cpu"
+    ):
+        """Load a policy.
+
+        Args:
+            game: the game it plays.
+            path: the file that `export_module` wrote.
+            deterministic: whether the best action is played, or one sampled from the policy (with
+                the streams given to `act`: games stay reproducible).
+            device: where the network runs.
+
+        Raises:
+            FileNotFoundError: if there is no such file.
+            ValueError: if it is a checkpoint of Ray or no such file, or does not fit the game; if
+                it has action values, but no probabilities to sample from.
+        """
+        check_not_checkpoint(Path(path))
+        policy = load_policy(game, find_weights(path, "rllib")).to(find_device(device))
+        self._adopt(game, policy, deterministic)
+
+    @classmethod
+    def from_module(
+        cls, game: Game, module: Any, deterministic: bool = True, copy: bool = False
+    ) -> Self:
+        """Return an agent that plays by an RLModule in memory.
+
+        Args:
+            game: the game it plays.
+            module: the module, as `algorithm.get_module()` returns it.
+            deterministic: as when a policy is loaded.
+            copy: play by a copy of its present weights, in plain PyTorch, instead of the module
+                itself, which may learn on.
+
+        Raises:
+            TypeError: if the module computes no scores of actions, or, with `copy`, if it is not
+                one of RLlib's default modules without memory.
+            ValueError: if it does not fit the game, or, without `deterministic`, has no
+                probabilities to sample from.
+        """
+        agent = cls.__new__(cls)
+        module = plain_module(module)
+        agent._adopt(game, extract_policy(module, game) if copy else module, deterministic)
+        return agent
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Choose by one pass through the network."""
+        seen, masks = self._observer.look(states, seats)
+        planes = self._format.planes(seen)
+        if isinstance(self._policy, Policy):
+            scores = scores_of(self._policy, planes)
+        else:
+            device = next(iter(self._policy.parameters()), torch.empty(0)).device
+            scores = module_scores(self._policy, planes, masks.astype(np.float32), device)
+        finite = np.nan_to_num(scores, nan=-LARGEST, posinf=LARGEST, neginf=-LARGEST)
+        scores = np.where(masks == 1, finite, -np.inf)
+        if self._deterministic:
+            best: NDArray[np.int64] = scores.argmax(1)
+            return best
+        weights = np.exp(scores - scores.max(1, keepdims=True))
+        return by_weight(weights, uniform(rngs.T))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "game": self.game,
+            "policy": self._policy,
+            "deterministic": self._deterministic,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._adopt(state["game"], state["policy"], state["deterministic"])
+
+    def _adopt(self, game: Game, policy: Any, deterministic: bool) -> None:
+        """Play by a policy of ours, or by an RLModule."""
+        Agent.__init__(self, game)
+        self._policy, self._deterministic = policy, deterministic
+        plain = isinstance(policy, Policy)
+        if not (deterministic or (policy.logits if plain else has_logits(policy))):
+            raise ValueError(
+                "the policy has action values, but no probabilities to sample from: it needs "
+                "deterministic=True"
+            )
+        if plain:
+            self._format = CHANNELS_LAST if policy.planes else FLAT
+        else:
+            self._format = module_format(policy, game)
+        self._observer = Observer(game, np.float32, self._format.channels_last)

@@ -1,0 +1,106 @@
+"""Files of RLlib policies: the layers as JSON and the weights, in safetensors' format.
+
+RLlib's own checkpoints consist of pickles, which can run any code when they are read: the module's
+class and arguments (`class_and_ctor_args.pkl`) and its weights (`module_state.pkl`) alike.
+`export_module` writes what playing needs into a file without any, which `rllib:PATH` reads, also
+where Ray is not installed.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from ludoteca.agents.external.rllib_layers import Policy, build_policy, check_scores, describe_layer
+from ludoteca.agents.external.rllib_module import extract_policy
+from ludoteca.agents.networks.weights import load_network, save_weights
+from ludoteca.envs.game import Game
+
+KIND = "RLlib policy"
+STATE = "module_state.pkl"  # the weights of one module, in its checkpoint
+# Files of a checkpoint directory of Ray.
+CHECKPOINT_FILES = ("class_and_ctor_args.pkl", "algorithm_state.pkl", "rllib_checkpoint.json")
+
+
+def export_module(module: Any, game: Game, path: str | Path) -> Path:
+    """Write the policy of an RLModule to a file that the agent `rllib:PATH` reads.
+
+    The networks of RLlib's defaults can be written: those of `DefaultModelConfig` without memory,
+    of PPO, APPO, IMPALA and DQN, with an action mask in the observation or without. For others
+    there is `RLlibAgent.from_module`, while the module is in memory.
+
+    Args:
+        module: the module, as `algorithm.get_module()` returns it.
+        game: the game that it has learned.
+        path: the file; `.safetensors` is appended if it has no suffix.
+
+    Returns:
+        The file.
+
+    Raises:
+        TypeError: if the module has layers that cannot be written.
+        ValueError: if it does not fit the game.
+    """
+    policy = extract_policy(module, game)
+    path = Path(path)
+    file = path if path.suffix else path.with_suffix(".safetensors")
+    layers = [describe_layer(layer) for layer in policy.layers]
+    network = {"layers": layers, "planes": policy.planes, "logits": policy.logits}
+    save_weights(file, policy.state_dict(), {"kind": KIND, "game": game.spec, "network": network})
+    return file
+
+
+def load_policy(game: Game, file: Path) -> Policy:
+    """Return the policy in a file that `export_module` wrote.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it holds no such policy, or one that does not fit the game.
+    """
+    policy, _ = load_network(game, file, build_policy, KIND)
+    check_scores(policy, game, str(file))
+    return policy.eval()
+
+
+def check_not_checkpoint(path: Path) -> None:
+    """Check that a path is not a checkpoint of Ray.
+
+    Raises:
+        ValueError: if it is one, with what to do instead.
+    """
+    if path.is_dir() and any((path / name).exists() for name in CHECKPOINT_FILES):
+        raise ValueError(
+            f"{path} is a checkpoint of Ray, which consists of pickles, and those can run any code "
+            "when they are read. If you trust its maker, write a file without any from Python: "
+            "from ludoteca.agents.external.rllib import export_module, load_checkpoint; "
+            f"export_module(load_checkpoint({str(path)!r}), game, 'policy.safetensors')"
+        )
+
+
+def load_checkpoint(path: str | Path, module_id: str = "default_policy") -> Any:
+    """Return an RLModule from a checkpoint of Ray, by unpickling it.
+
+    Warning: a checkpoint can run any code when it is read. Only for those whose makers you trust.
+
+    Args:
+        path: a checkpoint of an `Algorithm`, of its learner group, or of a module.
+        module_id: the policy in the checkpoint: `default_policy` if there was one agent, else the
+            name that the algorithm's configuration gave it.
+
+    Raises:
+        FileNotFoundError: if there is no such checkpoint, or no such policy in it.
+    """
+    try:
+        from ray.rllib.core.rl_module.rl_module import RLModule
+    except ImportError as error:
+        raise ImportError(
+            'reading checkpoints of Ray needs RLlib: pip install "ludoteca[rllib]"'
+        ) from error
+    root = Path(path).absolute()
+    inside = ("learner_group/learner/rl_module", "learner/rl_module", "rl_module", ".")
+    modules = next((root / one for one in inside if (root / one).is_dir()), root)
+    found = next((one for one in (modules / module_id, root) if (one / STATE).is_file()), None)
+    if found is None:
+        there = sorted(one.parent.name for one in modules.glob(f"*/{STATE}"))
+        raise FileNotFoundError(
+            f"{path} holds no policy {module_id!r}; there are {', '.join(there) or 'none'}"
+        )
+    return RLModule.from_checkpoint(str(found))

@@ -1,0 +1,177 @@
+"""RLModules: what they observe, their scores of actions, and their policy as plain PyTorch."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from torch import nn
+
+from ludoteca.agents.external.rllib_layers import (
+    CHANNELS_LAST,
+    FLAT,
+    ChannelsFirst,
+    ChannelsLast,
+    Policy,
+    check_scores,
+    copy_layer,
+    describe_layer,
+    scores_of,
+)
+from ludoteca.envs.game import Game
+from ludoteca.envs.observation import ObservationFormat
+
+CHANNELS_FIRST = ObservationFormat("planes", np.float32)
+TOLERANCE = 1e-3  # of scores that are computed in another order
+
+
+def extract_policy(module: Any, game: Game) -> Policy:
+    """Return a copy of the policy of an RLModule as plain PyTorch, compared with the original.
+
+    Raises:
+        TypeError: if the module has layers of its own, or computes its scores in another way.
+        ValueError: if it does not fit the game.
+    """
+    module = plain_module(module)
+    form = module_format(module, game)
+    head = next((getattr(module, name) for name in ("pi", "af") if hasattr(module, name)), None)
+    encoder = getattr(module, "encoder", None)
+    for name in ("actor_encoder", "encoder"):  # of its own, or shared with the critic
+        if hasattr(encoder, name):
+            encoder = getattr(encoder, name)
+            break
+    if encoder is None or head is None or getattr(module, "num_atoms", 1) > 1:
+        raise TypeError(
+            f"{type(module).__name__} is not one of RLlib's default modules without memory: "
+            "use RLlibAgent.from_module instead"
+        )
+    layers = [*_layers_of(encoder), *_layers_of(head)]
+    plain = [copy_layer(layer) for layer in layers]
+    policy = Policy(plain, not form.is_flat, has_logits(module)).eval()
+    check_scores(policy, game, f"the policy of {type(module).__name__}")
+    generator = np.random.default_rng(0)
+    planes = generator.integers(0, 2, form.box(game, 16).shape).astype(np.float32)
+    masks = np.ones((16, game.num_actions), np.float32)
+    device = next(iter(module.parameters())).device
+    given = [module_scores(module, planes, masks, device), scores_of(policy, planes)]
+    centered = [scores - scores.mean(1, keepdims=True) for scores in given]
+    if not np.allclose(centered[0], centered[1], rtol=TOLERANCE, atol=TOLERANCE):
+        raise TypeError(
+            f"{type(module).__name__} does not compute its scores by its encoder and head alone: "
+            "use RLlibAgent.from_module instead"
+        )
+    return policy
+
+
+def _layers_of(module: nn.Module) -> Iterator[nn.Module]:
+    """Yield the layers of a network of RLlib in the order of a pass, as PyTorch's own or ours.
+
+    Raises:
+        TypeError: if one is not known.
+    """
+    if isinstance(module, nn.Sequential):
+        for child in module:
+            yield from _layers_of(child)
+        return
+    kind = type(module).__name__
+    if kind in ("TorchMLPEncoder", "TorchCNNEncoder", "TorchMLPHead"):
+        yield from _layers_of(module.net)  # type: ignore[arg-type]
+    elif kind == "TorchMLP":
+        yield from _layers_of(module.mlp)  # type: ignore[arg-type]
+    elif kind == "TorchCNN":
+        yield ChannelsFirst()
+        yield from _layers_of(module.cnn)  # type: ignore[arg-type]
+        yield ChannelsLast()
+    elif kind == "LayerNorm1D":
+        yield ChannelsLast()
+        yield module.layer_norm  # type: ignore[misc]
+        yield ChannelsFirst()
+    else:
+        describe_layer(module)
+        yield module
+
+
+def plain_module(module: Any) -> Any:
+    """Return an RLModule without what wraps it for training on several machines.
+
+    Raises:
+        TypeError: if it remembers past moves, which agents of RLlib's policies do not support.
+    """
+    module = module.unwrapped() if hasattr(module, "unwrapped") else module
+    if module.is_stateful():
+        raise TypeError(f"{type(module).__name__} remembers past moves, which is not supported")
+    return module
+
+
+def module_format(module: Any, game: Game) -> ObservationFormat:
+    """Return the format of the planes that an RLModule observes.
+
+    Raises:
+        ValueError: if the observations are not those of the game.
+    """
+    space = module.observation_space
+    box = space
+    if isinstance(space, spaces.Dict):
+        keys = _keys_of(space)
+        box, mask = space[keys[0]], space[keys[1]]
+        if mask.shape != (game.num_actions,):
+            raise ValueError(
+                f"the module's mask has the shape {mask.shape}, but {game.spec} has "
+                f"{game.num_actions} actions"
+            )
+    known = (FLAT, CHANNELS_LAST, CHANNELS_FIRST)
+    for form in known:
+        if isinstance(box, spaces.Box) and box.shape == form.box(game).shape:
+            return form
+    shapes = ", ".join(str(form.box(game).shape) for form in known)
+    raise ValueError(f"the module observes {space}, but {game.spec} shows one of {shapes}")
+
+
+def _keys_of(space: spaces.Dict) -> tuple[str, str]:
+    """Return the keys of the planes and of the mask.
+
+    Raises:
+        ValueError: if there are others.
+    """
+    names = [key for key in space if key != "action_mask"]
+    if len(names) != 1 or "action_mask" not in space.spaces:
+        raise ValueError(f"expected observations with an action_mask, got {space}")
+    return names[0], "action_mask"
+
+
+def module_scores(
+    module: Any, planes: NDArray[np.float32], masks: NDArray[np.float32], device: torch.device
+) -> NDArray[np.float64]:
+    """Return an RLModule's logits or action values. Shape `[K, num_actions]`.
+
+    Args:
+        module: the module.
+        planes: observations of the form that it takes, float32 `[K, ...]`.
+        masks: float32 `[K, num_actions]`; only for modules that observe it.
+        device: where the module is.
+
+    Raises:
+        TypeError: if the module returns neither.
+    """
+    seen: Any = torch.from_numpy(planes).to(device)
+    space = module.observation_space
+    if isinstance(space, spaces.Dict):
+        keys = _keys_of(space)
+        seen = {keys[0]: seen, keys[1]: torch.from_numpy(masks).to(device)}
+    with torch.no_grad():
+        if not has_logits(module):
+            scores = module.compute_q_values({"obs": seen})["qf_preds"]
+        else:
+            out = module.forward_inference({"obs": seen})
+            if "action_dist_inputs" not in out:
+                raise TypeError(f"{type(module).__name__} returns {sorted(out)}, but no logits")
+            scores = out["action_dist_inputs"]
+    result: NDArray[np.float64] = scores.cpu().numpy().astype(np.float64)
+    return result
+
+
+def has_logits(module: Any) -> bool:
+    """Return whether an RLModule rates actions by logits, not by their values."""
+    return not hasattr(module, "compute_q_values")

@@ -1,0 +1,258 @@
+"""Models of Stable-Baselines3 and sb3-contrib as agents."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.predictor import Observer
+from ludoteca.agents.sampling import by_logits, nth_legal
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import real
+from ludoteca.envs.rng import uniform
+
+try:
+    import torch
+    from stable_baselines3.common.base_class import BaseAlgorithm
+    from stable_baselines3.common.policies import ActorCriticPolicy, BasePolicy
+
+    from ludoteca.agents.external.sb3_file import read_policy
+except ImportError as error:
+    raise ImportError(
+        'the agent sb3 needs Stable-Baselines3: pip install "ludoteca[train]"'
+    ) from error
+
+Scores = Callable[[Any, Any], torch.Tensor]  # (policy, observations) -> scores [K, num_actions]
+
+
+class SB3Agent(Agent):
+    """Plays the policy of a saved model: the best legal action by its logits or values.
+
+    Works for everything with discrete actions and without memory: `PPO`, `A2C`, `TRPO`,
+    `MaskablePPO`, `DQN`, `QRDQN`, `ARS`. Illegal actions are left out whether or not the model was
+    trained with masks: logits are renormalized over the legal ones, and the highest Q-value of a
+    legal action counts. The model tells by its observation space what it wants to see: planes
+    first, last or flattened, their type, and whether in a dictionary with the mask.
+
+    Model files hold pickles, which can run any code when they are read. None is read here, and the
+    weights come in through `torch.load(weights_only=True)`, so files of unknown origin are about as
+    safe as PyTorch's reader of weights. It takes a policy and networks of SB3's own; for others,
+    there is `trust=True`, which unpickles parts of the file, or `from_model`.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        path: str | Path,
+        deterministic: bool = True,
+        trust: bool = False,
+        channels_last: bool | None = None,
+        device: str = "cpu",
+        epsilon: float = 0.0,
+    ):
+        """Load a model.
+
+        Args:
+            game: the game it plays.
+            path: what `model.save` wrote.
+            deterministic: whether the best action is played, or one drawn from the policy (with the
+                streams given to `act`: games stay reproducible).
+            trust: unpickle what SB3 pickled; see above. Only for files whose makers you trust.
+            channels_last: whether planes come last; None: as the shape says. Only needed if both
+                shapes are the same.
+            device: where the network runs.
+            epsilon: probability of a random legal move instead.
+
+        Raises:
+            FileNotFoundError: if there is no such file.
+            ValueError: if it is no model file, or the model does not fit the game.
+            TypeError: if its kind of policy is not known.
+        """
+        super().__init__(game)
+        policy = read_policy(path, trust=trust, device=device)
+        self._adopt(policy, deterministic, channels_last, epsilon)
+
+    @classmethod
+    def from_model(
+        cls,
+        game: Game,
+        model: BaseAlgorithm,
+        deterministic: bool = True,
+        channels_last: bool | None = None,
+        epsilon: float = 0.0,
+    ) -> Self:
+        """Return an agent that plays by a model in memory, also while that goes on learning.
+
+        Args:
+            game: the game it plays.
+            model: a model of SB3.
+            deterministic: as when a model is loaded.
+            channels_last: likewise.
+            epsilon: likewise.
+
+        Raises:
+            ValueError: if the model does not fit the game.
+            TypeError: if its kind of policy is not known.
+        """
+        return cls.from_policy(game, model.policy, deterministic, channels_last, epsilon)
+
+    @classmethod
+    def from_policy(
+        cls,
+        game: Game,
+        policy: BasePolicy,
+        deterministic: bool = True,
+        channels_last: bool | None = None,
+        epsilon: float = 0.0,
+    ) -> Self:
+        """Return an agent that plays by a policy in memory; see `from_model`."""
+        agent = cls.__new__(cls)
+        Agent.__init__(agent, game)
+        agent._adopt(policy, deterministic, channels_last, epsilon)
+        return agent
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Choose by one pass through the network."""
+        planes, masks = self._observer.look(states, seats)
+        observations = self._view(planes, masks)
+        self._policy.set_training_mode(False)
+        with torch.no_grad():
+            tensors, _ = self._policy.obs_to_tensor(observations)
+            scores = self._scores(self._policy, tensors).cpu().numpy().astype(np.float64)
+        scores = np.where(masks == 1, scores, -np.inf)
+        actions = scores.argmax(1) if self._deterministic else by_logits(scores, rngs)
+        if self._epsilon > 0:
+            explores, drawn = uniform(rngs.T) < self._epsilon, uniform(rngs.T)
+            actions = np.where(explores, nth_legal(masks, drawn), actions)
+        return actions
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "game": self.game,
+            "policy": self._policy,
+            "deterministic": self._deterministic,
+            "channels_last": self._channels_last,
+            "epsilon": self._epsilon,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Agent.__init__(self, state["game"])
+        self._adopt(**{key: value for key, value in state.items() if key != "game"})
+
+    def _adopt(
+        self, policy: BasePolicy, deterministic: bool, channels_last: bool | None, epsilon: float
+    ) -> None:
+        self._policy, self._deterministic = policy, deterministic
+        self._channels_last = channels_last
+        self._epsilon = real("epsilon", epsilon, 0, 1)
+        self._scores, is_distribution = find_scores(policy)
+        if not (deterministic or is_distribution):
+            raise ValueError(
+                f"{type(policy).__name__} has no probabilities to draw from: "
+                "it needs deterministic=True"
+            )
+        actions = policy.action_space
+        if not isinstance(actions, spaces.Discrete) or actions.n != self.game.num_actions:
+            raise ValueError(
+                f"the model's actions are {actions}, but {self.game.spec} has "
+                f"{self.game.num_actions}"
+            )
+        self._observer, self._view = fit_observations(
+            self.game, policy.observation_space, channels_last
+        )
+
+
+def find_scores(policy: BasePolicy) -> tuple[Scores, bool]:
+    """Return what rates all actions, and whether it gives logits (true) or values (false).
+
+    Raises:
+        TypeError: if the kind of policy is not known.
+    """
+    kinds = {kind.__name__ for kind in type(policy).__mro__}
+    if "RecurrentActorCriticPolicy" in kinds:
+        raise TypeError("RecurrentPPO remembers past moves, which SB3Agent does not support")
+    if isinstance(policy, ActorCriticPolicy) or "MaskableActorCriticPolicy" in kinds:
+        return _logits, True
+    if "DQNPolicy" in kinds:
+        return lambda policy, seen: policy.q_net(seen), False
+    if "QRDQNPolicy" in kinds:
+        return lambda policy, seen: policy.quantile_net(seen).mean(1), False
+    if "ARSPolicy" in kinds:
+        return _linear, False
+    raise TypeError(
+        f"{type(policy).__name__} is none of the policies of PPO, A2C, TRPO, MaskablePPO, DQN, "
+        "QRDQN and ARS"
+    )
+
+
+def fit_observations(
+    game: Game, space: spaces.Space[Any], channels_last: bool | None = None
+) -> tuple[Observer, Callable[[NDArray[Any], NDArray[np.int8]], Any]]:
+    """Return what makes observations of a model's space.
+
+    Args:
+        game: the game.
+        space: planes, or a dictionary of planes and mask under any names; planes may be flattened.
+        channels_last: whether planes come last; None: as the shape says.
+
+    Returns:
+        An observer, and a function from its planes and masks to what the model takes.
+
+    Raises:
+        ValueError: if the game's observations do not fit.
+    """
+    keys = _keys(game, space)
+    box: Any = space[keys[0]] if keys else space  # type: ignore[index]
+    size = int(np.prod(game.observation_shape))
+    for last in (False, True) if channels_last is None else (channels_last,):
+        planes, rows, columns = game.observation_shape
+        shape = (rows, columns, planes) if last else game.observation_shape
+        if isinstance(box, spaces.Box) and box.shape in (shape, (size,)):
+            break
+    else:
+        raise ValueError(
+            f"the model observes {space}, but {game.spec} shows {game.observation_shape}, "
+            "or that with the planes last or flattened"
+        )
+
+    mask_dtype = space[keys[1]].dtype if keys else None  # type: ignore[index]
+
+    def view(observations: NDArray[Any], masks: NDArray[np.int8]) -> Any:
+        seen = observations.reshape(-1, *box.shape)
+        if not keys:
+            return seen
+        return {keys[0]: seen, keys[1]: masks.astype(mask_dtype, copy=False)}
+
+    return Observer(game, box.dtype, last), view
+
+
+def _keys(game: Game, space: spaces.Space[Any]) -> tuple[str, str] | None:
+    """Return the keys of the planes and the mask in a dictionary; None if there is no such pair."""
+    if not isinstance(space, spaces.Dict) or len(space) != 2:
+        return None
+    first, second = space
+    pairs = [(first, second), (second, first)]
+    fitting = [pair for pair in pairs if space[pair[1]].shape == (game.num_actions,)]
+    return max(fitting, key=lambda pair: "mask" in pair[1], default=None)
+
+
+def _logits(policy: Any, seen: Any) -> torch.Tensor:
+    logits: torch.Tensor = policy.get_distribution(seen).distribution.logits
+    return logits
+
+
+def _linear(policy: Any, seen: Any) -> torch.Tensor:
+    scores: torch.Tensor = policy.action_net(
+        policy.extract_features(seen, policy.features_extractor)
+    )
+    return scores

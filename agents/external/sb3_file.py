@@ -1,0 +1,283 @@
+"""Reading Stable-Baselines3's model files without running what is in them.
+
+Such a file (`model.zip`) holds the weights, and a JSON document with all else that the model
+consists of. What JSON cannot express is in there twice: pickled, which may run any code when read,
+and as a description. `read_policy` rebuilds the policy from the descriptions, and reads the weights
+with `torch.load(weights_only=True)`. What they ask for is compared with the sizes of the weights
+before memory is taken for it.
+"""
+
+import importlib
+import io
+import json
+import re
+import sys
+import zipfile
+from math import prod
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from stable_baselines3.common.policies import BasePolicy
+from stable_baselines3.common.save_util import json_to_data
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+from ludoteca.agents.networks.device import find_device
+from ludoteca.files import check_archive, opening, parse_json, reading_archive
+
+PARTS = ("policy_class", "policy_kwargs", "observation_space", "action_space")
+# Packages whose networks may be built because a file names them.
+KNOWN_POLICIES = {
+    "ActorCriticPolicy", "MaskableActorCriticPolicy", "DQNPolicy", "QRDQNPolicy", "ARSPolicy",
+}  # fmt: skip
+KNOWN_PACKAGES = ("sb3_contrib", "stable_baselines3", "torch")
+# Arguments of policies that matter in training only.
+LARGEST_DATA, LARGEST_WEIGHTS = 64 << 20, 4 << 30  # bytes, unpacked
+MOST_SETTINGS = 1000  # numbers and texts in the arguments of a policy
+LARGEST_OBSERVATION = 1 << 24  # numbers
+DTYPES = {
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+    "float32", "float64",
+}  # fmt: skip
+ONLY_FOR_TRAINING = ("optimizer_class", "optimizer_kwargs", "device", "use_sde")
+
+
+def read_policy(path: str | Path, *, trust: bool = False, device: str = "cpu") -> BasePolicy:
+    """Return the policy of a model that was saved by Stable-Baselines3 or sb3-contrib.
+
+    Args:
+        path: the file; `.zip` may be left out.
+        trust: unpickle the policy's class, arguments and spaces, as SB3's own `load` does with
+            them. Needed for policies and networks that are not SB3's own. The file can then run
+            any code: only for files whose makers you trust.
+        device: where the network goes, for example `"cuda"`.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is no model file, or if it cannot be read without unpickling.
+    """
+    path = _existing(Path(path))
+    target = find_device(device)
+    with reading_archive(f"{path} is no model saved by Stable-Baselines3"):
+        data, weights, size = _read(path)
+        if not isinstance(data, dict):
+            raise TypeError(f"expected an object, got {data!r:.40}")
+        parts = {name: data[name] for name in PARTS}
+    try:
+        if trust:
+            policy = _build(**json_to_data(json.dumps(parts)))
+        else:
+            # Weights that networks share are in the file once.
+            with Budget(8 * size + (1 << 20)):
+                policy = _build(**_described(parts))
+        policy = policy.to(target)
+        policy.load_state_dict(weights)
+    except Exception as error:  # constructors of another library, with any arguments
+        hint = "" if trust else "; if you trust its maker, trust=True unpickles the rest of it"
+        raise ValueError(f"cannot rebuild the policy in {path}: {error!s:.500}{hint}") from None
+    return policy
+
+
+def read_weights(path: str | Path) -> dict[str, torch.Tensor]:
+    """Return the weights of the policy in a model file; nothing is unpickled.
+
+    Args:
+        path: the file; `.zip` may be left out.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is no model file.
+    """
+    path = _existing(Path(path))
+    with reading_archive(f"{path} is no model saved by Stable-Baselines3"):
+        return _read(path)[1]
+
+
+def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
+    """Return the JSON document of a model file, its policy's weights, and how many bytes they take.
+
+    Raises:
+        ValueError: if it is larger than models are, or its weights are not tensors.
+    """
+    with opening(path) as file, zipfile.ZipFile(file) as archive:
+        most = {"data": LARGEST_DATA, "policy.pth": LARGEST_WEIGHTS}
+        for name, largest in most.items():
+            _check_member(archive.getinfo(name), largest)
+        data = parse_json(archive.read("data"))
+        packed = archive.read("policy.pth")
+    with zipfile.ZipFile(io.BytesIO(packed)) as inner:  # PyTorch's own format is an archive, too
+        check_archive(inner, f"policy.pth in {path}", 2 * len(packed) + (1 << 20))
+    try:
+        weights = torch.load(io.BytesIO(packed), map_location="cpu", weights_only=True)
+    except (UnpicklingError, AttributeError, IndexError, AssertionError) as error:
+        raise ValueError(f"its weights cannot be read: {error}") from None
+    if not isinstance(weights, dict):
+        raise TypeError(f"expected weights by name, got {weights!r:.40}")
+    for name, tensor in weights.items():
+        if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"expected weights by name, got {name!r:.40}: {tensor!r:.40}")
+        if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.element_size():
+            raise ValueError(f"the file does not hold all numbers of its weights {name:.80}")
+        if not torch.isfinite(tensor).all():
+            raise ValueError(f"its weights {name:.80} are not all finite numbers")
+    return data, weights, len(packed)
+
+
+def _check_member(member: zipfile.ZipInfo, largest: int) -> None:
+    """Refuse what is larger than models are, or packed as numbers learned cannot be."""
+    size, packed = member.file_size, member.compress_size
+    if size > largest or size > 100 * packed + (1 << 20):
+        raise ValueError(
+            f"its {member.filename} unpacks from {packed:,} to {size:,} bytes; expected at most "
+            f"{largest:,}, and at most 100 times as many"
+        )
+
+
+class Budget(TorchFunctionMode):
+    """Limits the memory that tensors made inside take, before it is taken."""
+
+    def __init__(self, most: int):
+        super().__init__()
+        self.most, self.taken = most, 0
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Count what a function is to make, and call it.
+
+        Raises:
+            ValueError: if it would be too much.
+        """
+        kwargs = kwargs or {}
+        if func in (torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn):
+            shape = kwargs.get("size", args[:1] if args and not isinstance(args[0], int) else args)
+            if len(shape) == 1 and not isinstance(shape[0], int):
+                (shape,) = shape
+            self.taken += 4 * prod(shape)
+            if self.taken > self.most:
+                raise ValueError(
+                    f"the description asks for networks of {self.taken:,} bytes or more, and "
+                    f"expected were at most {self.most:,}, by the weights in the file"
+                )
+        return func(*args, **kwargs)
+
+
+def _existing(path: Path) -> Path:
+    for candidate in (path, path.with_name(f"{path.name}.zip")):
+        if candidate.is_file():
+            return candidate
+    raise FileNotFoundError(f"there is no model file {path}")
+
+
+def _build(
+    policy_class: Any,
+    policy_kwargs: dict[str, Any],
+    observation_space: spaces.Space[Any],
+    action_space: spaces.Space[Any],
+) -> BasePolicy:
+    kwargs = {key: value for key, value in policy_kwargs.items() if key not in ONLY_FOR_TRAINING}
+    arguments: list[Any] = [observation_space, action_space]
+    if not policy_class.__module__.startswith("sb3_contrib.ars"):  # the one without an optimizer
+        arguments.append(lambda remaining: 0.0)  # a learning rate
+    policy: BasePolicy = policy_class(*arguments, **kwargs)
+    return policy
+
+
+def _described(parts: dict[str, Any]) -> dict[str, Any]:
+    """Make the parts from their descriptions.
+
+    Raises:
+        ValueError: if one of them is not SB3's own.
+    """
+    kwargs = {
+        key: value
+        for key, value in parts["policy_kwargs"].items()
+        if key not in (":type:", ":serialized:", *ONLY_FOR_TRAINING)
+    }
+    if len(re.findall(r"[^\s,:\[\]{}]+", json.dumps(kwargs))) > MOST_SETTINGS:
+        raise ValueError(f"its policy has more than {MOST_SETTINGS} settings")
+    kwargs = {
+        k: _network(value) if isinstance(value, str) else value for k, value in kwargs.items()
+    }
+    extractor = kwargs.get("features_extractor_class", BaseFeaturesExtractor)
+    if not (isinstance(extractor, type) and issubclass(extractor, BaseFeaturesExtractor)):
+        raise ValueError(f"{extractor!r:.80} extracts no features")
+    return {
+        "policy_class": _policy_class(parts["policy_class"]),
+        "policy_kwargs": kwargs,
+        "observation_space": _observation_space(parts["observation_space"]),
+        "action_space": spaces.Discrete(_integer(parts["action_space"], "n")),
+    }
+
+
+def _policy_class(description: dict[str, Any]) -> type[nn.Module]:
+    # The class's own name is not in its description, but those of its methods are.
+    method = re.match(r"<function (\w+)\.__init__ ", str(description.get("__init__")))
+    if method is None:
+        raise ValueError(f"its class, in {description.get('__module__')}, is not known")
+    found = _network(f"<class '{description.get('__module__')}.{method[1]}'>")
+    kinds = {kind.__name__ for kind in found.__mro__}
+    if not kinds & KNOWN_POLICIES or "RecurrentActorCriticPolicy" in kinds:
+        raise ValueError(f"its class {found.__name__} is not a policy that plays here")
+    return found
+
+
+def _network(name: str) -> type[nn.Module]:
+    """Return the class that is written `"<class 'torch.nn.modules.activation.ReLU'>"`."""
+    match = re.fullmatch(r"<class '([\w.]+)\.(\w+)'>", name)
+    if match is None or match[1].partition(".")[0] not in KNOWN_PACKAGES:
+        raise ValueError(f"{name} is not from {', '.join(KNOWN_PACKAGES)}")
+    try:
+        if match[1].startswith("torch"):  # its layers are imported already; all else is none
+            module: Any = sys.modules.get(match[1])
+        else:
+            module = importlib.import_module(match[1])
+        found = getattr(module, match[2])
+    except (ImportError, AttributeError):
+        raise ValueError(f"{name} does not exist in what is installed") from None
+    if not (isinstance(found, type) and issubclass(found, nn.Module)):
+        raise ValueError(f"{name} is no network")
+    return found
+
+
+def _observation_space(description: dict[str, Any]) -> spaces.Space[Any]:
+    """Return planes, or a dictionary of them and a mask; their bounds do not matter here."""
+    kind = str(description.get(":type:"))
+    if kind.endswith(".Box'>"):
+        return _box(description["_shape"], description["dtype"])
+    # "{'action_mask': Box(0, 1, (9,), int8), 'observation': Box(0, 1, (2, 3, 3), int8)}"
+    boxes = re.findall(
+        r"'(\w+)': Box\([^()]*, (\([\d, ]*\)), (\w+)\)", str(description.get("spaces"))
+    )
+    if not kind.endswith(".Dict'>") or not boxes:
+        raise ValueError(f"its observation space is {kind}, not a Box or a Dict of Boxes")
+    return spaces.Dict(
+        {
+            key: _box([int(n) for n in re.findall(r"\d+", shape)], dtype)
+            for key, shape, dtype in boxes
+        }
+    )
+
+
+def _box(shape: Any, dtype: str) -> spaces.Box:
+    if not isinstance(shape, list) or not all(type(n) is int and n > 0 for n in shape):
+        raise ValueError(f"its observations have the shape {shape!r:.40}")
+    if prod(shape) > LARGEST_OBSERVATION or dtype not in DTYPES:
+        raise ValueError(f"its observations are {prod(shape):.3g} numbers of type {dtype!r:.40}")
+    shape = tuple(shape)
+    scalar = np.dtype(dtype).type
+    return spaces.Box(0, 1, shape, scalar)
+
+
+def _integer(description: dict[str, Any], key: str) -> int:
+    if key not in description:
+        raise ValueError(f"its action space is {description.get(':type:')}, not Discrete")
+    number = int(description[key])
+    if not 0 < number <= LARGEST_OBSERVATION:
+        raise ValueError(f"it has {number:.3g} actions")
+    return number

@@ -1,0 +1,100 @@
+"""Policies of Tianshou as agents: in memory, as opponents of their own training, and in files."""
+
+from pathlib import Path
+from typing import Any
+
+from ludoteca.agents.external.torch_agent import TorchAgent, save_policy
+from ludoteca.envs.game import Game
+
+try:
+    from tianshou.algorithm import Algorithm
+    from tianshou.algorithm.algorithm_base import Policy
+    from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
+    from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
+    from torch import Tensor, nn
+except ImportError as error:
+    raise ImportError(
+        'ludoteca.agents.external.tianshou needs Tianshou: pip install "ludoteca[tianshou]"'
+    ) from error
+
+
+class PolicyNetwork(nn.Module):
+    """The network of a policy, as a function of the observations of players.
+
+    Attributes:
+        kind: what it returns, `"logits"`, `"values"` or `"probabilities"`.
+    """
+
+    def __init__(self, policy: Policy | Algorithm):
+        """Find the network in a policy.
+
+        Args:
+            policy: a `DiscreteQLearningPolicy` (DQN, also with quantiles or C51), a
+                `DiscreteActorPolicy` (PPO, A2C, Reinforce), or the algorithm that has it. Networks
+                in memory stay shared with it.
+
+        Raises:
+            ValueError: if it is another kind of policy.
+        """
+        super().__init__()
+        found = policy.policy if isinstance(policy, Algorithm) else policy
+        self._q_policy: Any = None
+        if isinstance(found, DiscreteQLearningPolicy):
+            self._network: Any = found.model
+            self._q_policy = found
+            self.kind = "values"
+        elif isinstance(found, DiscreteActorPolicy):
+            self._network = found.actor
+            is_softmax = bool(getattr(found.actor, "softmax_output", False))
+            self.kind = "probabilities" if is_softmax else "logits"
+        else:
+            raise ValueError(
+                f"{type(found).__name__} is neither a DiscreteQLearningPolicy nor a "
+                "DiscreteActorPolicy"
+            )
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Map observations `[K, *shape]` to scores `[K, num_actions]`."""
+        scores, _ = self._network(observations)
+        if self._q_policy is not None:
+            scores = self._q_policy.compute_q_value(scores, None)
+        result: Tensor = scores
+        return result
+
+
+def agent_of_policy(game: Game, policy: Policy | Algorithm, **options: Any) -> TorchAgent:
+    """Return an agent that plays by a policy in memory, also while that learns.
+
+    Copy it (`copy.deepcopy`) for an opponent that stays as it is.
+
+    Args:
+        game: the game.
+        policy: see `PolicyNetwork`.
+        options: of `TorchAgent.from_network`, such as `flat=True` for the observations of
+            `TianshouVecEnv(..., observation="flat")`.
+
+    Raises:
+        ValueError: if an option is not possible; see also `PolicyNetwork`.
+    """
+    network = PolicyNetwork(policy)
+    return TorchAgent.from_network(game, network, kind=network.kind, **options)
+
+
+def save_tianshou_policy(
+    path: str | Path, game: Game, policy: Policy | Algorithm, **options: Any
+) -> Path:
+    """Write a policy to a file that the agent `tianshou:PATH` plays, and return its path.
+
+    Args:
+        path: the file; `.safetensors` is added if it has no suffix.
+        game: the game that it plays.
+        policy: see `PolicyNetwork`.
+        options: of `ludoteca.agents.external.torch_agent.save_policy`, such as `flat=True`.
+
+    Raises:
+        ValueError: if it does not fit the game, or cannot be recorded; see `PolicyNetwork` and
+            `save_policy`.
+        OSError: if the file cannot be written.
+    """
+    network, about = PolicyNetwork(policy), {"library": "tianshou"}
+    return save_policy(path, game, network, kind=network.kind, about=about, **options)

@@ -1,0 +1,278 @@
+"""Networks of PyTorch, trained with any library, as agents: in memory and in files."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.predictor import Observer
+from ludoteca.agents.sampling import by_logits
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.validation import check_dtype, check_flag
+
+try:
+    import torch
+    from torch import Tensor, nn
+
+    from ludoteca.agents.networks.device import find_device
+    from ludoteca.agents.networks.graph import EXAMPLES, Graph, record_graph
+    from ludoteca.agents.networks.weights import find_weights, load_weights, save_weights
+except ImportError as error:
+    raise ImportError(
+        'agents with networks need PyTorch and safetensors: pip install "ludoteca[train]"'
+    ) from error
+
+Network = Callable[[Tensor], Any]
+FORMAT = "graph-1"  # of the file
+KINDS = ("logits", "values", "probabilities")
+
+
+class TorchAgent(Agent):
+    """Plays the best legal action by the logits or values of a network.
+
+    The network of a file is a graph of tensor operations beside its weights (see
+    `ludoteca.agents.networks.graph`), so it plays without the library that it was trained with,
+    and nothing is unpickled. A network in memory plays as it is, also while it learns:
+    copy it (`copy.deepcopy(agent)`) to keep an opponent as it is now.
+
+    Attributes:
+        about: what is known of the network: `kind` (what its numbers are), `dtype`, `channels_last`
+            and `flat` (of the observations that it takes), and more that its file says.
+    """
+
+    def __init__(
+        self, game: Game, path: str | Path, deterministic: bool = True, device: str = "cpu"
+    ):
+        """Load a network.
+
+        Args:
+            game: the game it plays.
+            path: what `save_policy` wrote.
+            deterministic: whether the best action is played, or one drawn from the policy (with the
+                streams given to `act`: games stay reproducible).
+            device: where the network runs, such as `cpu` or `cuda`.
+
+        Raises:
+            FileNotFoundError: if there is no such file.
+            ValueError: if it holds no such network, or one that does not fit the game.
+        """
+        graph, about = load_policy(game, path)
+        self._adopt(game, graph.to(find_device(device)), about, deterministic)
+
+    @classmethod
+    def from_network(
+        cls,
+        game: Game,
+        network: Network,
+        *,
+        kind: str = "logits",
+        dtype: DTypeLike = "float32",
+        channels_last: bool = False,
+        flat: bool = False,
+        deterministic: bool = True,
+    ) -> Self:
+        """Return an agent that plays by a network in memory, also while that learns.
+
+        Args:
+            game: the game it plays.
+            network: maps observations `[K, *shape]` to numbers `[K, num_actions]`, or to several
+                results, of which they are the first.
+            kind: what the numbers are: `"logits"`, `"values"` or `"probabilities"`.
+            dtype: of the observations that it takes.
+            channels_last: whether their shape is `(rows, columns, planes)`.
+            flat: whether their shape is `(N,)`, with all numbers in a row.
+            deterministic: as when a network is loaded.
+
+        Raises:
+            ValueError: if an option is not possible.
+        """
+        agent = cls.__new__(cls)
+        agent._adopt(game, network, _options(kind, dtype, channels_last, flat), deterministic)
+        return agent
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        lanes: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Choose by one pass through the network.
+
+        Raises:
+            ValueError: if the network returns something else than a number for each action.
+        """
+        if len(states) == 0:
+            return np.zeros(0, np.int64)
+        scores, masks = self._scores(states, seats)
+        scores = np.where(masks == 1, scores, -np.inf)
+        # A network may rule out actions itself; where it rules out all, the first legal one counts.
+        scores[np.isneginf(scores).all(1, keepdims=True) & (masks == 1)] = 0
+        return scores.argmax(1) if self._deterministic else by_logits(scores, rngs)
+
+    def prepare(self) -> None:
+        """Compile what shows the positions."""
+        self._observer.look(self.game.empty(0), np.zeros(0, np.int64))
+
+    def __repr__(self) -> str:
+        return f"TorchAgent({self.game.spec!r}, {self.about['kind']})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "game": self.game,
+            "network": self._network,
+            "about": self.about,
+            "deterministic": self._deterministic,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._adopt(**state)
+
+    def _adopt(
+        self, game: Game, network: Network, about: dict[str, Any], deterministic: bool
+    ) -> None:
+        Agent.__init__(self, game)
+        self._network, self.about = network, about
+        self._deterministic = check_flag("deterministic", deterministic)
+        if not deterministic and about["kind"] == "values":
+            raise ValueError("values are no probabilities to draw from: needs deterministic=True")
+        self._observer = Observer(game, about["dtype"], about["channels_last"])
+
+    def _scores(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        """Return a number for each action, logits or values, and the masks. `[K, num_actions]`."""
+        planes, masks = self._observer.look(states, seats)
+        seen = torch.from_numpy(planes).to(_device_of(self._network))
+        network = self._network
+        learning = isinstance(network, nn.Module) and network.training
+        try:
+            if learning:
+                network.eval()  # type: ignore[attr-defined]
+            with torch.no_grad():
+                result = network(seen.flatten(1) if self.about["flat"] else seen)
+        finally:
+            if learning:
+                network.train()  # type: ignore[attr-defined]
+        result = result[0] if isinstance(result, tuple | list) else result
+        if not isinstance(result, Tensor) or result.shape != masks.shape:
+            got = result.shape if isinstance(result, Tensor) else f"a {type(result).__name__}"
+            raise ValueError(f"the network must return numbers of shape {masks.shape}, got {got}")
+        scores = result.double().cpu().numpy()
+        if np.isnan(scores).any():
+            raise ValueError("the network returned NaN: its training has probably diverged")
+        if self.about["kind"] == "probabilities":
+            with np.errstate(divide="ignore"):
+                scores = np.log(scores)
+        return scores, masks
+
+
+def save_policy(
+    path: str | Path,
+    game: Game | str,
+    network: Network,
+    *,
+    kind: str = "logits",
+    dtype: DTypeLike = "float32",
+    channels_last: bool = False,
+    flat: bool = False,
+    about: dict[str, Any] | None = None,
+) -> Path:
+    """Write a network of any PyTorch library to a file that the agent `torch:PATH` plays.
+
+    The file, in safetensors' format, holds the weights and a JSON document with the network's
+    graph of operations. See `TorchAgent.from_network` for `network` and what describes it.
+
+    Args:
+        path: the file; `.safetensors` is added if it has no suffix.
+        game: the game that it plays, or its spec string.
+        network: a module, or a function of observations.
+        kind: what it returns: `"logits"`, `"values"` or `"probabilities"`.
+        dtype: of the observations that it takes.
+        channels_last: whether their shape is `(rows, columns, planes)`.
+        flat: whether their shape is `(N,)`.
+        about: anything else to keep, which JSON can hold, such as how it was trained.
+
+    Returns:
+        The file.
+
+    Raises:
+        ValueError: if the network does not fit the game, or cannot be recorded.
+        OSError: if the file cannot be written.
+    """
+    game = make_game(game) if isinstance(game, str) else game
+    options = _options(kind, dtype, channels_last, flat)
+    shape = _shape(game, options)
+    generator = torch.Generator().manual_seed(0)
+    high = game.observation_high + 1
+    examples = torch.randint(0, high, (EXAMPLES, *shape), generator=generator)
+    document, weights = record_graph(network, examples.to(getattr(torch, options["dtype"])))
+    _check_graph(game, Graph(document, weights), options)
+    path = Path(path)
+    path = path if path.suffix else path.with_name(f"{path.name}.safetensors")
+    more = {"format": FORMAT, "game": game.spec, **options, "network": document}
+    save_weights(path, weights, {**(about or {}), **more})
+    return path
+
+
+def load_policy(game: Game, path: str | Path) -> tuple[Graph, dict[str, Any]]:
+    """Return the network in a file that `save_policy` wrote, and what the file says about it.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it holds no such network, or one that does not fit the game.
+    """
+    file = find_weights(path, "torch")
+    weights, about = load_weights(file)
+    try:
+        if about.get("format") != FORMAT:
+            raise ValueError(f"its format is {about.get('format')!r:.40}, not {FORMAT!r}")
+        keys = ("kind", "dtype", "channels_last", "flat")
+        options = _options(*(about[key] for key in keys))
+        trained = make_game(about["game"])
+        if trained.name != game.name:
+            raise ValueError(f"it plays {trained.name}, not {game.name}")
+        graph = Graph(about.pop("network"), weights)
+        _check_graph(game, graph, options)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{file} holds no network for {game.spec}: {error!s:.500}") from None
+    return graph, about | options
+
+
+def _options(kind: Any, dtype: Any, channels_last: Any, flat: Any) -> dict[str, Any]:
+    return {
+        "kind": choice("kind", kind, KINDS),
+        "dtype": check_dtype(dtype).name,
+        "channels_last": check_flag("channels_last", channels_last),
+        "flat": check_flag("flat", flat),
+    }
+
+
+def _shape(game: Game, options: dict[str, Any]) -> tuple[int, ...]:
+    planes, rows, columns = game.observation_shape
+    if options["flat"]:
+        return (planes * rows * columns,)
+    return (rows, columns, planes) if options["channels_last"] else game.observation_shape
+
+
+def _check_graph(game: Game, graph: Graph, options: dict[str, Any]) -> None:
+    made = graph.check(_shape(game, options), getattr(torch, options["dtype"]))
+    if made != (game.num_actions,):
+        raise ValueError(
+            f"{game.spec} has {game.num_actions} actions, and the network returns numbers of shape "
+            f"{made} for an observation"
+        )
+
+
+def _device_of(network: Any) -> torch.device:
+    if isinstance(network, Graph):
+        return network.device
+    if isinstance(network, nn.Module):
+        tensors = [*network.parameters(), *network.buffers()]
+        return tensors[0].device if tensors else torch.device("cpu")
+    return torch.device("cpu")

@@ -1,0 +1,169 @@
+"""Search of Connect Four for win, draw or loss, without recursion.
+
+After Pons, "Solving Connect 4: how to build a perfect AI" (2017): boards as bits, alpha-beta
+search of moves ordered by how many squares they make winning ones, a transposition table, and no
+look at moves that let the opponent win at once. Discs stand as the game keeps them: bit
+`column * (rows + 1) + height`, the bit above each column never set.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.games.endgame.limits import STOPPED, UNKNOWN
+from ludoteca.envs.games.bitboards import U0, U1, count
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
+
+MOST_COLUMNS = 32
+MOST_PLIES = 64
+LEAST_BITS, MOST_BITS = 10, 22  # at most 4 million entries of 16 bytes
+ENTRY = np.dtype([("key", np.uint64), ("lower", np.int8), ("upper", np.int8)], align=True)
+FRAME = np.dtype(
+    [
+        ("own", np.uint64),
+        ("discs", np.uint64),  # of both players
+        ("moves", np.uint64, MOST_COLUMNS),  # the best one last
+        ("points", np.int32, MOST_COLUMNS),
+        ("count", np.int32),  # moves that are still to be searched
+        ("best", np.int32),
+        ("alpha", np.int32),
+        ("beta", np.int32),
+        ("floor", np.int32),  # alpha as it was at first
+    ],
+    align=True,
+)
+WORK = np.dtype([("nodes", np.int64), ("level", np.int64)], align=True)
+MULTIPLIER, U32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+
+
+def make_memory(empty: int) -> tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void]]:
+    """Return the frames, the table and the work of a search with so many empty squares."""
+    entries = 1 << min(max(empty, LEAST_BITS), MOST_BITS)
+    return np.zeros(MOST_PLIES + 1, FRAME), np.zeros(entries, ENTRY), np.zeros(1, WORK)
+
+
+def board_bits(rows: int, columns: int) -> tuple[np.uint64, np.uint64]:
+    """Return the lowest square of each column, and all squares."""
+    bottom = sum(1 << column * (rows + 1) for column in range(columns))
+    return np.uint64(bottom), np.uint64(bottom * ((1 << rows) - 1))
+
+
+@kernel
+def winning(own: Any, free: Any, rows: int, connect: int) -> Any:
+    """Return the squares of `free` where a disc completes a line of `own`."""
+    found = U0
+    for direction in (1, rows + 1, rows, rows + 2):
+        for gap in range(connect):
+            line = free  # a line whose square number `gap` is missing
+            for k in range(connect):
+                if k < gap:
+                    line &= own << np.uint64((gap - k) * direction)
+                elif k > gap:
+                    line &= own >> np.uint64((k - gap) * direction)
+            found |= line
+    return found
+
+
+@factory("endgame search")
+def make_search(rows: int, columns: int, connect: int) -> Any:
+    """Return the compiled function `search(frames, table, works, limit) -> score`.
+
+    The score is 1, 0 or -1 for the player to move. The caller sets `own`, `discs`, `alpha` and
+    `beta` of `frames[0]`, a position that goes on, and the level in `works[0]` to 0. Once
+    `works[0].nodes` has reached `limit` it returns `STOPPED`; the same call with a higher limit
+    goes on from there.
+    """
+    bottom, board = board_bits(rows, columns)
+    squares = rows * columns
+
+    @kernel
+    def place_of(s: Any, table: Any) -> int:
+        mixed = (s.own + s.discs + bottom) * MULTIPLIER
+        return int(np.int64((mixed >> U32) & np.uint64(len(table) - 1)))
+
+    @kernel
+    def enter(s: Any, table: Any) -> int:
+        """Return the score of a position if it is known; else list its moves."""
+        s.count, s.best, s.floor = 0, -1, s.alpha
+        other = s.own ^ s.discs
+        moves = (s.discs + bottom) & board
+        free = board & ~s.discs
+        if winning(s.own, free, rows, connect) & moves != U0:
+            return 1
+        threats = winning(other, free, rows, connect)
+        forced = threats & moves
+        if forced != U0:
+            if forced & (forced - U1) != U0:
+                return -1
+            moves = forced
+        moves &= ~(threats >> U1)  # below a square where the opponent would win
+        if moves == U0:
+            return -1
+        if squares - count(s.discs) <= 2:
+            return 0  # the mover does not win at once, nor the opponent with the last disc
+        key = s.own + s.discs + bottom
+        entry = table[place_of(s, table)]
+        if entry.key == key:
+            if entry.lower >= s.beta or entry.lower == entry.upper:
+                return int(entry.lower)
+            if entry.upper <= s.alpha:
+                return int(entry.upper)
+        # From the middle outward, and those that threaten most first (insertion sort).
+        for n in range(columns):
+            column = (columns // 2 + (2 * (n % 2) - 1) * ((n + 1) // 2)) % columns
+            move = moves & (((U1 << np.uint64(rows)) - U1) << np.uint64(column * (rows + 1)))
+            if move != U0:
+                points = count(winning(s.own | move, free & ~move, rows, connect))
+                k = s.count
+                while k > 0 and s.points[k - 1] >= points:
+                    s.moves[k], s.points[k] = s.moves[k - 1], s.points[k - 1]
+                    k -= 1
+                s.moves[k], s.points[k] = move, points
+                s.count += 1
+        return UNKNOWN
+
+    @kernel
+    def store(s: Any, table: Any) -> None:
+        entry, key = table[place_of(s, table)], s.own + s.discs + bottom
+        if entry.key != key:
+            entry.key, entry.lower, entry.upper = key, -1, 1
+        if s.best >= s.beta:
+            entry.lower = max(entry.lower, s.best)
+        elif s.best <= s.floor:
+            entry.upper = min(entry.upper, s.best)
+        else:
+            entry.lower = entry.upper = s.best
+
+    @compiled_without_allocation
+    def search(frames: Any, table: Any, works: Any, limit: int) -> int:
+        work = works[0]
+        level = work.level
+        while True:
+            s = frames[level]
+            if work.nodes >= limit:
+                work.level = level
+                return STOPPED
+            work.nodes += 1
+            score = enter(s, table)
+            while True:
+                if score != UNKNOWN:
+                    level -= 1
+                    if level < 0:
+                        work.level = 0
+                        return score
+                    s = frames[level]
+                    s.best = max(s.best, -score)
+                    s.alpha = max(s.alpha, s.best)
+                if s.count > 0 and s.best < s.beta:
+                    s.count -= 1
+                    later = frames[level + 1]
+                    later.own = s.own ^ s.discs
+                    later.discs = s.discs | s.moves[s.count]
+                    later.alpha, later.beta = -s.beta, -s.alpha
+                    break
+                score = int(s.best)
+                store(s, table)
+            level += 1
+
+    return search

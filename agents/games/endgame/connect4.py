@@ -1,0 +1,110 @@
+"""Perfect play in Connect Four: from some moves after the start of the game, in seconds."""
+
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.games.endgame.columns import make_memory, make_search
+from ludoteca.agents.games.endgame.limits import Limits, after
+from ludoteca.agents.games.endgame.solution import EndgameSolution, position
+from ludoteca.envs.clock import clock
+from ludoteca.envs.game import Game
+
+
+class Connect4Endgame:
+    """Solves Connect Four, see `ludoteca.agents.games.endgame.solution.Endgame`.
+
+    Scores are 1, 0 and -1: how soon a game is won does not count.
+    """
+
+    def __init__(self, game: Game):
+        rows, columns = int(game.params["rows"]), int(game.params["columns"])
+        if (rows + 1) * columns > 64:
+            raise ValueError(
+                f"{game.spec} cannot be solved: (rows + 1) * columns must be at most 64, "
+                f"got {(rows + 1) * columns}"
+            )
+        self.game = game
+        self._search = make_search(rows, columns, int(game.params["connect"]))
+
+    def empty(self, s: Any) -> int:
+        """Return how many squares of a position are empty."""
+        return int(s["moves_left"])
+
+    def prepare(self) -> None:
+        """Compile or load the search."""
+        frames, table, works = make_memory(0)
+        self._search(frames, table, works, 0)
+
+    def solve(
+        self,
+        s: Any,
+        *,
+        all_moves: bool = False,
+        nodes: int | None = None,
+        seconds: float | None = None,
+    ) -> EndgameSolution:
+        """Solve a position, see `ludoteca.agents.games.endgame.solve_endgame`."""
+        game = self.game
+        s = position(game, s, all_moves=all_moves, nodes=nodes, seconds=seconds)
+        search = _Search(game, self._search, self.empty(s), nodes, seconds)
+        score = search.score(s)
+        scores = None
+        if all_moves:
+            scores = {game.action_names[a]: search.after(s, a)[0] for a in game.legal(s)}
+            scores = dict(sorted(scores.items(), key=lambda item: -item[1]))
+        line = search.line(s, score)
+        return EndgameSolution(
+            action=line[0],
+            name=game.action_names[line[0]],
+            score=score,
+            principal_variation=tuple(game.action_names[action] for action in line),
+            scores=scores,
+            empty=self.empty(s),
+            nodes=int(search.works["nodes"][0]),
+            seconds=clock() - search.limits.start,
+        )
+
+
+class _Search:
+    """The searches of one position and of those after it, which share a table and the limits."""
+
+    def __init__(self, game: Game, run: Any, empty: int, nodes: int | None, seconds: float | None):
+        self.game, self.run = game, run
+        self.frames, self.table, self.works = make_memory(empty)
+        run(self.frames, self.table, self.works, 0)  # compiles
+        self.limits = Limits(nodes, seconds)
+
+    def score(self, s: Any, alpha: int = -1, beta: int = 1) -> int:
+        """Return 1, 0 or -1 for the player to move; only a bound outside of (`alpha`, `beta`)."""
+        frame = self.frames[0]
+        mover = int(s.to_move)
+        frame["own"], frame["discs"] = s.discs[mover], s.discs[0] | s.discs[1]
+        frame["alpha"], frame["beta"] = alpha, beta
+        self.works["level"] = 0
+
+        def search(limit: int) -> int:
+            return int(self.run(self.frames, self.table, self.works, limit))
+
+        return self.limits.run(search, self.works["nodes"], lambda: str(s))
+
+    def after(self, s: Any, action: int, alpha: int = -1, beta: int = 1) -> tuple[int, Any]:
+        """Return what an action is worth to the player who takes it, and the position after it."""
+        later = after(self.game, s, action)
+        if not self.game.is_terminal(later):
+            return -self.score(later, -beta, -alpha), later
+        returns = np.zeros(2)
+        self.game.returns(later, returns)
+        return int(returns[int(s.to_move)]), later
+
+    def line(self, s: Any, score: int) -> list[int]:
+        """Return best actions of both players to the end of the game, the first of equal ones."""
+        line: list[int] = []
+        while not self.game.is_terminal(s):
+            for action in self.game.legal(s):
+                value, later = self.after(s, action, max(score - 1, -1), score + (score < 1))
+                if value >= score:
+                    break
+            line.append(action)
+            s, score = later, -score
+        return line

@@ -1,0 +1,130 @@
+"""Endgames of Othello: positions as records of the game, moves by their names."""
+
+from typing import Any
+
+import numpy as np
+
+from ludoteca.agents.games.endgame.boards import make_board
+from ludoteca.agents.games.endgame.limits import Limits, after
+from ludoteca.agents.games.endgame.search import WORK, make_frames, make_search
+from ludoteca.agents.games.endgame.solution import EndgameSolution, position
+from ludoteca.agents.games.endgame.transposition_table import make_table
+from ludoteca.envs.clock import clock
+from ludoteca.envs.game import Game
+
+
+class OthelloEndgame:
+    """Solves endgames of Othello, see `ludoteca.agents.games.endgame.solution.Endgame`."""
+
+    def __init__(self, game: Game):
+        self.game = game
+
+    def empty(self, s: Any) -> int:
+        """Return how many squares of a position are empty."""
+        return (self.game.num_actions - 1) - sum(int(discs).bit_count() for discs in s["discs"])
+
+    def prepare(self) -> None:
+        """Compile or load the search."""
+        Search(self.game, 0, None, None)
+
+    def solve(
+        self,
+        s: Any,
+        *,
+        all_moves: bool = False,
+        nodes: int | None = None,
+        seconds: float | None = None,
+    ) -> EndgameSolution:
+        """Solve a position, see `ludoteca.agents.games.endgame.solve_endgame`."""
+        game = self.game
+        s = position(game, s, all_moves=all_moves, nodes=nodes, seconds=seconds)
+        search = Search(game, self.empty(s), nodes, seconds)
+        score, action = search.run(s)
+        scores = search.score_all(s) if all_moves else None
+        names = search.follow(s, action, score)
+        return EndgameSolution(
+            action=action,
+            name=game.action_names[action],
+            score=score,
+            principal_variation=tuple(names),
+            scores=scores,
+            empty=self.empty(s),
+            nodes=int(search.works["nodes"][0]),
+            seconds=clock() - search.limits.start,
+        )
+
+
+class Search:
+    """The searches of one position and of those after it, which share a table and the limits."""
+
+    def __init__(self, game: Game, empty: int, nodes: int | None, seconds: float | None):
+        size = int(game.params["board_size"])
+        self.game, self.size = game, size
+        self.board, self.table = make_board(size), make_table(empty)
+        self.frames, self.works = make_frames(), np.zeros(1, WORK)
+        self._search = make_search()
+        self._run_slice(0)  # searches nothing, but is compiled
+        self.limits = Limits(nodes, seconds)
+
+    def run(self, s: Any, alpha: int | None = None, beta: int | None = None) -> tuple[int, int]:
+        """Return the score of a position for the player to move, and a best action.
+
+        Args:
+            s: the position.
+            alpha: a score outside of (`alpha`, `beta`) is only a bound; by default none is.
+            beta: see `alpha`.
+
+        Raises:
+            EndgameLimitError: if the nodes or the time are used up.
+        """
+        squares, mover = self.size * self.size, int(s.to_move)
+        frame = self.frames[0]
+        frame["own"], frame["other"] = own, other = s.discs[mover], s.discs[1 - mover]
+        frame["empty"] = squares - int(own).bit_count() - int(other).bit_count()
+        frame["alpha"] = -squares if alpha is None else alpha
+        frame["beta"] = squares if beta is None else beta
+        self.works["level"] = 0
+        score = self.limits.run(self._run_slice, self.works["nodes"], self._position)
+        return score, self._action(int(frame["best_gain"]) & ~int(own | other))
+
+    def score_all(self, s: Any) -> dict[str, int]:
+        """Return the score of every legal move by its name, best first."""
+        scores = {}
+        for action in self.game.legal(s):
+            later = after(self.game, s, action)
+            score, _ = self.run(later)
+            # With auto_pass the same player may be to move again.
+            scores[self.game.action_names[action]] = (
+                score if later.to_move == s.to_move else 0 - score
+            )
+        return dict(sorted(scores.items(), key=lambda item: -item[1]))
+
+    def follow(self, s: Any, action: int, score: int) -> list[str]:
+        """Return the names of best moves to the end of the game, `action` being the first."""
+        first, names = int(s.to_move), [self.game.action_names[action]]
+        s = after(self.game, s, action)
+        while legal := self.game.legal(s):
+            action = legal[0]
+            if len(legal) > 1:
+                known = score if int(s.to_move) == first else -score
+                _, action = self.run(s, known - 1, known + 1)
+            names.append(self.game.action_names[action])
+            s = after(self.game, s, action)
+        return names
+
+    def _run_slice(self, limit: int) -> int:
+        return int(self._search(self.frames, self.table, self.board, self.works, limit))
+
+    def _action(self, square: int) -> int:
+        """Return the action that places a disc on a square, a set of one, or passes."""
+        if square == 0:
+            return self.size * self.size
+        row, column = divmod(square.bit_length() - 1, 8)
+        return row * self.size + column
+
+    def _position(self) -> str:
+        frame = self.frames[0]
+        return (
+            f"{frame['empty']} squares are empty, own discs {int(frame['own']):#x}, "
+            f"the opponent's {int(frame['other']):#x}"
+        )

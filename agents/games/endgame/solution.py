@@ -1,0 +1,122 @@
+"""What is known of an endgame once it is solved, and the error if it was not."""
+
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Any, Protocol
+
+import numpy as np
+
+from ludoteca.envs.engine.playouts import root
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice, integer, real
+
+
+class EndgameLimitError(RuntimeError):
+    """An endgame was not solved within the nodes or the time allowed."""
+
+
+@dataclass(frozen=True)
+class EndgameSolution:
+    """The result of perfect play from a position, counted in discs.
+
+    Attributes:
+        action: a best move of the player to move, and `name` what people call it.
+        score: how many more discs than the opponent that player has in the end (negative: fewer);
+            squares that stay empty count for the winner. In Connect Four 1, 0 or -1.
+        principal_variation: names of best moves of both players, until the game is over.
+        scores: the score of every legal move by its name, best first; None unless asked for.
+        empty: how many squares were empty.
+        nodes: how many positions were looked at.
+        seconds: how long it took.
+    """
+
+    action: int
+    name: str
+    score: int
+    principal_variation: tuple[str, ...]
+    scores: dict[str, int] | None
+    empty: int
+    nodes: int
+    seconds: float
+
+    @property
+    def outcome(self) -> str:
+        """What the game becomes for the player to move: `"win"`, `"draw"` or `"loss"`."""
+        return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
+
+    def __str__(self) -> str:
+        """Return the score, the principal variation and the scores of moves, if asked for."""
+        rate = self.nodes / max(self.seconds, 1e-9)
+        lines = [
+            f"{self.name}, solved exactly: {self.score:+d} with {self.empty} empty squares",
+            f"{self.seconds:.3f} s, {self.nodes:,} nodes ({rate:,.0f}/s)",
+            *_wrapped("principal variation: " + " ".join(self.principal_variation)),
+        ]
+        if self.scores is not None:
+            scores = (f"{name} {score:+d}" for name, score in self.scores.items())
+            lines += _wrapped("scores of all moves: " + ", ".join(scores))
+        return "\n".join(lines)
+
+
+def _wrapped(text: str) -> list[str]:
+    return wrap(text, 80, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def position(
+    game: Game, s: Any, *, all_moves: bool, nodes: int | None, seconds: float | None
+) -> Any:
+    """Return a copy of a position that is to be solved, a record.
+
+    Raises:
+        ValueError: if it is no position of the game that goes on, or another argument of
+            `ludoteca.agents.games.endgame.solve_endgame` is wrong.
+    """
+    choice("all_moves", all_moves, (False, True))
+    if nodes is not None:
+        integer("nodes", nodes, 1, 10**15)
+    if seconds is not None:
+        real("seconds", seconds, 1e-4, 1e6)
+    s = root(game, s).view(np.recarray)[0]
+    wrong = game.check(s)
+    if wrong:
+        raise ValueError(f"no position of {game.spec}: {wrong}")
+    if game.is_terminal(s):
+        raise ValueError(f"the game is over: nothing is left to solve in {s}")
+    return s
+
+
+class Endgame(Protocol):
+    """Solves the endgames of one game."""
+
+    def empty(self, s: Any) -> int:
+        """Return how many squares of a position are empty: about how many moves are left."""
+
+    def prepare(self) -> None:
+        """Compile or load the search, so that the first position takes no longer than others."""
+
+    def solve(
+        self, s: Any, *, all_moves: bool, nodes: int | None, seconds: float | None
+    ) -> EndgameSolution:
+        """Solve a position, see `ludoteca.agents.games.endgame.solve_endgame`."""
+
+
+class Line:
+    """Perfect play of both players from a position to the end of the game.
+
+    Attributes:
+        mover: who was to move in the position.
+        value: what the game becomes for that player: 1, 0 or -1.
+    """
+
+    def __init__(self, game: Game, endgame: Endgame, s: Any):
+        """Solve a position."""
+        assert game.player is not None
+        solution = endgame.solve(s, all_moves=False, nodes=None, seconds=None)
+        names = {name: action for action, name in enumerate(game.action_names)}
+        self._actions = [names[name] for name in reversed(solution.principal_variation)]
+        self.mover = int(game.player(root(game, s).view(np.recarray)[0]))
+        self.value = {"win": 1, "draw": 0, "loss": -1}[solution.outcome]
+
+    def next(self) -> int:
+        """Return the next action of the line."""
+        return self._actions.pop()

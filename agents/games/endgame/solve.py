@@ -1,0 +1,55 @@
+"""Solving the endgame of any game that somebody knows how to solve."""
+
+import importlib
+from functools import cache
+from typing import Any
+
+from ludoteca.agents.games.endgame.solution import Endgame, EndgameSolution
+from ludoteca.envs.game import Game
+
+# One line per game: its name, and what makes an `Endgame` from the game.
+SOLVERS = {
+    "othello": "ludoteca.agents.games.endgame.othello:OthelloEndgame",
+    "connect4": "ludoteca.agents.games.endgame.connect4:Connect4Endgame",
+}
+
+
+def solve_endgame(
+    game: Game,
+    s: Any,
+    *,
+    all_moves: bool = False,
+    nodes: int | None = None,
+    seconds: float | None = None,
+) -> EndgameSolution:
+    """Search a position to the end of the game.
+
+    The same position gives the same solution every time.
+
+    Args:
+        game: a game of `SOLVERS`: Othello, on any board and with both rules of passing.
+        s: a position of it that goes on, one record.
+        all_moves: whether to find the score of every legal move, which takes some times as long.
+        nodes: how many positions to look at, at most; no limit by default.
+        seconds: how long to search, at most; no limit by default. Compilation does not count.
+
+    Raises:
+        EndgameLimitError: if the position is not solved within `nodes` or `seconds`.
+        ValueError: if endgames of the game cannot be solved, `s` is no position of it that goes
+            on, or a limit is not positive.
+    """
+    return make_endgame(game).solve(s, all_moves=all_moves, nodes=nodes, seconds=seconds)
+
+
+@cache
+def make_endgame(game: Game) -> Endgame:
+    """Return what solves the endgames of a game.
+
+    Raises:
+        ValueError: if there is no such solver.
+    """
+    if game.name not in SOLVERS:
+        raise ValueError(f"endgames of {game.name} cannot be solved, only of {', '.join(SOLVERS)}")
+    module, _, attribute = SOLVERS[game.name].partition(":")
+    solver: Endgame = getattr(importlib.import_module(module), attribute)(game)
+    return solver

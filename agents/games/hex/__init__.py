@@ -1,0 +1,1 @@
+"""Hex: the circuit of electric resistances and the agents that play by it."""

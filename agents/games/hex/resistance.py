@@ -1,0 +1,165 @@
+"""The electric-resistance heuristic for Hex, and Mixed, which sometimes plays at random instead.
+
+These are the opponents of Tanaka, "Inteligencia artificial para o jogo de Hex" (University of Sao
+Paulo, 2018), sections 3.5 and 3.6; `ludoteca.agents.games.hex.circuit` has the circuits.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import CompiledAgent
+from ludoteca.agents.games.hex.circuit import solve, work_dtype
+from ludoteca.envs.engine.playouts import root
+from ludoteca.envs.game import Game
+from ludoteca.envs.games.hex import legal_actions
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
+from ludoteca.envs.params import real
+from ludoteca.envs.rng import below, uniform
+
+OCCUPIED = -1.0
+EQUAL = 1e-9  # values that differ by less are equal but for rounding
+
+
+class HeuristicAgent(CompiledAgent):
+    """Plays where a stone changes the electric circuits of both players most (Hex).
+
+    With `q`, the opponent's resistance over the own one, before the move and `q'` after it, a move
+    has the value `(q' - q) / (q' + q)`, which is `tanh(log(q' / q) / 2)`. It is 1 if it wins at
+    once, and from 0 to below 1 otherwise. The source only says that values are scaled into [-1, 1].
+    Swapping has its value by the same formula, from -1 to 1; there `q'` is `1 / q`, as it mirrors
+    the position. The highest value is played, and of equal ones the first.
+
+    It looks no further than its own stone: it takes a win, but that it prevents one is only very
+    likely.
+    """
+
+    random_share = 0.0  # probability of a random move
+
+    def __init__(self, game: Game):
+        """Make the agent.
+
+        Raises:
+            ValueError: if the game is not Hex.
+        """
+        if game.name != "hex":
+            raise ValueError(f"the electric-resistance heuristic is for hex, not for {game.name}")
+        self._size = game.params["board_size"]
+        self._work = np.zeros(1, work_dtype(self._size))
+        super().__init__(game, make_act(), self._work, self.random_share)
+
+    def values(self, s: Any) -> NDArray[np.float64]:
+        """Return the value of each cell for the player to move.
+
+        -1 where a stone is; if the game is over, 0 elsewhere.
+
+        Args:
+            s: a record, as `Game.new` returns.
+
+        Returns:
+            Values in [-1, 1]. Shape `[n, n]`.
+        """
+        self._solve(s)
+        values: NDArray[np.float64] = self._work["values"][0].copy()
+        return values.reshape(self._size, self._size)
+
+    def resistance(self, s: Any, player: int) -> float:
+        """Return the resistance between the edges of a player.
+
+        0 if they are joined, infinite if the opponent's are.
+        """
+        self._solve(s)
+        return float(self._work["resistance"][0, player])
+
+    def changes(self, s: Any, player: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what a player's resistance becomes after a stone on each cell.
+
+        Returns:
+            After a stone of his own, and after one of his opponent; NaN where a stone is already.
+            Shape `[n, n]` each.
+        """
+        self._solve(s)
+        stones = np.asarray(s["cells"])[1:-1, 1:-1] != 0
+        shape = (self._size, self._size)
+        joined, blocked = (self._work[key][0, player].copy() for key in ("joined", "blocked"))
+        return (
+            np.where(stones, np.nan, joined.reshape(shape)),
+            np.where(stones, np.nan, blocked.reshape(shape)),
+        )
+
+    def _solve(self, s: Any) -> None:
+        position = root(self.game, s)
+        # Nothing is drawn at random here.
+        rngs, actions = np.zeros((1, 1), np.uint64), np.zeros(1, np.int64)
+        self._act(position, position["to_move"].astype(np.int64), rngs, self._work, 0.0, actions)
+
+
+class MixedAgent(HeuristicAgent):
+    """Plays as the heuristic, but with probability `x` uniformly at random (Hex)."""
+
+    def __init__(self, game: Game, x: float = 0.2):
+        """Make the agent.
+
+        Args:
+            game: the game it plays.
+            x: probability of a random move, among all legal ones.
+
+        Raises:
+            ValueError: if the game is not Hex, or `x` no probability.
+        """
+        self.random_share = real("x", x, 0, 1)
+        super().__init__(game)
+
+
+@factory()
+def make_act() -> Any:
+    """Return `act(positions, seats, rngs, work, x, actions)`.
+
+    Writes the chosen `actions`, int64 `[K]`; position k draws from `rngs[k]`, uint64 `[K, 1]`.
+    """
+
+    @compiled_without_allocation
+    def act(positions: Any, seats: Any, rngs: Any, work: Any, x: float, actions: Any) -> None:
+        for k in range(len(positions)):
+            rng = rngs[k]
+            if x > 0 and uniform(rng) < x:
+                n = legal_actions(positions[k], work[0].legal)
+                actions[k] = work[0].legal[below(rng, n)] if n > 0 else 0
+            else:
+                actions[k] = choose(positions[k], seats[k], work[0])
+
+    return act
+
+
+@kernel
+def choose(s: Any, player: int, work: Any) -> int:
+    """Return the action of the highest value; `work.values` tells those of the cells."""
+    size = s.cells.shape[0] - 2
+    n = legal_actions(s, work.legal)
+    solve(s, 0, work)
+    solve(s, 1, work)
+    own, other = work.resistance[player], work.resistance[1 - player]
+    best, chosen = -np.inf, 0
+    for cell in range(size * size):
+        value = OCCUPIED
+        if s.cells[cell // size + 1, cell % size + 1] == 0:
+            value = 0.0
+            if n > 0:
+                after, blocked = work.joined[player, cell], work.blocked[1 - player, cell]
+                # By fractions without infinite numbers: a winning move leaves 0 to the player.
+                value = 1.0 if after == 0 else scaled(own, other, after, blocked)
+            if value > best + EQUAL:
+                best, chosen = value, cell
+        work.values[cell] = value
+    swap = size * size
+    if n > 0 and work.legal[n - 1] == swap and scaled(own, other, other, own) > best + EQUAL:
+        return int(swap)
+    return chosen
+
+
+@kernel
+def scaled(own: float, other: float, own_after: float, other_after: float) -> float:
+    """Return `(q' - q) / (q' + q)`, with `q` the other player's resistance over the own one."""
+    before, after = other * own_after, other_after * own
+    return float((after - before) / (after + before))

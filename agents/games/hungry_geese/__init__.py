@@ -1,0 +1,1 @@
+"""Hungry Geese: the deterministic agent, and hand-crafted features for networks."""

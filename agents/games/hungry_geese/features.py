@@ -1,0 +1,202 @@
+"""What a network is shown of Hungry Geese beside the competition's planes, from one goose's head.
+
+The competition's planes do not tell in which order the segments of a body lie, how long it is until
+the next hunger, or when the game ends (Martín Miralles, UIB 2021, says so of the last two). These
+do, and how near every cell is to oneself and to rivals, and how far each goose can go from each
+cell beside its head. All values are percentages.
+"""
+
+from typing import Any
+
+from ludoteca.agents.games.hungry_geese.corridors import LIMIT, corridor
+from ludoteca.envs.games.hungry_geese import NONE, turns_back
+from ludoteca.envs.games.torus import beside, neighbor
+from ludoteca.envs.jit import kernel
+
+(
+    OWN_BODY, RIVAL_BODY,  # 1 where there is a segment
+    OWN_STAY, RIVAL_STAY,  # for how many moves it will stay
+    OWN_TAIL, RIVAL_TAIL, RIVAL_HEAD,
+    RIVAL_LEAD,  # at a rival's head: how much longer it is than oneself
+    RIVAL_NEXT,  # cells that a rival's head can enter now
+    OWN_LAST, RIVAL_LAST,  # heads before the last step
+    FOOD,
+    OWN_REACH, RIVAL_REACH,  # how soon the cell can be entered
+    LENGTH, LONGEST,  # everywhere the same: of oneself, and of the longest rival
+    RIVALS, TIME, HUNGER,  # how many live, and how much of the game and the time to hunger is over
+    OWN_CORRIDOR, OWN_ESCAPE,  # beside the head: how far a path goes on if rivals stand still, and
+    # if they are where they can be
+    RIVAL_CORRIDOR, RIVAL_ESCAPE,  # beside rivals' heads: the same; of two rivals, the farther one
+) = range(23)  # fmt: skip
+PLANES = 23
+FULL = 100
+NEAR = 5  # for how many moves others are expected everywhere they can be
+# Rows of the memory: for how many moves a segment will stay in each cell, whose it is, what a
+# search keeps, and how soon oneself can be in each cell. Then a row for each goose, how soon others
+# can be there, and another one for each, how far it can go, two numbers for each action.
+STAY, OWNER, QUEUE, REACH, OTHERS = range(5)
+
+
+def room(players: int) -> int:
+    """Return how many rows the memory has."""
+    return OTHERS + 2 * players
+
+
+@kernel
+def study(s: Any, memory: Any) -> None:
+    """Write to the memory, int32 `[room(players), rows * columns]`, what all seats look at."""
+    players, size = s.body.shape
+    stay, owner = memory[STAY], memory[OWNER]
+    stay[:] = 0
+    owner[:] = NONE
+    for p in range(players):
+        length = int(s.length[p])
+        for k in range(length):
+            cell = int(s.body[p, (s.start[p] + k) % size])
+            stay[cell], owner[cell] = length - k, p
+    for p in range(players):
+        if s.length[p] > 0:
+            spread(s, p, False, memory, memory[OTHERS + p])
+            measure_corridors(s, p, memory, memory[OTHERS + players + p])
+
+
+@kernel
+def observe(s: Any, player: int, memory: Any, out: Any) -> None:
+    """Write what goose `player`, who lives, is shown, with its head in the middle of the board.
+
+    Args:
+        s: the position.
+        player: whose view it is.
+        memory: what `study` wrote.
+        out: the planes, int8 `[PLANES, rows, columns]`.
+    """
+    rows, columns = s.occupied.shape
+    players, size = s.body.shape
+    head = int(s.body[player, s.start[player]])
+    down = rows + rows // 2 - head // columns
+    right = columns + columns // 2 - head % columns
+    out[:] = 0
+    longest, rivals = 0, 0
+    for p in range(players):
+        length = int(s.length[p])
+        if length == 0:
+            continue
+        own = p == player
+        if not own:
+            longest = max(longest, length)
+            rivals += 1
+        for k in range(length):
+            cell = int(s.body[p, (s.start[p] + k) % size])
+            row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
+            out[OWN_BODY if own else RIVAL_BODY, row, column] = FULL
+            out[OWN_STAY if own else RIVAL_STAY, row, column] = min(4 * (length - k), FULL)
+            if k == length - 1:
+                out[OWN_TAIL if own else RIVAL_TAIL, row, column] = FULL
+            if k == 0 and not own:
+                lead = 10 * (length - int(s.length[player]))
+                out[RIVAL_HEAD, row, column] = FULL
+                out[RIVAL_LEAD, row, column] = max(-FULL, min(lead, FULL))
+                for action in range(4):
+                    if not turns_back(s.last_action[p], action):
+                        i, j = beside(row, column, action, s.occupied.shape)
+                        out[RIVAL_NEXT, i, j] = FULL
+        last = int(s.last_head[p])
+        if last != NONE:
+            row, column = (last // columns + down) % rows, (last % columns + right) % columns
+            out[OWN_LAST if own else RIVAL_LAST, row, column] = FULL
+    for i in range(s.num_food):
+        cell = int(s.food[i])
+        row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
+        out[FOOD, row, column] = FULL
+    spread(s, player, True, memory, memory[REACH])
+    for plane, reach in ((OWN_REACH, memory[REACH]), (RIVAL_REACH, memory[OTHERS + player])):
+        for cell in range(rows * columns):
+            if reach[cell] >= 0:
+                row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
+                out[plane, row, column] = max(FULL - 6 * int(reach[cell]), 4)
+    out[LENGTH] = min(4 * int(s.length[player]), FULL)
+    out[LONGEST] = min(4 * longest, FULL)
+    out[RIVALS] = FULL * rivals // max(players - 1, 1)
+    out[TIME] = FULL * int(s.steps) // int(s.max_steps)
+    out[HUNGER] = FULL * int(s.steps % s.hunger_rate) // int(s.hunger_rate)
+    for p in range(players):
+        if s.length[p] > 0:
+            plane = OWN_CORRIDOR if p == player else RIVAL_CORRIDOR
+            far = memory[OTHERS + players + p]
+            for action in range(4):
+                i, j = neighbor(int(s.body[p, s.start[p]]), action, s.occupied.shape)
+                row, column = (i + down) % rows, (j + right) % columns
+                for k in range(2):
+                    shown = max(int(out[plane + k, row, column]), int(far[2 * action + k]))
+                    out[plane + k, row, column] = shown
+
+
+@kernel
+def spread(s: Any, player: int, own: bool, memory: Any, reach: Any) -> None:
+    """Write to `reach` after how many moves a head can be in each cell, -1 if never.
+
+    The head is that of `player` if `own`, else the nearest of all others. Segments are gone when
+    they have stayed, as long as nobody eats.
+    """
+    stay, queue, shape = memory[STAY], memory[QUEUE], s.occupied.shape
+    columns = shape[1]
+    reach[:] = -1
+    first, end = 0, 0
+    for p in range(s.length.shape[0]):
+        if s.length[p] > 0 and (p == player) == own:
+            cell = int(s.body[p, s.start[p]])
+            reach[cell] = 0
+            queue[end] = cell
+            end += 1
+    while first < end:
+        cell = int(queue[first])
+        first += 1
+        row, column = cell // columns, cell % columns
+        for action in range(4):
+            i, j = beside(row, column, action, shape)
+            there = i * columns + j
+            if reach[there] < 0 and stay[there] <= reach[cell] + 1:
+                reach[there] = reach[cell] + 1
+                queue[end] = there
+                end += 1
+
+
+@kernel
+def measure_corridors(s: Any, player: int, memory: Any, out: Any) -> None:
+    """Write how far a goose can go, of 100: with each action, if others stand still, and if not.
+
+    If not, they are where they can be for the first `NEAR` moves, as `memory` tells.
+    """
+    stay, owner, queue, reach = (
+        memory[STAY], memory[OWNER], memory[QUEUE], memory[OTHERS + player],
+    )  # fmt: skip
+    for action in range(4):
+        for k in range(2):
+            far = 0
+            if not turns_back(s.last_action[player], action):
+                far = corridor(s, player, action, k * NEAR, stay, owner, reach, queue)
+            out[2 * action + k] = FULL * far // LIMIT
+
+
+@kernel
+def safe_actions(s: Any, player: int, memory: Any, out: Any) -> int:
+    """Write which actions do not kill for certain, int8 `[4]`, and return how many there are.
+
+    Turning back and entering a segment that stays do. `memory` is what `study` wrote.
+    """
+    stay, owner = memory[STAY], memory[OWNER]
+    columns = s.occupied.shape[1]
+    head = int(s.body[player, s.start[player]])
+    last = int(s.last_action[player])
+    # Hunger takes another segment of each rival before heads are looked at, but not of oneself:
+    # a goose has bitten itself before.
+    starving = (s.steps + 1) % s.hunger_rate == 0
+    tail = int(s.body[player, (s.start[player] + s.length[player] - 1) % s.body.shape[1]])
+    found = 0
+    for action in range(4):
+        row, column = neighbor(head, action, s.occupied.shape)
+        cell = row * columns + column
+        kills = stay[cell] > 1 + int(starving) or (stay[cell] > 1 and owner[cell] == player)
+        out[action] = int(not turns_back(last, action) and (not kills or cell == tail))
+        found += out[action]
+    return found

@@ -1,0 +1,279 @@
+"""PettingZoo AEC environments: native for turn-based games, converted for simultaneous ones."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import DTypeLike, NDArray
+from pettingzoo import AECEnv
+
+from ludoteca.envs.api.conversions import OneByOne, no_game
+from ludoteca.envs.api.rendering import Picture
+from ludoteca.envs.api.single import as_action
+from ludoteca.envs.api.vector import as_game, check_ready
+from ludoteca.envs.engine.env_info import EVERY_SEAT
+from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.game import Game
+from ludoteca.envs.observation import KEYS, ObservationFormat
+from ludoteca.envs.params import integer, keyword_names
+from ludoteca.envs.replay import Replay
+from ludoteca.envs.serialization import Storable
+from ludoteca.envs.validation import check_flag, check_options, check_seed, of_agent
+
+RENDER_MODES = ["human", "rgb_array", "ansi", "svg"]
+NO_OP = 0  # the action in masks of agents that cannot act, if they stay with `keep_agents`
+
+
+def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
+    """Return an AEC environment of any game.
+
+    Simultaneous games are played by PettingZoo's converter over their parallel environment.
+
+    Args:
+        game: a game or its name.
+        options: those of `GameAECEnv`, and the game's parameters.
+    """
+    from ludoteca.envs.api.parallel import GameParallelEnv
+
+    names = keyword_names(GameAECEnv)
+    params = {key: value for key, value in options.items() if key not in names}
+    made = as_game(game, params, GameAECEnv)
+    options = {key: value for key, value in options.items() if key in names}
+    if made.simultaneous:
+        return OneByOne(GameParallelEnv(made, **options))
+    return GameAECEnv(made, **options)
+
+
+def idle_mask(game: Game, keep_agents: bool) -> NDArray[np.int8]:
+    """Return the mask of an agent that cannot act: zeros, or `NO_OP` alone with `keep_agents`."""
+    mask = np.zeros(game.num_actions, np.int8)
+    mask[NO_OP] = keep_agents
+    return mask
+
+
+class GameAECEnv(AECEnv[str, Any, Any], Storable):
+    """A turn-based game; agents `player_0`, `player_1`, ... move as the rules say.
+
+    Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}` or another
+    format, see `ludoteca.envs.observation.ObservationFormat`. The mask is also in
+    `infos[agent]["action_mask"]`, and all zero for agents that are not to move.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        illegal_action: str = "lose",
+        max_cycles: int | None = None,
+        keep_agents: bool = False,
+        observation: str = "dict",
+        dtype: DTypeLike = "int8",
+        channels_last: bool = False,
+        keys: Sequence[str] = KEYS,
+        mask_dtype: DTypeLike = "int8",
+        end_mask: str | None = None,
+        render_mode: str | None = None,
+    ):
+        """Make the environment.
+
+        Args:
+            game: the game.
+            illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
+            max_cycles: truncate games after so many moves per player.
+            keep_agents: every mask allows an action: those of agents that are not to move, and of
+                finished games, allow `NO_OP` (0), which is not played.
+            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
+            dtype: type of the planes.
+            channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
+            keys: keys of the planes and the mask in a dictionary.
+            mask_dtype: `"int8"`, `"bool"` or `"float32"`.
+            end_mask: the masks of a finished game: `"zeros"` (also None) or `"ones"`.
+            render_mode: `"human"`, `"rgb_array"`, `"ansi"` or `"svg"`.
+
+        Raises:
+            ValueError: if a parameter is unknown or out of range.
+        """
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.game = game
+        self.format = ObservationFormat(
+            observation, dtype, channels_last, keys, mask_dtype, end_mask
+        )
+        self.lanes = Lanes(
+            game,
+            1,
+            illegal_action=illegal_action,
+            dtype=self.format.dtype,
+            channels_last=self.format.channels_last,
+            record=True,
+        )
+        assert self.lanes.seat_rule == EVERY_SEAT
+        self.metadata = {
+            "name": f"{game.name}_v0",
+            "render_modes": RENDER_MODES,
+            "render_fps": 2,
+            "is_parallelizable": False,
+        }
+        self.render_mode = render_mode
+        self._picture = Picture(game, render_mode, self.metadata)
+        self.possible_agents = [f"player_{i}" for i in range(game.num_players)]
+        self.agents = []
+        self._observation_spaces = {
+            agent: self.format.space(game) for agent in self.possible_agents
+        }
+        self._action_spaces = {
+            agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents
+        }
+        self.state_space = self.format.box(game)
+        self._seats = {agent: i for i, agent in enumerate(self.possible_agents)}
+        self._max_plies = (
+            None
+            if max_cycles is None
+            else game.num_players * integer("max_cycles", max_cycles, 1, 2**31)
+        )
+        self._action = np.zeros((1, 1), np.int64)
+        idle = idle_mask(game, check_flag("keep_agents", keep_agents))
+        self._waiting_mask = self.format.cast(idle)
+        self._final_mask = self.format.cast(self.format.final_mask(idle))
+        self._mover: str | None = None
+        self.agent_selection = ""  # before the first reset
+        self._ready = False
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of an agent's observations."""
+        return of_agent(self._observation_spaces, agent)
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of an agent's actions."""
+        return of_agent(self._action_spaces, agent)
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a new game; a seed determines it, and all that follow without one."""
+        check_options(options)
+        if seed is None and not self._ready:
+            seed = int(np.random.default_rng().integers(2**62))
+        if seed is not None:
+            seed = check_seed(seed)
+            self.np_random = np.random.default_rng(seed)  # for wrappers; games have their own
+        self.lanes.reset([seed])
+        self._ready = True
+        self.agents = self.possible_agents[:]
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._hand_out()
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: Any) -> None:
+        """Play the move of `agent_selection`; None once its game is over.
+
+        Raises:
+            ValueError: if no game is on, if `action` is no integer, or if it is illegal and
+                `illegal_action="raise"`. Nothing has then changed.
+        """
+        if not self.agents:
+            raise no_game(self._ready)
+        mover = self.agent_selection
+        if self.terminations[mover] or self.truncations[mover]:
+            self._was_dead_step(action)
+            return
+        self._action[0, 0] = as_action(action)
+        lanes = self.lanes
+        lanes.step(self._action)
+        self._cumulative_rewards[mover] = 0.0
+        self._hand_out()
+        self._accumulate_rewards()
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> Any:
+        """Return what an agent sees; unless it is to move, its mask allows no action."""
+        if isinstance(agent, str) and agent == self._mover:
+            return self.format.apply(self.lanes.observations[0, 0], self._mask)
+        check_ready(self._ready, "observe")
+        seat = of_agent(self._seats, agent)
+        return self.format.apply(self.lanes.view_of(seat)[0], self._other_mask.copy())
+
+    def state(self) -> NDArray[Any]:
+        """Return the whole position, as player 0 sees it."""
+        check_ready(self._ready, "state")
+        return self.format.planes(self.lanes.view_of(0)[0])
+
+    def replay(self) -> Replay:
+        """Return the game so far, to be saved, replayed or shown.
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        check_ready(self._ready, "replay")
+        return Replay.of_lane(self.lanes, 0)
+
+    def render(self) -> Any:
+        """Return a picture or text of the position, or show it in a window (`"human"`).
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        check_ready(self._ready, "render")
+        last = self.lanes.actions_of(0)[-1:]
+        return self._picture.show(self.lanes.states.view(np.recarray)[0], last)
+
+    def close(self) -> None:
+        """Close the window."""
+        self._picture.close()
+
+    def _hand_out(self) -> None:
+        """Tell all agents what the last step brought, and select who moves next."""
+        record = self.lanes.lanes[0]
+        self.rewards = dict(zip(self.possible_agents, record["rewards"].tolist(), strict=True))
+        if record["over"]:
+            self.terminations = dict.fromkeys(self.agents, True)
+        elif self._max_plies is not None and self.lanes.plies_of(0) >= self._max_plies:
+            self.truncations = dict.fromkeys(self.agents, True)
+        mover = self._mover = self.agent_selection = self.possible_agents[record["mover"]]
+        mask, other = self.lanes.masks[0, 0].copy(), self._waiting_mask
+        if record["over"]:
+            mask = other = self._final_mask.copy()
+        else:
+            mask = self.format.cast(mask)
+        self._mask, self._other_mask = mask, other
+        self.infos = {
+            agent: {"action_mask": mask if agent == mover else other.copy()}
+            for agent in self.agents
+        }
+
+    def _more(self) -> dict[str, Any]:
+        return {"agents": self.agents, "cumulative": list(self._cumulative_rewards.values())}
+
+    def _check_more(self, more: Any, states: Any, records: Any, history: Any) -> None:
+        """Only after a game may agents be missing: those that have taken their last step."""
+        late = self._max_plies is not None and history[0, 0] >= self._max_plies
+        try:
+            agents, cumulative = more["agents"], more["cumulative"]
+            left = [agent for agent in self.possible_agents if agent in agents]
+            ended = bool(records["over"][0]) or late
+            fits = agents == (left if ended else self.possible_agents)
+            fits &= len(cumulative) == len(agents) and bool(np.isfinite(cumulative).all())
+        except (KeyError, TypeError):
+            fits = False
+        if not fits:
+            raise ValueError(f"expected agents and their cumulative rewards, got {more!r}")
+
+    def _take_more(self, more: Any) -> None:
+        self.agents = self.possible_agents[:]
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._hand_out()
+        self.agents = more["agents"][:]
+        self._cumulative_rewards = dict(zip(self.agents, more["cumulative"], strict=True))
+        self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
+        if len(self.agents) < len(self.possible_agents):
+            for values in (self.rewards, self.terminations, self.truncations, self.infos):
+                for agent in set(self.possible_agents) - set(self.agents):
+                    del values[agent]
+            self._clear_rewards()
+            if self.agents:
+                self._skip_agent_selection = self.agent_selection
+                self.agent_selection = self.agents[0]

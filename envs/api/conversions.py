@@ -1,0 +1,203 @@
+"""PettingZoo's converters between turns and simultaneous play, with what they lack.
+
+That is: actions checked when they are given, clear errors, replays, saving and restoring.
+"""
+
+from typing import Any
+
+from pettingzoo.utils import AgentSelector
+from pettingzoo.utils.conversions import parallel_to_aec_wrapper, turn_based_aec_to_parallel_wrapper
+
+from ludoteca.envs.api.vector import check_ready
+from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.game import Game
+from ludoteca.envs.replay import Replay
+from ludoteca.envs.serialization import Storable
+from ludoteca.envs.validation import check_actions_of, of_agent
+
+
+class InTurn(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
+    """A turn-based game as a parallel environment: of all actions, the mover's is played."""
+
+    aec_env: Any
+
+    @property
+    def game(self) -> Game:  # type: ignore[override]
+        """The game."""
+        game: Game = self.aec_env.game
+        return game
+
+    @property
+    def lanes(self) -> Lanes:  # type: ignore[override]
+        """The lane it is played in."""
+        lanes: Lanes = self.aec_env.lanes
+        return lanes
+
+    @property
+    def agents(self) -> list[str]:
+        """The agents in the game."""
+        agents: list[str] = self.aec_env.agents
+        return agents
+
+    @agents.setter
+    def agents(self, agents: list[str]) -> None:
+        """Do nothing: the converter sets them to what they are."""
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        """Play the action of the agent to move.
+
+        Raises:
+            ValueError: if no game is on, if that action is missing or no integer, or if it is
+                illegal and `illegal_action="raise"`. Nothing has then changed.
+        """
+        if not self.agents:
+            raise no_game(self._ready)
+        check_actions_of(self.agents, actions)
+        mover = self.aec_env.agent_selection
+        if mover not in actions:
+            raise ValueError(f"{mover} is to move, but there are only actions of {list(actions)}")
+        return super().step(actions)  # type: ignore[no-untyped-call]
+
+    def replay(self) -> Replay:
+        """Return the game so far, to be saved, replayed or shown."""
+        replay: Replay = self.aec_env.replay()
+        return replay
+
+    def save(self) -> bytes:
+        """Return all that determines how the environment goes on; see `Storable.save`."""
+        data: bytes = self.aec_env.save()
+        return data
+
+    def restore(self, data: bytes) -> None:
+        """Go back to what `save` returned; see `Storable.restore`."""
+        env = self.aec_env
+        env.restore(data)
+        # Here nobody stays to be told that the game is over.
+        while env.agents and (
+            env.terminations[env.agent_selection] or env.truncations[env.agent_selection]
+        ):
+            env.step(None)
+
+    @property
+    def _ready(self) -> bool:  # type: ignore[override]
+        return bool(self.aec_env._ready)
+
+
+class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
+    """A simultaneous game as an AEC environment: it is played once all agents have chosen."""
+
+    env: Any
+
+    def __init__(self, parallel_env: Any):
+        """Make the environment from the parallel one."""
+        super().__init__(parallel_env)
+        self.agents, self.agent_selection = [], ""  # before the first reset
+
+    def observe(self, agent: str) -> Any:
+        """Return what an agent sees."""
+        check_ready(self._ready, "observe")
+        return of_agent(self._observations, agent)
+
+    def step(self, action: Any) -> None:
+        """Take the action of `agent_selection`; None once it is out.
+
+        Raises:
+            ValueError: if no game is on, if `action` is no integer, or if it is illegal and
+                `illegal_action="raise"`. Nothing has then changed.
+        """
+        if not (self._ready and self.agents):
+            raise no_game(self._ready)
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            if action is not None:
+                raise ValueError("when an agent is dead, the only valid action is None")
+        else:
+            action = self.env.check_action(agent, action)
+        super().step(action)
+
+    def replay(self) -> Replay:
+        """Return the game so far, to be saved, replayed or shown."""
+        replay: Replay = self.env.replay()
+        return replay
+
+    @property
+    def game(self) -> Game:  # type: ignore[override]
+        """The game."""
+        game: Game = self.env.game
+        return game
+
+    @property
+    def lanes(self) -> Lanes:  # type: ignore[override]
+        """The lane it is played in."""
+        lanes: Lanes = self.env.lanes
+        return lanes
+
+    @property
+    def _ready(self) -> bool:
+        return bool(self.env._ready)
+
+    @_ready.setter
+    def _ready(self, ready: bool) -> None:
+        self.env._ready = ready
+
+    def _more(self) -> dict[str, Any]:
+        return {
+            "agents": self.agents,
+            "selected": self.agent_selection,
+            "chosen": [self._actions.get(agent) for agent in self.agents],
+            "terminations": [self.terminations[agent] for agent in self.agents],
+            "truncations": [self.truncations[agent] for agent in self.agents],
+            "rewards": [self.rewards[agent] for agent in self.agents],
+            "cumulative": [self._cumulative_rewards[agent] for agent in self.agents],
+        }
+
+    def _check_more(self, more: Any, states: Any, records: Any, history: Any) -> None:
+        try:
+            agents = more["agents"]
+            fits = set(agents) <= set(self.possible_agents) and len(set(agents)) == len(agents)
+            fits &= more["selected"] in (agents or self.possible_agents)
+            for name, kinds in (
+                ("chosen", (int, type(None))),
+                ("terminations", (bool,)),
+                ("truncations", (bool,)),
+                ("rewards", (int, float)),
+                ("cumulative", (int, float)),
+            ):
+                fits &= len(more[name]) == len(agents)
+                fits &= all(type(value) in kinds for value in more[name])
+            if fits:
+                over = zip(agents, more["terminations"], more["truncations"], strict=True)
+                going_on = {agent for agent, out, late in over if not (out or late)}
+                fits = going_on == set(self.env.playing_in(states[0], records[0], history[0]))
+        except (KeyError, TypeError):
+            fits = False
+        if not fits:
+            raise ValueError(f"expected agents, and what they chose and were paid, got {more!r}")
+
+    def _take_more(self, more: Any) -> None:
+        self.env._take_more(None)
+        agents: list[str] = more["agents"]
+        self.agents = agents[:]
+        self._actions = dict(zip(agents, more["chosen"], strict=True))
+        self.terminations = dict(zip(agents, more["terminations"], strict=True))
+        self.truncations = dict(zip(agents, more["truncations"], strict=True))
+        self.rewards = dict(zip(agents, more["rewards"], strict=True))
+        self._cumulative_rewards = dict(zip(agents, more["cumulative"], strict=True))
+        self._observations, self.infos = self.env.views_of(agents)
+        playing: list[str] = self.env.agents
+        self._agent_selector = AgentSelector(playing or self.possible_agents)
+        self.agent_selection = self._agent_selector.reset()
+        # Agents that are out step first, then it is the turn of the first who plays.
+        self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
+        if more["selected"] not in playing:
+            self._skip_agent_selection = self.agent_selection
+            self.agent_selection = more["selected"]
+        while self.agent_selection in playing and self.agent_selection != more["selected"]:
+            self.agent_selection = self._agent_selector.next()
+
+
+def no_game(ready: bool) -> ValueError:
+    """Return the error of stepping an environment without agents: no game is on."""
+    if ready:
+        return ValueError("the game is over and all agents are done: call reset")
+    return ValueError("call reset before step")

@@ -1,0 +1,270 @@
+"""PettingZoo parallel environments: native for simultaneous games, converted for the others."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import DTypeLike, NDArray
+from pettingzoo import ParallelEnv
+
+from ludoteca.envs.api.aec import NO_OP, RENDER_MODES, aec_env, idle_mask
+from ludoteca.envs.api.conversions import InTurn, OneByOne, no_game
+from ludoteca.envs.api.rendering import Picture
+from ludoteca.envs.api.single import as_action
+from ludoteca.envs.api.vector import check_ready
+from ludoteca.envs.engine.env_info import RAISE
+from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.game import Game
+from ludoteca.envs.observation import KEYS, ObservationFormat
+from ludoteca.envs.params import integer
+from ludoteca.envs.replay import Replay
+from ludoteca.envs.serialization import Storable
+from ludoteca.envs.validation import (
+    check_actions_of,
+    check_flag,
+    check_options,
+    check_seed,
+    of_agent,
+)
+
+
+def parallel_env(game: Game | str, **options: Any) -> ParallelEnv[str, Any, Any]:
+    """Return a parallel environment of any game.
+
+    Turn-based games are played by PettingZoo's converter: all agents send actions, the mover's is
+    played.
+
+    Args:
+        game: a game or its name.
+        options: those of `GameParallelEnv`, and the game's parameters.
+    """
+    made = aec_env(game, **options)
+    if isinstance(made, OneByOne):
+        native: GameParallelEnv = made.env
+        return native
+    made.metadata["is_parallelizable"] = True
+    return InTurn(made)
+
+
+class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
+    """A simultaneous game; agents `player_0`, `player_1`, ... leave when they are out.
+
+    Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}` or another
+    format, see `ludoteca.envs.observation.ObservationFormat`. The mask is also in
+    `infos[agent]["action_mask"]`.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        *,
+        illegal_action: str = "lose",
+        max_cycles: int | None = None,
+        keep_agents: bool = False,
+        observation: str = "dict",
+        dtype: DTypeLike = "int8",
+        channels_last: bool = False,
+        keys: Sequence[str] = KEYS,
+        mask_dtype: DTypeLike = "int8",
+        end_mask: str | None = None,
+        render_mode: str | None = None,
+    ):
+        """Make the environment.
+
+        Args:
+            game: the game.
+            illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
+            max_cycles: truncate games after so many steps.
+            keep_agents: agents that are out stay until the game ends. They see planes of zeros,
+                their mask allows `NO_OP` (0) alone, their actions are ignored, and their reward
+                is 0. All agents terminate together.
+            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
+            dtype: type of the planes.
+            channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
+            keys: keys of the planes and the mask in a dictionary.
+            mask_dtype: `"int8"`, `"bool"` or `"float32"`.
+            end_mask: the masks of an agent whose game is over: `"zeros"` (also None) or `"ones"`.
+            render_mode: `"human"`, `"rgb_array"`, `"ansi"` or `"svg"`.
+
+        Raises:
+            ValueError: if a parameter is unknown or out of range.
+        """
+        self.game = game
+        self.format = ObservationFormat(
+            observation, dtype, channels_last, keys, mask_dtype, end_mask
+        )
+        self.lanes = Lanes(
+            game,
+            1,
+            illegal_action=illegal_action,
+            dtype=self.format.dtype,
+            channels_last=self.format.channels_last,
+            record=True,
+        )
+        self.metadata = {
+            "name": f"{game.name}_v0",
+            "render_modes": RENDER_MODES,
+            "render_fps": 4,
+            "is_parallelizable": True,
+        }
+        self.render_mode = render_mode
+        self._picture = Picture(game, render_mode, self.metadata)
+        self.possible_agents = [f"player_{i}" for i in range(game.num_players)]
+        self.agents = []
+        self.state_space = self.format.box(game)
+        self._observation_spaces = {
+            agent: self.format.space(game) for agent in self.possible_agents
+        }
+        self._action_spaces = {
+            agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents
+        }
+        self._max_cycles = (
+            None if max_cycles is None else integer("max_cycles", max_cycles, 1, 2**31)
+        )
+        self._keep_agents = check_flag("keep_agents", keep_agents)
+        self._idle_mask = idle_mask(game, self._keep_agents)
+        self._final_mask = self.format.final_mask(self._idle_mask)
+        self._actions = np.zeros((1, game.num_players), np.int64)
+        self._ready = False
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of an agent's observations."""
+        return of_agent(self._observation_spaces, agent)
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of an agent's actions."""
+        return of_agent(self._action_spaces, agent)
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Begin a new game; a seed determines it, and all that follow without one."""
+        check_options(options)
+        if seed is None and not self._ready:
+            seed = int(np.random.default_rng().integers(2**62))
+        if seed is not None:
+            seed = check_seed(seed)
+            self.np_random = np.random.default_rng(seed)  # for wrappers; games have their own
+        self.lanes.reset([seed])
+        self._ready = True
+        self.agents = self.possible_agents[:]
+        if self.render_mode == "human":
+            self.render()
+        return self.views_of(self.agents)
+
+    def step(
+        self, actions: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
+        """Play one action for every agent still in the game.
+
+        Raises:
+            ValueError: if no game is on, if an agent's action is missing or no integer, or if one
+                is illegal and `illegal_action="raise"`. Nothing has then changed.
+        """
+        if not self.agents:
+            raise no_game(self._ready)
+        check_actions_of(self.agents, actions)
+        acting = self._playing() if self._keep_agents else self.agents
+        for agent in acting:
+            if agent not in actions:
+                raise ValueError(f"expected actions of {acting}, got those of {list(actions)}")
+        played = [as_action(actions[agent]) for agent in acting]
+        self._actions[:] = 0
+        for agent, action in zip(acting, played, strict=True):
+            self._actions[0, self.possible_agents.index(agent)] = action
+        lanes = self.lanes
+        lanes.step(self._actions)
+        paid = lanes.lanes["rewards"][0]
+        observations, infos = self.views_of(self.agents)
+        playing, late = self._playing(), self._late()
+        over = late or not playing
+        staying = self.agents if self._keep_agents and not over else playing
+        rewards = {agent: float(paid[self.possible_agents.index(agent)]) for agent in self.agents}
+        terminations = {agent: agent not in staying for agent in self.agents}
+        truncations = {agent: late and agent in playing for agent in self.agents}
+        self.agents = [] if over else staying
+        if self.render_mode == "human":
+            self.render()
+        return observations, rewards, terminations, truncations, infos
+
+    def check_action(self, agent: str, action: Any) -> int:
+        """Return an agent's action as an integer, if `step` will take it.
+
+        Raises:
+            ValueError: if it is no integer, or illegal and `illegal_action="raise"`.
+        """
+        if self._keep_agents and agent not in self._playing():
+            return NO_OP
+        number = as_action(action)
+        if self.lanes.illegal_rule == RAISE:
+            legal = np.flatnonzero(self.lanes.masks[0, self.possible_agents.index(agent)]).tolist()
+            if number not in legal:
+                raise ValueError(f"action {number} of {agent} is illegal: legal are {legal}")
+        return number
+
+    def state(self) -> NDArray[Any]:
+        """Return the whole position, as player 0 sees it."""
+        check_ready(self._ready, "state")
+        return self.format.planes(self.lanes.view_of(0)[0])
+
+    def replay(self) -> Replay:
+        """Return the game so far, to be saved, replayed or shown.
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        check_ready(self._ready, "replay")
+        return Replay.of_lane(self.lanes, 0)
+
+    def render(self) -> Any:
+        """Return a picture or text of the position, or show it in a window (`"human"`).
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        check_ready(self._ready, "render")
+        return self._picture.show(self.lanes.states.view(np.recarray)[0])
+
+    def close(self) -> None:
+        """Close the window."""
+        self._picture.close()
+
+    def views_of(self, agents: list[str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return the observations and infos of agents, by agent."""
+        planes, masks = self.lanes.observations[0], self.lanes.masks[0].copy()
+        if self._keep_agents:
+            out, over = ~masks.any(-1), self.lanes.lanes["over"][0]
+            masks[out] = self._final_mask if over else self._idle_mask
+            if not over:
+                planes = np.where(out[:, None, None, None], 0, planes)
+        masks = self.format.masks(masks)
+        observations, infos = {}, {}
+        for agent in agents:
+            seat = self.possible_agents.index(agent)
+            infos[agent] = {"action_mask": masks[seat]}
+            observations[agent] = self.format.apply(planes[seat], masks[seat])
+        return observations, infos
+
+    def _playing(self) -> list[str]:
+        """Return the agents who can still act."""
+        can_act = self.lanes.masks[0].any(axis=1).tolist()
+        return [agent for agent, can in zip(self.possible_agents, can_act, strict=True) if can]
+
+    def playing_in(self, s: Any, record: Any, history: Any) -> list[str]:
+        """Return the agents in the game in a position with what lies beside it."""
+        is_active = self.game.is_active
+        assert is_active is not None
+        if record["over"] or (self._max_cycles is not None and history[0] >= self._max_cycles):
+            return []
+        if self._keep_agents:
+            return self.possible_agents
+        return [agent for seat, agent in enumerate(self.possible_agents) if is_active(s, seat)]
+
+    def _late(self) -> bool:
+        """Tell whether the game has had all the steps it may have."""
+        return self._max_cycles is not None and self.lanes.plies_of(0) >= self._max_cycles
+
+    def _take_more(self, more: Any) -> None:
+        playing = [] if self._late() else self._playing()
+        self.agents = self.possible_agents[:] if playing and self._keep_agents else playing

@@ -1,0 +1,73 @@
+"""Registration of every game in Gymnasium and PettingZoo, in all their styles.
+
+PettingZoo has a registry since 1.27; with older releases its environments are made by our modules.
+"""
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import gymnasium
+import pettingzoo
+
+from ludoteca.envs.registry import GAMES, game_name
+
+HAS_REGISTRY = hasattr(pettingzoo, "register")
+GRID_WORLD = "ludoteca/GridWorld-v0"
+ENTRY_POINTS = {
+    "env": "ludoteca.envs.api.aec:aec_env",
+    "raw_env": "ludoteca.envs.api.aec:aec_env",
+    "parallel_env": "ludoteca.envs.api.parallel:parallel_env",
+}
+
+
+def register_all() -> None:
+    """Register every game as `ludoteca/<Name>-v0` in both libraries; again is harmless.
+
+    In PettingZoo before 1.27, which has no registry, the modules below are the only way.
+
+    Also makes one module per game, such as `ludoteca.envs.hex_v0`, that offers `env`, `raw_env` and
+    `parallel_env` as PettingZoo's own games do. The grid world is no game: it is in Gymnasium only.
+    """
+    if GRID_WORLD not in gymnasium.registry:
+        gymnasium.register(
+            GRID_WORLD,
+            entry_point="ludoteca.envs.grid_world:GridWorld",
+            max_episode_steps=100,
+        )
+    for id_ in GAMES:
+        register_faces(id_)
+
+
+def register_faces(id_: str) -> None:
+    """Register one game in both libraries, and make its module; nothing of it is imported."""
+    full, kwargs = f"ludoteca/{id_}", {"game": id_}
+    if full not in gymnasium.registry:
+        gymnasium.register(
+            full,
+            entry_point="ludoteca.envs.api.single:GameEnv",
+            vector_entry_point="ludoteca.envs.api.vector:GameVectorEnv",
+            kwargs=kwargs,
+        )
+    if HAS_REGISTRY and full not in pettingzoo.aec_registry:
+        pettingzoo.register("aec", full, ENTRY_POINTS["env"], kwargs=kwargs)
+    if HAS_REGISTRY and full not in pettingzoo.parallel_registry:
+        pettingzoo.register("parallel", full, ENTRY_POINTS["parallel_env"], kwargs=kwargs)
+    _add_module(f"{game_name(id_)}_{id_.rpartition('-')[2]}", id_)
+
+
+def _add_module(name: str, id_: str) -> None:
+    package = sys.modules["ludoteca.envs"]
+    module = ModuleType(f"ludoteca.envs.{name}", f"{id_} in PettingZoo's style.")
+    for function, entry_point in ENTRY_POINTS.items():
+        setattr(module, function, _make_lazily(id_, entry_point))
+    sys.modules[module.__name__] = module
+    setattr(package, name, module)
+
+
+def _make_lazily(id_: str, entry_point: str) -> Any:
+    def make(**options: Any) -> Any:
+        source, _, function = entry_point.partition(":")
+        return getattr(__import__(source, fromlist=[function]), function)(id_, **options)
+
+    return make

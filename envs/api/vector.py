@@ -1,0 +1,327 @@
+"""A natively vectorized Gymnasium environment for every game."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import DTypeLike, NDArray
+
+from ludoteca.envs.engine.env_info import DISABLED, EVERY_SEAT, NEXT_STEP, SAME_STEP
+from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.opponents import OpponentSpec
+from ludoteca.envs.engine.step_result import Outcome
+from ludoteca.envs.game import Game
+from ludoteca.envs.observation import KEYS, ObservationFormat
+from ludoteca.envs.params import UnknownParameter, integer, keyword_names, unknown_parameter
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.serialization import Storable
+from ludoteca.envs.validation import check_render_mode, check_reset_mask, check_seed
+
+AUTORESET = {
+    AutoresetMode.NEXT_STEP: NEXT_STEP,
+    AutoresetMode.SAME_STEP: SAME_STEP,
+    AutoresetMode.DISABLED: DISABLED,
+}
+
+
+class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
+    """B games at once, stepped by compiled code.
+
+    Self-play (`opponent=None`): the caller moves for every seat. In sequential games it sees each
+    position as its mover does, and is paid the mover's reward. In simultaneous games observations
+    are `[B, P, ...]`, actions `[B, P]`, and the reward is player 0's.
+
+    Against opponents: the caller has one seat, the opponents play the others inside the
+    environment, and the reward is the caller's.
+
+    Observations are planes, or dictionaries of planes and masks with a leading axis of B in each;
+    see `ludoteca.envs.observation.ObservationFormat`.
+
+    `info` holds `action_mask` (int8 `[B, A]`, or `[B, P, A]` in simultaneous self-play),
+    `rewards` (float32 `[B, P]`, of all players), `player` (int8 `[B]`: whose view is seen, -1 for
+    all) and `illegal_action` (bool `[B]`). Under same-step autoreset also `final_obs` (one
+    observation of all games, zero where none ended), `final_info` and their masks `_final_obs` and
+    `_final_info`, when games have ended; `rewards` and `illegal_action` are then those of the last
+    step, in both places, and `action_mask` and `player` outside `final_info` belong to the new
+    games.
+    """
+
+    def __init__(
+        self,
+        game: Game | str,
+        num_envs: int = 1,
+        *,
+        opponent: OpponentSpec | Sequence[OpponentSpec] | None = None,
+        agent_seat: int | str = 0,
+        illegal_action: str = "lose",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        num_threads: int = 1,
+        observation: str = "planes",
+        dtype: DTypeLike = "int8",
+        channels_last: bool = False,
+        keys: Sequence[str] = KEYS,
+        mask_dtype: DTypeLike = "int8",
+        end_mask: str | None = None,
+        render_mode: str | None = None,
+        **params: Any,
+    ):
+        """Make the environment.
+
+        Args:
+            game: a game or its name.
+            num_envs: B, the number of games.
+            opponent: None for self-play; or a spec string or agent for all other seats, or one for
+                each of them.
+            agent_seat: the caller's seat against opponents, or `"random"`: drawn for each game.
+            illegal_action: `"lose"`: the mover gets -1, the others 0, and the game is over;
+                `"raise"`: a `ValueError`, and nothing changes; `"penalize"`: the mover gets -1 and
+                stays to move in the same position; `"random"`: a legal action is played instead.
+            autoreset_mode: when finished games are restarted, see Gymnasium's documentation.
+            num_threads: threads that share the work, worth it from some 1000 games on; it stays
+                in one where opponents are not compiled.
+            observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
+            dtype: type of the planes.
+            channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
+            keys: keys of the planes and the mask in a dictionary.
+            mask_dtype: `"int8"`, `"bool"` or `"float32"`.
+            end_mask: masks without a legal action (of finished games, and in simultaneous self-play
+                of players that are out): `"zeros"` or `"ones"`; None: ones if observations are
+                dictionaries, else zeros.
+            render_mode: `"rgb_array"`, `"ansi"` or `"svg"`: what `render` returns, per game.
+            params: parameters of the game.
+
+        Raises:
+            ValueError: if a parameter is unknown or out of range.
+        """
+        super().__init__()
+        self.game = as_game(game, params, GameVectorEnv)
+        self.format = ObservationFormat.of_batch(
+            observation,
+            end_mask,
+            dtype=dtype,
+            channels_last=channels_last,
+            keys=keys,
+            mask_dtype=mask_dtype,
+        )
+        num_envs = self.num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
+        self.metadata = {
+            "render_modes": ["ansi", "rgb_array", "svg"],
+            "render_fps": 2,
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self.render_mode: Any = check_render_mode(render_mode, self.metadata["render_modes"])
+        self.lanes = Lanes(
+            self.game,
+            num_envs,
+            opponent=opponent,
+            agent_seat=agent_seat,
+            illegal_action=illegal_action,
+            autoreset=AUTORESET[self.autoreset_mode],
+            num_threads=num_threads,
+            dtype=self.format.dtype,
+            channels_last=self.format.channels_last,
+        )
+        # Whether all players are seen and act at once, in one more axis of the arrays.
+        self._every_seat = self.game.simultaneous and self.lanes.seat_rule == EVERY_SEAT
+        seats = (self.game.num_players,) if self._every_seat else ()
+        self.single_observation_space = self.format.space(self.game, *seats)
+        self.single_action_space = (
+            spaces.MultiDiscrete([self.game.num_actions] * self.game.num_players)
+            if self._every_seat
+            else spaces.Discrete(self.game.num_actions)
+        )
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._actions_shape = (num_envs, *seats)
+        self._ready = False  # whether all games have begun
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin new games.
+
+        Args:
+            seed: lane i is seeded with `seed + i`, as a single environment would be; or one seed
+                per lane; or None: each lane goes on with its random stream, which is random at the
+                first reset.
+            options: `{"reset_mask": mask}` resets only the lanes where `mask`, bool `[B]`, is true.
+
+        Raises:
+            ValueError: if there are not as many seeds as lanes, if the mask has another form, or if
+                it leaves out games that have never begun.
+        """
+        which = check_reset_mask(options, self.num_envs)
+        if not (self._ready or which is None or which.all()):
+            raise ValueError("the first reset must be of all games, without a reset_mask")
+        seeds: list[int | None]
+        if seed is None:
+            seeds = [None] * self.num_envs
+        elif isinstance(seed, int | np.integer):
+            first = check_seed(seed)
+            super().reset(seed=first)
+            seeds = [first + i for i in range(self.num_envs)]
+        elif not isinstance(seed, Sequence | np.ndarray) or isinstance(seed, str | bytes):
+            raise ValueError(f"seed must be an integer, one for each game, or None, got {seed!r}")
+        else:
+            seeds = [None if one is None else check_seed(one) for one in seed]
+            if len(seeds) != self.num_envs:
+                raise ValueError(f"expected {self.num_envs} seeds, one per game, got {len(seeds)}")
+        if not self._ready:
+            fresh = self.np_random.integers(2**62, size=self.num_envs).tolist()
+            seeds = [new if one is None else one for one, new in zip(seeds, fresh, strict=True)]
+        self.lanes.reset(seeds, which)
+        self._ready = True
+        outcome = self.lanes.outcome()
+        masks = self.format.masks(self._seen(outcome.masks))
+        return self._observation(self.lanes.observations, masks), self._info(outcome, masks)
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Play one action per game (and per player, in simultaneous self-play).
+
+        Args:
+            actions: integers of shape `[B]`, or `[B, P]` in simultaneous self-play.
+
+        Raises:
+            ValueError: if actions have the wrong shape or are no integers; if an action is illegal
+                and `illegal_action="raise"`; if a game is over under disabled autoreset. Nothing
+                has then changed.
+        """
+        given = np.asarray(actions)
+        if given.shape != self._actions_shape or given.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions must be integers of shape {self._actions_shape}, "
+                f"got {given.dtype} of shape {given.shape}"
+            )
+        check_ready(self._ready, "step")
+        lanes, outcome = self.lanes, self.lanes.new_outcome()
+        # Compiled code is made for one kind of array; it only reads them.
+        if given.dtype != np.int64 or not given.flags.carray:
+            given = given.astype(np.int64, order="C")
+        lanes.step(given.reshape(self.num_envs, -1), outcome)
+        masks = self.format.masks(self._seen(outcome.masks))
+        info = self._info(outcome, masks)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and outcome.terminated.any():
+            ended = outcome.terminated.copy()
+            final_info = self._final_info(ended)
+            final_masks = final_info["action_mask"]
+            info["final_obs"] = self._observation(lanes.final_observations, final_masks)
+            info["_final_obs"], info["_final_info"] = ended, ended.copy()
+            info["final_info"] = final_info
+        truncated = np.zeros(self.num_envs, np.bool_)
+        observations = self._observation(lanes.observations, masks)
+        return observations, outcome.reward, outcome.terminated, truncated, info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the legal actions as booleans, as `info["action_mask"]` does."""
+        return self.format.fill(self._seen(self.lanes.masks).astype(np.bool_))
+
+    def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
+        """Let other opponents play from now on; games continue from where they are.
+
+        Args:
+            opponent: as when the environment is made, but not None.
+
+        Raises:
+            ValueError: if it was made for self-play, or if there is not one for each other seat.
+            TypeError: if something is neither a spec string nor an agent. Nothing has then changed.
+        """
+        self.lanes.set_opponent(opponent)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return one picture or text per game, as `render_mode` says.
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        if self.render_mode is None:
+            return None
+        check_ready(self._ready, "render")
+        from ludoteca.envs.render import render
+
+        records = self.lanes.states.view(np.recarray)
+        return tuple(render(self.game, s, self.render_mode) for s in records)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the threads."""
+        self.lanes.close()
+
+    def _observation(self, planes: NDArray[Any], masks: NDArray[Any]) -> Any:
+        return self.format.apply(self._seen(planes), masks)
+
+    def _info(self, outcome: Outcome, masks: NDArray[Any]) -> dict[str, Any]:
+        return {
+            "action_mask": masks,
+            "rewards": outcome.rewards,
+            "player": outcome.player,
+            "illegal_action": outcome.illegal,
+        }
+
+    def _final_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return what `_info` said of the games that ended, in the form of Gymnasium's vectors."""
+        outcome = self.lanes.final_outcome()
+        masks = self.format.final_masks(self._seen(outcome.masks), ended)
+        info = self._info(outcome, masks)
+        return info | {f"_{name}": ended.copy() for name in info}
+
+    def _seen(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Drop the axis of seats where only one is seen."""
+        return array if self._every_seat else array[:, 0]
+
+
+def _autoreset_mode(mode: Any) -> AutoresetMode:
+    """Return the mode, also from its name.
+
+    Raises:
+        ValueError: if there is no such mode.
+    """
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        names = ", ".join(repr(one.value) for one in AutoresetMode)
+        raise ValueError(
+            f"autoreset_mode must be an AutoresetMode or one of {names}, got {mode!r}"
+        ) from None
+
+
+def as_game(
+    game: Game | str, params: dict[str, Any], environment: Callable[..., Any] | None = None
+) -> Game:
+    """Return the game itself or the one of that name.
+
+    Args:
+        game: a game or its name.
+        params: parameters of the game.
+        environment: the environment that is made of it; errors list its keyword arguments, too.
+
+    Raises:
+        ValueError: if parameters are given for a game that is already made, or there is no game of
+            that name. For a keyword argument that does not exist, it is an `UnknownParameter`.
+        TypeError: if it is neither a game nor a name.
+    """
+    if isinstance(game, str):
+        try:
+            return make_game(game, **params)
+        except UnknownParameter as error:
+            options = keyword_names(environment) if environment else ()
+            owner, parameter, known = error.owner, error.parameter, error.known
+            raise unknown_parameter(owner, parameter, known, options) from None
+    if not isinstance(game, Game):
+        raise TypeError(f"game must be a Game or its name, such as 'hex', got {game!r}")
+    if params:
+        raise UnknownParameter(f"{game.spec} is already made, so it cannot take {params}")
+    return game
+
+
+def check_ready(ready: bool, call: str) -> None:
+    """Raise a `ValueError` unless a first game has begun."""
+    if not ready:
+        raise ValueError(f"call reset before {call}")

@@ -1,0 +1,97 @@
+"""How opponents that are not compiled answer in many games at once: by way of Python."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.engine.opponents import Opponent
+from ludoteca.envs.engine.stepper import Stepper
+from ludoteca.envs.game import Game
+
+Tables = tuple[NDArray[Any], NDArray[Any], NDArray[np.int16], NDArray[Any]]
+"""The positions of B games, the records beside them, their history, and working memory."""
+
+
+class Answers:
+    """The answers of the opponents in a batch, asked for and played.
+
+    Attributes:
+        game: the game.
+        opponents: in the order of seats, the agent's left out.
+    """
+
+    def __init__(self, game: Game, opponents: tuple[Opponent, ...], stepper: Stepper):
+        self.game, self.opponents, self._stepper = game, opponents, stepper
+
+    def in_turn(self, tables: Tables, which: NDArray[np.bool_]) -> None:
+        """Let opponents move in the lanes `which` until the agent is to move (sequential games).
+
+        Raises:
+            ValueError: if an opponent plays no legal action.
+        """
+        lanes = tables[1]
+        while True:
+            waiting = np.flatnonzero(which & ~lanes["over"] & (lanes["mover"] != lanes["seat"]))
+            if len(waiting) == 0:
+                return
+            joint = np.zeros((len(waiting), self.game.num_players), np.int64)
+            movers = lanes["mover"][waiting].astype(np.int64)
+            for p in np.unique(movers):
+                self._ask(tables, int(p), np.flatnonzero(movers == p), waiting, joint)
+            self._reply(tables, waiting, joint)
+
+    def at_once(
+        self, tables: Tables, playing: NDArray[np.int64], actions: NDArray[np.int64]
+    ) -> None:
+        """Play the agent's actions and the opponents' in the lanes `playing` (simultaneous games).
+
+        Raises:
+            ValueError: if an opponent plays no legal action.
+        """
+        if len(playing) == 0:
+            return
+        joint = np.zeros((len(playing), self.game.num_players), np.int64)
+        seats = tables[1]["seat"][playing]
+        joint[np.arange(len(playing)), seats] = actions[playing]
+        for p in range(self.game.num_players):
+            active = np.zeros(len(playing), np.bool_)
+            self._stepper.active(tables[0], playing, p, active)
+            self._ask(tables, p, np.flatnonzero(active & (seats != p)), playing, joint)
+        self._reply(tables, playing, joint)
+
+    def _ask(
+        self,
+        tables: Tables,
+        p: int,
+        at: NDArray[np.int64],
+        chosen: NDArray[np.int64],
+        joint: NDArray[np.int64],
+    ) -> None:
+        """Fill `joint[at, p]` with the actions of player `p` in the lanes `chosen[at]`."""
+        states, records = tables[:2]
+        # Opponents are listed in the order of seats, the agent's left out.
+        order = p - (p > records["seat"][chosen[at]])
+        for k in np.unique(order):
+            mine = at[order == k]
+            lanes = chosen[mine]
+            rngs = records["rng"][lanes]
+            seats = np.full(len(mine), p, np.int64)
+            actions = np.asarray(self.opponents[k].act(states[lanes], seats, rngs, lanes))
+            if actions.shape != mine.shape or actions.dtype.kind not in "iu":
+                raise ValueError(
+                    f"the opponent in seat {p} must return integers of shape {mine.shape}, "
+                    f"got {actions.dtype} of shape {actions.shape}"
+                )
+            joint[mine, p] = actions
+            records["rng"][chosen[mine]] = rngs  # `lanes` is the opponent's, who may write to it
+
+    def _reply(self, tables: Tables, chosen: NDArray[np.int64], joint: NDArray[np.int64]) -> None:
+        states, lanes, history, scratch = tables
+        wrong = self._stepper.reply(states, lanes, chosen, joint, history, scratch)
+        if wrong >= 0:
+            k, p = divmod(int(wrong), self.game.num_players)
+            raise ValueError(
+                f"the opponent in seat {p} of lane {chosen[k]} chose {joint[k, p]}, which is "
+                f"illegal; it must return legal actions of {self.game.spec}"
+            )

@@ -1,0 +1,265 @@
+"""Positions and running environments to and from bytes and JSON."""
+
+import copy
+import hashlib
+import json
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.engine.env_info import NO_SEAT
+from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.game import Game
+from ludoteca.files import parse_json
+
+MAGIC = b"LUDOTECA\x01"
+
+
+def state_to_json(game: Game, s: Any) -> str:
+    """Return a position as JSON text: the game, its parameters, and the fields of the record."""
+    fields = {name: _plain(s[name]) for name in game.state.names or ()}
+    return json.dumps({"format": "ludoteca-state", "game": game.spec, "state": fields})
+
+
+def state_from_json(game: Game, text: str) -> Any:
+    """Return the position that `text` holds, as a record.
+
+    Raises:
+        ValueError: if it is not a possible position of this game with these parameters.
+    """
+    try:
+        data = parse_json(text)
+        format_, spec, fields = data["format"], data["game"], data["state"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"not a position in JSON: {error!r}") from None
+    if format_ != "ludoteca-state":
+        raise ValueError(f"expected the format 'ludoteca-state', got {format_!r:.80}")
+    if spec != game.spec:
+        raise ValueError(f"expected a position of {game.spec}, got one of {spec!s:.200}")
+    names = game.state.names or ()
+    if not isinstance(fields, dict) or set(fields) != set(names):
+        found = list(fields) if isinstance(fields, dict) else fields
+        raise ValueError(f"expected the fields {list(names)}, got {found!r:.400}")
+    states = game.empty(1)
+    for name in names:
+        _fill(states[name][0:1], fields[name], name)
+    return checked(game, states)[0]
+
+
+def states_to_bytes(game: Game, states: NDArray[np.void]) -> bytes:
+    """Return positions, shape `[N]`, as bytes: a header that names the game, then the records."""
+    return _pack({"game": game.spec, "count": len(states)}, _bytes(states))
+
+
+def states_from_bytes(game: Game, data: bytes) -> Any:
+    """Return the positions that `data` holds as records, shape `[N]`.
+
+    Raises:
+        ValueError: if they are damaged, or not possible positions of this game.
+    """
+    header, body = _unpack(data)
+    if header.get("game") != game.spec:
+        raise ValueError(f"expected positions of {game.spec}, got {header.get('game')!s:.200}")
+    count = header.get("count")
+    if type(count) is not int or len(body) != count * game.state.itemsize:
+        raise ValueError(f"{count!r:.40} positions of {game.spec} do not take {len(body)} bytes")
+    return checked(game, np.frombuffer(body, game.state).copy())
+
+
+@np.errstate(over="ignore")
+def checked(game: Game, states: NDArray[np.void]) -> Any:
+    """Return `states` as records, if all are possible positions of `game`.
+
+    Raises:
+        ValueError: otherwise.
+    """
+    records = states.view(np.recarray)
+    for i, s in enumerate(records):
+        for name, value in game.settings.items():
+            if s[name] != value:
+                wrong = f"{name} is {s[name]}, but {game.spec} needs {value}"
+                raise ValueError(f"position {i}: {wrong}")
+        problem = game.check(s)
+        if not problem and not game.simultaneous and not game.is_terminal(s):
+            moves = game.legal_actions(s, np.zeros(game.num_actions, np.int16))
+            problem = "" if moves > 0 else "the game goes on, but there is no legal action"
+        if problem:
+            raise ValueError(f"position {i} is no position of {game.spec}: {problem}")
+    return records
+
+
+class Storable:
+    """Saving, restoring and cloning for environments made of lanes.
+
+    Attributes:
+        game: the game.
+        lanes: its lanes.
+    """
+
+    game: Game
+    lanes: Lanes
+    _ready: bool  # whether a first game has begun
+
+    def save(self) -> bytes:
+        """Return all that determines how the environment goes on, its random streams included.
+
+        Opponents that remember past moves are not part of it.
+
+        Raises:
+            ValueError: before the first `reset`.
+        """
+        if not self._ready:
+            raise ValueError("call reset before save")
+        lanes = self.lanes
+        header = _kind(lanes) | {"more": self._more()}
+        parts = (lanes.states, lanes.lanes, lanes.history)
+        return _pack(header, b"".join(_bytes(part) for part in parts))
+
+    def restore(self, data: bytes) -> None:
+        """Go back to what `save` returned, in this or an equally made environment.
+
+        Opponents are told that new games begin.
+
+        Raises:
+            ValueError: if `data` is damaged or of another kind of environment; nothing has then
+                changed.
+        """
+        header, body = _unpack(data)
+        more, lanes = header.pop("more", None), self.lanes
+        if header != _kind(lanes):
+            raise ValueError(f"expected an environment of {_kind(lanes)}, got {header!s:.400}")
+        parts: tuple[NDArray[Any], ...] = (lanes.states, lanes.lanes, lanes.history)
+        if len(body) != sum(part.nbytes for part in parts):
+            raise ValueError(f"the environment does not take {len(body)} bytes")
+        read: list[Any] = []
+        start = 0
+        for part in parts:
+            end = start + part.nbytes
+            read.append(np.frombuffer(body[start:end], part.dtype).reshape(part.shape))
+            start = end
+        states, records, history = read
+        states = checked(self.game, states.copy())
+        _check_lanes(lanes, states, records, history)
+        self._check_more(more, states, records, history)
+        for part, new in zip(parts, read, strict=True):
+            part[:] = new
+        lanes.begin_memories()
+        lanes.refresh()
+        self._ready = True
+        self._take_more(more)
+
+    def clone(self) -> Self:
+        """Return an independent copy in the same position, with the same future.
+
+        Opponents are shared: those that remember past moves mix the two up.
+        """
+        return copy.deepcopy(self)
+
+    def _more(self) -> Any:
+        """Return what the environment keeps besides its lanes, as JSON can hold it."""
+        return None
+
+    def _check_more(self, more: Any, states: Any, records: Any, history: Any) -> None:
+        """Raise a `ValueError` unless `more` can be what `_more` returned beside these lanes."""
+        if more is not None:
+            raise ValueError(f"expected nothing besides the lanes, got {more!r:.200}")
+
+    def _take_more(self, more: Any) -> None:
+        """Take over what `_more` returned; the lanes are restored already."""
+
+
+def _kind(lanes: Lanes) -> dict[str, Any]:
+    """Return what two environments must have in common to exchange their contents."""
+    return {
+        "game": lanes.game.spec,
+        "count": lanes.count,
+        "seat": lanes.seat_rule,
+        "history": lanes.history.shape[1],
+    }
+
+
+@np.errstate(over="ignore")
+def _check_lanes(lanes: Lanes, states: Any, records: NDArray[np.void], history: Any) -> None:
+    """Raise a `ValueError` unless the records can lie beside the states, which are checked.
+
+    As `Game.check` does, it guards compiled code against indices out of bounds.
+    """
+    game = lanes.game
+    for name in ("over", "terminated", "illegal"):
+        if not np.isin(np.ascontiguousarray(records[name]).view(np.uint8), (0, 1)).all():
+            raise ValueError(f"{name} is neither true nor false")
+    if not (np.isfinite(records["rewards"]).all() and np.isfinite(records["reward"]).all()):
+        raise ValueError("a reward is not finite")
+    for i, s in enumerate(states):
+        seat, over = int(records["seat"][i]), bool(records["over"][i])
+        if not lanes.can_sit(seat):
+            raise ValueError(f"lane {i}: seat {seat} is not one that this environment has")
+        if game.player is None:
+            assert game.is_active is not None
+            stuck = game.is_terminal(s) or not (seat == NO_SEAT or game.is_active(s, seat))
+        elif game.is_terminal(s):
+            stuck = seat == NO_SEAT  # else opponents have won at once, and the agent will be told
+        else:
+            stuck = seat not in (NO_SEAT, game.player(s))
+        if stuck and not over:
+            raise ValueError(f"lane {i}: the game goes on, but player {seat} cannot move")
+    if history.shape[1] > 0:
+        if not 0 <= history[:, 0].min() <= history[:, 0].max() <= game.max_plies:
+            raise ValueError(f"no game of {game.spec} has {history[:, 0].max()} plies")
+        if (history[:, 1:] < 0).any() or (history[:, 1:] >= game.num_actions).any():
+            raise ValueError(f"the history holds actions other than 0 to {game.num_actions - 1}")
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _fill(field: NDArray[Any], value: Any, name: str) -> None:
+    """Write `value` into a field, if it has its shape and range."""
+    try:
+        # Python integers, so that nothing wraps around silently.
+        given = np.array(value, dtype=object)
+        if given.size == field.size == 0:
+            return
+        exact = all(type(x) is int for x in given.ravel())
+        low, high = np.iinfo(field.dtype).min, np.iinfo(field.dtype).max
+        if exact and given.shape == field.shape[1:] and all(low <= x <= high for x in given.flat):
+            field[0] = given.astype(field.dtype)
+            return
+    except ValueError:
+        pass
+    raise ValueError(
+        f"field {name!r} must hold {field.dtype} of shape {field.shape[1:]}, got {value!r:.400}"
+    )
+
+
+def _bytes(array: NDArray[Any]) -> bytes:
+    """Return the contents of an array, zeros between the fields of records whatever lies there."""
+    clean = np.zeros(array.shape, array.dtype)
+    for name in array.dtype.names or ():
+        clean[name] = array[name]
+    return (clean if array.dtype.names else array).tobytes()
+
+
+def _pack(header: dict[str, Any], body: bytes) -> bytes:
+    text = json.dumps(header).encode()
+    content = len(text).to_bytes(4, "little") + text + body
+    return MAGIC + hashlib.sha256(content).digest()[:16] + content
+
+
+def _unpack(data: bytes) -> tuple[dict[str, Any], bytes]:
+    start = len(MAGIC) + 16
+    if data[: len(MAGIC)] != MAGIC or len(data) < start + 4:
+        raise ValueError("these bytes were not saved by this version of ludoteca")
+    content = data[start:]
+    if hashlib.sha256(content).digest()[:16] != data[len(MAGIC) : start]:
+        raise ValueError("these bytes are damaged: the checksum does not match")
+    size = int.from_bytes(content[:4], "little")
+    try:
+        header = parse_json(content[4 : 4 + size])
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"these bytes have no readable header: {error}") from None
+    if not isinstance(header, dict):
+        raise ValueError(f"these bytes have no readable header: {header!r:.200}")
+    return header, content[4 + size :]

@@ -1,0 +1,70 @@
+"""The command `ludoteca bench`."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+from ludoteca.evaluate.cli.options import File
+
+
+def bench(
+    what: Annotated[
+        Positional[Literal["envs", "mcts", "endgame", "actors"]], arg(help_behavior_hint="")
+    ],
+    peers: bool = False,
+    strength: bool = False,
+    games: int = 40,
+    folder: Path = Path("runs/strength"),
+    json: File = None,
+    seconds: float = 2.0,
+    only: Annotated[tuple[str, ...], arg(metavar="[MEASURE ...]", help_behavior_hint="")] = (),
+    executor: str = "local",
+) -> None:
+    """Measure how fast environments or searches are, beside other packages if they are installed.
+
+    Args:
+        what: what to measure; endgame: exact endgames of Othello; actors: self-play actors and
+            their learner, and more of them in a simulation (more options:
+            python -m ludoteca.train.throughput --help).
+        peers: measure the other packages, too; `make peers` installs them.
+        strength: let our search play OpenSpiel's instead (mcts), at equal simulations and time.
+        games: number of games for each game and condition (strength).
+        folder: folder with the record of the games; an interrupted run resumes there (strength).
+        json: also write all numbers to this file.
+        seconds: time for each side of a comparison, or for each endgame, compiling not counted.
+        only: names of measures, matches or endgames (ffo-1 to ffo-59), or how they begin; all by
+            default, and endgames with 20 to 23 empty squares.
+        executor: where actors run: local, ray or ray:ADDRESS (actors).
+    """
+    if executor != "local" and what != "actors":
+        raise ValueError(f"only actors run on an executor: bench actors --executor, not {what}")
+    if what == "actors":
+        if peers or strength or only:
+            raise ValueError("bench actors takes no --peers, --strength or --only")
+        module = "ludoteca.train.throughput"  # a command: this package does not import training
+        given = ["--json-file", str(json)] if json is not None else []
+        command = [sys.executable, "-P", "-m", module, "--executor", executor, *given]
+        sys.exit(subprocess.run(command).returncode)
+    if strength and what != "mcts":
+        raise ValueError(f"only searches have a strength: bench mcts --strength, not bench {what}")
+    if peers and what == "endgame":
+        raise ValueError("endgames are not measured beside other packages: no --peers")
+    if strength:
+        from ludoteca.evaluate.bench.strength import bench_strength
+
+        bench_strength(json=json, games=games, folder=folder, only=only)
+    elif what == "mcts":
+        from ludoteca.evaluate.bench.mcts import bench_mcts
+
+        bench_mcts(peers=peers, json=json, seconds=seconds, only=only)
+    elif what == "endgame":
+        from ludoteca.evaluate.bench.endgame import bench_endgame
+
+        bench_endgame(json=json, seconds=seconds, only=only)
+    else:
+        from ludoteca.evaluate.bench.envs import bench_envs
+
+        bench_envs(peers=peers, json=json, seconds=seconds, only=only)

@@ -1,0 +1,157 @@
+"""The command `ludoteca play`."""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from tyro.conf import Positional, arg
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import real
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.cli.options import File
+
+if TYPE_CHECKING:
+    from ludoteca.evaluate.play.table import Table
+    from ludoteca.evaluate.play.thinker import Failure
+
+Seat = Literal["first", "second", "both", "none"]
+Agents = Annotated[tuple[str, ...], arg(metavar="AGENT [AGENT]")]
+HUMAN_SEATS = {"first": (0,), "second": (1,), "both": (0, 1), "none": ()}
+
+
+def play_command(parameters: Any) -> Callable[..., None]:
+    """Return the command `play`, with options for the game's parameters."""
+
+    def play(
+        game: Annotated[Positional[str], arg(metavar="GAME")],
+        rules: parameters,
+        agent: Agents = ("mcts:simulations=1000",),
+        seat: Seat = "first",
+        seed: int = 0,
+        moves: Annotated[tuple[str, ...], arg(metavar="[MOVE ...]", help_behavior_hint="")] = (),
+        values: bool = False,
+        pause: float = 0.5,
+        replay: File = None,
+        terminal: bool = False,
+        screenshot: File = None,
+    ) -> None:
+        """Play against an agent, in a window or, where there is none, in the terminal.
+
+        Args:
+            game: the game, such as othello or hex:board_size=5; players must move in turn.
+            rules: Parameters of the game.
+            agent: your opponent, which also gives hints; with --seat none, two agents play each
+                other.
+            seat: your seat, first to move or second; both is for two people, none for watching.
+            seed: the same seed and moves give the same game.
+            moves: moves to begin with, by name, such as f5 d6.
+            values: show visit shares or values on the board from the start.
+            pause: seconds for which the result of an agent's search is shown before it moves.
+            replay: file to save the game to; by default only if you ask for it.
+            terminal: play in the terminal even if a window could be opened.
+            screenshot: write a picture (.png) of the window when you are to move, and exit.
+        """
+        start_playing(
+            make_game(game, **rules),
+            agent,
+            seat,
+            seed=seed,
+            moves=moves,
+            values=values,
+            pause=pause,
+            replay=replay,
+            terminal=terminal,
+            screenshot=screenshot,
+        )
+
+    return play
+
+
+def start_playing(
+    game: Game,
+    agents: tuple[str, ...],
+    seat: Seat,
+    *,
+    seed: int = 0,
+    moves: tuple[str, ...] = (),
+    values: bool = False,
+    pause: float = 0.5,
+    replay: Path | None = None,
+    terminal: bool = False,
+    screenshot: Path | None = None,
+) -> None:
+    """Play a game; the arguments are those of the command.
+
+    Raises:
+        ValueError: if the game cannot be played so, an agent is unknown, or one failed.
+        OSError: if a file cannot be written.
+    """
+    from ludoteca.agents.registry import make_agent
+    from ludoteca.evaluate.play.session import HUMAN, Session
+    from ludoteca.evaluate.play.table import Table
+
+    humans = HUMAN_SEATS[seat]
+    _check(agents, seat, pause, screenshot)
+    specs = {p: agents[p % len(agents)] for p in (0, 1) if p not in humans}
+    session = Session(game, [specs.get(p, HUMAN) for p in (0, 1)], seed)
+    session.play_named(moves)
+    seated = {p: make_agent(spec, game) for p, spec in specs.items()}
+    adviser = (agents[0], make_agent(agents[0], game)) if humans else None
+    table = Table(session, seated, adviser, show_values=values, pause=pause, file=replay)
+    try:
+        if screenshot is not None:
+            failure = _write_screenshot(table, screenshot)
+        else:
+            failure = _play(table, terminal)
+    finally:
+        if replay is not None and session.actions:
+            print(f"saved: {session.save(replay)}")
+    if failure is not None:
+        raise ValueError(str(failure))
+
+
+def _check(agents: tuple[str, ...], seat: Seat, pause: float, screenshot: Path | None) -> None:
+    if not 1 <= len(agents) <= (2 if seat == "none" else 1):
+        only = "two agents play each other with --seat none; otherwise there is one"
+        raise ValueError(f"{only}, got {len(agents)} with --seat {seat}")
+    real("pause", pause, 0, 60)
+    if screenshot is not None and screenshot.suffix != ".png":
+        raise ValueError(f"{screenshot} must end in .png")
+
+
+def _play(table: "Table", terminal: bool) -> "Failure | None":
+    """Play in a window or, if there is none, in the terminal; return what failed."""
+    from ludoteca.evaluate.play.terminal import Terminal
+    from ludoteca.evaluate.play.window import open_window, play_in_window, why_no_window
+
+    reason = "" if terminal else why_no_window()
+    if not terminal and not reason:
+        try:
+            window = open_window(table)
+        except RuntimeError as error:
+            reason = str(error)
+        else:
+            play_in_window(table, window)
+            return table.failure
+    if reason:
+        print(f"{reason}; playing in the terminal", file=sys.stderr)
+    lines = Terminal(table.session, table.thinkers, table.adviser, table.file)
+    lines.play()
+    return lines.failure
+
+
+def _write_screenshot(table: "Table", file: Path) -> "Failure | None":
+    """Let agents go on until the human is to move, and write what a window would show."""
+    from ludoteca.envs.render.raster import png
+    from ludoteca.evaluate.play.screen import Screen
+    from ludoteca.files import write_whole
+
+    while not table.is_settled:
+        table.tick()
+        time.sleep(0.01)
+    write_whole(file, png(Screen(table).draw()))
+    print(f"{len(table.session.actions)} plies: {file}")
+    return table.failure

@@ -1,0 +1,108 @@
+"""The command `ludoteca solve`."""
+
+from collections.abc import Callable, Iterator
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tyro.conf import Positional, arg
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import integer
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.cli.options import File
+
+if TYPE_CHECKING:
+    from ludoteca.evaluate.solve import Solution
+
+
+def solve_command(parameters: Any) -> Callable[..., None]:
+    """Return the command `solve`, with options for the game's parameters."""
+
+    def solve(
+        game: Annotated[Positional[str], arg(metavar="GAME")],
+        rules: parameters,
+        moves: Annotated[tuple[str, ...], arg(metavar="[MOVE ...]", help_behavior_hint="")] = (),
+        capacity: int = 1 << 22,
+        json: File = None,
+    ) -> None:
+        """Find perfect play of a small game for two players, and the result of each move.
+
+        Every line that matters is searched to its end, so games of up to a few million positions
+        can be solved: tictactoe, hex --board-size 4, connect4 --rows 4 --columns 5.
+
+        Args:
+            game: the game, such as tictactoe or hex:board_size=3.
+            rules: Parameters of the game.
+            moves: moves to begin with, by name, such as b2 a1; by default the game is solved from
+                its start.
+            capacity: how many positions are remembered at most.
+            json: also write the results to this file.
+        """
+        from json import dumps
+        from shutil import get_terminal_size
+
+        from ludoteca.evaluate.bench.report import about_this_run, our_versions
+        from ludoteca.evaluate.play.session import HUMAN, Session
+        from ludoteca.evaluate.solve import solve as search
+        from ludoteca.files import write_whole
+
+        made = make_game(game, **rules)
+        integer("capacity", capacity, 1, 10**9)
+        played = Session(made, [HUMAN] * made.num_players)
+        played.play_named(moves)
+        solution = search(made, from_state=played.present, capacity=capacity)
+        assert played.mover is not None
+        for line in solution_text(made, solution, played.mover, moves, get_terminal_size().columns):
+            print(line)
+        if json is not None:
+            content = {
+                "game": made.spec,
+                "moves": list(moves),
+                "returns": list(solution.returns),
+                "actions": solution.actions,
+                "positions": solution.positions,
+                "about": about_this_run(),
+                "versions": our_versions(),
+            }
+            write_whole(json, dumps(content, indent=1) + "\n")
+            print(f"all numbers: {json}")
+
+    return solve
+
+
+def solution_text(
+    game: Game, solution: "Solution", mover: int, moves: tuple[str, ...] = (), width: int = 80
+) -> Iterator[str]:
+    """Yield lines that describe a solution: the result, and the moves that win, draw and lose.
+
+    Args:
+        game: the game.
+        solution: of a position of the game.
+        mover: the player to move there.
+        moves: names of the moves that led there.
+        width: characters in a line.
+    """
+    from ludoteca.envs.render.status import player_name
+    from ludoteca.evaluate.match_table import rules_name
+
+    value = solution.returns[mover]
+    where = f", after {' '.join(moves)}" if moves else ""
+    yield fill(
+        f"{rules_name(game)}{where}: {player_name(game, mover)} to move {_verb(value, 1)} with "
+        "perfect play",
+        width,
+    )
+    for gain in sorted(set(solution.actions.values()), reverse=True):
+        names = [name for name, other in solution.actions.items() if other == gain]
+        moved = "1 move" if len(names) == 1 else f"{len(names)} moves"
+        text = f"{moved} {_verb(gain, len(names))}: {' '.join(names)}"
+        yield fill(text, width, subsequent_indent="  ", break_on_hyphens=False)
+    yield f"{solution.positions:,} positions searched"
+
+
+def _verb(value: float, count: int) -> str:
+    """Return what one or several moves or players do that get a value."""
+    verb = {1.0: "win", 0.0: "draw", -1.0: "lose"}.get(value)
+    if verb is None:
+        return f"get{'s' * (count == 1)} {value:g}"
+    return f"{verb}s" if count == 1 else verb

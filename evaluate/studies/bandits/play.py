@@ -1,0 +1,113 @@
+"""Bernoulli bandits in batches."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.agents.mcts.tree import NODE
+from ludoteca.envs.names import did_you_mean
+from ludoteca.envs.params import choice, integer
+from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play
+
+
+def random_problems(problems: int, arms: int, seed: int) -> NDArray[np.float64]:
+    """Draw success probabilities uniformly from [0, 1): float64 `[problems, arms]`."""
+    return np.random.default_rng([seed, arms]).random((problems, arms))
+
+
+def play_bandits(
+    policy: str,
+    probabilities: ArrayLike,
+    rounds: int,
+    *,
+    params: Mapping[str, float] | None = None,
+    seed: int = 0,
+    runs: int = 1,
+    checkpoints: Sequence[int] | None = None,
+    first_problem: int = 0,
+    num_threads: int = 1,
+    lazy: bool = True,
+) -> NDArray[np.float64]:
+    """Play bandits with a selection policy and return its cumulative pseudo-regret.
+
+    That is the sum over the rounds of the success probability of the best arm less that of the arm
+    pulled. The n-th pull of an arm in a problem and run succeeds or fails whatever the policy did
+    before, so that policies played with the same seed are compared on common random numbers.
+
+    Args:
+        policy: a name in `ludoteca.agents.mcts.policies.POLICIES`.
+        probabilities: of success, for N problems of K arms, `[N, K]`.
+        rounds: pulls in each run. The first K go to the arms in turn.
+        params: parameters of the policy that differ from the table's.
+        seed: decides all chance, together with the problem's number and the run's.
+        runs: the result is the mean over so many.
+        checkpoints: numbers of rounds, ascending, after which to report; `rounds` alone if None.
+        first_problem: number of the first problem: parts of a batch give the numbers of the whole.
+        num_threads: threads that share the problems; the result is the same for any number.
+        lazy: whether scores that cannot be the highest are left out where the policy allows; the
+            result is the same.
+
+    Returns:
+        The regret, float64 `[N, len(checkpoints)]`.
+
+    Raises:
+        ValueError: if an argument is out of range, or a parameter not one of the policy's.
+    """
+    choice("policy", policy, tuple(POLICIES))
+    problems = np.ascontiguousarray(probabilities, np.float64)
+    if problems.ndim != 2 or not problems.size or not np.all((problems >= 0) & (problems <= 1)):
+        raise ValueError(
+            f"probabilities must be from 0 to 1, of shape [problems, arms], got {probabilities!r}"
+        )
+    integer("rounds", rounds, 1, 10**9)
+    integer("runs", runs, 1, 10**9)
+    integer("seed", seed, 0, 2**63 - 1)
+    integer("first_problem", first_problem, 0, 10**12)
+    integer("num_threads", num_threads, 1, 1024)
+    at = np.array([rounds] if checkpoints is None else checkpoints, np.int64)
+    if at.ndim != 1 or np.any(np.diff(at, prepend=0) <= 0) or np.any(at > rounds):
+        raise ValueError(
+            f"checkpoints must ascend from 1 at least to {rounds} at most, got {checkpoints!r}"
+        )
+    c = _parameters(policy, params or {})
+    play = make_play(policy, lazy and policy in MONOTONE)
+    count, arms = problems.shape
+    regrets = np.zeros((count, len(at)))
+
+    def play_slice(start: int, end: int) -> None:
+        memory = np.zeros(arms), np.zeros(arms, NODE), np.zeros((arms + 1, 1), np.uint64)
+        play(
+            problems[start:end],
+            first_problem + start,
+            seed,
+            runs,
+            rounds,
+            at,
+            c,
+            *memory,
+            regrets[start:end],
+        )
+
+    # More slices than threads, since problems may take very different times.
+    slices = min(count, 4 * num_threads if num_threads > 1 else 1)
+    borders = [count * i // slices for i in range(slices + 1)]
+    with ThreadPoolExecutor(num_threads) as pool:
+        list(pool.map(play_slice, borders[:-1], borders[1:]))
+    return regrets
+
+
+def _parameters(policy: str, given: Mapping[str, float]) -> NDArray[np.float64]:
+    """Return a policy's parameters in the order of its table line."""
+    known = POLICIES[policy].params
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        has = f"its parameters are {', '.join(known)}" if known else "it has no parameters"
+        near = did_you_mean(unknown[0], known)
+        raise ValueError(f"policy {policy!r} has no parameter {unknown[0]!r}{near}; {has}")
+    values = [float(given.get(name, default)) for name, default in known.items()]
+    if not np.all(np.isfinite(values)):
+        raise ValueError(f"the parameters of a policy must be finite, got {dict(given)}")
+    return np.array([*values, 0.0], np.float64)  # never empty, for those without parameters

@@ -1,0 +1,195 @@
+"""Processes that end with the one that started them, however that ends.
+
+`Child` is a `subprocess.Popen` for any command, `Children` are several that run side by side.
+Processes of `multiprocessing` call `end_with_parent`.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from multiprocessing import parent_process
+from multiprocessing.connection import wait
+from shutil import which
+from signal import SIGCONT, SIGINT
+from types import TracebackType
+from typing import Any, Self
+
+from ludoteca import guard
+
+GRACE = 5.0  # seconds that a guard gets to kill its command, before it is killed itself
+PATIENCE = 30.0  # seconds that a command gets to save its work after an interrupt
+
+
+class Child(subprocess.Popen[Any]):
+    """A command that is killed with all its own processes when this process ends.
+
+    A guard runs between the two, see `guard.py`: it holds one end of a pipe and this process the
+    other one. `terminate` and `send_signal` reach the command's whole process group; `kill`, or
+    the end of this object, kills all of it.
+    """
+
+    def __init__(self, command: Sequence[str | os.PathLike[str]], **options: Any):
+        """Start a command.
+
+        Args:
+            command: the program and its arguments.
+            options: of `subprocess.Popen`, but for those of process groups and descriptors.
+
+        Raises:
+            OSError: if there is no such program; with a `cwd`, the guard exits with status 127.
+        """
+        words = [os.fspath(word) for word in command]
+        if which(words[0]) is None and not options.get("cwd"):
+            raise FileNotFoundError(2, "No such file, or not a program", words[0])
+        ours, theirs = os.pipe()
+        self._close = weakref.finalize(self, _kill, theirs)
+        guarded = [sys.executable, "-I", "-S", guard.__file__, str(ours), str(os.getpid()), *words]
+        try:
+            super().__init__(guarded, pass_fds=(ours,), process_group=0, **options)
+        except BaseException:
+            self._close()
+            raise
+        finally:
+            os.close(ours)
+
+    def kill(self) -> None:
+        """Kill the command and all its processes."""
+        self._close()
+        self.send_signal(SIGCONT)  # the command may have stopped its guard
+        try:
+            self.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            super().kill()
+
+    def __del__(self) -> None:
+        """Kill what is still running."""
+        if hasattr(self, "_close"):
+            self._close()
+        super().__del__()
+
+
+class Children:
+    """Commands that run side by side, each started by a thread that waits for it.
+
+    A context manager: if the block ends by an interrupt, the commands are interrupted, too. They
+    get some time to save their work, and are killed if they take longer or after another interrupt.
+    """
+
+    def __init__(self) -> None:
+        self._running: set[Child] = set()
+        self._lock = threading.Lock()
+        self._ended = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error is not None and not isinstance(error, Exception):
+            self.interrupt()
+
+    def run(
+        self, command: Sequence[str | os.PathLike[str]], env: Mapping[str, str] | None = None
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run a command to its end; return its exit status and what it wrote.
+
+        Raises:
+            OSError: if there is no such program.
+            RuntimeError: if commands have been interrupted.
+        """
+        with self._lock:
+            if self._ended:
+                raise RuntimeError(f"interrupted before {command[0]!r} began")
+            pipe = subprocess.PIPE
+            child = Child(
+                command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True, env=env
+            )
+            self._running.add(child)
+        with child:
+            try:
+                written = child.communicate()
+            except BaseException:
+                child.kill()
+                raise
+            finally:
+                with self._lock:
+                    self._running.discard(child)
+        return subprocess.CompletedProcess(child.args, child.returncode, *written)
+
+    def interrupt(self, patience: float = PATIENCE) -> None:
+        """Interrupt all commands, and wait for their ends for so many seconds; then kill them."""
+        with self._lock:
+            self._ended = True
+            running = list(self._running)
+        try:
+            for child in running:
+                child.send_signal(SIGINT)
+            until = time.monotonic() + patience
+            while any(child.poll() is None for child in running) and time.monotonic() < until:
+                time.sleep(0.05)
+        finally:
+            for child in running:
+                child.kill()
+
+
+def run_child(
+    command: Sequence[str | os.PathLike[str]], **options: Any
+) -> "subprocess.CompletedProcess[Any]":
+    """Run a command to its end, as `subprocess.run` does; options are those of `Popen`."""
+    with Child(command, **options) as child:
+        try:
+            written = child.communicate()
+        except BaseException:
+            child.kill()
+            raise
+    return subprocess.CompletedProcess(child.args, child.returncode, *written)
+
+
+def started_by_main_thread() -> bool:
+    """Return whether a process that is started now lives no longer than its parent's thread may.
+
+    On Linux the kernel can end a process with the *thread* that started it: only the main thread is
+    sure to live as long as the process.
+    """
+    return threading.current_thread() is threading.main_thread()
+
+
+def end_with_parent(by_main_thread: bool) -> None:
+    """Let this process, started by `multiprocessing`, end with its parent, however that ends.
+
+    A thread waits for the end of the parent. On Linux the kernel does it, too, as the thread has
+    to wait while compiled code holds the interpreter's lock.
+
+    Args:
+        by_main_thread: what `started_by_main_thread` returned where the process was started.
+    """
+    parent = parent_process()
+    assert parent is not None
+    assert parent.pid is not None
+    if by_main_thread:
+        guard.die_with_parent(parent.pid)
+    threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
+
+
+def _kill(pipe: int) -> None:
+    """Let the guard at the other end of a pipe kill its command."""
+    try:
+        os.write(pipe, b"k")  # should a fork of this process hold this end, too
+    except OSError:  # the guard is gone
+        pass
+    finally:
+        os.close(pipe)
+
+
+def _exit_after(sentinel: int) -> None:
+    wait([sentinel])
+    sys.stderr.flush()
+    os._exit(1)

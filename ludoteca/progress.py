@@ -1,0 +1,238 @@
+"""The progress of work on standard error: a display in a terminal, lines now and then in a file."""
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from math import inf
+from threading import Event, Thread
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from ludoteca.compile_status import CompileStatus
+from ludoteca.envs.jit import compile_seconds
+
+REFRESH = 4  # times per second in a terminal
+WINDOW = 60.0  # seconds over which rates are measured
+LEAST_SECONDS = 0.1  # over less, there is no rate
+FIRST_LINE, LAST_LINE = 5.0, 60.0  # seconds between lines in a file: they double from first to last
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a run is.
+
+    Attributes:
+        phase: what it does, such as `"playing"`.
+        detail: how far it is in that, such as `"move 12 of 40"`, or "".
+        done: how much of the run is done, those under way in proportion.
+        total: of how much.
+        unit: what is counted, such as `"games"`.
+        counts: what else was done since the process began, by name: rates are made of it.
+        seconds_left: the time until the run stops even if it is not over.
+        last: how the last evaluation went, or "".
+        notice: what the user is to know, such as that the run is about to stop, or "".
+    """
+
+    phase: str
+    detail: str
+    done: float
+    total: float
+    unit: str
+    counts: dict[str, float] = field(default_factory=dict)
+    seconds_left: float = inf
+    last: str = ""
+    notice: str = ""
+
+
+class Clock:
+    """Rates and remaining times, measured over the last minute without compiling."""
+
+    def __init__(self) -> None:
+        """Begin without any measurement."""
+        self._seen: deque[tuple[float, Status]] = deque()  # by the time without compiling
+        self._begun = self._now = 0.0  # with compiling
+
+    def see(self, now: float, status: Status, compiling: float = 0.0) -> None:
+        """Note what the status is.
+
+        Args:
+            now: a time in seconds.
+            status: at that time.
+            compiling: how many seconds before that time were spent on compiling: rates leave them
+                out, as what is compiled once does not slow down what follows.
+        """
+        self._begun, self._now = self._begun if self._seen else now, now
+        working = now - compiling
+        self._seen.append((working, status))
+        while len(self._seen) > 2 and working - self._seen[1][0] > WINDOW:
+            self._seen.popleft()
+
+    def rates(self) -> dict[str, float]:
+        """Return by name how much is done per second, what the run counts first."""
+        (before, first), (now, last) = self._seen[0], self._seen[-1]
+        seconds = now - before
+        if seconds < LEAST_SECONDS:
+            return {}
+        found = {last.unit: (last.done - first.done) / seconds}
+        for name, count in last.counts.items():
+            found[name] = (count - first.counts.get(name, 0)) / seconds
+        return {name: rate for name, rate in found.items() if rate > 0}
+
+    def seconds_left(self) -> float:
+        """Return how long it will take to the end; infinite if that is not known yet."""
+        return min(self._seconds_by_rate(), self._seen[-1][1].seconds_left)
+
+    def share(self) -> float:
+        """Return the share for the bar: of the work or, if time will be up before, of the time."""
+        status = self._seen[-1][1]
+        if status.seconds_left < self._seconds_by_rate():
+            elapsed = self._now - self._begun
+            return elapsed / max(elapsed + status.seconds_left, 1e-9)
+        return status.done / max(status.total, 1e-9)
+
+    def _seconds_by_rate(self) -> float:
+        status = self._seen[-1][1]
+        rate = self.rates().get(status.unit, 0.0)
+        return (status.total - status.done) / rate if rate > 0 else inf
+
+
+def bar_line(status: Status, clock: Clock) -> Table:
+    """Return the first line: the phase, a bar, how much is done, and the remaining time."""
+    left = clock.seconds_left()
+    line = Table.grid(padding=(0, 1), expand=True)
+    for justify in ("left", "left", "right", "right"):
+        line.add_column(justify=justify, no_wrap=True, ratio=None)
+    line.columns[1].ratio = 1
+    bar = ProgressBar(total=1.0, completed=clock.share())
+    line.add_row(Text(status.phase), bar, Text(_count(status)), Text(f"{duration(left)} left"))
+    return line
+
+
+def display(status: Status, clock: Clock) -> Group:
+    """Return what a terminal shows: two lines, and more if there is more to know."""
+    texts = [" · ".join(filter(None, (status.detail, _rates(clock)))) or "…"]
+    texts += [text for text in (status.last, status.notice) if text]
+    lines = [Text(text, no_wrap=True, overflow="ellipsis", style="dim") for text in texts]
+    if status.notice:
+        lines[-1].style = "bold"
+    return Group(bar_line(status, clock), *lines)
+
+
+def plain_line(status: Status, clock: Clock) -> str:
+    """Return how far a run is, as one line of a file."""
+    parts = [
+        f"{status.phase}: {_count(status)}, {duration(clock.seconds_left())} left",
+        status.detail,
+        _rates(clock),
+        status.last,
+    ]
+    return "; ".join(filter(None, parts))
+
+
+def duration(seconds: float) -> str:
+    """Return a time such as `"0:02:05"`, or `"-:--:--"` if it is not known."""
+    if seconds > 1e8:
+        return "-:--:--"
+    return str(timedelta(seconds=round(seconds)))
+
+
+def _count(status: Status) -> str:
+    return f"{int(status.done):,} of {status.total:,.0f} {status.unit}"
+
+
+def _rates(clock: Clock) -> str:
+    """Return rates as text, with two digits or more."""
+    return ", ".join(
+        f"{rate:,.0f} {name}/s" if rate >= 10 else f"{rate:.2g} {name}/s"
+        for name, rate in clock.rates().items()
+    )
+
+
+@contextmanager
+def shown(status: Callable[[], Status], wanted: bool = True) -> Iterator[None]:
+    """Show how far a run is for as long as the block runs.
+
+    A terminal shows a bar and what is known beside it, several times a second. A file gets a line
+    when there is a notice, a line for each evaluation, and others ever less often. What this
+    process compiles is shown as a phase of its own, in place of messages on standard error.
+
+    Args:
+        status: returns how far it is; called from another thread.
+        wanted: show it at all.
+    """
+    if not wanted:
+        yield
+        return
+    console, clock, compiling = Console(stderr=True), Clock(), CompileStatus()
+
+    def look() -> Status:
+        now = status()
+        if detail := compiling.detail():
+            now = replace(now, phase="compiling", detail=detail)
+        clock.see(time.monotonic(), now, compile_seconds())
+        return now
+
+    if console.is_terminal:
+
+        def draw() -> Group:
+            return display(look(), clock)
+
+        with (
+            compiling.listening(),
+            Live(get_renderable=draw, console=console, refresh_per_second=REFRESH),
+        ):
+            yield
+        return
+    over = Event()
+    thread = Thread(target=_write_lines, args=(look, clock, compiling, over), daemon=True)
+    thread.start()
+    try:
+        with compiling.listening():
+            yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _write_lines(
+    look: Callable[[], Status], clock: Clock, compiling: CompileStatus, over: Event
+) -> None:
+    """Write lines until `over` is set."""
+    pause, written = FIRST_LINE, time.monotonic()
+    before, last = look(), False
+    while not last:
+        last = over.wait(1 / REFRESH)
+        now = look()
+        if now.notice != before.notice:
+            print(now.notice, file=sys.stderr, flush=True)
+        if message := compiling.announcement():
+            print(message, file=sys.stderr, flush=True)
+        late = time.monotonic() - written > pause
+        if (late or now.last != before.last) and not last:
+            print(plain_line(now, clock), file=sys.stderr, flush=True)
+            written = time.monotonic()
+            pause = min(2 * pause, LAST_LINE) if late else pause
+        before = now
+
+
+@contextmanager
+def games_bar(
+    total: int, shown: bool = True, what: str = "games"
+) -> Iterator[Callable[[int], None]]:
+    """Show a bar on standard error; yields the function that is told how many more are done."""
+    if not shown:
+        yield lambda done: None
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda done: progress.advance(task, done)
