@@ -32,7 +32,7 @@ class Games(FiledGames):
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
         options = {**self.settings, "processes": 1, "out": self.product(folder)}
-        return command_line("ludoteca.train.episodes", ("generate",), options)
+        return command_line("ludoteca.train.data", ("generate",), options)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Recorded(FiledGames):
         """Return the command line after `python`."""
         sources = tuple(map(str, self.sources))
         options = {"out": self.product(folder), "processes": 1}
-        return command_line("ludoteca.train.episodes", ("convert", *sources), options)
+        return command_line("ludoteca.train.data", ("convert", *sources), options)
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class Data(FiledGames):
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
         options = {**self.settings, "workers": 1, "out": self.product(folder)}
-        return command_line("ludoteca.train.positions", ("generate",), options)
+        return command_line("ludoteca.train.data", ("generate-sequential",), options)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from ludoteca.evaluate.studies.othello_runs import (
 )
 from ludoteca.evaluate.studies.study import make_all
 from ludoteca.evaluate.studies.timed_match import simulation_speed, timed_match
-from ludoteca.train.positions.generate import Config as Generation
+from ludoteca.train.data.generate_sequential import SequentialGenerationConfig as Generation
 from ludoteca.train.value_network.config import Config
 
 PLANNED = {"document": document_pieces(), "alphazero": alphazero_pieces()}
