@@ -276,7 +276,7 @@ def test_names_in_files_import_nothing(evil, tmp_path, clean):
 def test_weights_and_archives_import_nothing(evil, tmp_path):
     torch = pytest.importorskip("torch")
     from ludoteca.agents.networks.weights import find_weights, load_weights, save_weights
-    from ludoteca.train.archive import load_arrays
+    from ludoteca.train.data.storage import load_arrays
 
     weights, about = load_weights(find_weights("hex5", "dqn"))
     file = tmp_path / "q.safetensors"

@@ -58,7 +58,7 @@ from ludoteca.evaluate.studies.match_task import Match
 from ludoteca.train.actor_critic.__main__ import parse as parse_training
 from ludoteca.train.actor_critic.config import DOCUMENT as DOCUMENT_LOOP
 from ludoteca.train.actor_critic.config import MODERN as MODERN_LOOP
-from ludoteca.train.episodes.__main__ import Command
+from ludoteca.train.data.__main__ import Command
 from ludoteca.train.supervised.__main__ import parse
 
 EPISODES = (Path("some episodes.zip"), Path("more"))

@@ -31,7 +31,7 @@ from ludoteca.evaluate.studies.othello.plan import (
 from ludoteca.evaluate.studies.othello.records import read_records, record
 from ludoteca.evaluate.studies.study import run_tasks
 from ludoteca.evaluate.timed_match import simulation_speed, timed_match
-from ludoteca.train.positions.generate import Config as Generation
+from ludoteca.train.data.generate_sequential import SequentialGenerationConfig as Generation
 from ludoteca.train.value_network.config import Config
 
 PLANNED = {"document": document_tasks(), "alphazero": alphazero_tasks()}

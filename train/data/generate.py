@@ -16,7 +16,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.executor import LOCAL, make_executor, parse_executor
 from ludoteca.progress import games_bar
-from ludoteca.train.episodes.episodes import Episodes, check_game, join
+from ludoteca.train.data.dataset import GameDataset, check_game, join
 from ludoteca.worker import resolving
 
 # Games that are played side by side. Part of what is generated: networks that see other positions
@@ -25,7 +25,7 @@ TOGETHER = 32
 
 
 @dataclass(frozen=True)
-class Config:
+class GenerationConfig:
     """Settings; with the same ones, the same games come out, whatever the number of processes."""
 
     out: Path = Path("runs/episodes/generated.npz")
@@ -56,7 +56,7 @@ class Config:
         parse_executor(self.executor)
 
 
-def generate(config: Config, progress: bool = False) -> Episodes:
+def generate(config: GenerationConfig, progress: bool = False) -> GameDataset:
     """Play games and write them to `config.out`.
 
     Args:
@@ -71,7 +71,7 @@ def generate(config: Config, progress: bool = False) -> Episodes:
     return games
 
 
-def play_games(config: Config, progress: bool = False) -> Episodes:
+def play_games(config: GenerationConfig, progress: bool = False) -> GameDataset:
     """Play games; every seat is one to learn from."""
     game = make_game(config.game)
     check_game(game)
@@ -102,7 +102,7 @@ def make_agents(game: Game, specs: tuple[str, ...]) -> tuple[Agent, ...]:
     return agents if len(agents) > 1 else agents * game.num_players
 
 
-def _play(config: Config, game: Game, first: int, count: int) -> Episodes:
+def _play(config: GenerationConfig, game: Game, first: int, count: int) -> GameDataset:
     """Play `count` games that begin with number `first`."""
     seats = game.num_players
     agents = make_agents(game, config.agents)
@@ -114,7 +114,7 @@ def _play(config: Config, game: Game, first: int, count: int) -> Episodes:
     numbers = np.arange(first, first + count)
     names = tuple(dict.fromkeys(config.agents))
     places = np.array([names.index(spec) for spec in config.agents], np.int32)
-    return Episodes(
+    return GameDataset(
         game,
         np.concatenate([np.array(one, np.int8) for one in steps]),
         np.array([len(one) for one in steps], np.int32),

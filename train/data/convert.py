@@ -12,14 +12,14 @@ import tyro
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.files import write_whole
-from ludoteca.train.episodes.episodes import Episodes, check_game
-from ludoteca.train.episodes.ratings import Ratings, When, by_seat, read_sidecar, read_table
-from ludoteca.train.episodes.read import Skipped, read_games, without_copies
-from ludoteca.train.episodes.sources import SIDECAR, Place, find_files
+from ludoteca.train.data.dataset import GameDataset, check_game
+from ludoteca.train.data.ratings import Ratings, When, by_seat, read_sidecar, read_table
+from ludoteca.train.data.read import Skipped, read_games, without_copies
+from ludoteca.train.data.sources import SIDECAR, Place, find_files
 
 
 @dataclass(frozen=True)
-class Conversion:
+class ConversionConfig:
     """What is turned into what, and whose moves are to be learned from."""
 
     sources: Annotated[tuple[Path, ...], tyro.conf.Positional]
@@ -53,7 +53,7 @@ class Conversion:
 
 
 @dataclass(frozen=True)
-class Report:
+class ConversionReport:
     """What came of a conversion.
 
     Attributes:
@@ -71,7 +71,9 @@ class Report:
     agents: dict[str, dict[str, int]]
 
 
-def convert(conversion: Conversion, progress: bool = False) -> tuple[Episodes, Report]:
+def convert(
+    conversion: ConversionConfig, progress: bool = False
+) -> tuple[GameDataset, ConversionReport]:
     """Read episodes, and write those that can be used and have seats to learn from.
 
     Args:
@@ -105,17 +107,19 @@ def convert(conversion: Conversion, progress: bool = False) -> tuple[Episodes, R
         if conversion.agents or conversion.ratings is not None:
             games = games.want(conversion.agents, conversion.ratings)
     except ValueError:
-        _write_report(conversion, Report(found, 0, 0, tuple(skipped), {}))
+        _write_report(conversion, ConversionReport(found, 0, 0, tuple(skipped), {}))
         raise
     kept: Any = games.wanted.any(1)
     games = replace(games.take(kept), about=_about(conversion))
     games.save(conversion.out)
-    report = Report(found, len(games), int((~kept).sum()), tuple(skipped), count_moves(games))
+    report = ConversionReport(
+        found, len(games), int((~kept).sum()), tuple(skipped), count_moves(games)
+    )
     _write_report(conversion, report)
     return games, report
 
 
-def count_moves(games: Episodes) -> dict[str, dict[str, int]]:
+def count_moves(games: GameDataset) -> dict[str, dict[str, int]]:
     """Return in how many seats each agent is learned from, and with how many moves.
 
     Raises:
@@ -131,8 +135,8 @@ def count_moves(games: Episodes) -> dict[str, dict[str, int]]:
 
 
 def _rate(
-    games: Episodes, sidecars: Sequence[Place], conversion: Conversion
-) -> tuple[Episodes, Skipped]:
+    games: GameDataset, sidecars: Sequence[Place], conversion: ConversionConfig
+) -> tuple[GameDataset, Skipped]:
     """Return the games with the ratings that files beside them and the table tell."""
     ratings: Ratings = {}
     skipped: Skipped = []
@@ -153,7 +157,7 @@ def _rate(
     return replace(games, ratings=known), skipped
 
 
-def _about(conversion: Conversion) -> dict[str, Any]:
+def _about(conversion: ConversionConfig) -> dict[str, Any]:
     """Return the settings that determine what is written, as JSON can hold them."""
     about = asdict(conversion)
     del about["out"], about["processes"]
@@ -162,7 +166,7 @@ def _about(conversion: Conversion) -> dict[str, Any]:
     return about
 
 
-def _write_report(conversion: Conversion, report: Report) -> None:
+def _write_report(conversion: ConversionConfig, report: ConversionReport) -> None:
     settings = {"sources": [str(path) for path in conversion.sources], "out": str(conversion.out)}
     content = {"settings": _about(conversion) | settings} | asdict(report)
     write_whole(conversion.out.with_suffix(".json"), json.dumps(content, indent=2) + "\n")

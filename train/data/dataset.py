@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ludoteca.envs.engine.playouts import words_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean
-from ludoteca.train.archive import load_arrays, reading, save_arrays
-from ludoteca.train.episodes.replay import COMPLAINTS, NO_LABEL, play_again
-from ludoteca.train.episodes.samples import Samples
+from ludoteca.train.data.replay import COMPLAINTS, NO_LABEL, play_again
+from ludoteca.train.data.samples import Samples
+from ludoteca.train.data.storage import load_arrays, reading, save_arrays
 
 FORMAT = "ludoteca-episodes"
 OF_GAMES = {
@@ -31,11 +31,11 @@ CHUNK = 1024  # games that are played again at once
 
 
 @dataclass(frozen=True, eq=False)
-class Episodes:
+class GameDataset:
     """G games of P seats, M steps together.
 
     Chance is what `init` draws from the seed of a game, or, in games that others recorded, a list
-    of cells; see `ludoteca.train.episodes.chance`.
+    of cells; see `ludoteca.train.data.chance`.
 
     Attributes:
         game: what was played, a simultaneous game.
@@ -232,7 +232,7 @@ def check_game(game: Game) -> None:
         raise ValueError(f"needs a game of at most 127 actions, got {game.spec}")
 
 
-def join(parts: Sequence[Episodes], about: dict[str, Any] | None = None) -> Episodes:
+def join(parts: Sequence[GameDataset], about: dict[str, Any] | None = None) -> GameDataset:
     """Return all games of some parts of one game, in their order.
 
     Args:
@@ -249,7 +249,7 @@ def join(parts: Sequence[Episodes], about: dict[str, Any] | None = None) -> Epis
         agents.append(np.array(mine, np.int32)[part.agents])
     arrays: Any = {name: np.concatenate([getattr(p, name) for p in parts]) for name in ARRAYS}
     arrays["agents"] = np.concatenate(agents)
-    return Episodes(first.game, names=tuple(numbers), about=about or first.about, **arrays)
+    return GameDataset(first.game, names=tuple(numbers), about=about or first.about, **arrays)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from ludoteca.envs.games.bitboards import U0, U1, count
 from ludoteca.envs.games.othello import othello
 from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.files import opening, writing
-from ludoteca.train.positions.games import UNKNOWN, Games, Positions
+from ludoteca.train.data.sequential import UNKNOWN, Positions, SequentialGames
 
 SIDES = {4 * 4: 4, 6 * 6: 6, 8 * 8: 8}  # board size by number of cells
 BLOCK = 1 << 22  # bytes that are read at once
@@ -40,7 +40,7 @@ COMPLAINTS = {
 }
 
 
-def write_table(path: str | Path, games: Games) -> None:
+def write_table(path: str | Path, games: SequentialGames) -> None:
     """Write games of Othello as the document's table; the file is there whole or not at all.
 
     Raises:
@@ -53,7 +53,7 @@ def write_table(path: str | Path, games: Games) -> None:
             file.write(_lines(positions, part.labels()[positions.games].astype(np.int8)))
 
 
-def read_table(path: str | Path) -> Games:
+def read_table(path: str | Path) -> SequentialGames:
     """Read games of Othello from the document's table.
 
     Where one game ends and the next begins follows from the positions, and so do the moves. Of a
@@ -111,7 +111,7 @@ class _Walk:
         if self._stage[0] == GOES_ON:
             raise ValueError(f"{path}, line {self.line}: the file ends, but the game goes on")
 
-    def games(self) -> Games:
+    def games(self) -> SequentialGames:
         """Return the games, once the table has been gone through."""
         assert self._game is not None
         actions = np.concatenate(self._actions)
@@ -120,7 +120,7 @@ class _Walk:
         labels = np.concatenate(self._labels)[begins]
         results = np.concatenate(self._results)[begins + lengths]
         sides = np.where(labels == 0, UNKNOWN, np.where(labels == results, 0, 1))
-        return Games(
+        return SequentialGames(
             self._game,
             actions[actions >= 0],
             lengths.astype(np.int32),

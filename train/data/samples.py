@@ -24,7 +24,7 @@ class Samples:
         games: number of the game, counted as in the episodes they are of: what is validated with
             must be of other games than what is learned from. int32, shape `[S]`.
         outcomes: how the game ended for the seat, in [-1, 1]. float32, shape `[S]`.
-        wanted: whether the seat is one to learn from, see `Episodes.wanted`. bool, shape `[S]`.
+        wanted: whether the seat is one to learn from, see `GameDataset.wanted`. bool, shape `[S]`.
     """
 
     game: Game

@@ -6,7 +6,7 @@ import numpy as np
 
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
-from ludoteca.train.episodes.chance import CHANCE, NOT_SO
+from ludoteca.train.data.chance import CHANCE, NOT_SO
 
 NO_LABEL = -1  # instead of an action: the seat is out, or has forfeited
 
@@ -26,7 +26,7 @@ def play_again(game: Game) -> Any:
     """Return a function that plays games again, position by position.
 
     It is `play(states, words, actions, lengths, seeds, cells, counts, results, labels, present,
-    present_words, legal, scores, wrong)`, see `Episodes`. It fills `states`, records `[M]`, with
+    present_words, legal, scores, wrong)`, see `GameDataset`. It fills `states`, records `[M]`, with
     the positions in which somebody moved, and `labels`, int8 `[M, P]`, with what each seat played,
     or `NO_LABEL`. `present` is room for a record; `words` and `present_words` are the memory of
     both. Where a game cannot have gone so, it stops and writes to `wrong`: what is wrong, see

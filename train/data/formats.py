@@ -7,19 +7,19 @@ from typing import Annotated
 
 import tyro
 
-from ludoteca.train.positions.games import Games
-from ludoteca.train.positions.table import read_table, write_table
+from ludoteca.train.data.othello_table import read_table, write_table
+from ludoteca.train.data.sequential import SequentialGames
 
-Form = tuple[Callable[[str | Path], Games], Callable[[str | Path, Games], None]]
+Form = tuple[Callable[[str | Path], SequentialGames], Callable[[str | Path, SequentialGames], None]]
 # How files are read and written, by their endings.
 FORMS: dict[str, Form] = {
-    ".npz": (Games.load, lambda path, games: games.save(path)),
+    ".npz": (SequentialGames.load, lambda path, games: games.save(path)),
     ".csv": (read_table, write_table),
 }
 
 
 @dataclass(frozen=True)
-class Conversion:
+class TableConversion:
     """What is turned into what."""
 
     source: Annotated[Path, tyro.conf.Positional]
@@ -28,7 +28,7 @@ class Conversion:
     """The file to write, in the form that its ending names."""
 
 
-def convert(conversion: Conversion) -> Path:
+def convert(conversion: TableConversion) -> Path:
     """Turn a file of games into another form; returns the file that was written.
 
     Raises:
@@ -39,7 +39,7 @@ def convert(conversion: Conversion) -> Path:
     return save_games(conversion.out, load_games(conversion.source))
 
 
-def load_games(path: str | Path) -> Games:
+def load_games(path: str | Path) -> SequentialGames:
     """Read the games in a file, whatever form it has.
 
     Raises:
@@ -49,7 +49,7 @@ def load_games(path: str | Path) -> Games:
     return find_form(path)[0](path)
 
 
-def save_games(path: str | Path, games: Games) -> Path:
+def save_games(path: str | Path, games: SequentialGames) -> Path:
     """Write games in the form that the ending names: whole or not at all."""
     find_form(path)[1](path, games)
     return Path(path)

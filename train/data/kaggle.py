@@ -35,13 +35,13 @@ UNFIT = (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowEr
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class EpisodeRecord:
     """A game as its file tells it: P geese, T steps, and so T + 1 states.
 
     Attributes:
         id: the `EpisodeId`, or None.
         names: what the agents are called; empty if the file does not tell.
-        actions: as in `Episodes`. int8, shape `[T, P]`.
+        actions: as in `GameDataset`. int8, shape `[T, P]`.
         geese: the cells of all geese in all states, heads first. int16, shape `[...]`.
         lengths: of each goose in each state; 0: out. int16, shape `[T + 1, P]`.
         food: the cells of all food in all states. int16, shape `[...]`.
@@ -59,7 +59,7 @@ class Record:
     rewards: NDArray[np.float64]
 
 
-def read_record(data: bytes, game: Game) -> Record:
+def read_record(data: bytes, game: Game) -> EpisodeRecord:
     """Read an episode of Hungry Geese with the parameters of `game`.
 
     Whether the game can have gone so is not looked at.
@@ -76,7 +76,7 @@ def read_record(data: bytes, game: Game) -> Record:
     try:
         boards, actions, lengths = _read_steps(steps, players)
         rewards = [agent["reward"] for agent in steps[-1]]
-        return Record(
+        return EpisodeRecord(
             *_read_info(episode, players),
             actions=actions,
             geese=_cells([goose for board in boards for goose in board["geese"]], game),

@@ -7,14 +7,14 @@ import numpy as np
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import geese, init, is_terminal, step
 from ludoteca.envs.jit import compiled_without_allocation, factory
-from ludoteca.train.episodes.chance import NOT_SO, begin, count_drawn, redraw
-from ludoteca.train.episodes.episodes import Episodes
-from ludoteca.train.episodes.kaggle import Record
+from ludoteca.train.data.chance import NOT_SO, begin, count_drawn, redraw
+from ludoteca.train.data.dataset import GameDataset
+from ludoteca.train.data.kaggle import EpisodeRecord
 
 GOOD, START, OVER, GOES_ON, GOOSE, FOOD = range(6)
 
 
-def verify(game: Game, record: Record, name: str) -> Episodes:
+def verify(game: Game, record: EpisodeRecord, name: str) -> GameDataset:
     """Return the game that a record tells of, after playing it by the rules.
 
     Args:
@@ -47,7 +47,7 @@ def verify(game: Game, record: Record, name: str) -> Episodes:
     returns = np.zeros(players)
     game.returns(s, returns)
     names = tuple(dict.fromkeys(record.names or ("",)))
-    return Episodes(
+    return GameDataset(
         game,
         record.actions,
         np.array([len(record.actions)], np.int32),
@@ -63,7 +63,7 @@ def verify(game: Game, record: Record, name: str) -> Episodes:
     )
 
 
-def _complaint(record: Record, s: Any, what: int, t: int, p: int, count: int) -> str:
+def _complaint(record: EpisodeRecord, s: Any, what: int, t: int, p: int, count: int) -> str:
     """Tell what is wrong with state `t`, from what `make_follow` has found."""
     if what == START:
         return "state 0: geese of length 1 and food must lie on distinct cells"
@@ -87,8 +87,8 @@ def _complaint(record: Record, s: Any, what: int, t: int, p: int, count: int) ->
 def make_follow() -> Any:
     """Return `follow(states, actions, geese, lengths, food, food_counts, cells, found)`.
 
-    Plays a record, see `Record`, in `states[0]` as far as it is right, and writes what chance chose
-    to `cells`, see `ludoteca.train.episodes.chance`. Writes to `found` what is wrong, in which
+    Plays a record, see `EpisodeRecord`, in `states[0]` as far as it is right, and writes what
+    chance chose to `cells`, see `ludoteca.train.data.chance`. Writes to `found` what is wrong, in which
     state, with which goose (food: how many stay), and how many cells chance chose (food: in this
     state).
     """

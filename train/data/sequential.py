@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.engine.playouts import words_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
-from ludoteca.train.archive import load_arrays, reading, save_arrays
+from ludoteca.train.data.storage import load_arrays, reading, save_arrays
 
 FORMAT = "ludoteca-games"
 ARRAYS = {"actions": np.int16, "lengths": np.int32, "results": np.float32, "sides": np.int8}
@@ -44,8 +44,8 @@ class Positions:
 
 
 @dataclass(frozen=True, eq=False)
-class Games:
-    """Games of two players who move in turn, as their moves and results.
+class SequentialGames:
+    """SequentialGames of two players who move in turn, as their moves and results.
 
     A move takes a byte or two, where the position after it takes dozens, and tells more: which game
     it is of, who moved, how far the game was.
@@ -164,14 +164,14 @@ class Games:
         )
 
 
-def join(parts: list[Games]) -> Games:
+def join(parts: list[SequentialGames]) -> SequentialGames:
     """Return all games of some parts of one game, in their order."""
     first = parts[0]
     for part in parts:
         if part.game is not first.game:
             raise ValueError(f"{part.game.spec} and {first.game.spec} are different games")
     arrays: Any = {name: np.concatenate([getattr(p, name) for p in parts]) for name in ARRAYS}
-    return Games(first.game, **arrays, about=first.about)
+    return SequentialGames(first.game, **arrays, about=first.about)
 
 
 @factory()

@@ -10,21 +10,21 @@ import numpy as np
 from ludoteca.envs.game import Game
 from ludoteca.executor import make_executor
 from ludoteca.progress import games_bar
-from ludoteca.train.episodes.chance import CHANCE
-from ludoteca.train.episodes.episodes import Episodes, join
-from ludoteca.train.episodes.kaggle import read_record
-from ludoteca.train.episodes.sources import Place, close_archives
-from ludoteca.train.episodes.verify import verify
+from ludoteca.train.data.chance import CHANCE
+from ludoteca.train.data.dataset import GameDataset, join
+from ludoteca.train.data.kaggle import read_record
+from ludoteca.train.data.kaggle_verify import verify
+from ludoteca.train.data.sources import Place, close_archives
 
 TOGETHER = 100  # files that are read at once
 ENOUGH = 2000  # files for each process: fewer are read before another process has started
 Skipped = list[tuple[str, str]]  # what cannot be used, each with the reason
-Block = tuple[Episodes | None, list[str], Skipped]  # games, where they are from
+Block = tuple[GameDataset | None, list[str], Skipped]  # games, where they are from
 
 
 def read_games(
     game: Game, places: Sequence[Place], processes: int, progress: bool
-) -> tuple[Episodes | None, list[str], Skipped]:
+) -> tuple[GameDataset | None, list[str], Skipped]:
     """Return the games in all files, where each is from, and what cannot be used.
 
     Args:
@@ -51,7 +51,7 @@ def read_games(
     return join(parts) if parts else None, names, skipped
 
 
-def without_copies(games: Episodes, names: Sequence[str]) -> tuple[Episodes, Skipped]:
+def without_copies(games: GameDataset, names: Sequence[str]) -> tuple[GameDataset, Skipped]:
     """Return every game once, however many files it is in, and which were left out.
 
     Args:
@@ -75,7 +75,7 @@ def without_copies(games: Episodes, names: Sequence[str]) -> tuple[Episodes, Ski
 
 def _read_block(game: Game, places: Sequence[Place]) -> Block:
     """Read some files."""
-    parts: list[Episodes] = []
+    parts: list[GameDataset] = []
     names: list[str] = []
     skipped: Skipped = []
     for place in places:
@@ -90,10 +90,10 @@ def _read_block(game: Game, places: Sequence[Place]) -> Block:
     return join(parts) if parts else None, names, skipped
 
 
-def _read(game: Game, place: Place) -> Episodes:
+def _read(game: Game, place: Place) -> GameDataset:
     """Return the game of an episode file, or all games of a file of games."""
     if place.path.suffix == ".npz":
-        games = Episodes.load(place.path)
+        games = GameDataset.load(place.path)
         if games.game is not game:
             raise ValueError(f"games of {games.game.spec}, expected some of {game.spec}")
         games.check()

@@ -18,18 +18,18 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.executor import LOCAL, make_executor, parse_executor
 from ludoteca.progress import games_bar
-from ludoteca.train.positions.games import Games, join
-from ludoteca.train.positions.storage import find_form, save_games
+from ludoteca.train.data.formats import find_form, save_games
+from ludoteca.train.data.sequential import SequentialGames, join
 from ludoteca.worker import resolving
 
-# Games that are played side by side. Part of what is generated: networks that see other positions
+# Games in one batch. Part of what is generated: networks that see other positions
 # together may round differently.
 TOGETHER = 256
 SIDES = ("first", "second", "both")
 
 
 @dataclass(frozen=True)
-class Config:
+class SequentialGenerationConfig:
     """Settings; with the same ones, the same games come out, whatever the number of workers."""
 
     out: Path = Path("runs/positions/othello.npz")
@@ -79,7 +79,7 @@ class Config:
         return f"mcts:policy=uct,c={self.c!r},simulations={self.iterations},final=mean"
 
 
-def generate(config: Config, progress: bool = False) -> Path:
+def generate(config: SequentialGenerationConfig, progress: bool = False) -> Path:
     """Play games and write them to `config.out`.
 
     Args:
@@ -93,7 +93,7 @@ def generate(config: Config, progress: bool = False) -> Path:
     return save_games(config.out, play_games(config, progress))
 
 
-def play_games(config: Config, progress: bool = False) -> Games:
+def play_games(config: SequentialGenerationConfig, progress: bool = False) -> SequentialGames:
     """Play games.
 
     Labels are told from the side of UCT; in self-play from that of player 0.
@@ -113,7 +113,7 @@ def play_games(config: Config, progress: bool = False) -> Games:
     return join(parts)
 
 
-def _play(config: Config, first: int, count: int) -> Games:
+def _play(config: SequentialGenerationConfig, first: int, count: int) -> SequentialGames:
     """Play the games from number `first`, in a process that keeps the agents."""
     game, agents = make_game(config.game), _agents(config)
     match = play_match(
@@ -126,7 +126,7 @@ def _play(config: Config, first: int, count: int) -> Games:
         sides[:] = 0
     elif config.side == "both":
         sides[:] = np.arange(first, first + count) % 2
-    return Games(
+    return SequentialGames(
         game,
         np.concatenate([np.array(one, np.int16) for one in moves]),
         np.array([len(one) for one in moves], np.int32),
@@ -143,7 +143,7 @@ def _play(config: Config, first: int, count: int) -> Games:
 
 
 @lru_cache(1)
-def _agents(config: Config) -> tuple[Agent, Agent]:
+def _agents(config: SequentialGenerationConfig) -> tuple[Agent, Agent]:
     """Return the agents of a match, in which each takes each seat in turns."""
     with resolving(config.game, config.player, config.opponent):
         game = make_game(config.game)
