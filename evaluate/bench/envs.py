@@ -7,7 +7,7 @@ from rich.console import Console
 
 from ludoteca.evaluate.bench.measures import game_names, groups
 from ludoteca.evaluate.bench.report import Report, Row, about_this_run, load_average, our_versions
-from ludoteca.evaluate.bench.rounds import ROUNDS, choose, measure_group, noise
+from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, noise, select_names
 from ludoteca.evaluate.bench.startup import measure_startup
 
 STARTUP = {"warm": 1.5, "cold": 10.0}  # seconds
@@ -59,7 +59,7 @@ def choose_groups(only: tuple[str, ...]) -> list[str]:
     Raises:
         ValueError: if nothing begins so.
     """
-    return choose([*groups(), *(f"startup_{game}" for game in game_names())], only)
+    return select_names([*groups(), *(f"startup_{game}" for game in game_names())], only)
 
 
 def measure_startup_of(report: Report, game: str) -> None:

@@ -80,7 +80,7 @@ def play_and_report(
         games,
         seed=seed,
         num_threads=threads,
-        record=min(replay_count, games) if replays else 0,
+        num_replays=min(replay_count, games) if replays else 0,
         progress=sys.stderr.isatty(),
         random_plies=random_plies,
     )

@@ -10,7 +10,7 @@ from typing import IO, Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from ludoteca.child_processes import Child
+from ludoteca.child_processes import ChildProcess
 from ludoteca.evaluate.bench.report import about_this_run
 from ludoteca.evaluate.recipes.environments import Recipe, find_recipes, make_environment
 from ludoteca.evaluate.recipes.table import Library, read_libraries, scores, summary, write_table
@@ -165,7 +165,7 @@ def _run(command: list[Any], what: str, log: Path, time_limit: float, cwd: str |
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w+") as output:
-        with Child(
+        with ChildProcess(
             command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         ) as child:
             try:

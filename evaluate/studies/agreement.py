@@ -60,7 +60,7 @@ def agree(game: Game, spec: str, games: int, moves: int, repeats: int, seed: int
         question that are equal; `"foretold"`, the share of answers that are the most frequent one
         of the others to the same question (of equally frequent ones, in parts).
     """
-    match = play_match(game, [spec, spec], games, seed=seed, record=games)
+    match = play_match(game, [spec, spec], games, seed=seed, num_replays=games)
     asked = [
         (s, seat)
         for replay in match.replays

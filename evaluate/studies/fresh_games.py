@@ -55,7 +55,7 @@ def fresh_games(
         played = np.zeros(games, np.int64)
         seen = [Watched(spec, made, played) for spec in (player, other)]
         # All at once: game k is then played in lane k.
-        result = play_match(made, seen, games, seed=seed, batch=games)
+        result = play_match(made, seen, games, seed=seed, batch_size=games)
         assert result.returns is not None
         states, seats, lanes, plies = (
             np.concatenate([part[k] for one in seen for part in one.parts]) for k in range(4)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from ludoteca.child_processes import Children
+from ludoteca.child_processes import ChildProcesses
 from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.executor import LOCAL, make_executor
 from ludoteca.files import read_json, write_whole
@@ -152,7 +152,7 @@ def make_all(
     with (
         _progress(len(pieces), begun, show) as advance,
         ThreadPoolExecutor(processes) as pool,
-        Children() as children,
+        ChildProcesses() as children,
     ):
         running: dict[Future[None], str] = {}
         while waiting or running:
@@ -323,7 +323,9 @@ def write_study(
     write_whole(out / "report.md", text)
 
 
-def _make(piece: Piece, folder: Path, environment: Mapping[str, str], children: Children) -> None:
+def _make(
+    piece: Piece, folder: Path, environment: Mapping[str, str], children: ChildProcesses
+) -> None:
     command = [sys.executable, *piece.arguments(folder)]
     done = children.run(command, environment)
     if done.returncode != 0:
