@@ -21,7 +21,6 @@ from ludoteca.agents.networks.weights import load_weights
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.targets import names_from
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.cli.commands import Command, run_command
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.match import play_match, seat_agents
@@ -29,6 +28,7 @@ from ludoteca.evaluate.match_record import MatchRecord
 from ludoteca.evaluate.statistics.ratings import rate
 from ludoteca.executor import LOCAL, make_executor
 from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.worker import resolving
 
@@ -184,8 +184,8 @@ def _write(rated_agents: Sequence[RatedAgent], out: Path, game: str, games: int)
     table.writerows(asdict(one) for one in rated_agents)
     write_whole(out / "elo_curve.csv", file.getvalue())
     content = {
-        "about": about_this_run(),
-        "versions": our_versions(),
+        "about": run_info(),
+        "versions": package_versions(),
         "game": game,
         "games_per_match": games,
         "ratings": [asdict(one) for one in rated_agents],

@@ -16,11 +16,11 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import png, scene, svg_animation
 from ludoteca.envs.render.shapes import Scene, contact_sheet
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import percent, table
 from ludoteca.evaluate.replay_rendering import replay_scenes, seconds_per_position
 from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.train.evaluation import evaluate_in_time, seat_names
 from ludoteca.train.loop import RoundTraining
@@ -127,8 +127,8 @@ def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
 def circumstances(game: Game, config: RoundConfig | EpochConfig) -> dict[str, Any]:
     """Return how the results of a run came about, as JSON can hold it."""
     return {
-        "about": about_this_run(),
-        "versions": our_versions() | {name: version(name) for name in ("torch", "safetensors")},
+        "about": run_info(),
+        "versions": package_versions() | {name: version(name) for name in ("torch", "safetensors")},
         "game": game.spec,
         "config": config.as_dict(),
     }

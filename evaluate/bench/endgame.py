@@ -12,9 +12,9 @@ from ludoteca.agents.games.endgame import make_endgame, solve_endgame
 from ludoteca.envs.clock import clock
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.ffo import ffo_positions
-from ludoteca.evaluate.bench.report import about_this_run, load_average, our_versions
 from ludoteca.evaluate.bench.rounds import select_names
 from ludoteca.files import write_whole
+from ludoteca.provenance import load_average, package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 
 USUAL = (40, 41, 42, 43, 44)  # 20 to 23 empty squares
@@ -64,7 +64,7 @@ def bench_endgame(
     usual = [f"ffo-{number}" for number in USUAL]
     chosen = select_names(list(numbers), only) if only else usual
     console = Console(highlight=False)
-    about = about_this_run(seconds_per_position=seconds)
+    about = run_info(seconds_per_position=seconds)
     make_endgame(make_game("othello")).prepare()
     found = []
     for name in chosen:
@@ -73,7 +73,7 @@ def bench_endgame(
     console.print(results_table(found), soft_wrap=True)
     if json is not None:
         about["load_average_at_end"] = load_average()
-        content: dict[str, Any] = {"about": about, "versions": our_versions()}
+        content: dict[str, Any] = {"about": about, "versions": package_versions()}
         content["positions"] = [asdict(one) for one in found]
         write_whole(json, dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)

@@ -8,11 +8,12 @@ from rich.console import Console
 
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.measures import Comparison, Group
-from ludoteca.evaluate.bench.report import Report, about_this_run, load_average, our_versions
+from ludoteca.evaluate.bench.report import Report
 from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, select_names
 from ludoteca.evaluate.bench.search_workload import SearchWorkload
 from ludoteca.evaluate.bench.workloads import PeerWorkload
 from ludoteca.evaluate.match_table import rules_name
+from ludoteca.provenance import load_average, package_versions, run_info
 
 SIMULATIONS = 1000
 LONG = 20_000  # simulations of a search that is worth two threads
@@ -43,8 +44,8 @@ def bench_mcts(
     chosen = select_names(list(makers), only)
     console = Console()
     report = Report(
-        about=about_this_run(rounds=ROUNDS, seconds_per_side=seconds, peers=peers),
-        versions=our_versions(),
+        about=run_info(rounds=ROUNDS, seconds_per_side=seconds, peers=peers),
+        versions=package_versions(),
         title="search speed from the opening, median of rounds",
     )
     for name in chosen:

@@ -18,7 +18,6 @@ from rich.console import Console
 from ludoteca.agents.external.openspiel import import_pyspiel
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.bench.rounds import select_names
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_runner import compile_match
@@ -28,6 +27,7 @@ from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import run_tournament
 from ludoteca.files import write_whole
 from ludoteca.local_executor import cores
+from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 
 GAMES = ("connect4", "hex:board_size=7", "breakthrough", "othello")
@@ -117,7 +117,7 @@ def bench_strength(
     }
     chosen = select_names(list(matches), only)
     console = Console()
-    about = about_this_run(games=games)
+    about = run_info(games=games)
     with console.status("measuring how long OpenSpiel thinks"):
         times = thinking_times(folder / TIMES, sorted({matches[name][1] for name in chosen}))
     expected = sum(games * expected_seconds(*matches[name], times) for name in chosen)
@@ -135,7 +135,7 @@ def bench_strength(
             "standings": [asdict(one) for one in standings],
             "thinking_times": times,
             "about": about,
-            "versions": our_versions() | {"open_spiel": version("open_spiel")},
+            "versions": package_versions() | {"open_spiel": version("open_spiel")},
         }
         write_whole(json, json_format.dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)

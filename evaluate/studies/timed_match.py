@@ -15,10 +15,10 @@ from ludoteca.envs.clock import clock
 from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.match import BATCH_SIZE, MatchResult, play_match
 from ludoteca.evaluate.match_table import match_json
 from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
 
 PROBED = 4  # every how many-th position of the first two games is searched again
 
@@ -69,7 +69,7 @@ def play_timed(
     """
     players = [Timed(spec, game) for spec in agents]
     result = play_match(game, players, games, **options)
-    content = match_json(result) | {"about": about_this_run(), "versions": our_versions()}
+    content = match_json(result) | {"about": run_info(), "versions": package_versions()}
     for told, player in zip(content["agents"], players, strict=True):
         told |= {"agent": player.name, "moves": player.moves}
         told["seconds_per_move"] = player.seconds / max(player.moves, 1)
