@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ludoteca.evaluate.bench import envs, install_peers, sides
+from ludoteca.evaluate.bench import envs, install_peers, workloads
 from ludoteca.evaluate.bench.envs import bench_envs, choose_groups
 from ludoteca.evaluate.bench.measures import Comparison, groups
 from ludoteca.evaluate.bench.own_workloads import SingleEnvWorkload, random_games
@@ -174,7 +174,7 @@ def test_peers_are_installed_by_name_and_errors_are_messages(monkeypatch, capsys
 
 
 def test_a_peer_that_fails_is_reported_with_its_words(monkeypatch):
-    monkeypatch.setattr(sides, "interpreter", lambda peer: Path(sys.executable))
+    monkeypatch.setattr(workloads, "interpreter", lambda peer: Path(sys.executable))
     with pytest.raises(PeerFailedError, match=r"(?s)pgx ended with code 1 .*no_such_script"):
         PeerWorkload("pgx", "no_such_script")
 

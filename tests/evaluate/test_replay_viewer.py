@@ -8,7 +8,7 @@ from rich.console import Console
 
 from ludoteca.envs.registry import GAMES
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate import watch
+from ludoteca.evaluate import replay_viewer
 from ludoteca.evaluate.cli.commands import main
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.replay_rendering import replay_scenes, replay_text, seconds_per_position
@@ -31,7 +31,7 @@ def file(replay, tmp_path):
 @pytest.fixture
 def sleeps(monkeypatch):
     slept = []
-    monkeypatch.setattr(watch.time, "sleep", slept.append)
+    monkeypatch.setattr(replay_viewer.time, "sleep", slept.append)
     return slept
 
 

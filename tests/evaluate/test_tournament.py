@@ -16,9 +16,7 @@ import pytest
 from ludoteca.evaluate.cli.commands import main
 from ludoteca.evaluate.forecast import Forecast
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.tournament import plots, run
-from ludoteca.evaluate.tournament import record as record_module
-from ludoteca.evaluate.tournament import slice as slicing
+from ludoteca.evaluate.tournament import game_log, pilot, plots, run
 from ludoteca.evaluate.tournament.game_log import GAMES, MISSING, GameLog, PlayedGames
 from ludoteca.evaluate.tournament.plan import Match, Tournament, short_names, split_specs
 from ludoteca.evaluate.tournament.report import write_report
@@ -310,7 +308,7 @@ def test_a_folder_is_written_by_one_run_at_a_time(tmp_path):
 def test_every_line_reaches_the_disk(tmp_path, monkeypatch):
     synced = []
     monkeypatch.setattr(
-        record_module.os, "fsync", lambda fd: synced.append(os.path.getsize(tmp_path / GAMES))
+        game_log.os, "fsync", lambda fd: synced.append(os.path.getsize(tmp_path / GAMES))
     )
     with GameLog(SMALL, tmp_path) as record:
         record.add(played(0, "WD"))
@@ -322,9 +320,9 @@ def test_every_line_reaches_the_disk(tmp_path, monkeypatch):
 
 
 def test_a_slice_is_part_of_the_tournament(tmp_path, monkeypatch):
-    monkeypatch.setattr(slicing, "SAMPLE", 0.001)
+    monkeypatch.setattr(pilot, "SAMPLE", 0.001)
     plan = replace(SMALL, games_per_pair=48)
-    part = slicing.play_pilot(plan, tmp_path / "part", processes=1)
+    part = pilot.play_pilot(plan, tmp_path / "part", processes=1)
     assert 12 <= part.played < plan.total_games  # three times 2 games of 2 pairs, at least
     assert part.forecast.seconds > 0
     left = plan.total_games - part.played
@@ -335,7 +333,7 @@ def test_a_slice_is_part_of_the_tournament(tmp_path, monkeypatch):
     resumed = run_tournament(plan, tmp_path / "part", processes=1)
     whole = run_tournament(plan, tmp_path / "whole", processes=1)
     assert np.array_equal(resumed.outcomes, whole.outcomes)
-    over = slicing.play_pilot(plan, tmp_path / "whole", processes=1)
+    over = pilot.play_pilot(plan, tmp_path / "whole", processes=1)
     assert (over.played, over.forecast.seconds) == (96, 0.0)
 
 
