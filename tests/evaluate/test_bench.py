@@ -23,7 +23,7 @@ from ludoteca.evaluate.bench.workloads import (
     Sample,
 )
 
-PEER_SCRIPTS = sorted(sides.SERVE.parent.glob("*.py"))
+PEER_SCRIPTS = sorted(workloads.SERVE.parent.glob("*.py"))
 
 
 # One of each kind; the others, compiled anew like these, wait for `make test-slow`.

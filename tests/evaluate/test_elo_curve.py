@@ -64,10 +64,10 @@ def test_what_has_no_rungs_is_refused(tmp_path):
 
 def test_the_command_line_takes_the_folder_first(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
-        sys, "argv", ["ladder", str(tmp_path), "--against", "random", "--games", "4"]
+        sys, "argv", ["elo_curve", str(tmp_path), "--against", "random", "--games", "4"]
     )
     assert main() == 2
     assert capsys.readouterr().err == (
-        f"ladder: {tmp_path} has no copies of a network: train with --keep-every, or with "
+        f"elo_curve: {tmp_path} has no copies of a network: train with --keep-every, or with "
         "`ludoteca train GAME --set keep_every=100`\n"
     )
