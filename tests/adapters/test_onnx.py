@@ -52,7 +52,7 @@ def test_an_exported_network_makes_the_same_moves(agent, game, tmp_path):
             play_match(rules, [player, "random"], 40, seed=seed, random_plies=2)
             for player in (exported, ours)
         ]
-        assert np.array_equal(*(match.courses for match in matches))
+        assert np.array_equal(*(match.game_digests for match in matches))
         assert matches[0].totals == matches[1].totals
     check_agent(exported, games=2)
     scores, _ = exported._scores(root(rules), np.zeros(1, np.int64))

@@ -15,7 +15,7 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.executor import LOCAL, make_executor, parse_executor
-from ludoteca.progress import games_bar
+from ludoteca.progress import progress_bar
 from ludoteca.train.data.dataset import GameDataset, check_game, join
 from ludoteca.worker import resolving
 
@@ -83,7 +83,7 @@ def play_games(config: GenerationConfig, progress: bool = False) -> GameDataset:
     )
     found = []
     with (
-        games_bar(config.games, progress) as show,
+        progress_bar(config.games, progress) as show,
         make_executor(config.executor, config.processes or None, len(firsts)) as workers,
     ):
         for part in workers.run(tasks):
@@ -107,7 +107,7 @@ def _play(config: GenerationConfig, game: Game, first: int, count: int) -> GameD
     seats = game.num_players
     agents = make_agents(game, config.agents)
     match = play_match(
-        game, agents, count, first=first, seed=config.seed, batch=count, record=count
+        game, agents, count, first_game=first, seed=config.seed, batch_size=count, num_replays=count
     )
     steps: list[Any] = [replay.actions for replay in match.replays]
     assert match.returns is not None

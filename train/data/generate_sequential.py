@@ -17,7 +17,7 @@ from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.executor import LOCAL, make_executor, parse_executor
-from ludoteca.progress import games_bar
+from ludoteca.progress import progress_bar
 from ludoteca.train.data.formats import find_form, save_games
 from ludoteca.train.data.sequential import SequentialGames, join
 from ludoteca.worker import resolving
@@ -104,7 +104,7 @@ def play_games(config: SequentialGenerationConfig, progress: bool = False) -> Se
     tasks = (partial(_play, config, first, min(TOGETHER, config.games - first)) for first in firsts)
     parts = []
     with (
-        games_bar(config.games, progress) as show,
+        progress_bar(config.games, progress) as show,
         make_executor(config.executor, config.workers or None, len(firsts)) as workers,
     ):
         for part in workers.run(tasks):
@@ -117,7 +117,7 @@ def _play(config: SequentialGenerationConfig, first: int, count: int) -> Sequent
     """Play the games from number `first`, in a process that keeps the agents."""
     game, agents = make_game(config.game), _agents(config)
     match = play_match(
-        game, agents, count, first=first, seed=config.seed, batch=count, record=count
+        game, agents, count, first_game=first, seed=config.seed, batch_size=count, num_replays=count
     )
     moves: list[Any] = [replay.actions for replay in match.replays]
     assert match.returns is not None

@@ -9,7 +9,7 @@ import numpy as np
 
 from ludoteca.envs.game import Game
 from ludoteca.executor import make_executor
-from ludoteca.progress import games_bar
+from ludoteca.progress import progress_bar
 from ludoteca.train.data.chance import CHANCE
 from ludoteca.train.data.dataset import GameDataset, join
 from ludoteca.train.data.kaggle import read_record
@@ -38,7 +38,7 @@ def read_games(
     tasks = (partial(_read_block, game, block) for block in blocks)
     found: list[Block] = []
     with (
-        games_bar(len(places), progress, "files") as show,
+        progress_bar(len(places), progress, "files") as show,
         make_executor(num_workers=count) as workers,
     ):
         for block, places_read in zip(workers.run(tasks), blocks, strict=True):

@@ -13,10 +13,10 @@ from ludoteca.agents.networks.value_network import ValueView, load_value_network
 from ludoteca.agents.networks.weights import find_weights
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.report import about_this_run
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.timed_match import Timed
 from ludoteca.files import write_whole
+from ludoteca.provenance import run_info
 
 MOST = 10**6
 # Moves played: from, and below.
@@ -49,13 +49,13 @@ def fresh_games(
     loaded, _ = load_value_network(made, find_weights(network, "uctnet"))
     runner = Runner(loaded, 1 / made.observation_high, precision="auto")
     view = ValueView(made, loaded.config.view)
-    content: dict[str, Any] = {"about": about_this_run(), "games": games, "tests": []}
+    content: dict[str, Any] = {"about": run_info(), "games": games, "tests": []}
     for opponent in opponents:
         other = player if opponent == "self" else opponent
         played = np.zeros(games, np.int64)
         seen = [Watched(spec, made, played) for spec in (player, other)]
         # All at once: game k is then played in lane k.
-        result = play_match(made, seen, games, seed=seed, batch=games)
+        result = play_match(made, seen, games, seed=seed, batch_size=games)
         assert result.returns is not None
         states, seats, lanes, plies = (
             np.concatenate([part[k] for one in seen for part in one.parts]) for k in range(4)

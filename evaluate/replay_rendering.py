@@ -39,15 +39,15 @@ def replay_text(replay: Replay, ply: int | None = None) -> Iterator[str]:
     Raises:
         ValueError: if the game cannot have gone so, or is shorter.
     """
-    check_ply(replay, ply)
+    validate_ply(replay, ply)
     game = make_game(replay.game)
     result = "not finished" if replay.returns is None else f"returns {list(replay.returns)}"
     players = ", ".join(f"seat {p} {name}" for p, name in enumerate(replay.players))
     yield f"{replay.game}, seed {replay.seed}{f', {players}' if players else ''}"
-    for k, (s, action, standing) in enumerate(told(game, replay)):
+    for k, (s, action, standing) in enumerate(replay_steps(game, replay)):
         if ply is None or k == ply:
             yield f"\nply {k}: {action_text(game, action)}" if k > 0 else "\nstart"
-            lines = [news(game, s), *player_lines(game, standing, replay.players)]
+            lines = [last_move_text(game, s), *player_lines(game, standing, replay.players)]
             yield board_text(game, s, captions=[line for line in lines if line])
     yield f"\n{len(replay.actions)} plies, {result}"
 
@@ -62,7 +62,7 @@ def draw_replay(
         out: its ending decides the format.
         ply: how many plies have been played in the position to draw; by default GIF and SVG are
             animations, and PNG shows the last position.
-        seconds: how long an animation shows each position; see `pace`.
+        seconds: how long an animation shows each position; see `seconds_per_position`.
 
     Raises:
         ValueError: if the ending is another, or the game is shorter.
@@ -71,10 +71,10 @@ def draw_replay(
     """
     if out.suffix not in FORMATS:
         raise ValueError(f"{out} must end in one of {', '.join(FORMATS)}")
-    check_ply(replay, ply)
+    validate_ply(replay, ply)
     scenes = replay_scenes(replay)
     still = scenes[-1 if ply is None else ply]
-    seconds = pace(replay) if seconds is None else seconds
+    seconds = seconds_per_position(replay) if seconds is None else seconds
     if out.suffix == ".png":
         write_whole(out, png(still))
     elif out.suffix == ".gif":
@@ -90,20 +90,20 @@ def replay_scenes(replay: Replay) -> list[Scene]:
         ValueError: if the game cannot have gone so.
     """
     game, scenes = make_game(replay.game), []
-    for ply, (s, action, standing) in enumerate(told(game, replay)):
+    for ply, (s, action, standing) in enumerate(replay_steps(game, replay)):
         last = None if game.simultaneous else action
         picture = scene(game, s, last, captions=())
-        heading, latest = f"ply {ply} of {len(replay.actions)}", news(game, s, last)
+        heading, latest = f"ply {ply} of {len(replay.actions)}", last_move_text(game, s, last)
         scenes.append(with_players(picture, game, standing, replay.players, heading, latest))
     return scenes
 
 
-def pace(replay: Replay) -> float:
+def seconds_per_position(replay: Replay) -> float:
     """Return how many seconds to show each position: long games are shown faster."""
     return min(SLOWEST, max(FASTEST, GAME / max(1, len(replay.actions))))
 
 
-def check_ply(replay: Replay, ply: int | None) -> None:
+def validate_ply(replay: Replay, ply: int | None) -> None:
     """Check that a game has a position after so many plies.
 
     Raises:
@@ -113,14 +113,14 @@ def check_ply(replay: Replay, ply: int | None) -> None:
         raise ValueError(f"ply must be from 0 to {len(replay.actions)}, got {ply}")
 
 
-def told(game: Game, replay: Replay) -> Iterator[tuple[Any, Any, tuple[Standing, ...]]]:
+def replay_steps(game: Game, replay: Replay) -> Iterator[tuple[Any, Any, tuple[Standing, ...]]]:
     """Yield every position, the action that led to it, None at first, and how players stand."""
     positions = list(replay.positions())
     yield from zip(positions, [None, *replay.actions], standings(game, positions), strict=True)
 
 
 @np.errstate(over="ignore")  # kernels may count on integers that wrap around
-def news(game: Game, s: Any, last_action: Any = None) -> str:
+def last_move_text(game: Game, s: Any, last_action: Any = None) -> str:
     """Tell the last move, where one player moves, and how the game has ended."""
     parts = [] if last_action is None else [f"last move {game.action_names[last_action]}"]
     return ", ".join([*parts, outcome(game, s)] if game.is_terminal(s) else parts)

@@ -7,11 +7,11 @@ import numpy as np
 
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import MatchResult
-from ludoteca.evaluate.match_schedule import seating
+from ludoteca.evaluate.match_schedule import assign_seats
 from ludoteca.evaluate.statistics.intervals import wilson
 
 
-def rate_seats(match: MatchResult, names: Sequence[str]) -> list[dict[str, Any]]:
+def seat_results(match: MatchResult, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return how the match's first agent did in each seat, with 95 % Wilson intervals.
 
     Args:
@@ -24,26 +24,26 @@ def rate_seats(match: MatchResult, names: Sequence[str]) -> list[dict[str, Any]]
         same, as between two agents without chance, the interval is that of one game.
     """
     together = len(names) == 1
-    tallies = (match.totals[0],) if together else match.seats[0]
-    numbers = match.first + np.arange(match.games)
-    who = seating(numbers, make_game(match.game).num_players, len(match.agents))
+    records = (match.totals[0],) if together else match.seats[0]
+    numbers = match.first_game + np.arange(match.games)
+    who = assign_seats(numbers, make_game(match.game).num_players, len(match.agents))
     rated = []
-    for p, (seat, tally) in enumerate(zip(names, tallies, strict=True)):
-        distinct = tally.games
-        if match.courses is not None:
-            courses = match.courses if together else match.courses[who[:, p] == 0]
-            distinct = len(np.unique(courses))
-        won, of = (min(tally.wins, 1), 1) if distinct == 1 else (tally.wins, tally.games)
+    for p, (seat, record) in enumerate(zip(names, records, strict=True)):
+        distinct = record.games
+        if match.game_digests is not None:
+            digests = match.game_digests if together else match.game_digests[who[:, p] == 0]
+            distinct = len(np.unique(digests))
+        won, of = (min(record.wins, 1), 1) if distinct == 1 else (record.wins, record.games)
         low, high = wilson(won, of)
         rated.append(
             {
                 "seat": seat,
-                "games": tally.games,
+                "games": record.games,
                 "distinct": distinct,
-                "wins": tally.wins,
-                "draws": tally.draws,
-                "losses": tally.losses,
-                "win_rate": tally.win_rate,
+                "wins": record.wins,
+                "draws": record.draws,
+                "losses": record.losses,
+                "win_rate": record.win_rate,
                 "low": low,
                 "high": high,
             }

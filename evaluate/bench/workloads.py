@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Protocol
 
-from ludoteca.child_processes import Child
+from ludoteca.child_processes import ChildProcess
 from ludoteca.evaluate.bench.install_peers import interpreter
 
 SERVE = Path(__file__).parent / "peers" / "serve.py"
@@ -28,7 +28,7 @@ class Sample(NamedTuple):
     inside: float | None = None
 
 
-class Side(Protocol):
+class Workload(Protocol):
     """Ours, or a peer."""
 
     def __call__(self, seconds: float) -> Sample:
@@ -46,7 +46,7 @@ class PeerFailedError(Exception):
     """The peer's process ended, or wrote something else than was asked for."""
 
 
-class PeerSide:
+class PeerWorkload:
     """A peer in the interpreter that has it, as a process that waits between rounds."""
 
     def __init__(self, peer: str, module: str, **options: Any):
@@ -61,7 +61,7 @@ class PeerSide:
             raise PeerMissingError(f"{peer} is not installed: make peers")
         self.peer = peer
         self._errors: IO[str] = tempfile.TemporaryFile("w+")  # noqa: SIM115  closed in close()
-        self._process = Child(
+        self._process = ChildProcess(
             [python, SERVE, module, json.dumps(options)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

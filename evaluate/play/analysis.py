@@ -17,7 +17,7 @@ LANE = np.zeros(1, np.int64)  # the games of a session are played in lane 0
 
 
 @runtime_checkable
-class Searching(Protocol):
+class SupportsSearch(Protocol):
     """An agent whose searches can be looked at."""
 
     def search(self, s: Any, rng: NDArray[np.uint64] | None = None) -> SearchReport:
@@ -25,7 +25,7 @@ class Searching(Protocol):
 
 
 @runtime_checkable
-class Valuing(Protocol):
+class SupportsActionValues(Protocol):
     """An agent that values actions."""
 
     def values(self, s: Any) -> NDArray[np.floating[Any]]:
@@ -36,7 +36,7 @@ class Valuing(Protocol):
 
 
 @dataclass(frozen=True)
-class Thought:
+class MoveAnalysis:
     """What an agent found about one position.
 
     Attributes:
@@ -95,7 +95,7 @@ def prepare(agent: Agent) -> None:
             agent.simulations = simulations
 
 
-def think(agent: Agent, name: str, session: Session, catch_up: bool = False) -> Thought:
+def think(agent: Agent, name: str, session: Session, catch_up: bool = False) -> MoveAnalysis:
     """Ask an agent about the present position of a session.
 
     Args:
@@ -115,27 +115,27 @@ def think(agent: Agent, name: str, session: Session, catch_up: bool = False) -> 
         for k, s in enumerate(session.positions[:-1]):
             if session.mover_at(k) == seat:
                 _act(agent, s, seat, session.rng(k))
-    thought = _think(agent, name, session, seat)
+    analysis = _think(agent, name, session, seat)
     legal = session.legal()
-    if thought.action not in legal:
-        raise ValueError(f"it chose action {thought.action}, which is illegal: legal are {legal}")
-    return thought
+    if analysis.action not in legal:
+        raise ValueError(f"it chose action {analysis.action}, which is illegal: legal are {legal}")
+    return analysis
 
 
 @np.errstate(over="ignore")  # kernels may count on integers that wrap around
-def _think(agent: Agent, name: str, session: Session, seat: int) -> Thought:
+def _think(agent: Agent, name: str, session: Session, seat: int) -> MoveAnalysis:
     s, rng, ply = session.present, session.rng(), len(session.actions)
     if isinstance(agent, MCTSAgent) and agent.reuse:
         tree = agent.tree_of(int(LANE[0]), seat)
         return _of_search(session.game, name, ply, seat, agent.search(s, rng, tree))
-    if isinstance(agent, Searching):
+    if isinstance(agent, SupportsSearch):
         return _of_search(session.game, name, ply, seat, agent.search(s, rng))
     action = _act(agent, s, seat, rng)
-    if not isinstance(agent, Valuing):
-        return Thought(name, ply, seat, action)
+    if not isinstance(agent, SupportsActionValues):
+        return MoveAnalysis(name, ply, seat, action)
     values = _by_action(agent.values(s), session.legal(), session.game.num_actions)
     best = float(np.nanmax(np.clip(values, -1, 1), initial=-1))
-    return Thought(name, ply, seat, action, None, values, (best + 1) / 2)
+    return MoveAnalysis(name, ply, seat, action, None, values, (best + 1) / 2)
 
 
 def _act(agent: Agent, s: Any, seat: int, rng: NDArray[np.uint64]) -> int:
@@ -143,7 +143,7 @@ def _act(agent: Agent, s: Any, seat: int, rng: NDArray[np.uint64]) -> int:
     return int(actions[0])
 
 
-def _of_search(game: Game, name: str, ply: int, seat: int, report: SearchReport) -> Thought:
+def _of_search(game: Game, name: str, ply: int, seat: int, report: SearchReport) -> MoveAnalysis:
     shares, values = np.full((2, game.num_actions), np.nan)
     score = None
     visits = sum(one.visits for one in report.candidates)
@@ -153,7 +153,7 @@ def _of_search(game: Game, name: str, ply: int, seat: int, report: SearchReport)
             values[one.action] = MEANS.get(one.proven, one.mean)
         if one.action == report.action and np.isfinite(values[one.action]):
             score = MEANS.get(report.proven, float(values[one.action]))
-    return Thought(
+    return MoveAnalysis(
         agent=name,
         ply=ply,
         seat=seat,

@@ -11,7 +11,7 @@ from ludoteca.envs.render.status import board_codes
 COMMAND_KEYS = "hnqsuv"  # letters that mean something else in the window
 
 
-class Chooser:
+class ActionPicker:
     """What the player to move has picked so far, and what may be clicked next.
 
     Where actions are cells or columns, one click chooses. Pieces are moved by two clicks: on the

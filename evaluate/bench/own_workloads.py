@@ -15,11 +15,11 @@ from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.peers.pettingzoo_aec import timed_replay
 from ludoteca.evaluate.bench.sampler import MaskSampler
-from ludoteca.evaluate.bench.sides import Sample
+from ludoteca.evaluate.bench.workloads import Sample
 from ludoteca.evaluate.match import play_match
 
 
-class VectorSide:
+class VectorWorkload:
     """The native vector environment in self-play, random legal play, next-step autoreset.
 
     That is Gymnasium's default: the step after a game's last one restarts it, and is not counted.
@@ -70,7 +70,7 @@ class VectorSide:
         return inside
 
 
-class AecSide:
+class AECWorkload:
     """The AEC environment of Connect Four, replaying recorded games in the peer's own loop."""
 
     def __init__(self, games: Sequence[Sequence[int]]):
@@ -87,7 +87,7 @@ class AecSide:
         self._env.close()
 
 
-class SingleSide:
+class SingleEnvWorkload:
     """`gym.make` with a random opponent inside: its moves count, and its choices are timed.
 
     Our own actions are recorded beforehand: seeded alike, the environment plays the same games
@@ -130,7 +130,7 @@ class SingleSide:
         return actions, moves
 
 
-class AgentSide:
+class AgentWorkload:
     """An agent of a simultaneous game that chooses for all players in all positions of some games.
 
     The games are its own against `greedy`, so that all stages of a game are there.
@@ -139,7 +139,7 @@ class AgentSide:
     def __init__(self, game: str, agent: str, games: int = 20):
         made = make_game(game)
         self._agent = make_agent(agent, made)
-        replays = play_match(made, (self._agent, "greedy"), games, record=games).replays
+        replays = play_match(made, (self._agent, "greedy"), games, num_replays=games).replays
         legal = np.zeros(made.num_actions, np.int16)
         asked = [
             (s, seat)

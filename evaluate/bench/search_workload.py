@@ -5,12 +5,12 @@ import numpy as np
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.clock import clock
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.sides import Sample
+from ludoteca.evaluate.bench.workloads import Sample
 
 OPENINGS = 16  # of games whose opening is drawn
 
 
-class SearchSide:
+class SearchWorkload:
     """An agent that is asked for its first move again and again, with new random numbers each time.
 
     All that a move takes is timed.

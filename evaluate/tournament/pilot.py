@@ -8,16 +8,22 @@ from pathlib import Path
 import numpy as np
 
 from ludoteca.evaluate.forecast import Forecast, forecast_lines, long_time
+from ludoteca.evaluate.tournament.game_log import MISSING, GameLog, PlayedGames
 from ludoteca.evaluate.tournament.plan import Match, Tournament
-from ludoteca.evaluate.tournament.record import MISSING, Played, Record
-from ludoteca.evaluate.tournament.run import FIRST_GAMES, SLICE, Pace, play, play_record
+from ludoteca.evaluate.tournament.run import (
+    FIRST_GAMES,
+    TASK_SECONDS,
+    SecondsPerGame,
+    play,
+    play_missing_games,
+)
 from ludoteca.executor import LOCAL, WAIT, _Wait
 
 PASSES, SAMPLE = 3, 1.0  # how often each pair plays, and for how many seconds
 
 
 @dataclass(frozen=True)
-class Slice:
+class PilotRun:
     """What a slice says about its tournament.
 
     Attributes:
@@ -45,22 +51,22 @@ class Slice:
             f"{left:,} left",
             f"a game takes {self.seconds_per_game:.4g} s of one core on average; the slowest, "
             f"{who}, {seconds:.4g} s",
-            f"left: {long_time(self.forecast.seconds)} of one worker, in tasks of {SLICE:g} s; "
-            f"each machine first compiles, here {long_time(self.compiling)}",
+            f"left: {long_time(self.forecast.seconds)} of one worker, in tasks of "
+            f"{TASK_SECONDS:g} s; each machine first compiles, here {long_time(self.compiling)}",
             *forecast_lines(self.forecast, price),
             "The same command without --plan plays the rest. Every result is written as it comes; "
             "a run that was stopped resumes there.",
         ]
 
 
-def play_slice(
+def play_pilot(
     tournament: Tournament,
     folder: str | Path,
     *,
     processes: int | None = None,
     progress: bool = False,
     executor: str = LOCAL,
-) -> Slice:
+) -> PilotRun:
     """Play some games of every pair in every game, and foresee the rest.
 
     They are games of the tournament and remain on its record.
@@ -75,44 +81,44 @@ def play_slice(
     Raises:
         ValueError: if the folder belongs to another tournament, or agents cannot play a game.
     """
-    with Record(tournament, Path(folder)) as record:
-        compiling, last = play_record(record, processes, progress, executor, _samples)
-        left = (record.outcomes == MISSING).sum((2, 3))
-        pace = record.seconds / np.maximum((record.outcomes != MISSING).sum((2, 3)), 1)
+    with GameLog(tournament, Path(folder)) as log:
+        compiling, last = play_missing_games(log, processes, progress, executor, _pilot_tasks)
+        left = (log.outcomes == MISSING).sum((2, 3))
+        pace = log.seconds / np.maximum((log.outcomes != MISSING).sum((2, 3)), 1)
         for (game, pair), seconds in last.items():
             pace[game, tournament.pairs.index(pair)] = seconds
         total = float((pace * left).sum())
         worst, number = divmod(int(pace.argmax()), pace.shape[1])
         names = " against ".join(tournament.names[a] for a in tournament.pairs[number])
-        return Slice(
+        return PilotRun(
             tournament=tournament,
-            played=record.games_played,
+            played=log.games_played,
             seconds_per_game=total / max(int(left.sum()), 1),
             slowest=(float(pace[worst, number]), f"{names} in {tournament.games[worst]}"),
             compiling=compiling,
             forecast=Forecast(
                 total,
-                chain=min(max(SLICE, float(pace.max())), total),
-                driver=record.seconds_per_result * total / SLICE,
+                chain=min(max(TASK_SECONDS, float(pace.max())), total),
+                driver=log.seconds_per_result * total / TASK_SECONDS,
             ),
         )
 
 
-def _samples(
-    record: Record, to_play: list[Match], pace: Pace
-) -> Iterator[Callable[[], Played] | _Wait]:
+def _pilot_tasks(
+    log: GameLog, to_play: list[Match], pace: SecondsPerGame
+) -> Iterator[Callable[[], PlayedGames] | _Wait]:
     """Yield some games of every pair, several times; `pace` is that of the last time.
 
     The first games of a process take longer, and few games are measured badly.
     """
     first = {(match.game, match.pair): match for match in reversed(to_play)}
-    ranges = {key: record.missing(match)[0] for key, match in sorted(first.items())}
+    ranges = {key: log.missing(match)[0] for key, match in sorted(first.items())}
     for _ in range(PASSES):
         for key, (low, high) in ranges.items():
-            while record.missing(first[key])[:1] not in ([], [(low, high)]):
+            while log.missing(first[key])[:1] not in ([], [(low, high)]):
                 yield WAIT
             count = FIRST_GAMES if key not in pace else max(int(SAMPLE / pace[key]), FIRST_GAMES)
             count = min(count, high - low)
             if count > 0:
-                yield partial(play, record.tournament, first[key], low, count)
+                yield partial(play, log.tournament, first[key], low, count)
                 ranges[key] = low + count, high

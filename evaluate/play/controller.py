@@ -5,25 +5,25 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ludoteca.agents.agent import Agent
-from ludoteca.evaluate.play.chooser import Chooser
+from ludoteca.evaluate.play.action_picker import ActionPicker
+from ludoteca.evaluate.play.agent_thread import AgentFailure, AgentThread
+from ludoteca.evaluate.play.analysis import MoveAnalysis
 from ludoteca.evaluate.play.session import HUMAN, Session
-from ludoteca.evaluate.play.thinker import Failure, Thinker
-from ludoteca.evaluate.play.thought import Thought
 
 
-class Table:
-    """Who plays, what has been thought, and what is shown of it.
+class GameController:
+    """Who plays, what agents found, and what is shown of it.
 
     `tick` lets time pass; `key` and `pick` tell what the user does. When an agent fails, nothing
     can be done any more but saving the game and quitting.
 
     Attributes:
         session: the game.
-        thinkers: the agents, by seat.
+        agent_threads: the agents, by seat.
         adviser: who gives hints and values to humans, or None.
         file: where games are saved, or None.
-        chooser: what the human to move has picked so far.
-        thought: what an agent found about the move it has just made, or is about to make.
+        picker: what the human to move has picked so far.
+        analysis: what an agent found about the move it has just made, or is about to make.
         advice: what the adviser found about the present position.
         show_values: whether visit shares or values are drawn on the board.
         show_hint: whether the move that the adviser would play is shown.
@@ -57,13 +57,17 @@ class Table:
         self.session = session
         self.show_values, self.show_hint, self.paused = show_values, False, False
         self.note = ""
-        self.failure: Failure | None = None
+        self.failure: AgentFailure | None = None
         self.closed = False
-        self.thought: Thought | None = None
-        self.advice: Thought | None = None
-        self._advised: Thought | Failure | None = None  # the answer that has been looked at
-        self.thinkers = {seat: Thinker(one, session.players[seat]) for seat, one in agents.items()}
-        self.adviser = None if adviser is None else Thinker(adviser[1], adviser[0])
+        self.analysis: MoveAnalysis | None = None
+        self.advice: MoveAnalysis | None = None
+        self._last_advice: MoveAnalysis | AgentFailure | None = (
+            None  # the answer that has been looked at
+        )
+        self.agent_threads = {
+            seat: AgentThread(one, session.players[seat]) for seat, one in agents.items()
+        }
+        self.adviser = None if adviser is None else AgentThread(adviser[1], adviser[0])
         self.file = file
         self._saved_as, self._pause = file, pause
         self._move_at = 0.0
@@ -85,7 +89,7 @@ class Table:
     def key(self, name: str) -> None:
         """Do what a key means; others are ignored."""
         name = "q" if name == "escape" else name
-        commands, actions = self.commands(), self.chooser.keys()
+        commands, actions = self.commands(), self.picker.keys()
         if name in commands:
             self.note = ""
             commands[name][1]()
@@ -97,7 +101,7 @@ class Table:
         """Do what a click on a cell means."""
         if self.failure is None:
             self.note = ""
-            action = self.chooser.click(row, column)
+            action = self.picker.click(row, column)
             if action is not None:
                 self._play(action)
 
@@ -106,20 +110,20 @@ class Table:
         mover = self.session.mover
         if mover is None or self.failure is not None or self.paused:
             return False
-        if mover not in self.thinkers:
+        if mover not in self.agent_threads:
             return self._ask_for_advice()
-        thinker = self.thinkers[mover]
-        if not thinker.is_asked:
-            thinker.ask(self.session)
-        answer = thinker.answer()
-        if isinstance(answer, Failure):
+        agent_thread = self.agent_threads[mover]
+        if not agent_thread.is_thinking:
+            agent_thread.ask(self.session)
+        answer = agent_thread.answer()
+        if isinstance(answer, AgentFailure):
             self.failure = answer
             return True
         if answer is None:
-            before, self._second = self._second, int(thinker.seconds)
+            before, self._second = self._second, int(agent_thread.seconds)
             return before != self._second
-        if answer is not self.thought:
-            self.thought, self._move_at = answer, time.perf_counter() + self._pause
+        if answer is not self.analysis:
+            self.analysis, self._move_at = answer, time.perf_counter() + self._pause
             return True
         if time.perf_counter() < self._move_at:
             return False
@@ -139,12 +143,12 @@ class Table:
             return True
         if session.waits_for_human:
             wanted = self.adviser is not None and (self.show_values or self.show_hint)
-            return not wanted or self._advised is not None
-        return HUMAN not in session.players and self.thought_here() is not None
+            return not wanted or self._last_advice is not None
+        return HUMAN not in session.players and self.current_analysis() is not None
 
-    def thought_here(self) -> Thought | None:
+    def current_analysis(self) -> MoveAnalysis | None:
         """Return what is known about the present position, None if nothing is."""
-        found = self.advice if self.session.waits_for_human else self.thought
+        found = self.advice if self.session.waits_for_human else self.analysis
         return found if found is not None and found.ply == len(self.session.actions) else None
 
     def save(self) -> Path:
@@ -159,13 +163,13 @@ class Table:
     def _ask_for_advice(self) -> bool:
         if self.adviser is None or not (self.show_values or self.show_hint):
             return False
-        if not self.adviser.is_asked:
+        if not self.adviser.is_thinking:
             self.adviser.ask(self.session)
         answer = self.adviser.answer()
-        if answer is None or answer is self._advised:
+        if answer is None or answer is self._last_advice:
             return False
-        self._advised = answer
-        if isinstance(answer, Failure):
+        self._last_advice = answer
+        if isinstance(answer, AgentFailure):
             self.note, self.show_hint = str(answer), False
         else:
             self.advice = answer
@@ -181,29 +185,29 @@ class Table:
         """Forget what was about another position."""
         session = self.session
         legal = session.legal() if session.waits_for_human else []
-        self.chooser = Chooser(session.game, session.present, legal)
-        self.advice, self._advised, self.show_hint = None, None, False
+        self.picker = ActionPicker(session.game, session.present, legal)
+        self.advice, self._last_advice, self.show_hint = None, None, False
         self._second = 0
-        for thinker in self._everyone():
-            thinker.drop()
+        for agent_thread in self._all_threads():
+            agent_thread.drop()
 
-    def _everyone(self) -> list[Thinker]:
-        return [*self.thinkers.values(), *([self.adviser] if self.adviser else [])]
+    def _all_threads(self) -> list[AgentThread]:
+        return [*self.agent_threads.values(), *([self.adviser] if self.adviser else [])]
 
     def _undo(self) -> None:
         if not self.session.undo():
             self.note = "there is nothing to take back"
             return
-        self.thought = None
+        self.analysis = None
         self.paused = HUMAN not in self.session.players
         self._begin_position()
 
     def _restart(self) -> None:
         self.session.restart()
-        self.thought, self._saved_as, self.paused = None, self.file, False
+        self.analysis, self._saved_as, self.paused = None, self.file, False
         self._begin_position()
-        for thinker in self._everyone():
-            thinker.drop(forget=True)
+        for agent_thread in self._all_threads():
+            agent_thread.drop(forget=True)
 
     def _hint(self) -> None:
         if self.session.waits_for_human:

@@ -16,7 +16,12 @@ from ludoteca.envs.render.players import player_names
 from ludoteca.envs.render.status import player_piece
 from ludoteca.envs.render.terminal import piece_symbol, terminal_board
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.show import action_text, news, pace, told
+from ludoteca.evaluate.replay_rendering import (
+    action_text,
+    last_move_text,
+    replay_steps,
+    seconds_per_position,
+)
 
 PANEL = 40  # characters that the players' names and standings may take
 
@@ -28,13 +33,13 @@ def watch_replay(
 
     Args:
         replay: the game.
-        seconds: how long each position is shown; see `pace`.
+        seconds: how long each position is shown; see `seconds_per_position`.
         console: where to; standard output by default.
 
     Raises:
         ValueError: if the time is not positive, or the game cannot have gone so.
     """
-    seconds = pace(replay) if seconds is None else seconds
+    seconds = seconds_per_position(replay) if seconds is None else seconds
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
     console = Console(highlight=False) if console is None else console
@@ -61,12 +66,12 @@ def replay_frames(replay: Replay, width: int, plain: bool = False) -> list[Rende
         ValueError: if the game cannot have gone so.
     """
     game, frames = make_game(replay.game), []
-    for ply, (s, action, standing) in enumerate(told(game, replay)):
+    for ply, (s, action, standing) in enumerate(replay_steps(game, replay)):
         heading = f"ply {ply} of {len(replay.actions)}"
         if action is not None and not game.simultaneous:
             heading = f"{heading}: {action_text(game, action)}"
         board = terminal_board(game, s, plain=plain)
-        panel = _panel(game, standing, replay.players, heading, news(game, s), plain)
+        panel = _panel(game, standing, replay.players, heading, last_move_text(game, s), plain)
         frames.append(_side_by_side(board, panel, width))
     return frames
 

@@ -9,17 +9,17 @@ from rich.console import Console
 from ludoteca.__main__ import main
 from ludoteca.envs.registry import GAMES
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate import watch
+from ludoteca.evaluate import replay_viewer
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.show import pace, replay_scenes, replay_text
-from ludoteca.evaluate.watch import replay_frames, watch_replay
+from ludoteca.evaluate.replay_rendering import replay_scenes, replay_text, seconds_per_position
+from ludoteca.evaluate.replay_viewer import replay_frames, watch_replay
 
 GEESE = ("deterministic", "greedy", "random_safe")
 
 
 @pytest.fixture(scope="module")
 def replay():
-    return play_match("hungry_geese:num_players=3", GEESE, 1, seed=2, record=1).replays[0]
+    return play_match("hungry_geese:num_players=3", GEESE, 1, seed=2, num_replays=1).replays[0]
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def file(replay, tmp_path):
 @pytest.fixture
 def sleeps(monkeypatch):
     slept = []
-    monkeypatch.setattr(watch.time, "sleep", slept.append)
+    monkeypatch.setattr(replay_viewer.time, "sleep", slept.append)
     return slept
 
 
@@ -73,7 +73,7 @@ def test_players_stand_beside_the_board_or_below(replay, width):
 @pytest.mark.parametrize("name", GAMES)
 def test_every_game_can_be_watched(name, sleeps):
     agents = ["random"] * 2
-    replay = play_match(name, agents, 1, seed=1, record=1).replays[0]
+    replay = play_match(name, agents, 1, seed=1, num_replays=1).replays[0]
     out = io.StringIO()
     watch_replay(replay, console=Console(file=out, width=100))
     assert out.getvalue().count(" of ") == len(replay.actions) + 1
@@ -90,8 +90,10 @@ def test_times_must_be_positive(replay, seconds):
 
 @pytest.mark.parametrize(("plies", "seconds"), [(0, 0.6), (9, 0.6), (100, 0.3), (199, 30 / 199)])
 def test_long_games_are_shown_faster(plies, seconds):
-    assert pace(Replay("hex", 0, list(range(plies)), None)) == pytest.approx(seconds)
-    assert pace(Replay("hex", 0, list(range(5000)), None)) == 0.15
+    assert seconds_per_position(Replay("hex", 0, list(range(plies)), None)) == pytest.approx(
+        seconds
+    )
+    assert seconds_per_position(Replay("hex", 0, list(range(5000)), None)) == 0.15
 
 
 def test_printed_games_tell_who_plays_with_which_length(replay):

@@ -5,11 +5,11 @@ import time
 from typing import NamedTuple
 
 from ludoteca.agents.agent import Agent
+from ludoteca.evaluate.play.analysis import LANE, MoveAnalysis, prepare, think
 from ludoteca.evaluate.play.session import Session
-from ludoteca.evaluate.play.thought import LANE, Thought, prepare, think
 
 
-class Failure(NamedTuple):
+class AgentFailure(NamedTuple):
     """An agent that cannot go on: what it is called and why, in one line."""
 
     agent: str
@@ -19,7 +19,7 @@ class Failure(NamedTuple):
         return f"{self.agent} failed: {self.reason}"
 
 
-class Thinker:
+class AgentThread:
     """Asks an agent about one position at a time.
 
     A search cannot be interrupted. A question that nobody needs any more is therefore thought
@@ -35,13 +35,13 @@ class Thinker:
         self._ready = False
         self._asked: Session | None = None
         self._asked_at = 0.0
-        self._answer: Thought | Failure | None = None
+        self._answer: MoveAnalysis | AgentFailure | None = None
         self._wake = threading.Condition()
         self._forget = False
         self._thread: threading.Thread | None = None
 
     @property
-    def is_asked(self) -> bool:
+    def is_thinking(self) -> bool:
         """Whether there is a question, answered or not."""
         return self._asked is not None
 
@@ -61,7 +61,7 @@ class Thinker:
             self._thread = threading.Thread(target=self._work, daemon=True)
             self._thread.start()
 
-    def answer(self) -> Thought | Failure | None:
+    def answer(self) -> MoveAnalysis | AgentFailure | None:
         """Return the answer to the present question, None until there is one."""
         with self._wake:
             return self._answer
@@ -72,7 +72,7 @@ class Thinker:
             self._asked = self._answer = None
             self._forget |= forget
 
-    def think(self, session: Session) -> Thought | Failure:
+    def think(self, session: Session) -> MoveAnalysis | AgentFailure:
         """Return what the agent finds about a position, in the thread of the caller."""
         try:
             if not self._ready:
@@ -92,7 +92,7 @@ class Thinker:
             reason = " ".join(str(error).split())
             if not isinstance(error, ValueError):
                 reason = f"{type(error).__name__}: {reason}"
-            return Failure(self.name, reason)
+            return AgentFailure(self.name, reason)
 
     def _work(self) -> None:
         while True:

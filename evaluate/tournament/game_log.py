@@ -28,7 +28,7 @@ MISSING = np.int8(-2)  # the outcome of a game that has not been played
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedGames:
     """Consecutive games of a match that have been played.
 
     Attributes:
@@ -48,7 +48,7 @@ class Played:
     forfeits: tuple[Forfeit, ...] = ()
 
 
-class Record:
+class GameLog:
     """The games of a tournament that have been played so far, in a folder.
 
     Attributes:
@@ -107,18 +107,18 @@ class Record:
         """How many games have been played."""
         return int((self.outcomes != MISSING).sum())
 
-    def of_match(self, match: Match) -> NDArray[np.int8]:
+    def match_outcomes(self, match: Match) -> NDArray[np.int8]:
         """Return the outcomes of a match, a view. Shape `[games_per_match]`."""
         view: NDArray[np.int8] = self.outcomes[match.game, self._pair[match.pair], match.repeat]
         return view
 
     def missing(self, match: Match) -> list[tuple[int, int]]:
         """Return which games of a match have not been played, as ranges `low <= k < high`."""
-        absent = np.concatenate([[False], self.of_match(match) == MISSING, [False]])
+        absent = np.concatenate([[False], self.match_outcomes(match) == MISSING, [False]])
         edges = np.flatnonzero(np.diff(absent.astype(np.int8)))
         return [(int(low), int(high)) for low, high in edges.reshape(-1, 2)]
 
-    def add(self, played: Played) -> None:
+    def add(self, played: PlayedGames) -> None:
         """Take down games that have been played, on disk first.
 
         Raises:
@@ -140,7 +140,7 @@ class Record:
         self._file.write(json.dumps(line).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
-        self._take(played)
+        self._apply(played)
         self._added += 1
         self.seconds_per_result += (perf_counter() - began - self.seconds_per_result) / self._added
 
@@ -167,7 +167,7 @@ class Record:
                 )
 
     def _read(self) -> None:
-        """Read the record, and cut off a last line that is not whole."""
+        """Read the log, and cut off a last line that is not whole."""
         self._file.seek(0)
         content = self._file.read()
         *lines, torn = content.split(b"\n")
@@ -175,16 +175,16 @@ class Record:
             self._file.truncate(len(content) - len(torn))
         for number, line in enumerate(lines, 1):
             try:
-                self._take(self._parse(line))
+                self._apply(self._parse(line))
             except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
                 raise ValueError(
                     f"line {number} of {self.folder / GAMES} is damaged: {error}"
                 ) from error
 
-    def _parse(self, line: bytes) -> Played:
+    def _parse(self, line: bytes) -> PlayedGames:
         found: dict[str, Any] = parse_json(line)
         a, b = found["pair"]
-        played = Played(
+        played = PlayedGames(
             Match(found["game"], (a, b), found["repeat"]),
             found["first"],
             found["outcomes"],
@@ -195,7 +195,7 @@ class Record:
         self._check(played)
         return played
 
-    def _check(self, played: Played) -> None:
+    def _check(self, played: PlayedGames) -> None:
         match, t = played.match, self.tournament
         numbers = (match.game, *match.pair, match.repeat, played.first, played.plies)
         if not all(type(number) is int for number in numbers):
@@ -210,14 +210,14 @@ class Record:
             and all(one.agent in (0, 1) for one in played.forfeits)
         ):
             raise ValueError(f"{played!s:.400} is not of this tournament")
-        if (self.of_match(match)[played.first : high] != MISSING).any():
+        if (self.match_outcomes(match)[played.first : high] != MISSING).any():
             raise ValueError(f"games {played.first} to {high - 1} of {match} were played before")
 
-    def _take(self, played: Played) -> None:
+    def _apply(self, played: PlayedGames) -> None:
         """Enter checked games into the arrays."""
         where = (played.match.game, self._pair[played.match.pair])
         outcomes = np.array([LETTERS.index(letter) - 1 for letter in played.outcomes], np.int8)
-        self.of_match(played.match)[played.first : played.first + len(outcomes)] = outcomes
+        self.match_outcomes(played.match)[played.first : played.first + len(outcomes)] = outcomes
         self.plies[where] += played.plies
         self.seconds[where] += played.seconds
         self.forfeits += [
