@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ludoteca.agents.agent import Agent
 from ludoteca.evaluate.play.session import Session
-from ludoteca.evaluate.play.thought import LANE, Thought, prepare, think
+from ludoteca.evaluate.play.thought import ENV_INDEX, Thought, prepare, think
 
 
 class Failure(NamedTuple):
@@ -80,7 +80,7 @@ class Thinker:
                 self._ready = True
             if self._forget:
                 self._forget = False
-                self._agent.start(LANE)
+                self._agent.reset(ENV_INDEX)
             try:
                 return think(self._agent, self.name, session)
             except ValueError:

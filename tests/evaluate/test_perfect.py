@@ -21,7 +21,7 @@ class Chooser(Agent):
         super().__init__(game)
         self.choose_one = choose
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         return np.array([self.choose_one(s) for s in states.view(np.recarray)])
 
 

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.playouts import words_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean
+from ludoteca.envs.records import as_words
 from ludoteca.train.archive import load_arrays, reading, save_arrays
 from ludoteca.train.episodes.replay import COMPLAINTS, NO_LABEL, play_again
 from ludoteca.train.episodes.samples import Samples
@@ -208,8 +208,8 @@ class Episodes:
         wrong = np.zeros(3, np.int64)
         if len(self) > 0:
             play_again(game)(
-                states, words_of(states), *map(np.ascontiguousarray, self._played()), labels,
-                present, words_of(present), np.zeros(game.num_actions, np.int16),
+                states, as_words(states), *map(np.ascontiguousarray, self._played()), labels,
+                present, as_words(present), np.zeros(game.num_actions, np.int16),
                 np.zeros(game.num_players), wrong,
             )  # fmt: skip
         if wrong[0] > 0:
