@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.clock import clock
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import BATCH_SIZE, MatchResult, play_match
 from ludoteca.evaluate.match_table import match_json
@@ -92,28 +92,28 @@ class Timed(Agent):
         self.most_games = self.agent.most_games
         self.moves, self.seconds = 0, 0.0
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
         """See `Agent`."""
-        self.agent.start(lanes)
+        self.agent.reset(env_indices)
 
     def prepare(self) -> None:
         """See `Agent`."""
         self.agent.prepare()
 
-    def forfeit_reason(self, lane: int, seat: int) -> tuple[str, str]:
+    def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
         """See `Agent`."""
-        return self.agent.forfeit_reason(lane, seat)
+        return self.agent.forfeit_reason(env_index, seat)
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """See `Agent`."""
         begun = clock()
-        actions = self.agent.act(states, seats, rngs, lanes)
+        actions = self.agent.act(states, seats, rngs, env_indices)
         self.seconds += clock() - begun
         self.moves += len(states)
         return actions
@@ -137,7 +137,7 @@ def simulation_speed(agent: Any, positions: list[Any]) -> dict[str, float]:
         if hasattr(agent, "search"):
             count = agent.search(s).simulations
         else:
-            count = int(agent.look(root(agent.game, s)).visits.sum())
+            count = int(agent.look(batch_of_one(agent.game, s)).visits.sum())
         simulations.append(count)
         speeds.append(count / (clock() - begun))
     return {

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.playouts import words_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean
+from ludoteca.envs.records import as_words
 from ludoteca.train.data.replay import COMPLAINTS, NO_LABEL, play_again
 from ludoteca.train.data.samples import Samples
 from ludoteca.train.data.storage import load_arrays, reading, save_arrays
@@ -208,8 +208,8 @@ class GameDataset:
         wrong = np.zeros(3, np.int64)
         if len(self) > 0:
             play_again(game)(
-                states, words_of(states), *map(np.ascontiguousarray, self._played()), labels,
-                present, words_of(present), np.zeros(game.num_actions, np.int16),
+                states, as_words(states), *map(np.ascontiguousarray, self._played()), labels,
+                present, as_words(present), np.zeros(game.num_actions, np.int16),
                 np.zeros(game.num_players), wrong,
             )  # fmt: skip
         if wrong[0] > 0:

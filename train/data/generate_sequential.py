@@ -164,9 +164,9 @@ class _BySeat(Agent):
         super().__init__(game)
         self._agents = agents
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
         for agent in self._agents:
-            agent.start(lanes)
+            agent.reset(env_indices)
 
     def prepare(self) -> None:
         for agent in self._agents:
@@ -177,13 +177,13 @@ class _BySeat(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         actions = np.zeros(len(states), np.int64)
         for seat, agent in enumerate(self._agents):
             mine = np.flatnonzero(seats == seat)
             if len(mine) > 0:
                 streams = rngs[mine]
-                actions[mine] = agent.act(states[mine], seats[mine], streams, lanes[mine])
+                actions[mine] = agent.act(states[mine], seats[mine], streams, env_indices[mine])
                 rngs[mine] = streams
         return actions

@@ -88,9 +88,9 @@ def make_follow() -> Any:
     """Return `follow(states, actions, geese, lengths, food, food_counts, cells, found)`.
 
     Plays a record, see `EpisodeRecord`, in `states[0]` as far as it is right, and writes what
-    chance chose to `cells`, see `ludoteca.train.data.chance`. Writes to `found` what is wrong, in which
-    state, with which goose (food: how many stay), and how many cells chance chose (food: in this
-    state).
+    chance chose to `cells`, see `ludoteca.train.data.chance`. Writes to `found` what is wrong, in
+    which state, with which goose (food: how many stay), and how many cells chance chose (food: in
+    this state).
     """
 
     @compiled_without_allocation

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.playouts import words_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory
+from ludoteca.envs.records import as_words
 from ludoteca.train.data.storage import load_arrays, reading, save_arrays
 
 FORMAT = "ludoteca-games"
@@ -105,7 +105,7 @@ class SequentialGames:
         seats, at = np.zeros(size, np.int8), self.starts + np.arange(count + 1)
         legal, scores = np.zeros(self.game.num_actions, np.int16), np.zeros((1, 2))
         wrong, ply = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        words = words_of(states)
+        words = as_words(states)
         if count > 0:
             play_again(self.game)(
                 states, words, self.actions, self.lengths, self.results, seats, legal, scores,

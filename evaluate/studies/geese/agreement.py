@@ -73,7 +73,7 @@ def agree(game: Game, spec: str, games: int, moves: int, repeats: int, seed: int
     states = np.array([asked[k][0] for k in chosen], game.state)
     seats = np.array([asked[k][1] for k in chosen], np.int64)
     agent = make_agent(spec, game)
-    agent.start(np.arange(len(chosen)))
+    agent.reset(np.arange(len(chosen)))
     answers = np.stack(
         [
             agent.act(

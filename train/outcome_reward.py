@@ -49,7 +49,7 @@ class OutcomeReward(gymnasium.Wrapper[Any, Any, Any, Any]):
         reward = float(given)
         paid = reward * (self._win if reward > 0 else -self._loss)
         if reward < 0 and self._by_length:
-            plies = self._game_env.lanes.plies_of(0)
+            plies = self._game_env.game_batch.plies_of(0)
             paid *= float(loss_weight(plies, self._game_env.game.max_plies))
         return observation, paid, terminated, truncated, info
 

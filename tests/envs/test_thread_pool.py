@@ -12,32 +12,32 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.engine.atomics import add, exchange, load, pause, store
-from ludoteca.envs.engine.thread_pool import Team, make_shared
+from ludoteca.envs.engine.thread_pool import ThreadPool, make_sliced
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 
-CHUNKS = 24
+SLICES = 24
 
 
 def make_count() -> Any:
-    """Return the shared form of a kernel that computes each of its chunk's cells, slowly."""
+    """Return the shared form of a kernel that computes each of its slice_'s cells, slowly."""
 
     @kernel
-    def count_up(arguments: Any, thread: Any, chunk: Any, chunks: Any) -> None:
+    def count_up(arguments: Any, thread: Any, slice_: Any, slices: Any) -> None:
         (cells, workers), (rounds,) = arguments
-        for i in range(len(cells) * chunk // chunks, len(cells) * (chunk + 1) // chunks):
+        for i in range(len(cells) * slice_ // slices, len(cells) * (slice_ + 1) // slices):
             for _ in range(rounds):
                 cells[i] = (cells[i] * 1103515245 + 12345) % 2**31
             workers[i] += thread + 1
 
-    return make_shared(count_up)
+    return make_sliced(count_up)
 
 
 SHARE = make_count()
 
 
-def run(team: Team, rounds: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def run(pool: ThreadPool, rounds: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     cells, workers = np.zeros(100, np.int64), np.zeros(100, np.int64)
-    team.run(((cells, workers), (rounds,)))
+    pool.run(((cells, workers), (rounds,)))
     return cells, workers
 
 
@@ -48,28 +48,28 @@ def expected(rounds: int) -> int:
     return cell
 
 
-def make_team(threads: int) -> Team:
+def make_pool(threads: int) -> ThreadPool:
     example = ((np.zeros(2, np.int64), np.zeros(2, np.int64)), (1,))
-    return Team(SHARE, threads, CHUNKS, example)
+    return ThreadPool(SHARE, threads, SLICES, example)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 5])
 def test_every_chunk_is_done_once(threads: int) -> None:
-    team = make_team(threads)
+    pool = make_pool(threads)
     for pause_ms in [0] * 300 + [20] * 5:  # after a while the others sleep, and are woken
         time.sleep(pause_ms / 1000)
-        cells, workers = run(team, 7)
+        cells, workers = run(pool, 7)
         assert (cells == expected(7)).all()
         assert ((workers >= 1) & (workers <= threads)).all()
-    team.close()
+    pool.close()
 
 
 def test_others_do_take_part() -> None:
-    team = make_team(2)
+    pool = make_pool(2)
     seen: set[int] = set()
     cell = expected(20_000)
     for _ in range(200):
-        cells, workers = run(team, 20_000)
+        cells, workers = run(pool, 20_000)
         assert (cells == cell).all()
         seen |= set(workers.tolist())
     assert seen == {1, 2}
@@ -77,12 +77,12 @@ def test_others_do_take_part() -> None:
 
 def test_threads_end_with_their_team() -> None:
     before = set(threading.enumerate())
-    team = make_team(3)
-    run(team, 1)
+    pool = make_pool(3)
+    run(pool, 1)
     helpers = set(threading.enumerate()) - before
     assert len(helpers) == 2
-    gone = weakref.ref(team)
-    del team
+    gone = weakref.ref(pool)
+    del pool
     gc.collect()
     assert gone() is None
     for helper in helpers:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ludoteca.envs.game import Game
+from ludoteca.envs.records import CACHE_LINE
 
 # What happens after an illegal action.
 LOSE, RAISE, PENALIZE, RANDOM = range(4)
@@ -12,14 +13,13 @@ NEXT_STEP, SAME_STEP, DISABLED = range(3)
 # Whose view and actions the caller has: every mover's, or those of one seat (0, 1, ... or random).
 EVERY_SEAT, RANDOM_SEAT = -2, -1
 NO_SEAT = -1
-CACHE_LINE = 64  # bytes; two cores that write to one of them wait for each other
 
 
-def lane_dtype(game: Game) -> np.dtype[np.void]:
+def episode_state_dtype(game: Game) -> np.dtype[np.void]:
     """Return the record kept beside each game of a batch."""
     return np.dtype(
         [
-            ("rng", np.uint64, (1,)),  # seeds the lane's games and feeds its opponents
+            ("rng", np.uint64, (1,)),  # seeds the games at its index and feeds its opponents
             ("game_seed", np.uint64),
             ("rewards", np.float32, (game.num_players,)),  # of the last step, by player
             ("reward", np.float32),  # of the last step: the agent's, or the mover's

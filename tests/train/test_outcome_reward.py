@@ -4,7 +4,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import ludoteca  # noqa: F401 (registers the games)
-from ludoteca.envs.api.wrappers import OutcomeReward, loss_weight
+from ludoteca.train.outcome_reward import OutcomeReward, loss_weight
 
 
 def test_losses_weigh_less_the_later_they_come():
