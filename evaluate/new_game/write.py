@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 
 import ludoteca.envs
-from ludoteca.envs.names import did_you_mean, plain_name
+from ludoteca.envs.names import plain_name
 from ludoteca.envs.register import id_of, names_taken
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.render.__main__ import middle_position

@@ -32,7 +32,7 @@ class Games(GamesTask):
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
         options = {**self.settings, "processes": 1, "out": self.artifact(folder)}
-        return command_line("ludoteca.train.episodes", ("generate",), options)
+        return command_line("ludoteca.train.data", ("generate",), options)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Recorded(GamesTask):
         """Return the command line after `python`."""
         sources = tuple(map(str, self.sources))
         options = {"out": self.artifact(folder), "processes": 1}
-        return command_line("ludoteca.train.episodes", ("convert", *sources), options)
+        return command_line("ludoteca.train.data", ("convert", *sources), options)
 
 
 @dataclass(frozen=True)

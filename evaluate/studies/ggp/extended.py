@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.markdown import bold, p_text, table
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.wilcoxon import signed_rank
@@ -24,6 +23,7 @@ from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.report import duration, how_it_was_made
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
 
 SIMULATIONS, SECONDS = 1000, 0.002  # a move
 FAST_SIMULATIONS, FAST_SECONDS = 200, 0.0004
@@ -93,7 +93,7 @@ def write(
         made: `"about"` and `"versions"` of the run that played them; by default this one.
         about: what else to tell about the run.
     """
-    made = made or {"about": {**about_this_run(), **about}, "versions": our_versions()}
+    made = made or {"about": {**run_info(), **about}, "versions": package_versions()}
     run, versions = made["about"], made["versions"]
     ratings = {
         stage: {

@@ -54,7 +54,7 @@ class Data(GamesTask):
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
         options = {**self.settings, "workers": 1, "out": self.artifact(folder)}
-        return command_line("ludoteca.train.positions", ("generate",), options)
+        return command_line("ludoteca.train.data", ("generate-sequential",), options)
 
 
 @dataclass(frozen=True)

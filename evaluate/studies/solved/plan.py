@@ -39,7 +39,7 @@ class Perfection(FolderTask):
     Attributes:
         name: of its folder.
         network: the network's name.
-        what: `"lines"` or `"positions"`.
+        what: `"best-response"` or `"positions"`.
         game: the game.
         simulations: of each search.
         options: of the command.
@@ -159,10 +159,10 @@ def planned(scale: float) -> Tasks:
     for network, seat, count in LINES:
         name = f"lines-{network}-{seat}-{count}"
         options: dict[str, Any] = {"seat": seat}
-        tasks.append(Perfection(name, network, "lines", games_of[network], count, options))
+        tasks.append(Perfection(name, network, "best-response", games_of[network], count, options))
     count = max(round(POSITION_COUNT * scale), 20)
     for (simulations, endgame), (least, most) in product(SEARCHES, PLIES):
-        options = {"count": count, "least": least, "most": most, "seed": 1}
+        options = {"count": count, "min_plies": least, "max_plies": most, "seed": 1}
         name = positions_name(simulations, endgame, least, most)
         tasks.append(
             Perfection(name, "connect4", "positions", "connect4", simulations, options, endgame)

@@ -51,7 +51,7 @@ def lines_section(found: Records) -> str:
     """Return what networks do against everything."""
     rows = []
     for network, seat, count in LINES:
-        one = found[f"lines-{network}-{seat}-{count}"]["found"]
+        one = found[f"lines-{network}-{seat}-{count}"]["result"]
         numbers = [f"{one[key]:,}" for key in ("decisions", "wins", "draws", "losses")]
         game = found[f"lines-{network}-{seat}-{count}"]["game"]
         rows.append((game, seat, count, *numbers))
@@ -108,7 +108,7 @@ def positions_section(found: Records) -> str:
     """Return the share of perfect moves in Connect Four."""
     rows = []
     for (count, endgame), (least, most) in product(SEARCHES, PLIES):
-        one = found[positions_name(count, endgame, least, most)]["found"]
+        one = found[positions_name(count, endgame, least, most)]["result"]
         share, low, high = (
             100 * x for x in (one["perfect"] / one["positions"], one["low"], one["high"])
         )
