@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ludoteca.envs.record_views import view_record, view_records
+
 _interpreted = os.environ.get("LUDOTECA_INTERPRETED", "0") not in ("", "0")
 
 
@@ -40,7 +42,7 @@ def with_attributes(value: Any) -> Any:
         views = [with_attributes(one) for one in value]
         return type(value)(*views) if hasattr(value, "_fields") else tuple(views)
     if isinstance(value, np.ndarray) and value.dtype.names is not None:
-        return value.view(np.recarray)
+        return view_records(value)
     if isinstance(value, np.void) and value.dtype.names is not None:
-        return value.view((np.record, value.dtype))
+        return view_record(value)
     return value

@@ -22,6 +22,7 @@ import pytest
 from ludoteca.envs.engine.trajectory import Trace, record
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, find_factory, game_id, make_game
 from ludoteca.envs.symmetry import DIRECTIONS
 from ludoteca.evaluate.cli.listing import describe_params
@@ -60,7 +61,7 @@ class View:
 
     @property
     def s(self) -> Any:
-        return self.trace.positions.view(np.recarray)[self.i, self.t]
+        return view_records(self.trace.positions)[self.i, self.t]
 
     @property
     def codes(self) -> Any:
