@@ -14,12 +14,12 @@ pytest.importorskip("torch")
 
 from onnx import TensorProto, helper  # noqa: E402
 
+from ludoteca.__main__ import main  # noqa: E402
 from ludoteca.agents import Agent  # noqa: E402
 from ludoteca.agents.networks.onnx_export import export_onnx  # noqa: E402
 from ludoteca.agents.registry import make_agent  # noqa: E402
 from ludoteca.envs.engine.playouts import root  # noqa: E402
 from ludoteca.envs.registry import make_game  # noqa: E402
-from ludoteca.evaluate.cli.commands import main  # noqa: E402
 from ludoteca.evaluate.match import play_match  # noqa: E402
 from ludoteca.testing import check_agent  # noqa: E402
 

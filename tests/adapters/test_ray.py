@@ -22,8 +22,8 @@ from executor_tasks import Counted, count_up, kill_once, total_of  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 
 from ludoteca import ray_executor, worker_pool  # noqa: E402
-from ludoteca.evaluate.studies.matches import Match  # noqa: E402
-from ludoteca.evaluate.studies.othello_runs import Data  # noqa: E402
+from ludoteca.evaluate.studies.match_task import Match  # noqa: E402
+from ludoteca.evaluate.studies.othello.plan import Data  # noqa: E402
 from ludoteca.evaluate.studies.study import make_all  # noqa: E402
 from ludoteca.evaluate.tournament import run  # noqa: E402
 from ludoteca.evaluate.tournament.plan import Tournament  # noqa: E402

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ludoteca.__main__ import main
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.mcts.report import Candidate, SearchReport
 from ludoteca.agents.registry import make_agent
@@ -21,7 +22,6 @@ from ludoteca.envs.render.shapes import Circle, Text
 from ludoteca.envs.render.window import BoardWindow
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.cli import play as command
-from ludoteca.evaluate.cli.commands import main
 from ludoteca.evaluate.play import window
 from ludoteca.evaluate.play.chooser import Chooser, is_on_board
 from ludoteca.evaluate.play.heat import heat_map

@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ET
 import pytest
 from rich.console import Console
 
+from ludoteca.__main__ import main
 from ludoteca.envs.registry import GAMES
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate import watch
-from ludoteca.evaluate.cli.commands import main
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.show import pace, replay_scenes, replay_text
 from ludoteca.evaluate.watch import replay_frames, watch_replay

@@ -98,8 +98,8 @@ def agent_specs(folder: Path) -> Attempt:
 
 
 def command_lines(folder: Path) -> Attempt:
+    from ludoteca.__main__ import main
     from ludoteca.envs.replay import Replay
-    from ludoteca.evaluate.cli.commands import main
 
     game = make_game("tictactoe")
     Replay(game.spec, 0, [0, 1], None).save(folder / "replay.json")
