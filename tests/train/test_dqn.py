@@ -276,6 +276,7 @@ def test_rounds_are_games_by_the_rules():
     assert wins == (round_.returns[round_.seats == 0, 0] > 0).sum()
 
 
+@pytest.mark.compiled
 def test_it_learns_tic_tac_toe(tmp_path):
     config = replace(
         TINY,
