@@ -6,14 +6,17 @@ the same.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from ludoteca.envs.record_views import view_record, view_records
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _interpreted = os.environ.get("LUDOTECA_INTERPRETED", "0") not in ("", "0")
 
 
@@ -34,6 +37,20 @@ def interpreting(on: bool = True) -> Iterator[None]:
         yield
     finally:
         _interpreted = before
+
+
+def cache_by_mode(function: Callable[P, R]) -> Callable[P, R]:
+    """Cache results by the arguments and by whether functions are interpreted now."""
+
+    @cache
+    def cached(interpreted: bool, *args: P.args, **kwargs: P.kwargs) -> R:
+        return function(*args, **kwargs)
+
+    @wraps(function)
+    def find(*args: P.args, **kwargs: P.kwargs) -> R:
+        return cached(_interpreted, *args, **kwargs)
+
+    return find
 
 
 def with_attributes(value: Any) -> Any:
