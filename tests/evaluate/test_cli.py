@@ -546,6 +546,7 @@ def test_programs_that_import_the_package_are_interrupted_as_usual(tmp_path):
     assert "Traceback" in done.stderr
 
 
+@pytest.mark.compiled
 def test_interrupted_compiling_is_one_line(tmp_path):
     done = program(tmp_path, ["-m", "ludoteca", *MATCH, "--games", "2"], WHILE_COMPILING)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
