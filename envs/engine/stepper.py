@@ -103,8 +103,8 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         for i in range(lo, hi):
             s, episode = states[i], episodes[i]
             if episode.over:
-                one_view = simultaneous or episode.seat != NO_SEAT
-                episode.final_player = episode.seat if one_view else episode.mover
+                fixed = simultaneous or episode.seat != NO_SEAT
+                episode.final_player = episode.seat if fixed else episode.mover
                 reset(s, episode, history[i], seat_rule)
                 opponents_step(s, episode, history[i], work)
 
