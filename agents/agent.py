@@ -62,7 +62,7 @@ class Agent(ABC):
         """Compile or load what acting needs, so that the first move takes no longer than others."""
         return
 
-    def why(self, env_index: int, seat: int) -> tuple[str, str]:
+    def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
         """Tell why it has just answered `FORFEIT` there: the kind of reason, and a message."""
         return "forfeit", ""
 

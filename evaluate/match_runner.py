@@ -17,27 +17,29 @@ from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.forfeits import Forfeit
-from ludoteca.evaluate.match_schedule import Book, digest
+from ludoteca.evaluate.match_schedule import MatchSchedule, update_digests
 
 NO_GAME = -1
 
 
-class Hall:
+class MatchRunner:
     """Where some games of a match are played: each that ends makes room for the next."""
 
-    def __init__(self, book: Book, agents: tuple[Agent, ...], low: int, high: int, batch: int):
-        self._book, self._agents, self._game = book, agents, book.game
+    def __init__(
+        self, schedule: MatchSchedule, agents: tuple[Agent, ...], low: int, high: int, batch: int
+    ):
+        self._schedule, self._agents, self._game = schedule, agents, schedule.game
         self._next, self._high = low, high  # the games low <= k < high are played here
         most = [agent.most_games for agent in agents if agent.most_games is not None]
         batch = max(1, min(batch, high - low, *most))
-        self._batch = GameBatch(book.game, batch, record=book.record > low)
+        self._batch = GameBatch(schedule.game, batch, record=schedule.num_replays > low)
         self._episode_states = self._batch.episode_states
         self._number = np.full(batch, NO_GAME)  # which game is played at each index
-        self._rngs = np.zeros((batch, book.game.num_players), np.uint64)
-        self._openings = np.zeros((batch, book.game.num_players), np.uint64)
-        self._random = RandomAgent(book.game)
-        self._stepper = make_stepper(book.game)
-        self._scratch = np.zeros(1, scratch_dtype(book.game))
+        self._rngs = np.zeros((batch, schedule.game.num_players), np.uint64)
+        self._openings = np.zeros((batch, schedule.game.num_players), np.uint64)
+        self._random = RandomAgent(schedule.game)
+        self._stepper = make_stepper(schedule.game)
+        self._scratch = np.zeros(1, scratch_dtype(schedule.game))
 
     def play_all(self, show: Callable[[int], None], stop: Event, every_ply: bool = False) -> None:
         """Play all games, or until `stop` is set.
@@ -71,22 +73,22 @@ class Hall:
         return len(ended)
 
     def _take_down(self, ended: NDArray[np.int64]) -> None:
-        book, numbers = self._book, self._number[ended]
+        schedule, numbers = self._schedule, self._number[ended]
         returns = np.zeros((len(ended), self._game.num_players))
         make_returns(self._game)(self._batch.states, ended, returns)
-        book.returns[numbers] = returns
+        schedule.returns[numbers] = returns
         for env_index, k in zip(ended, numbers, strict=True):
-            if k < book.record:
-                players = [book.names[a] for a in book.who[k]]
-                book.replays[int(k)] = Replay.from_batch(self._batch, int(env_index), players)
+            if k < schedule.num_replays:
+                players = [schedule.names[a] for a in schedule.seating[k]]
+                schedule.replays[int(k)] = Replay.from_batch(self._batch, int(env_index), players)
         self._number[ended] = NO_GAME
 
     def _begin(self, env_indices: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
-        streams, batch = self._book.streams[numbers], self._batch
+        streams, batch = self._schedule.streams[numbers], self._batch
         self._number[env_indices] = numbers
         self._episode_states["rng"][env_indices, 0] = streams[:, 0]
         self._rngs[env_indices] = streams[:, 1:]
-        self._openings[env_indices] = self._book.openings[numbers]
+        self._openings[env_indices] = self._schedule.openings[numbers]
         which = np.zeros(batch.count, np.bool_)
         which[env_indices] = True
         self._stepper.reset(batch.states, self._episode_states, which, batch.history, EVERY_SEAT)
@@ -97,9 +99,9 @@ class Hall:
         """Ask the agents, and play one ply in each of the games at `env_indices`."""
         numbers, batch = self._number[env_indices], self._batch
         asked = self._to_move(env_indices)
-        who = self._book.who[numbers]
+        who = self._schedule.seating[numbers]
         joint = np.zeros(asked.shape, np.int64)
-        opening = self._book.plies[numbers] < self._book.random_plies
+        opening = self._schedule.plies[numbers] < self._schedule.random_plies
         if opening.any():
             rows, seats = np.divmod(
                 np.flatnonzero(asked & opening[:, None]), self._game.num_players
@@ -121,10 +123,10 @@ class Hall:
         if wrong >= 0:
             k, p = divmod(int(wrong), self._game.num_players)
             self._complain(int(env_indices[k]), p, int(joint[k, p]))
-        self._book.plies[numbers] += 1
+        self._schedule.plies[numbers] += 1
         for p in range(self._game.num_players):
-            courses = self._book.courses
-            courses[numbers] = digest(courses[numbers], joint[:, p])
+            digests = self._schedule.game_digests
+            digests[numbers] = update_digests(digests[numbers], joint[:, p])
 
     def _to_move(self, env_indices: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which seats are to act in which of the games. Shape `[K, P]`."""
@@ -148,7 +150,7 @@ class Hall:
         )
         if actions.shape != seats.shape or actions.dtype.kind not in "iu":
             raise ValueError(
-                f"agent {self._book.names[a]!r} must return integers of shape {seats.shape}, "
+                f"agent {self._schedule.names[a]!r} must return integers of shape {seats.shape}, "
                 f"got {actions.dtype} of shape {actions.shape}"
             )
         self._rngs[env_indices, seats] = rngs[:, 0]
@@ -157,12 +159,14 @@ class Hall:
         return actions
 
     def _note_forfeit(self, a: int, env_index: int, seat: int) -> None:
-        book, k = self._book, int(self._number[env_index])
-        why = self._agents[a].why(env_index, seat)
-        book.forfeits.append(Forfeit(book.first + k, a, seat, int(book.plies[k]), *why))
+        schedule, k = self._schedule, int(self._number[env_index])
+        reason = self._agents[a].forfeit_reason(env_index, seat)
+        schedule.forfeits.append(
+            Forfeit(schedule.first_game + k, a, seat, int(schedule.plies[k]), *reason)
+        )
 
     def _complain(self, env_index: int, seat: int, action: int) -> NoReturn:
-        game, book, k = self._game, self._book, int(self._number[env_index])
+        game, schedule, k = self._game, self._schedule, int(self._number[env_index])
         s = self._batch.states.view(np.recarray)[env_index]
         legal = np.zeros(game.num_actions, np.int16)
         n = (
@@ -171,23 +175,25 @@ class Hall:
             else game.legal_actions(s, legal)
         )
         raise ValueError(
-            f"agent {book.names[book.who[k, seat]]!r} in seat {seat} of game {book.first + k} "
-            f"chose {action} at ply {book.plies[k]}, which is illegal: "
-            f"legal are {legal[:n].tolist()}"
+            f"agent {schedule.names[schedule.seating[k, seat]]!r} in seat {seat} of game "
+            f"{schedule.first_game + k} chose {action} at ply {schedule.plies[k]}, which is "
+            f"illegal: legal are {legal[:n].tolist()}"
         )
 
 
-def play_all(halls: Sequence[Hall], show: Callable[[int], None], every_ply: bool = False) -> None:
-    """Play all games, a thread for each hall; a failure anywhere stops all.
+def play_all(
+    runners: Sequence[MatchRunner], show: Callable[[int], None], every_ply: bool = False
+) -> None:
+    """Play all games, a thread for each runner; a failure anywhere stops all.
 
-    `show`, `every_ply`: see `Hall.play_all`.
+    `show`, `every_ply`: see `MatchRunner.play_all`.
     """
     stop = Event()
-    if len(halls) == 1:
-        halls[0].play_all(show, stop, every_ply)
+    if len(runners) == 1:
+        runners[0].play_all(show, stop, every_ply)
         return
-    with ThreadPoolExecutor(len(halls)) as pool:
-        futures = [pool.submit(hall.play_all, show, stop, every_ply) for hall in halls]
+    with ThreadPoolExecutor(len(runners)) as pool:
+        futures = [pool.submit(runner.play_all, show, stop, every_ply) for runner in runners]
         try:
             wait(futures)
         finally:

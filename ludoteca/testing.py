@@ -208,10 +208,10 @@ def check_agent(
             ("played by a pickled copy", copied, total),
         )
         for what, other, batch in runs:
-            again = play_match(made, [other, *rivals[1:]], total, seed=seed, batch=batch)
-            assert result.courses is not None
-            assert again.courses is not None
-            different = np.flatnonzero(result.courses != again.courses)
+            again = play_match(made, [other, *rivals[1:]], total, seed=seed, batch_size=batch)
+            assert result.game_digests is not None
+            assert again.game_digests is not None
+            different = np.flatnonzero(result.game_digests != again.game_digests)
             first = int(different[0]) if len(different) else 0
             require(
                 len(different) == 0,
@@ -301,7 +301,7 @@ def _check_replays(game: Game, seed: int) -> None:
     if game.num_players < 2 or not has_name:
         return
     count = game.num_players
-    match = play_match(game, ["random"] * game.num_players, count, seed=seed, record=count)
+    match = play_match(game, ["random"] * game.num_players, count, seed=seed, num_replays=count)
     for replay in match.replays:
         require(
             Replay.from_json(replay.to_json()).returns == replay.returns,

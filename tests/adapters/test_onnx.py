@@ -14,12 +14,12 @@ pytest.importorskip("torch")
 
 from onnx import TensorProto, helper  # noqa: E402
 
+from ludoteca.__main__ import main  # noqa: E402
 from ludoteca.agents import Agent  # noqa: E402
 from ludoteca.agents.networks.onnx_export import export_onnx  # noqa: E402
 from ludoteca.agents.registry import make_agent  # noqa: E402
 from ludoteca.envs.records import batch_of_one  # noqa: E402
 from ludoteca.envs.registry import make_game  # noqa: E402
-from ludoteca.evaluate.cli.commands import main  # noqa: E402
 from ludoteca.evaluate.match import play_match  # noqa: E402
 from ludoteca.testing import check_agent  # noqa: E402
 
@@ -52,7 +52,7 @@ def test_an_exported_network_makes_the_same_moves(agent, game, tmp_path):
             play_match(rules, [player, "random"], 40, seed=seed, random_plies=2)
             for player in (exported, ours)
         ]
-        assert np.array_equal(*(match.courses for match in matches))
+        assert np.array_equal(*(match.game_digests for match in matches))
         assert matches[0].totals == matches[1].totals
     check_agent(exported, games=2)
     scores, _ = exported._scores(batch_of_one(rules), np.zeros(1, np.int64))

@@ -404,7 +404,7 @@ def test_openspiel_finds_the_exploitability_that_we_find(spec: str) -> None:
         assert found.exploitability == pytest.approx(exploitability.exploitability(played, policy))
         for seat in (0, 1):
             answer = exploitability.best_response(played, policy, 1 - seat)
-            assert found.gains[seat] == pytest.approx(answer["best_response_value"])
+            assert found.best_response_values[seat] == pytest.approx(answer["best_response_value"])
 
 
 # Players of OpenSpiel as agents
@@ -416,10 +416,10 @@ def test_a_policy_of_cfr_plays_as_an_agent() -> None:
     for _ in range(10):
         solver.evaluate_and_update_policy()
     agent = as_agent(game, solver.average_policy())
-    result = play_match(game, [agent, "random"], 40, batch=5)
+    result = play_match(game, [agent, "random"], 40, batch_size=5)
     by_seat = result.seats[0]
     assert by_seat[0].wins == by_seat[0].games == 20  # the first player wins
-    again = play_match(game, [pickle.loads(pickle.dumps(agent)), "random"], 40, batch=5)
+    again = play_match(game, [pickle.loads(pickle.dumps(agent)), "random"], 40, batch_size=5)
     assert again.totals == result.totals
 
 

@@ -145,7 +145,7 @@ def greedy_goose(s, player):
 )
 def test_greedy_goose_is_kaggles(spec):
     game, agent = make_game(spec), agent_of("greedy", spec)
-    replays = play_match(game, ("greedy", "greedy"), 8, seed=2, record=8).replays
+    replays = play_match(game, ("greedy", "greedy"), 8, seed=2, num_replays=8).replays
     chosen, drawn = 0, 0
     for replay in replays:
         *positions, _ = replay.positions()

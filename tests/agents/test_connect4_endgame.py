@@ -15,7 +15,7 @@ from ludoteca.agents.games.endgame import (
 )
 from ludoteca.agents.games.endgame.columns import board_bits, winning
 from ludoteca.envs.game import Game
-from ludoteca.evaluate.exploit import solved_positions as positions
+from ludoteca.evaluate.exploit import move_accuracy as positions
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.solve import solve
 

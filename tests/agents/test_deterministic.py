@@ -308,7 +308,7 @@ def test_it_chooses_as_the_book_says(spec, params):
         settings |= {"reach": 0, "hungry": 0, "shortest": 1, "tail": False}
     others = (["random_valid"], ["greedy"], [agent])
     for other in others:
-        match = play_match(game, [agent, *other], 3, seed=5, record=3)
+        match = play_match(game, [agent, *other], 3, seed=5, num_replays=3)
         for replay in match.replays:
             positions = list(replay.positions())[:-1]
             for s in positions[:: 1 + len(positions) // 8]:

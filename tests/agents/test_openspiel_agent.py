@@ -124,9 +124,9 @@ def test_its_random_numbers_are_those_it_is_given():
                 "breakthrough",
                 ["openspiel:simulations=5", "openspiel:simulations=3"],
                 4,
-                batch=batch,
+                batch_size=batch,
                 seed=seed,
-                record=4,
+                num_replays=4,
             ).replays
         ]
         for batch, seed in ((1, 7), (4, 7), (4, 8))
@@ -136,7 +136,7 @@ def test_its_random_numbers_are_those_it_is_given():
 
 
 def test_it_plays_matches():
-    result = play_match("breakthrough", ["openspiel:simulations=50", "random"], 10, batch=4)
+    result = play_match("breakthrough", ["openspiel:simulations=50", "random"], 10, batch_size=4)
     assert result.totals[0].wins >= 8
 
 

@@ -133,7 +133,7 @@ def test_a_pool_plays_matches(game: Any) -> None:
     pool = OpponentPool(seed=3)
     pool.add("random", make_agent("random", game))
     pool.add("greedy", make_agent("greedy", game))
-    result = play_match(game, [PoolAgent(game, pool), "random"], 40, seed=0, batch=7)
+    result = play_match(game, [PoolAgent(game, pool), "random"], 40, seed=0, batch_size=7)
     assert result.games == 40
 
 

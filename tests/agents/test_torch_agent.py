@@ -51,9 +51,9 @@ def games_of(agent: str | TorchAgent) -> MatchResult:
 
 
 def same_games(a: MatchResult, b: MatchResult) -> bool:
-    assert a.courses is not None
-    assert b.courses is not None
-    return a.courses.tolist() == b.courses.tolist()
+    assert a.game_digests is not None
+    assert b.game_digests is not None
+    return a.game_digests.tolist() == b.game_digests.tolist()
 
 
 def test_a_saved_network_plays_as_in_memory(network: Residual, saved: Path) -> None:

@@ -30,7 +30,7 @@ from ludoteca.envs.registry import (
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.tournament.plan import short_names
-from ludoteca.evaluate.tournament.stored import read_results
+from ludoteca.evaluate.tournament.saved_results import read_results
 from ludoteca.executor import make_executor
 
 TARGET = "dots_and_boxes:dots_and_boxes"
@@ -276,7 +276,7 @@ def test_names_in_files_import_nothing(evil, tmp_path, clean):
 def test_weights_and_archives_import_nothing(evil, tmp_path):
     torch = pytest.importorskip("torch")
     from ludoteca.agents.networks.weights import find_weights, load_weights, save_weights
-    from ludoteca.train.archive import load_arrays
+    from ludoteca.train.data.storage import load_arrays
 
     weights, about = load_weights(find_weights("hex5", "dqn"))
     file = tmp_path / "q.safetensors"
@@ -293,7 +293,7 @@ def test_weights_and_archives_import_nothing(evil, tmp_path):
 
 def test_what_a_user_has_named_is_known_in_files(clean):
     game = make_game(SMALL)
-    replay = play_match(game, ["random", "random"], 1, record=1).replays[0]
+    replay = play_match(game, ["random", "random"], 1, num_replays=1).replays[0]
     assert replay.game == SMALL
     assert Replay.from_json(replay.to_json()) == replay
 

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
+from ludoteca.__main__ import main
 from ludoteca.envs import targets
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.cli.commands import main
 
 PLAYERS = """
 import numpy as np

@@ -14,7 +14,7 @@ from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import match_json, match_summary
-from ludoteca.evaluate.show import replay_text
+from ludoteca.evaluate.replay_rendering import replay_text
 
 NORTH, EAST, SOUTH, WEST = range(4)
 AT_ONCE = [name for name in GAMES if make_game(name).simultaneous]
@@ -90,7 +90,7 @@ class Leaver(Agent):
         super().__init__(game)
         self.chance, self.left = chance, []
 
-    def why(self, env_index, seat):
+    def forfeit_reason(self, env_index, seat):
         return "bored", f"game {env_index}, seat {seat}"
 
     def act(self, states, seats, rngs, env_indices):
@@ -105,7 +105,7 @@ class Leaver(Agent):
 def test_matches_go_on_and_tell_who_left(name, chance):
     game = make_game(name)
     agents = (Leaver(game, chance), Leaver(game, 0.05))
-    result = play_match(game, agents, 30, seed=2, record=30)
+    result = play_match(game, agents, 30, seed=2, num_replays=30)
     told = {(one.game, one.ply, one.seat): one.agent for one in result.forfeits}
     seen = {
         (k, t, seat): (k + seat) % 2
@@ -132,7 +132,7 @@ def test_matches_go_on_and_tell_who_left(name, chance):
 
 def test_replays_show_who_left():
     game = make_game("tron")
-    result = play_match(game, (Leaver(game, 1.0), "random"), 1, record=1)
+    result = play_match(game, (Leaver(game, 1.0), "random"), 1, num_replays=1)
     text = "\n".join(replay_text(result.replays[0]))
     assert "ply 1: 0 forfeits, 1 " in text
 

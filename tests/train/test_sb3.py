@@ -98,7 +98,7 @@ def test_a_copy_plays_as_the_model_did_when_it_was_taken() -> None:
     (member,) = callback.pool.members
     trained = SB3Agent.from_model(game, model, deterministic=False)
     first, second, third = (
-        play_match(game, [one, "random"], 40, seed=5).courses
+        play_match(game, [one, "random"], 40, seed=5).game_digests
         for one in (member.agent, fresh, trained)
     )
     assert np.array_equal(first, second)

@@ -142,7 +142,7 @@ class KaggleAgent(Agent):
                 actions[k] = FORFEIT
         return actions
 
-    def why(self, env_index: int, seat: int) -> tuple[str, str]:
+    def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
         """Tell why it has just lost a goose: `crash`, `timeout` or `invalid`, and a message."""
         return self._why.get((env_index, seat), ("forfeit", ""))
 

@@ -101,7 +101,7 @@ def kaggle_function(agent: str, seed: int = 0) -> Function:
         seat = np.array([seen["index"]])
         action = int(made[game].act(batch_of_one(game, before[game]), seat, rng, ENV_INDEX)[0])
         if action == FORFEIT:
-            raise RuntimeError(": ".join(made[game].why(0, seen["index"])))
+            raise RuntimeError(": ".join(made[game].forfeit_reason(0, seen["index"])))
         return ACTIONS[action]
 
     return play
