@@ -240,10 +240,10 @@ def _check_actions(agent: Agent, name: str, seed: int) -> None:
         with np.errstate(over="ignore"):
             game.init(s, seed + k)
     seats = np.array([0 if game.player is None else game.player(s) for s in records], np.int64)
-    before, lanes = states.copy(), np.arange(2)
-    agent.start(lanes)
+    before, env_indices = states.copy(), np.arange(2)
+    agent.reset(env_indices)
     rngs = np.arange(2, dtype=np.uint64).reshape(2, 1)
-    actions = np.asarray(agent.act(states, seats, rngs, lanes))
+    actions = np.asarray(agent.act(states, seats, rngs, env_indices))
     require(
         actions.shape == (2,) and actions.dtype.kind in "iu",
         f"{name}.act must return integers of shape (2,) for two positions, got {actions.dtype} of "

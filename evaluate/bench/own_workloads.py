@@ -49,7 +49,7 @@ class VectorWorkload:
         self._env.close()
 
     def _stagger(self) -> None:
-        """Warm up, and spread the lanes over all stages of a game, so that rounds are alike."""
+        """Warm up, and spread the games over all stages of a game, so that rounds are alike."""
         turns = min(self._env.game.max_plies, 128)
         when = np.arange(self._env.num_envs) % turns
         for turn in range(min(turns, self._env.num_envs)):
@@ -152,14 +152,14 @@ class AgentWorkload:
         for k, (s, seat) in enumerate(asked):
             self._states[k], self._seats[k] = np.array(s, made.state), seat
         self._rngs = np.zeros((len(asked), 1), np.uint64)
-        self._lanes = np.arange(len(asked))
+        self._env_indices = np.arange(len(asked))
 
     def __call__(self, seconds: float) -> Sample:
         """Choose for about that long; counts moves."""
         moves = 0
         start = perf_counter()
         while (passed := perf_counter() - start) < seconds:
-            self._agent.act(self._states, self._seats, self._rngs, self._lanes)
+            self._agent.act(self._states, self._seats, self._rngs, self._env_indices)
             moves += len(self._states)
         return Sample(moves, passed)
 

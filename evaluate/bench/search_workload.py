@@ -47,6 +47,6 @@ class SearchWorkload:
     def _move(self) -> None:
         k = self._moves % OPENINGS
         self._moves += 1
-        seat, lane = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        seat, env_index = np.zeros(1, np.int64), np.zeros(1, np.int64)
         rng = np.full((1, 1), self._moves, np.uint64)
-        self._agent.act(self._openings[k : k + 1], seat, rng, lane)
+        self._agent.act(self._openings[k : k + 1], seat, rng, env_index)

@@ -5,7 +5,7 @@ import time
 from typing import NamedTuple
 
 from ludoteca.agents.agent import Agent
-from ludoteca.evaluate.play.analysis import LANE, MoveAnalysis, prepare, think
+from ludoteca.evaluate.play.analysis import ENV_INDEX, MoveAnalysis, prepare, think
 from ludoteca.evaluate.play.session import Session
 
 
@@ -80,7 +80,7 @@ class AgentThread:
                 self._ready = True
             if self._forget:
                 self._forget = False
-                self._agent.start(LANE)
+                self._agent.reset(ENV_INDEX)
             try:
                 return think(self._agent, self.name, session)
             except ValueError:

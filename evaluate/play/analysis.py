@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.mcts.agent import MCTSAgent
 from ludoteca.agents.mcts.report import MEANS, SearchReport
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
+from ludoteca.envs.records import batch_of_one
 from ludoteca.evaluate.play.session import Session
 
-LANE = np.zeros(1, np.int64)  # the games of a session are played in lane 0
+ENV_INDEX = np.zeros(1, np.int64)  # the games of a session are played at index 0
 
 
 @runtime_checkable
@@ -111,7 +111,7 @@ def think(agent: Agent, name: str, session: Session, catch_up: bool = False) -> 
     seat = session.mover
     assert seat is not None
     if catch_up:
-        agent.start(LANE)
+        agent.reset(ENV_INDEX)
         for k, s in enumerate(session.positions[:-1]):
             if session.mover_at(k) == seat:
                 _act(agent, s, seat, session.rng(k))
@@ -126,7 +126,7 @@ def think(agent: Agent, name: str, session: Session, catch_up: bool = False) -> 
 def _think(agent: Agent, name: str, session: Session, seat: int) -> MoveAnalysis:
     s, rng, ply = session.present, session.rng(), len(session.actions)
     if isinstance(agent, MCTSAgent) and agent.reuse:
-        tree = agent.tree_of(int(LANE[0]), seat)
+        tree = agent.tree_of(int(ENV_INDEX[0]), seat)
         return _of_search(session.game, name, ply, seat, agent.search(s, rng, tree))
     if isinstance(agent, SupportsSearch):
         return _of_search(session.game, name, ply, seat, agent.search(s, rng))
@@ -139,7 +139,9 @@ def _think(agent: Agent, name: str, session: Session, seat: int) -> MoveAnalysis
 
 
 def _act(agent: Agent, s: Any, seat: int, rng: NDArray[np.uint64]) -> int:
-    actions = agent.act(root(agent.game, s), np.array([seat], np.int64), rng.reshape(1, 1), LANE)
+    actions = agent.act(
+        batch_of_one(agent.game, s), np.array([seat], np.int64), rng.reshape(1, 1), ENV_INDEX
+    )
     return int(actions[0])
 
 

@@ -137,11 +137,11 @@ def prepare(game: str, agent: str) -> None:
         player = make_agent(agent, rules)
     compile_match(rules)
     player.prepare()
-    state, lane = rules.empty(1), np.zeros(1, np.int64)
+    state, env_index = rules.empty(1), np.zeros(1, np.int64)
     state[0] = rules.new()
-    mover = lane if rules.player is None else np.full(1, rules.player(rules.new()))
-    player.start(lane)
-    player.act(state, mover, np.zeros((1, 1), np.uint64), lane)
+    mover = env_index if rules.player is None else np.full(1, rules.player(rules.new()))
+    player.reset(env_index)
+    player.act(state, mover, np.zeros((1, 1), np.uint64), env_index)
 
 
 def play(tournament: Tournament, match: Match, first: int, count: int) -> PlayedGames:

@@ -78,7 +78,7 @@ def test_the_same_games_as_the_native_environment() -> None:
         assert not truncated.any()
         if over.any():
             _, info = native.reset(options={"reset_mask": over})
-            seen = native.lanes.observations[:, 0]
+            seen = native.game_batch.observations[:, 0]
             again, _ = env.reset(np.flatnonzero(over))
             batch[over] = again
 

@@ -105,11 +105,11 @@ class Compiling(RandomAgent):
 
     compiling = None
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         if self.compiling is not None:
             self.compiling(0.5)
             type(self).compiling = None
-        return super().act(states, seats, rngs, lanes)
+        return super().act(states, seats, rngs, env_indices)
 
 
 def test_matches_and_tournaments_do_not_count_it(compiling, monkeypatch):

@@ -38,7 +38,7 @@ def position(lines, last, **params):
         s.body[p, : len(body)], s.length[p] = body, len(body)
         s.occupied.ravel()[body] = 1
         s.last_action[p] = "NESW".find(last[p])
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 

@@ -21,7 +21,7 @@ from ludoteca.evaluate.match import play_match
 GAME = hungry_geese()
 GOLDEN = Path(__file__).parents[1] / "golden" / "hungry_geese.npz"
 NORTH, EAST, SOUTH, WEST = range(4)
-LANE = np.zeros(1, np.int64)
+ENV_INDEX = np.zeros(1, np.int64)
 
 
 # What is shown.
@@ -246,7 +246,7 @@ def test_a_folder_may_have_modules_that_every_game_imports_anew(write):
     )
     agent = KaggleAgent(GAME, path.parent)
     for _ in range(2):
-        agent.start(LANE)
+        agent.reset(ENV_INDEX)
         assert [ask(agent), ask(agent)] == [NORTH, SOUTH]
 
 

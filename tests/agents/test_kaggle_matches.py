@@ -17,7 +17,7 @@ from ludoteca.evaluate.match import play_match
 
 GAME = hungry_geese()
 NORTH, EAST, SOUTH, WEST = range(4)
-LANE = np.zeros(1, np.int64)
+ENV_INDEX = np.zeros(1, np.int64)
 
 
 # In matches and environments.
@@ -94,7 +94,7 @@ def test_an_agent_as_a_function_plays_as_it_does_here(spec):
                 break
             states = game.empty(1)
             states[0] = s
-            (expected,) = own.act(states, np.array([seat]), rng, LANE)
+            (expected,) = own.act(states, np.array([seat]), rng, ENV_INDEX)
             answer = play(observation(s, seat), configuration(game))
             assert answer == ("NORTH", "EAST", "SOUTH", "WEST")[expected]
 
@@ -104,10 +104,10 @@ class Recorder(Agent):
 
     started = 0
 
-    def start(self, lanes):
+    def reset(self, env_indices):
         Recorder.started += 1
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         return np.full(len(states), self.action)
 
     action = EAST

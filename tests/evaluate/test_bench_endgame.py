@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from ludoteca import __main__ as cli
 from ludoteca.evaluate.bench import endgame
 from ludoteca.evaluate.bench.endgame import bench_endgame
 from ludoteca.evaluate.bench.ffo import ffo_positions
-from ludoteca.evaluate.cli import commands as cli
 
 
 def test_positions_are_solved_and_reported(

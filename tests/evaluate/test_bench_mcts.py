@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from ludoteca import __main__ as cli
 from ludoteca import make_agent, make_game
 from ludoteca.evaluate.bench import mcts, strength
 from ludoteca.evaluate.bench.mcts import bench_mcts, search_groups, threads_group
@@ -16,7 +17,6 @@ from ludoteca.evaluate.bench.report import Report
 from ludoteca.evaluate.bench.rounds import compare, measure_group
 from ludoteca.evaluate.bench.strength import bench_strength
 from ludoteca.evaluate.bench.workloads import PeerMissingError, PeerWorkload, Sample
-from ludoteca.evaluate.cli import commands as cli
 
 
 def test_speed_without_peers(tmp_path, monkeypatch, capsys):

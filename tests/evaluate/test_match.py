@@ -93,11 +93,11 @@ class Scripted(Agent):
         super().__init__(game)
         self.wrong, self.started, self.asked = wrong, [], []
 
-    def start(self, lanes):
-        self.started += lanes.tolist()
+    def reset(self, env_indices):
+        self.started += env_indices.tolist()
 
-    def act(self, states, seats, rngs, lanes):
-        self.asked += lanes.tolist()
+    def act(self, states, seats, rngs, env_indices):
+        self.asked += env_indices.tolist()
         legal = np.zeros(self.game.num_actions, np.int16)
         actions = np.zeros(len(states), np.int64)
         for i, s in enumerate(states.view(np.recarray)):
@@ -172,7 +172,7 @@ def test_an_agent_that_goes_wrong_is_named(wrong, message):
 
 def test_an_illegal_action_in_a_simultaneous_game_is_named():
     class Five(Agent):
-        def act(self, states, seats, rngs, lanes):
+        def act(self, states, seats, rngs, env_indices):
             return np.full(len(states), 5)
 
     with pytest.raises(ValueError, match=r"'Five' in seat 1 of game 0 chose 5 at ply 0"):
@@ -181,7 +181,7 @@ def test_an_illegal_action_in_a_simultaneous_game_is_named():
 
 def test_a_failure_in_one_thread_ends_the_match(monkeypatch):
     class Failing(Scripted):
-        def act(self, states, seats, rngs, lanes):
+        def act(self, states, seats, rngs, env_indices):
             raise RuntimeError("out of order")
 
     monkeypatch.setattr(

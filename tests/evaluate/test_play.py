@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ludoteca.__main__ import main
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.mcts.report import Candidate, SearchReport
 from ludoteca.agents.registry import make_agent
@@ -21,7 +22,6 @@ from ludoteca.envs.render.shapes import Circle, Text
 from ludoteca.envs.render.window import BoardWindow
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.cli import play as command
-from ludoteca.evaluate.cli.commands import main
 from ludoteca.evaluate.play import window
 from ludoteca.evaluate.play.action_picker import ActionPicker, is_on_board
 from ludoteca.evaluate.play.agent_thread import AgentFailure, AgentThread
@@ -48,21 +48,21 @@ PATIENCE = 60  # seconds
 class First(Agent):
     """Plays the first legal action."""
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         return np.array([self.game.legal(s)[0] for s in states.view(np.recarray)])
 
 
 class Illegal(Agent):
     """Plays action 0 whether it is legal or not."""
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         return np.zeros(len(states), np.int64)
 
 
 class Throwing(Agent):
     """Cannot play."""
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         raise RuntimeError("out of\nmemory")
 
 
@@ -74,10 +74,10 @@ class Slow(First):
         self.go_on = threading.Event()
         self.asked = []
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         self.asked.append(int((states["board"] >= 0).sum()))
         assert self.go_on.wait(PATIENCE)
-        return super().act(states, seats, rngs, lanes)
+        return super().act(states, seats, rngs, env_indices)
 
 
 class Following(First):
@@ -87,16 +87,16 @@ class Following(First):
         super().__init__(game)
         self.discs = self.starts = 0
 
-    def start(self, lanes):
+    def reset(self, env_indices):
         self.discs = 0
         self.starts += 1
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         discs = int((states["board"] >= 0).sum())
         if not 0 <= discs - self.discs <= 2:
             raise ValueError(f"{discs} discs after {self.discs}")
         self.discs = discs
-        return super().act(states, seats, rngs, lanes)
+        return super().act(states, seats, rngs, env_indices)
 
 
 def sit(game, agent=None, human=0, adviser=None, **options):

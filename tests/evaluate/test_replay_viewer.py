@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ET
 import pytest
 from rich.console import Console
 
+from ludoteca.__main__ import main
 from ludoteca.envs.registry import GAMES
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate import replay_viewer
-from ludoteca.evaluate.cli.commands import main
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.replay_rendering import replay_scenes, replay_text, seconds_per_position
 from ludoteca.evaluate.replay_viewer import replay_frames, watch_replay

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ludoteca.evaluate.cli.commands import main
+from ludoteca.__main__ import main
 from ludoteca.evaluate.forecast import Forecast
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.tournament import game_log, pilot, plots, run

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.evaluate.studies.bandits import plots, thesis
+from ludoteca.evaluate.studies.bandits import plots
+from ludoteca.evaluate.studies.bandits import valencia2021 as thesis
 from ludoteca.evaluate.studies.bandits.sections import standard_error, to_markdown
 from ludoteca.evaluate.studies.bandits.study import Findings
 from ludoteca.files import write_whole
