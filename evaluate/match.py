@@ -43,7 +43,7 @@ class MatchResult:
         returns: the result of every game for every seat. Shape `[games, P]`.
         courses: digests of the games, equal where the same agents in the same seats made the same
             moves. Shape `[games]`.
-        forfeits: what agents left, see `Agent.why`; by game, ply and seat.
+        forfeits: what agents left, see `Agent.forfeit_reason`; by game, ply and seat.
     """
 
     game: str

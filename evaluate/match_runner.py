@@ -28,7 +28,7 @@ class Hall:
     def __init__(self, book: Book, agents: tuple[Agent, ...], low: int, high: int, batch: int):
         self._book, self._agents, self._game = book, agents, book.game
         self._next, self._high = low, high  # the games low <= k < high are played here
-        most = [agent.most_games for agent in agents if agent.most_games is not None]
+        most = [agent.max_games for agent in agents if agent.max_games is not None]
         batch = max(1, min(batch, high - low, *most))
         self._batch = Lanes(book.game, batch, record=book.record > low)
         self._lanes = self._batch.lanes
@@ -154,7 +154,7 @@ class Hall:
 
     def _note_forfeit(self, a: int, lane: int, seat: int) -> None:
         book, k = self._book, int(self._number[lane])
-        why = self._agents[a].why(lane, seat)
+        why = self._agents[a].forfeit_reason(lane, seat)
         book.forfeits.append(Forfeit(book.first + k, a, seat, int(book.plies[k]), *why))
 
     def _complain(self, lane: int, seat: int, action: int) -> NoReturn:

@@ -16,7 +16,7 @@ from ludoteca.evaluate.match_table import rules_name
 
 SIMULATIONS = 1000
 LONG = 20_000  # simulations of a search that is worth two threads
-GEESE = {"simulations": 1000, "depth": 6}
+GEESE = {"simulations": 1000, "playout_depth": 6}
 # Scores are in [0, 1] here and in [-1, 1] there: with their default constants both explore alike.
 UCT = "mcts:policy=uct"
 OUR_UCT = "one thread, uct with c = sqrt(2), random playouts; all that a move takes"
@@ -130,7 +130,7 @@ def flat_geese_group() -> Group:
         comparisons=(
             Comparison(
                 f"Hungry Geese, flat Monte Carlo, {GEESE['simulations']:,} simulations of depth "
-                f"{GEESE['depth']}",
+                f"{GEESE['playout_depth']}",
                 "flat",
                 "",
                 300,

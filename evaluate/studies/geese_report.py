@@ -10,9 +10,9 @@ from ludoteca.evaluate.studies.geese_conclusions import conclusions
 from ludoteca.evaluate.studies.geese_pieces import Network, Planned
 from ludoteca.evaluate.studies.geese_records import is_recorded
 from ludoteca.evaluate.studies.geese_runs import (
+    ACTION_SELECTIONS,
     BANDS,
     BEST_FLAT,
-    FINALS,
     FLAT,
     LITERAL,
     LOOPS,
@@ -264,7 +264,7 @@ def final_section(found: Records, names: Names) -> str:
     # Other work on the machine slows agents down, not in all of these competitions.
     slowest = min(
         max(told["seconds_per_move"] for told in found[name]["agents"])
-        for name in FINALS
+        for name in ACTION_SELECTIONS
         if name in found
     )
     others = "".join(

@@ -54,7 +54,7 @@ OUTSIDERS = {"ours-mcts": "mcts:simulations=500", "ours-random-safe": "random_sa
 TREE = "mcts:simulations=1000"  # the tree search without a network, in the same competition
 TARGET = 0.6  # share of games that the network of self-play is to win, and to survive
 # The thesis' last competition, by which of the geese of fixed rules plays in it, and games.
-FINALS = {
+ACTION_SELECTIONS = {
     "final": (LITERAL, 500),
     "final-tail": (LITERAL_TAIL, 500),
     "final-default": ("deterministic", GAMES),
@@ -157,7 +157,7 @@ def real_pieces(
                 name, (goose, flat(*BEST_FLAT), "{simulated}", "{real}"), fast, after,
                 {"simulated": "simulated", "real": "real"}, games,
             )
-            for name, (goose, games) in FINALS.items()
+            for name, (goose, games) in ACTION_SELECTIONS.items()
         ),
     ]  # fmt: skip
     return {piece.name: piece for piece in pieces}
@@ -246,7 +246,7 @@ def competition(
 
 def flat(simulations: int, depth: int) -> str:
     """Return the spec string of flat Monte Carlo."""
-    return f"flat:simulations={simulations},depth={depth}"
+    return f"flat:simulations={simulations},playout_depth={depth}"
 
 
 def cnn(name: str, precision: str) -> str:
@@ -285,7 +285,7 @@ def called(spec: str, networks: Mapping[str, str] | None = None) -> str:
     if name == "mcts":
         return f"decoupled UCT {options['simulations']}"
     if name == "flat":
-        return f"flat {options['simulations']}, depth {options['depth']}"
+        return f"flat {options['simulations']}, depth {options['playout_depth']}"
     if name == "cnn":
         folder = Path(rest.partition(",")[0]).name
         return (networks or {}).get(folder, folder)

@@ -101,7 +101,7 @@ def study(fast: bool, seed: int) -> dict[str, Tournament]:
         str(simulations): Tournament(
             games=thesis_ggp.GAMES,
             agents=tuple(
-                f"mcts:{policy},simulations={simulations},draw=loss,final=mean"
+                f"mcts:{policy},simulations={simulations},draw=loss,action_selection=mean"
                 for policy in POLICIES.values()
             ),
             names=thesis_ggp.POLICY_NAMES,

@@ -68,7 +68,7 @@ class Perfection(Filed):
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
         agent = f"az:path={folder / self.network},simulations={self.simulations},precision=auto"
-        agent += f",endgame={self.endgame}" if self.endgame else ""
+        agent += f",solver_empties={self.endgame}" if self.endgame else ""
         options = {"agent": agent, **self.options, "out": self.product(folder)}
         return command_line("ludoteca.evaluate.exploit", (self.what, self.game), options)
 

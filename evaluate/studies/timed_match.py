@@ -89,7 +89,7 @@ class Timed(Agent):
     def __init__(self, spec: str, game: Game):
         super().__init__(game)
         self.agent, self.name = make_agent(spec, game), spec
-        self.most_games = self.agent.most_games
+        self.max_games = self.agent.max_games
         self.moves, self.seconds = 0, 0.0
 
     def start(self, lanes: NDArray[np.int64]) -> None:
@@ -100,9 +100,9 @@ class Timed(Agent):
         """See `Agent`."""
         self.agent.prepare()
 
-    def why(self, lane: int, seat: int) -> tuple[str, str]:
+    def forfeit_reason(self, lane: int, seat: int) -> tuple[str, str]:
         """See `Agent`."""
-        return self.agent.why(lane, seat)
+        return self.agent.forfeit_reason(lane, seat)
 
     def act(
         self,
@@ -125,11 +125,11 @@ def simulation_speed(agent: Any, positions: list[Any]) -> dict[str, float]:
     Medians: near the end of a game there are many, as playouts are short and need no network.
 
     Args:
-        agent: one that tells what it finds, by `search(s)` or `look(states)`; of others nothing is
-            told.
+        agent: one that tells what it finds, by `search(s)` or `search_positions(states)`; of others
+            nothing is told.
         positions: records in which the game goes on.
     """
-    if not hasattr(agent, "search") and not hasattr(agent, "look"):
+    if not hasattr(agent, "search") and not hasattr(agent, "search_positions"):
         return {}
     simulations, speeds = [], []
     for s in positions:
@@ -137,7 +137,7 @@ def simulation_speed(agent: Any, positions: list[Any]) -> dict[str, float]:
         if hasattr(agent, "search"):
             count = agent.search(s).simulations
         else:
-            count = int(agent.look(root(agent.game, s)).visits.sum())
+            count = int(agent.search_positions(root(agent.game, s)).visit_counts.sum())
         simulations.append(count)
         speeds.append(count / (clock() - begun))
     return {

@@ -296,7 +296,7 @@ def test_what_is_printed_disturbs_nothing(write):
             return "EAST"
     """
     agent = KaggleAgent(GAME, write(source))
-    assert [ask(agent) for _ in range(3)] == [EAST] * 3, agent.why(0, 0)
+    assert [ask(agent) for _ in range(3)] == [EAST] * 3, agent.forfeit_reason(0, 0)
 
 
 def test_what_is_printed_can_be_shown(write):
@@ -317,5 +317,5 @@ def test_memory_can_be_limited(write):
     path = write("def a(o):\n    x = bytearray(10**9)\n    return 'EAST'")
     agent = KaggleAgent(GAME, path, memory=500)
     assert ask(agent) == FORFEIT
-    assert agent.why(0, 0) == ("crash", "MemoryError (submission.py, line 2)")
+    assert agent.forfeit_reason(0, 0) == ("crash", "MemoryError (submission.py, line 2)")
     assert ask(KaggleAgent(GAME, path, memory=2000)) == EAST

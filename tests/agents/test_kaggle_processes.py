@@ -32,7 +32,7 @@ def test_what_takes_longer_than_allowed_comes_out_of_a_bank_for_each_game(write)
     for _ in range(2):
         agent.start(LANE)
         assert [ask(agent) for _ in range(2)] == [EAST, FORFEIT]
-        assert agent.why(0, 0)[0] == "timeout"
+        assert agent.forfeit_reason(0, 0)[0] == "timeout"
 
 
 def test_seats_and_games_have_banks_of_their_own(write):

@@ -100,7 +100,9 @@ def test_perfect_play_never_loses():
 
 def test_moves_in_solved_positions():
     game = make_game("connect4:rows=4,columns=4")
-    right = solved_positions(game, make_agent("mcts:simulations=5,endgame=16", game), 40, 2, 10)
+    right = solved_positions(
+        game, make_agent("mcts:simulations=5,solver_empties=16", game), 40, 2, 10
+    )
     assert (right.positions, right.perfect, right.high) == (40, 40, pytest.approx(1))
     assert right.won[0] + right.drawn[0] == 40
     random = solved_positions(game, make_agent("random", game), 40, 2, 10)

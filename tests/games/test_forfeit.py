@@ -90,7 +90,7 @@ class Leaver(Agent):
         super().__init__(game)
         self.chance, self.left = chance, []
 
-    def why(self, lane, seat):
+    def forfeit_reason(self, lane, seat):
         return "bored", f"lane {lane}, seat {seat}"
 
     def act(self, states, seats, rngs, lanes):
@@ -145,7 +145,7 @@ def test_a_match_without_forfeits_tells_nothing_of_them():
 
 def test_no_more_games_are_played_side_by_side_than_an_agent_can():
     class Narrow(Leaver):
-        most_games = 3
+        max_games = 3
 
         def act(self, states, seats, rngs, lanes):
             self.left += lanes.tolist()

@@ -604,7 +604,9 @@ def test_generated_games_go_as_the_rules_say(game):
 
 
 def test_generation_depends_neither_on_processes_nor_on_blocks(tmp_path, monkeypatch):
-    config = Config(agents=("flat:simulations=5,depth=2", "random_safe"), games=40, processes=1)
+    config = Config(
+        agents=("flat:simulations=5,playout_depth=2", "random_safe"), games=40, processes=1
+    )
     one = generate(replace(config, out=tmp_path / "1.npz"))
     generate(replace(config, out=tmp_path / "2.npz", processes=2))
     content = (tmp_path / "1.npz").read_bytes()

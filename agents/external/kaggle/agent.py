@@ -75,7 +75,7 @@ class KaggleAgent(Agent):
         self.python = find_python(python, sys.executable)
         self.act_timeout = real("act_timeout", act_timeout, 1e-3, 1e6)
         self.overage = real("overage", overage, 0, 1e6)
-        self.most_games = integer("games", games, 1, 1024)
+        self.max_games = integer("games", games, 1, 1024)
         self.fresh = choice("fresh", fresh, (False, True))
         self.memory = 0 if memory is None else integer("memory", memory, 1, 2**22) << 20
         self.output = choice("output", output, (False, True))
@@ -127,9 +127,9 @@ class KaggleAgent(Agent):
         actions = np.zeros(len(states), np.int64)
         records = states.view(np.recarray)
         for k, (lane, seat) in enumerate(zip(lanes.tolist(), seats.tolist(), strict=True)):
-            if lane >= (self.most_games or 0):
+            if lane >= (self.max_games or 0):
                 raise ValueError(
-                    f"{self.path.name} plays {self.most_games} games side by side, not {lane + 1} "
+                    f"{self.path.name} plays {self.max_games} games side by side, not {lane + 1} "
                     f"or more; games={lane + 1} lets it, with a process for each goose"
                 )
             try:
@@ -139,7 +139,7 @@ class KaggleAgent(Agent):
                 actions[k] = FORFEIT
         return actions
 
-    def why(self, lane: int, seat: int) -> tuple[str, str]:
+    def forfeit_reason(self, lane: int, seat: int) -> tuple[str, str]:
         """Tell why it has just lost a goose: `crash`, `timeout` or `invalid`, and a message."""
         return self._why.get((lane, seat), ("forfeit", ""))
 

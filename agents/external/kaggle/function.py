@@ -22,7 +22,7 @@ Function = Callable[..., Any]
 LANE = np.zeros(1, np.int64)
 
 
-class FunctionAgent(Agent):
+class KaggleFunctionAgent(Agent):
     """Plays Hungry Geese by a function `agent(observation, configuration)` of this process."""
 
     def __init__(self, game: Game, make: Callable[[], Function]):
@@ -101,7 +101,7 @@ def kaggle_function(agent: str, seed: int = 0) -> Function:
         seat = np.array([seen["index"]])
         action = int(made[game].act(root(game, before[game]), seat, rng, LANE)[0])
         if action == FORFEIT:
-            raise RuntimeError(": ".join(made[game].why(0, seen["index"])))
+            raise RuntimeError(": ".join(made[game].forfeit_reason(0, seen["index"])))
         return ACTIONS[action]
 
     return play
