@@ -102,7 +102,7 @@ class UIB2021Body(nn.Module):
 
 
 class ResidualBody(nn.Module):
-    """A tower of residual blocks; heads see the whole board, and the middle cell of hand-crafted features."""
+    """A tower of residual blocks; heads see the whole board, and the middle cell if centered."""
 
     def __init__(self, config: ACConfig, encoder: SeatEncoder):
         super().__init__()

@@ -130,7 +130,8 @@ def positions_section(found: Records) -> str:
 
 Random positions in which some moves give the result of perfect play away, and how often the
 network's keeps it; solved by `ludoteca.agents.games.endgame`. With `solver_empties=30` the agent
-itself solves positions with at most 30 empty squares, as all of these are, and searches only before.
+itself solves positions with at most 30 empty squares, as all of these are, and searches only
+before.
 
 {table(headings, rows, texts=0)}"""
 

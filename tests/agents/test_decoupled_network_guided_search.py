@@ -84,8 +84,8 @@ def test_exploring_tries_what_the_policy_does_not():
     assert (plain.visit_counts[active][:, 1:] == 0).mean() > 0.8
     assert (wide.visit_counts[active] > 0).all()
     for found in (plain, wide):
-        assert np.allclose(found.policies[active], [0.997, 0.001, 0.001, 0.001])
-        assert (found.policies[~active] == 0).all()
+        assert np.allclose(found.priors[active], [0.997, 0.001, 0.001, 0.001])
+        assert (found.priors[~active] == 0).all()
 
 
 @pytest.mark.parametrize("leaf_batch", [1, 4])
@@ -144,7 +144,7 @@ def test_the_judges_values_and_policies_count():
     )
     assert (found.visit_counts[0, :, 2:] == 0).all()
     assert (found.visit_counts[0, :, 0] > found.visit_counts[0, :, 1]).all()
-    assert np.allclose(found.policies[0], [0.1, 0.9, 0, 0])
+    assert np.allclose(found.priors[0], [0.1, 0.9, 0, 0])
 
 
 def test_a_search_stops_when_time_is_up():

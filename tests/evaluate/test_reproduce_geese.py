@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tyro
 
-from ludoteca.agents.networks.ac_network import DOCUMENT
+from ludoteca.agents.networks.ac_network import UIB2021
 from ludoteca.agents.registry import AGENTS, make_agent
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import geese
@@ -318,7 +318,7 @@ def test_tables_of_the_thesis_add_up():
 def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
     for name, piece in NETWORKS.items():
         config = parse(piece.arguments(Path("there"))[3:])
-        assert config.network == replace(DOCUMENT, value=False), name
+        assert config.network == replace(UIB2021, value=False), name
         assert (config.optimizer, config.learning_rate, config.validation) == ("sgd", 0.01, 0.2)
         assert config.folder == Path("there") / name
         assert config.data == (piece.data.product(Path("there")),)
