@@ -17,11 +17,11 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.validation import check_seed
 from ludoteca.evaluate.forfeits import Forfeit
-from ludoteca.evaluate.match_record import Tally, tally_agent, tally_seat
-from ludoteca.evaluate.match_runner import Hall, compile_match, play_all
-from ludoteca.evaluate.match_schedule import Book
+from ludoteca.evaluate.match_record import MatchRecord, agent_record, seat_record
+from ludoteca.evaluate.match_runner import MatchRunner, compile_match, play_all
+from ludoteca.evaluate.match_schedule import MatchSchedule
 
-BATCH = 1024
+BATCH_SIZE = 1024
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,16 @@ class MatchResult:
         agents: the agents' spec strings (or names of classes).
         games: how many games were played.
         seed: what the match was seeded with.
-        totals: all games of each agent, see `tally_agent`.
+        totals: all games of each agent, see `agent_record`.
         seats: the games of agent a in seat p are `seats[a][p]`.
         by_seat: all games, as they ended for each seat, whoever sat there.
         mean_plies: how long the games were.
         seconds: how long playing took, compiling left out.
         replays: the first games, as many as were asked for.
-        first: number of the first game.
+        first_game: number of the first game.
         returns: the result of every game for every seat. Shape `[games, P]`.
-        courses: digests of the games, equal where the same agents in the same seats made the same
-            moves. Shape `[games]`.
+        game_digests: digests of the games, equal where the same agents in the same seats made the
+            same moves. Shape `[games]`.
         forfeits: what agents left, see `Agent.forfeit_reason`; by game, ply and seat.
     """
 
@@ -50,21 +50,21 @@ class MatchResult:
     agents: tuple[str, ...]
     games: int
     seed: int
-    totals: tuple[Tally, ...]
-    seats: tuple[tuple[Tally, ...], ...]
-    by_seat: tuple[Tally, ...]
+    totals: tuple[MatchRecord, ...]
+    seats: tuple[tuple[MatchRecord, ...], ...]
+    by_seat: tuple[MatchRecord, ...]
     mean_plies: float
     seconds: float
     replays: tuple[Replay, ...] = ()
-    first: int = 0
+    first_game: int = 0
     returns: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     forfeits: tuple[Forfeit, ...] = field(default=(), repr=False)
-    courses: NDArray[np.uint64] | None = field(default=None, repr=False, compare=False)
+    game_digests: NDArray[np.uint64] | None = field(default=None, repr=False, compare=False)
 
     @property
     def distinct(self) -> int:
         """How many different games were played: agents without chance repeat theirs."""
-        return self.games if self.courses is None else len(np.unique(self.courses))
+        return self.games if self.game_digests is None else len(np.unique(self.game_digests))
 
     def __repr__(self) -> str:
         wins = {name: total.wins for name, total in zip(self.agents, self.totals, strict=True)}
@@ -86,10 +86,10 @@ def play_match(
     games: int,
     *,
     seed: int = 0,
-    first: int = 0,
-    batch: int = BATCH,
+    first_game: int = 0,
+    batch_size: int = BATCH_SIZE,
     num_threads: int = 1,
-    record: int = 0,
+    num_replays: int = 0,
     progress: bool = False,
     random_plies: int = 0,
     on_step: Callable[[int], None] | None = None,
@@ -108,11 +108,11 @@ def play_match(
         agents: spec strings or agents, from two to one per seat.
         games: how many games are played.
         seed: determines the match, as far as the agents draw only from the streams they are given.
-        first: number of the first game: matches that start at 0 and at 100 are parts of one.
-        batch: how many games are played side by side, unless an agent can only play fewer.
+        first_game: number of the first game: matches that start at 0 and at 100 are parts of one.
+        batch_size: how many games are played side by side, unless an agent can only play fewer.
         num_threads: threads that share the games, each with agents of its own, made from the spec
             strings. Worth it for agents that think in compiled code for longer than a move takes.
-        record: of how many games, the first ones, replays are kept.
+        num_replays: of how many games, the first ones, replays are kept.
         progress: show a progress bar on standard error.
         random_plies: how many plies at the beginning of each game are random. The n agents get the
             same ones in n games, once in every seat: so that agents that always answer the same
@@ -127,17 +127,19 @@ def play_match(
     """
     game = make_game(game) if isinstance(game, str) else game
     integer("games", games, 1, 10**9)
-    integer("first", first, 0, 10**9)
-    integer("batch", batch, 1, 10**6)
+    integer("first_game", first_game, 0, 10**9)
+    integer("batch_size", batch_size, 1, 10**6)
     integer("num_threads", num_threads, 1, 1024)
-    integer("record", record, 0, games)
+    integer("num_replays", num_replays, 0, games)
     integer("random_plies", random_plies, 0, 10**6)
     if num_threads > 1 and not all(isinstance(agent, str) for agent in agents):
         raise ValueError("agents that are no spec strings cannot play in more than one thread")
     threads = min(num_threads, games)
     teams = [seat_agents(game, agents) for _ in range(threads)]
     names = tuple(one if isinstance(one, str) else type(one).__name__ for one in agents)
-    book = Book(game, names, first, games, check_seed(seed), record, random_plies)
+    schedule = MatchSchedule(
+        game, names, first_game, games, check_seed(seed), num_replays, random_plies
+    )
     compile_match(game)
     for agent in teams[0]:
         agent.prepare()
@@ -145,30 +147,36 @@ def play_match(
         RandomAgent(game).prepare()
     start = clock()
     with _progress_bar(games) if progress else nullcontext(lambda ended: None) as show:
-        halls = [
-            Hall(book, team, games * t // threads, games * (t + 1) // threads, batch // threads)
+        runners = [
+            MatchRunner(
+                schedule,
+                team,
+                games * t // threads,
+                games * (t + 1) // threads,
+                batch_size // threads,
+            )
             for t, team in enumerate(teams)
         ]
-        play_all(halls, show if on_step is None else _both(show, on_step), on_step is not None)
+        play_all(runners, show if on_step is None else _both(show, on_step), on_step is not None)
     seconds = clock() - start
-    returns, who, seats = book.returns, book.who, range(game.num_players)
+    returns, who, seats = schedule.returns, schedule.seating, range(game.num_players)
     return MatchResult(
         game=game.spec,
         agents=names,
         games=games,
         seed=seed,
-        totals=tuple(tally_agent(returns, who, a) for a in range(len(names))),
+        totals=tuple(agent_record(returns, who, a) for a in range(len(names))),
         seats=tuple(
-            tuple(tally_seat(returns, p, who[:, p] == a) for p in seats) for a in range(len(names))
+            tuple(seat_record(returns, p, who[:, p] == a) for p in seats) for a in range(len(names))
         ),
-        by_seat=tuple(tally_seat(returns, p, np.ones(games, np.bool_)) for p in seats),
-        mean_plies=float(book.plies.mean()),
+        by_seat=tuple(seat_record(returns, p, np.ones(games, np.bool_)) for p in seats),
+        mean_plies=float(schedule.plies.mean()),
         seconds=seconds,
-        replays=tuple(book.replays[k] for k in range(record)),
-        first=first,
+        replays=tuple(schedule.replays[k] for k in range(num_replays)),
+        first_game=first_game,
         returns=returns,
-        forfeits=tuple(sorted(book.forfeits, key=lambda one: (one.game, one.ply, one.seat))),
-        courses=book.courses,
+        forfeits=tuple(sorted(schedule.forfeits, key=lambda one: (one.game, one.ply, one.seat))),
+        game_digests=schedule.game_digests,
     )
 
 

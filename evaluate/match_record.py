@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Tally:
+class MatchRecord:
     """How a number of games ended for one agent, or in one seat.
 
     Attributes:
@@ -39,8 +39,8 @@ class Tally:
         return self.points / self.games if self.games else 0.0
 
 
-def tally_agent(returns: NDArray[np.float64], who: NDArray[np.int64], agent: int) -> Tally:
-    """Tally all games for one agent.
+def agent_record(returns: NDArray[np.float64], who: NDArray[np.int64], agent: int) -> MatchRecord:
+    """MatchRecord all games for one agent.
 
     An agent that held several seats of a game has won it if the best of them beat all other agents'
     seats: so its games are independent trials, which its seats are not.
@@ -55,7 +55,7 @@ def tally_agent(returns: NDArray[np.float64], who: NDArray[np.int64], agent: int
     others = np.where(mine, -np.inf, returns).max(1)
     points = np.where(mine, _points(returns), 0).sum(1)
     held = int(mine.sum())
-    return Tally(
+    return MatchRecord(
         games=len(returns),
         wins=int((own > others).sum()),
         draws=int((own == others).sum()),
@@ -66,8 +66,8 @@ def tally_agent(returns: NDArray[np.float64], who: NDArray[np.int64], agent: int
     )
 
 
-def tally_seat(returns: NDArray[np.float64], seat: int, which: NDArray[np.bool_]) -> Tally:
-    """Tally some games as they ended for one seat.
+def seat_record(returns: NDArray[np.float64], seat: int, which: NDArray[np.bool_]) -> MatchRecord:
+    """MatchRecord some games as they ended for one seat.
 
     Args:
         returns: the games' results. Shape `[games, P]`.
@@ -78,7 +78,7 @@ def tally_seat(returns: NDArray[np.float64], seat: int, which: NDArray[np.bool_]
     games = len(returns)
     points = _points(returns)[:, seat]
     wins, losses = int((points == 1).sum()), int((points == 0).sum())
-    return Tally(
+    return MatchRecord(
         games=games,
         wins=wins,
         draws=games - wins - losses,

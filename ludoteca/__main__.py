@@ -56,8 +56,8 @@ COMMANDS = {
         "Find perfect play of a small game, and the value of each move.",
         of_game=True,
     ),
-    "perfect": Command(
-        "ludoteca.evaluate.cli.exploit:perfect",
+    "exploit": Command(
+        "ludoteca.evaluate.cli.exploit:exploit",
         "Measure how near an agent is to perfect play.",
     ),
     "reproduce": Command(

@@ -1,7 +1,7 @@
 """Processes that end with the one that started them, however that ends.
 
-`Child` is a `subprocess.Popen` for any command, `Children` are several that run side by side.
-Processes of `multiprocessing` call `end_with_parent`.
+`ChildProcess` is a `subprocess.Popen` for any command, `ChildProcesses` are several that run at the
+same time. Processes of `multiprocessing` call `end_with_parent`.
 """
 
 import os
@@ -24,7 +24,7 @@ GRACE = 5.0  # seconds that a guard gets to kill its command, before it is kille
 PATIENCE = 30.0  # seconds that a command gets to save its work after an interrupt
 
 
-class Child(subprocess.Popen[Any]):
+class ChildProcess(subprocess.Popen[Any]):
     """A command that is killed with all its own processes when this process ends.
 
     A guard runs between the two, see `guard.py`: it holds one end of a pipe and this process the
@@ -72,7 +72,7 @@ class Child(subprocess.Popen[Any]):
         super().__del__()
 
 
-class Children:
+class ChildProcesses:
     """Commands that run side by side, each started by a thread that waits for it.
 
     A context manager: if the block ends by an interrupt, the commands are interrupted, too. They
@@ -80,7 +80,7 @@ class Children:
     """
 
     def __init__(self) -> None:
-        self._running: set[Child] = set()
+        self._running: set[ChildProcess] = set()
         self._lock = threading.Lock()
         self._ended = False
 
@@ -109,7 +109,7 @@ class Children:
             if self._ended:
                 raise RuntimeError(f"interrupted before {command[0]!r} began")
             pipe = subprocess.PIPE
-            child = Child(
+            child = ChildProcess(
                 command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True, env=env
             )
             self._running.add(child)
@@ -144,7 +144,7 @@ def run_child(
     command: Sequence[str | os.PathLike[str]], **options: Any
 ) -> "subprocess.CompletedProcess[Any]":
     """Run a command to its end, as `subprocess.run` does; options are those of `Popen`."""
-    with Child(command, **options) as child:
+    with ChildProcess(command, **options) as child:
         try:
             written = child.communicate()
         except BaseException:

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 from ludoteca.child_processes import end_with_parent, started_by_main_thread
 from ludoteca.executor import Executor, NextTask, Stream, Task, _Wait
-from ludoteca.shared import Kept, Shared
-from ludoteca.worker import Status, read_answer, run_task
+from ludoteca.shared import Shared, ValueCache
+from ludoteca.worker import TaskStatus, read_answer, run_task
 from ludoteca.worker_pool import Job, WorkerPool
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ class Process:
 
     process: Any
     connection: Connection
-    kept: Kept = field(default_factory=Kept)
+    kept: ValueCache = field(default_factory=ValueCache)
 
 
 class LocalExecutor(WorkerPool[Process]):
@@ -82,14 +82,14 @@ class LocalExecutor(WorkerPool[Process]):
             return False
         return True
 
-    def wait(self, timeout: float | None) -> list[tuple[int, Status, Any]]:
+    def wait(self, timeout: float | None) -> list[tuple[int, TaskStatus, Any]]:
         """Wait until processes answer or die, see `WorkerPool.wait`."""
         busy = {
             slot.worker.connection: number
             for number, slot in enumerate(self.slots)
             if slot.state == "busy" and slot.worker is not None
         }
-        found: list[tuple[int, Status, Any]] = []
+        found: list[tuple[int, TaskStatus, Any]] = []
         for connection in wait(list(busy), timeout):
             assert isinstance(connection, Connection)
             number = busy[connection]

@@ -27,7 +27,7 @@ FIRST_LINE, LAST_LINE = 5.0, 60.0  # seconds between lines in a file: they doubl
 
 
 @dataclass(frozen=True)
-class Status:
+class RunStatus:
     """How far a run is.
 
     Attributes:
@@ -53,15 +53,15 @@ class Status:
     notice: str = ""
 
 
-class Clock:
+class RateClock:
     """Rates and remaining times, measured over the last minute without compiling."""
 
     def __init__(self) -> None:
         """Begin without any measurement."""
-        self._seen: deque[tuple[float, Status]] = deque()  # by the time without compiling
+        self._seen: deque[tuple[float, RunStatus]] = deque()  # by the time without compiling
         self._begun = self._now = 0.0  # with compiling
 
-    def see(self, now: float, status: Status, compiling: float = 0.0) -> None:
+    def add(self, now: float, status: RunStatus, compiling: float = 0.0) -> None:
         """Note what the status is.
 
         Args:
@@ -105,7 +105,7 @@ class Clock:
         return (status.total - status.done) / rate if rate > 0 else inf
 
 
-def bar_line(status: Status, clock: Clock) -> Table:
+def bar_line(status: RunStatus, clock: RateClock) -> Table:
     """Return the first line: the phase, a bar, how much is done, and the remaining time."""
     left = clock.seconds_left()
     line = Table.grid(padding=(0, 1), expand=True)
@@ -117,7 +117,7 @@ def bar_line(status: Status, clock: Clock) -> Table:
     return line
 
 
-def display(status: Status, clock: Clock) -> Group:
+def display(status: RunStatus, clock: RateClock) -> Group:
     """Return what a terminal shows: two lines, and more if there is more to know."""
     texts = [" · ".join(filter(None, (status.detail, _rates(clock)))) or "…"]
     texts += [text for text in (status.last, status.notice) if text]
@@ -127,7 +127,7 @@ def display(status: Status, clock: Clock) -> Group:
     return Group(bar_line(status, clock), *lines)
 
 
-def plain_line(status: Status, clock: Clock) -> str:
+def plain_line(status: RunStatus, clock: RateClock) -> str:
     """Return how far a run is, as one line of a file."""
     parts = [
         f"{status.phase}: {_count(status)}, {duration(clock.seconds_left())} left",
@@ -145,11 +145,11 @@ def duration(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
-def _count(status: Status) -> str:
+def _count(status: RunStatus) -> str:
     return f"{int(status.done):,} of {status.total:,.0f} {status.unit}"
 
 
-def _rates(clock: Clock) -> str:
+def _rates(clock: RateClock) -> str:
     """Return rates as text, with two digits or more."""
     return ", ".join(
         f"{rate:,.0f} {name}/s" if rate >= 10 else f"{rate:.2g} {name}/s"
@@ -158,7 +158,7 @@ def _rates(clock: Clock) -> str:
 
 
 @contextmanager
-def shown(status: Callable[[], Status], wanted: bool = True) -> Iterator[None]:
+def show_progress(status: Callable[[], RunStatus], wanted: bool = True) -> Iterator[None]:
     """Show how far a run is for as long as the block runs.
 
     A terminal shows a bar and what is known beside it, several times a second. A file gets a line
@@ -172,13 +172,13 @@ def shown(status: Callable[[], Status], wanted: bool = True) -> Iterator[None]:
     if not wanted:
         yield
         return
-    console, clock, compiling = Console(stderr=True), Clock(), CompileStatus()
+    console, clock, compiling = Console(stderr=True), RateClock(), CompileStatus()
 
-    def look() -> Status:
+    def look() -> RunStatus:
         now = status()
         if detail := compiling.detail():
             now = replace(now, phase="compiling", detail=detail)
-        clock.see(time.monotonic(), now, compile_seconds())
+        clock.add(time.monotonic(), now, compile_seconds())
         return now
 
     if console.is_terminal:
@@ -204,7 +204,7 @@ def shown(status: Callable[[], Status], wanted: bool = True) -> Iterator[None]:
 
 
 def _write_lines(
-    look: Callable[[], Status], clock: Clock, compiling: CompileStatus, over: Event
+    look: Callable[[], RunStatus], clock: RateClock, compiling: CompileStatus, over: Event
 ) -> None:
     """Write lines until `over` is set."""
     pause, written = FIRST_LINE, time.monotonic()
@@ -225,7 +225,7 @@ def _write_lines(
 
 
 @contextmanager
-def games_bar(
+def progress_bar(
     total: int, shown: bool = True, what: str = "games"
 ) -> Iterator[Callable[[int], None]]:
     """Show a bar on standard error; yields the function that is told how many more are done."""

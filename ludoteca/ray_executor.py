@@ -22,7 +22,7 @@ from ludoteca import worker as workers
 from ludoteca.fingerprint import differences, fingerprint
 from ludoteca.local_executor import cores
 from ludoteca.shared import Shared
-from ludoteca.worker import Status, read_answer, run_task
+from ludoteca.worker import TaskStatus, read_answer, run_task
 from ludoteca.worker_pool import Job, WorkerPool
 
 try:
@@ -41,7 +41,7 @@ PATIENCE = 30.0  # seconds without any worker before a warning
 log = logging.getLogger("ludoteca")
 
 
-class Actor:
+class RayActor:
     """A worker: an object in a process of its own, on some machine of the cluster."""
 
     def hello(self, folder: str, path: list[str]) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class RayExecutor(WorkerPool[RayWorker]):
             _connect(address, num_workers, num_cpus)
         count = num_workers or _room(num_cpus, num_gpus)
         super().__init__(count if num_tasks is None else max(min(count, num_tasks), 1))
-        self._type = ray.remote(**self._resources, scheduling_strategy="SPREAD")(Actor)
+        self._type = ray.remote(**self._resources, scheduling_strategy="SPREAD")(RayActor)
         self._refs: WeakKeyDictionary[Shared[Any], Any] = WeakKeyDictionary()
         self.start_missing()
 
@@ -138,7 +138,7 @@ class RayExecutor(WorkerPool[RayWorker]):
         worker.reply = worker.handle.run.remote(job.data, [*job.shared], *values)
         return True
 
-    def wait(self, timeout: float | None) -> list[tuple[int, Status, Any]]:
+    def wait(self, timeout: float | None) -> list[tuple[int, TaskStatus, Any]]:
         """Wait until workers answer, are ready, or die; see `WorkerPool.wait`."""
         awaited = {
             slot.worker.reply: number
@@ -162,7 +162,7 @@ class RayExecutor(WorkerPool[RayWorker]):
         if self._ours:
             ray.shutdown()
 
-    def _answer(self, number: int, ref: Any) -> tuple[Status, Any]:
+    def _answer(self, number: int, ref: Any) -> tuple[TaskStatus, Any]:
         """Return what a worker answered."""
         slot = self.slots[number]
         worker = slot.worker

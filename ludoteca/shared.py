@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
-KEPT = 8  # values that a worker keeps, those that were used last
+CACHE_SIZE = 8  # values that a worker keeps, those that were used last
 
 _numbers = itertools.count()
 _sending = threading.local()  # .found: the values that the task being pickled refers to, by key
@@ -46,8 +46,8 @@ class Shared(Generic[T]):
         return _received, (self.key,)
 
 
-class Kept:
-    """The values that a worker has, by key: the last `KEPT` that were used.
+class ValueCache:
+    """The values that a worker has, by key: the last `CACHE_SIZE` that were used.
 
     The executor and the worker each have one. Both see the same keys in the same order, so the
     executor knows which values the worker has.
@@ -68,11 +68,11 @@ class Kept:
         for key in keys:
             self._values[key] = new[key] if key in new else self._values[key]
             self._values.move_to_end(key)
-        while len(self._values) > max(KEPT, len(keys)):
+        while len(self._values) > max(CACHE_SIZE, len(keys)):
             self._values.popitem(last=False)
 
 
-_kept = Kept()  # those of this process, where it is a worker
+_cache = ValueCache()  # those of this process, where it is a worker
 
 
 def pickle_task(task: Any, dumps: Callable[[Any], bytes]) -> tuple[bytes, dict[str, Shared[Any]]]:
@@ -102,10 +102,10 @@ def unpickle_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> Any
 
     registered, task = pickle.loads(data)
     adopt(registered)  # first: values and tasks may hold games that it names
-    values = {key: pickle.loads(new[key]) for key in keys if key not in _kept}
-    _kept.use(keys, values)
+    values = {key: pickle.loads(new[key]) for key in keys if key not in _cache}
+    _cache.use(keys, values)
     return pickle.loads(task)
 
 
 def _received(key: str) -> Shared[Any]:
-    return Shared(_kept[key], key)
+    return Shared(_cache[key], key)

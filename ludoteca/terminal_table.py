@@ -81,7 +81,7 @@ class TerminalTable:
     def lines(self, width: int) -> Iterator[tuple[str, str]]:
         """Yield the lines of the table and their styles, for a terminal of so many characters."""
         if self.title:
-            yield from ((line, "italic") for line in pieces(self.title, width))
+            yield from ((line, "italic") for line in break_name(self.title, width))
         for first, stacked in ((0, False), (0, True), (1, True)):
             columns = self._columns(first, stacked, width - INDENT * first)
             if columns is not None:
@@ -110,7 +110,7 @@ class TerminalTable:
             yield "─" * min(width, INDENT * first + sum(columns) + GAP * (len(columns) - 1)), "dim"
         for row in self.rows:
             if first and row.cells[0]:
-                yield from ((line, row.style) for line in pieces(row.cells[0], width))
+                yield from ((line, row.style) for line in break_name(row.cells[0], width))
             yield from ((line, row.style) for line in self._line(row.cells, first, columns, False))
             yield from self._below(row, width)
 
@@ -120,7 +120,7 @@ class TerminalTable:
         """Yield the lines of one row, whose cells may have several."""
         blocks = []
         for k, size in enumerate(columns, first):
-            lines = wrapped(cells[k], size) if self._wraps(k) or heading else [cells[k]]
+            lines = wrap_text(cells[k], size) if self._wraps(k) or heading else [cells[k]]
             left = k < self._texts or self._wraps(k)
             blocks.append(
                 [line.ljust(size) if left else line.rjust(size) for line in lines or [""]]
@@ -136,7 +136,7 @@ class TerminalTable:
         """Yield a line for each cell, its heading in front."""
         size = max(map(len, self.headings[1:]), default=0)
         for row in self.rows:
-            yield from ((line, row.style or "bold") for line in pieces(row.cells[0], width))
+            yield from ((line, row.style or "bold") for line in break_name(row.cells[0], width))
             for k, (heading, cell) in enumerate(zip(self.headings, row.cells, strict=True)):
                 head = f"  {heading.ljust(size)}  "
                 if k > 0 and cell and len(head) + len(cell) <= width:
@@ -144,7 +144,7 @@ class TerminalTable:
                 elif k > 0 and cell:
                     if heading:
                         yield f"  {heading}", ""
-                    whole = wrapped(cell, width - 4) if self._wraps(k) else [cell]
+                    whole = wrap_text(cell, width - 4) if self._wraps(k) else [cell]
                     yield from ((f"    {line}", "") for line in whole)
             yield from self._below(row, width)
 
@@ -158,17 +158,17 @@ class TerminalTable:
         return self._sentences and k == len(self.headings) - 1
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrap_text(text: str, width: int) -> list[str]:
     """Return a text in lines of at most so many characters, broken at spaces and hyphens.
 
-    Words that are longer than a line, such as spec strings, are broken as `pieces` does.
+    Words that are longer than a line, such as spec strings, are broken as `break_name` does.
     """
     width = max(width, 1)
     lines = wrap(text, width, break_long_words=False)
-    return [piece for line in lines for piece in pieces(line, width)]
+    return [piece for line in lines for piece in break_name(line, width)]
 
 
-def pieces(name: str, width: int) -> list[str]:
+def break_name(name: str, width: int) -> list[str]:
     """Return a name in lines of at most so many characters, broken where its parts end.
 
     Parts end at spaces and after commas, colons and slashes; only a part that is longer than a line

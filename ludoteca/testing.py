@@ -208,10 +208,10 @@ def check_agent(
             ("played by a pickled copy", copied, total),
         )
         for what, other, batch in runs:
-            again = play_match(made, [other, *rivals[1:]], total, seed=seed, batch=batch)
-            assert result.courses is not None
-            assert again.courses is not None
-            different = np.flatnonzero(result.courses != again.courses)
+            again = play_match(made, [other, *rivals[1:]], total, seed=seed, batch_size=batch)
+            assert result.game_digests is not None
+            assert again.game_digests is not None
+            different = np.flatnonzero(result.game_digests != again.game_digests)
             first = int(different[0]) if len(different) else 0
             require(
                 len(different) == 0,
@@ -238,10 +238,10 @@ def _check_answers(agent: Agent, who: str, seed: int) -> None:
         with np.errstate(over="ignore"):
             game.init(s, seed + k)
     seats = np.array([0 if game.player is None else game.player(s) for s in records], np.int64)
-    before, lanes = states.copy(), np.arange(2)
-    agent.start(lanes)
+    before, env_indices = states.copy(), np.arange(2)
+    agent.reset(env_indices)
     rngs = np.arange(2, dtype=np.uint64).reshape(2, 1)
-    actions = np.asarray(agent.act(states, seats, rngs, lanes))
+    actions = np.asarray(agent.act(states, seats, rngs, env_indices))
     require(
         actions.shape == (2,) and actions.dtype.kind in "iu",
         f"{who}.act must return integers of shape (2,) for two positions, got {actions.dtype} of "
@@ -301,7 +301,7 @@ def _check_replays(game: Game, seed: int) -> None:
     if game.num_players < 2 or not has_name:
         return
     count = game.num_players
-    match = play_match(game, ["random"] * game.num_players, count, seed=seed, record=count)
+    match = play_match(game, ["random"] * game.num_players, count, seed=seed, num_replays=count)
     for replay in match.replays:
         require(
             Replay.from_json(replay.to_json()).returns == replay.returns,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ludoteca.executor import describe_task
 from ludoteca.shared import unpickle_task
 
-Status = Literal["done", "raised", "died", "ready"]
+TaskStatus = Literal["done", "raised", "died", "ready"]
 place = ""  # where this worker is, if that is another machine or may be one
 
 
@@ -31,7 +31,7 @@ def run_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> bytes:
     task: Callable[..., Any] = run_task
     try:
         task = unpickle_task(data, keys, new)
-        answer: tuple[Status, Any] = ("done", task())
+        answer: tuple[TaskStatus, Any] = ("done", task())
     except Exception as error:
         answer = ("raised", (_sendable(error), traceback.format_exc()))
     try:
@@ -41,7 +41,7 @@ def run_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> bytes:
         return pickle.dumps(("raised", (problem, traceback.format_exc())))
 
 
-def read_answer(answer: bytes) -> tuple[Status, Any]:
+def read_answer(answer: bytes) -> tuple[TaskStatus, Any]:
     """Return how a task ended, and its result, or the exception with its traceback as the cause."""
     status, value = pickle.loads(answer)
     if status == "raised":

@@ -23,7 +23,7 @@ from ludoteca.executor import (
     describe_task,
 )
 from ludoteca.shared import Shared, pickle_task
-from ludoteca.worker import Status
+from ludoteca.worker import TaskStatus
 
 T = TypeVar("T")
 W = TypeVar("W")
@@ -97,7 +97,7 @@ class WorkerPool(Executor, Generic[W]):
         """Give an idle worker a task; return whether it could still receive it."""
 
     @abstractmethod
-    def wait(self, timeout: float | None) -> list[tuple[int, Status, Any]]:
+    def wait(self, timeout: float | None) -> list[tuple[int, TaskStatus, Any]]:
         """Wait until something happens at busy or starting workers, or so many seconds.
 
         Returns:
@@ -226,7 +226,9 @@ class PoolStream(Stream[T]):
     def _under_way(self) -> bool:
         return any(slot.job is not None or slot.again for slot in self._pool.slots)
 
-    def _note(self, number: int, status: Status, value: Any, found: list[tuple[int, T]]) -> None:
+    def _note(
+        self, number: int, status: TaskStatus, value: Any, found: list[tuple[int, T]]
+    ) -> None:
         """Take in what happened at a worker."""
         slot = self._pool.slots[number]
         if status == "ready":

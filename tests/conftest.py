@@ -20,10 +20,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Interpret what tests with the mark `interpreted` make; it takes a tenth of compiling it."""
+    """Interpret the games and agents that a test with the mark `interpreted` makes.
+
+    Processes that the test starts interpret them, too. Most of a short test is compilation. Of the
+    marks `interpreted` and `compiled`, the one nearest to the test counts.
+    """
+    marks = [mark.name for mark in item.iter_markers() if mark.name in ("interpreted", "compiled")]
+    if marks[:1] != ["interpreted"]:
+        return (yield)
     from ludoteca.envs.interpreted import interpreting
 
-    if item.get_closest_marker("interpreted") is None:
-        return (yield)
-    with interpreting():
+    with pytest.MonkeyPatch.context() as patch, interpreting():
+        patch.setenv("LUDOTECA_INTERPRETED", "1")
         return (yield)

@@ -12,8 +12,8 @@ from ludoteca.agents.guided.search import NetworkGuidedSearch, PositionEncoder, 
 from ludoteca.agents.guided.selection import SelectionParams
 from ludoteca.agents.mcts.report import SearchReport
 from ludoteca.envs.clock import clock
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.params import integer
+from ludoteca.envs.records import batch_of_one
 
 
 class NetworkGuidedAgent(Agent):
@@ -79,7 +79,7 @@ class NetworkGuidedAgent(Agent):
         simulations, self.simulations = self.simulations, min(self.simulations, 1)
         self._search, self._room = None, 0
         try:
-            self.search_positions(root(self.game), np.zeros((1, 1), np.uint64))
+            self.search_positions(batch_of_one(self.game), np.zeros((1, 1), np.uint64))
         finally:
             self.simulations, self._search, self._room = simulations, None, 0
         self._prepared = True
@@ -95,7 +95,7 @@ class NetworkGuidedAgent(Agent):
             self.prepare()
         start = clock()
         streams = (np.zeros(1, np.uint64) if rng is None else rng).reshape(1, 1)
-        result = self.search_positions(root(self.game, s), streams)
+        result = self.search_positions(batch_of_one(self.game, s), streams)
         action = int(self.select_actions(result, streams)[0])
         seconds = clock() - start
         assert self._search is not None
@@ -131,5 +131,7 @@ class NetworkGuidedAgent(Agent):
         Returns:
             Values in [-1, 1] for the player to move. Shape `[num_actions]`.
         """
-        values: NDArray[np.float32] = self.search_positions(root(self.game, s)).action_values[0]
+        values: NDArray[np.float32] = self.search_positions(
+            batch_of_one(self.game, s)
+        ).action_values[0]
         return values

@@ -13,7 +13,7 @@ def improved_policies(
 
     The policy is that with the highest mean value, less its divergence from the network's divided
     by `value_scale`: `softmax(log policy + value_scale * value)`, values from 0 to 1 (Danihelka et
-    al., "Policy improvement by planning with Gumbel", 2022, equation 11; Grill et al.,
+    al., "Policy value_scale by planning with Gumbel", 2022, equation 11; Grill et al.,
     "Monte-Carlo tree search as regularized policy optimization", 2020). Actions without visits
     have the mean value.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.envs.engine.buffers import Buffers
-from ludoteca.envs.engine.env_info import (
+from ludoteca.envs.engine.episode_state import (
     DISABLED,
     EVERY_SEAT,
     ILLEGAL_RULES,
@@ -16,33 +16,33 @@ from ludoteca.envs.engine.env_info import (
     RAISE,
     RANDOM_SEAT,
     SAME_STEP,
-    lane_dtype,
+    episode_state_dtype,
     scratch_dtype,
 )
 from ludoteca.envs.engine.opponents import Opponent, OpponentSpec, make_opponents
-from ludoteca.envs.engine.python_opponents import Answers, Tables
-from ludoteca.envs.engine.step_result import Outcome
+from ludoteca.envs.engine.python_opponents import PythonOpponents, Tables
+from ludoteca.envs.engine.step_result import StepResult
 from ludoteca.envs.engine.stepper import make_stepper
-from ludoteca.envs.engine.thread_pool import Team
+from ludoteca.envs.engine.thread_pool import ThreadPool
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.validation import check_dtype, check_flag
 
 # A step's work is cut into that many parts per thread: a thread that wakes late takes fewer.
-CHUNKS_PER_THREAD = 8
-# What a lane was paid in the last step.
+SLICES_PER_THREAD = 8
+# What a game paid in the last step.
 PAYMENT = ("rewards", "reward", "terminated", "illegal")
 
 
-class Lanes:
+class GameBatch:
     """B games, their random streams and opponents, and what is seen of them.
 
-    Lane i has a random stream of its own, from which its games are seeded, its seat is drawn, and
-    its opponents choose: what happens in a lane does not depend on the others.
+    Game i has a random stream of its own, from which its games are seeded, its seat is drawn, and
+    its opponents choose: what happens in a game does not depend on the others.
 
     Attributes:
         states: the positions. Shape `[B]`, dtype `game.state`.
-        lanes: the records beside them, see `lane.lane_dtype`. Shape `[B]`.
+        episode_states: the records beside them, see `episode_state_dtype`. Shape `[B]`.
         masks: legal actions of the W seats seen, int8, none once a game is over. Shape
             `[B, W, num_actions]`.
         observations: what the W seats see. Shape `[B, W, *observation_shape]`.
@@ -93,8 +93,8 @@ class Lanes:
             (rows, columns, planes) if channels_last else game.observation_shape
         )
         self.states = game.empty(count)
-        self.lanes = np.zeros(count, lane_dtype(game))
-        self.lanes["over"] = True
+        self.episode_states = np.zeros(count, episode_state_dtype(game))
+        self.episode_states["over"] = True
         self.masks = np.zeros((count, self.width, game.num_actions), np.int8)
         shape = (count, self.width, *self.observation_shape)
         self._buffers = Buffers(shape, self.dtype)
@@ -106,26 +106,26 @@ class Lanes:
         plies = game.max_plies * (game.num_players if game.simultaneous else 1)
         self.history = np.zeros((count, 1 + plies if record else 0), np.int16)
         self._scratch = np.zeros(num_threads, scratch_dtype(game))
-        self._team = self._new_team()
+        self._thread_pool = self._new_thread_pool()
 
     def reset(
         self,
         seeds: Sequence[int | None],
         which: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Begin new games, in all lanes or those of `which`.
+        """Begin new games, all or those of `which`.
 
         Args:
-            seeds: per lane, a seed for its random stream, or None to go on with the one it has.
-            which: the lanes to reset. Shape `[B]`.
+            seeds: per game, a seed for its random stream, or None to go on with the one it has.
+            which: the games to reset. Shape `[B]`.
         """
         which = np.ones(self.count, np.bool_) if which is None else which
         for i in np.flatnonzero(which).tolist():
             if seeds[i] is not None:
-                self.lanes["rng"][i] = seeds[i]
+                self.episode_states["rng"][i] = seeds[i]
         for name in PAYMENT:
-            self.lanes[name][which] = 0
-        self._stepper.restart(self.states, self.lanes, which, self.history, self.seat_rule)
+            self.episode_states[name][which] = 0
+        self._stepper.reset(self.states, self.episode_states, which, self.history, self.seat_rule)
         self._begin_opponents(which)
         self.refresh()
 
@@ -146,34 +146,34 @@ class Lanes:
             )
         opponents = make_opponents(opponent, self.game)
         for one in {id(one): one for one in opponents}.values():
-            one.start(np.arange(self.count))
+            one.reset(np.arange(self.count))
         self.close()
         self._play_against(opponents)
-        self._team = self._new_team()
+        self._thread_pool = self._new_thread_pool()
 
-    def step(self, actions: NDArray[np.int64], outcome: Outcome | None = None) -> None:
-        """Play one action per lane and seen seat, and the opponents' answers.
+    def step(self, actions: NDArray[np.int64], step_result: StepResult | None = None) -> None:
+        """Play one action per game and seen seat, and the opponents' answers.
 
         Args:
             actions: shape `[B, W]`; not looked at where a game is over or a player is out.
-            outcome: arrays to write what came of it to, by the same threads; see `outcome`.
+            step_result: arrays to write what came of it to, by the same threads; see `step_result`.
 
         Raises:
             ValueError: if a game is over and resets are the caller's business, if an action is
                 illegal and `illegal_action="raise"`, or if an opponent plays no legal action.
                 Nothing has then changed.
         """
-        if self.autoreset == DISABLED and self.lanes["over"].any():
-            over = np.flatnonzero(self.lanes["over"]).tolist()
+        if self.autoreset == DISABLED and self.episode_states["over"].any():
+            over = np.flatnonzero(self.episode_states["over"]).tolist()
             raise ValueError(f"cannot step games that are over: {over} must be reset first")
         if self.illegal_rule == RAISE:
             self._raise_if_illegal(actions)
         # Callers keep what they are given, so each step writes into fresh arrays.
         if self.fused:
             self.observations = self._new_observations()
-            self._step_fused(actions, outcome)
+            self._step_fused(actions, step_result)
             return
-        kept = (self.states, self.lanes, self.history)
+        kept = (self.states, self.episode_states, self.history)
         before = [array.copy() for array in kept]
         try:
             self._step_with_opponents(actions)
@@ -183,31 +183,31 @@ class Lanes:
             self.refresh()
             raise
         self.refresh()
-        if outcome is not None:
-            self._stepper.tell(self.lanes, self.masks, outcome)
+        if step_result is not None:
+            self._stepper.write_step_result(self.episode_states, self.masks, step_result)
 
-    def outcome(self) -> Outcome:
+    def step_result(self) -> StepResult:
         """Return what came of the last step, in arrays of the caller's own."""
-        made = self.new_outcome()
-        self._stepper.tell(self.lanes, self.masks, made)
+        made = self.new_step_result()
+        self._stepper.write_step_result(self.episode_states, self.masks, made)
         return made
 
-    def final_outcome(self) -> Outcome:
+    def final_step_result(self) -> StepResult:
         """Return what came of the last step for the games that it ended, and zeros for others.
 
         After same-step autoreset; no action is legal any more.
         """
-        made = self._outcome_with(np.zeros_like(self.masks))
-        self._stepper.tell_final(self.lanes, made)
+        made = self._step_result_with(np.zeros_like(self.masks))
+        self._stepper.write_final_result(self.episode_states, made)
         return made
 
-    def new_outcome(self) -> Outcome:
+    def new_step_result(self) -> StepResult:
         """Return arrays for what comes of a step."""
-        return self._outcome_with(self._mask_buffers.take())
+        return self._step_result_with(self._mask_buffers.take())
 
-    def _outcome_with(self, masks: NDArray[np.int8]) -> Outcome:
+    def _step_result_with(self, masks: NDArray[np.int8]) -> StepResult:
         count = len(masks)
-        return Outcome(
+        return StepResult(
             masks=masks,
             rewards=np.empty((count, self.game.num_players), np.float32),
             reward=np.empty(count, np.float32),
@@ -221,48 +221,48 @@ class Lanes:
         self.observations = self._new_observations()
         self._view(self.observations)
 
-    def begin_memories(self, which: NDArray[np.bool_] | None = None) -> None:
-        """Tell the opponents that new games begin, in all lanes or those of `which`."""
+    def reset_opponents(self, which: NDArray[np.bool_] | None = None) -> None:
+        """Tell the opponents that new games begin, all or those of `which`."""
         begun = np.arange(self.count) if which is None else np.flatnonzero(which)
         for opponent in {id(opponent): opponent for opponent in self.opponents}.values():
-            opponent.start(begun)
+            opponent.reset(begun)
 
-    def can_sit(self, seat: int) -> bool:
-        """Tell whether a lane may have this seat."""
+    def is_agent_seat(self, seat: int) -> bool:
+        """Tell whether a game may have this seat."""
         if self.seat_rule == RANDOM_SEAT:
             return 0 <= seat < self.game.num_players
         return seat == (NO_SEAT if self.seat_rule == EVERY_SEAT else self.seat_rule)
 
-    def view_of(self, player: int) -> NDArray[Any]:
+    def observe(self, player: int) -> NDArray[Any]:
         """Return what `player` sees. Shape `[B, *observation_shape]`."""
         seen = np.empty((self.count, *self.observation_shape), self.dtype)
         first = np.moveaxis(seen, -1, -3) if self.channels_last else seen
-        self._stepper.observe(self.states, player, first)
+        self._stepper.observe_player(self.states, player, first)
         return seen
 
-    def plies_of(self, lane: int) -> int:
-        """Return how many plies the game in `lane` has had, if lanes were made with `record=True`.
+    def plies_of(self, env_index: int) -> int:
+        """Return how many plies game `env_index` has had, if the batch was made with `record=True`.
 
         More than `game.max_plies` are not counted: a restored position may allow them.
         """
-        return int(self.history[lane, 0])
+        return int(self.history[env_index, 0])
 
-    def actions_of(self, lane: int) -> list[int] | list[list[int]]:
-        """Return the actions of the game in `lane` so far; simultaneous: one list per step.
+    def actions_of(self, env_index: int) -> list[int] | list[list[int]]:
+        """Return the actions of game `env_index` so far; simultaneous: one list per step.
 
         Raises:
-            ValueError: if the lanes were made without `record=True`.
+            ValueError: if the batch was made without `record=True`.
         """
         if self.history.shape[1] == 0:
-            raise ValueError("actions are not kept: make the lanes with record=True")
-        count, players = int(self.history[lane, 0]), self.game.num_players
+            raise ValueError("actions are not kept: make the batch with record=True")
+        count, players = int(self.history[env_index, 0]), self.game.num_players
         if not self.game.simultaneous:
-            return [int(a) for a in self.history[lane, 1 : 1 + count]]
-        steps = self.history[lane, 1 : 1 + count * players]
+            return [int(a) for a in self.history[env_index, 1 : 1 + count]]
+        steps = self.history[env_index, 1 : 1 + count * players]
         return [[int(a) for a in joint] for joint in steps.reshape(count, players)]
 
-    def __deepcopy__(self, memo: Any) -> "Lanes":
-        """Return lanes with the same present and future; opponents are shared."""
+    def __deepcopy__(self, memo: Any) -> "GameBatch":
+        """Return a batch with the same present and future; opponents are shared."""
         twin = copy.copy(self)
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
@@ -270,21 +270,21 @@ class Lanes:
         twin._buffers = copy.deepcopy(self._buffers)
         twin._final_buffers = copy.deepcopy(self._final_buffers)
         twin._mask_buffers = copy.deepcopy(self._mask_buffers)
-        twin._team = twin._new_team()
+        twin._thread_pool = twin._new_thread_pool()
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_team": None}
+        return vars(self) | {"_thread_pool": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._team = self._new_team()
+        self._thread_pool = self._new_thread_pool()
 
     def close(self) -> None:
         """End the threads."""
-        if self._team is not None:
-            self._team.close()
-            self._team = None
+        if self._thread_pool is not None:
+            self._thread_pool.close()
+            self._thread_pool = None
 
     def _play_against(self, opponents: tuple[Opponent, ...]) -> None:
         """Prepare the stepping with these opponents; none: the caller moves for every seat."""
@@ -294,60 +294,71 @@ class Lanes:
         self.fused = len(kernels) <= 1 and None not in kernels
         choose = kernels.pop() if kernels and self.fused else None
         self._stepper = make_stepper(self.game, choose)
-        self._answers = Answers(self.game, opponents, self._stepper)
+        self._python_opponents = PythonOpponents(self.game, opponents, self._stepper)
 
-    def _step_fused(self, actions: NDArray[np.int64], outcome: Outcome | None) -> None:
+    def _step_fused(self, actions: NDArray[np.int64], step_result: StepResult | None) -> None:
         if self.autoreset == SAME_STEP:
             self._clear_finals()
         batch, rules = self._batch(actions), (self.seat_rule, self.illegal_rule, self.autoreset)
-        if self._team is not None:
-            self._team.run((batch, outcome or self._outcome_with(self.masks[:0]), rules))
+        if self._thread_pool is not None:
+            self._thread_pool.run(
+                (batch, step_result or self._step_result_with(self.masks[:0]), rules)
+            )
         else:
             self._stepper.step(batch, rules)
-            if outcome is not None:
-                self._stepper.tell(self.lanes, self.masks, outcome)
+            if step_result is not None:
+                self._stepper.write_step_result(self.episode_states, self.masks, step_result)
         if self.autoreset == SAME_STEP:
-            self._mark_finals(self.lanes["terminated"])
+            self._mark_finals(self.episode_states["terminated"])
 
     def _step_with_opponents(self, actions: NDArray[np.int64]) -> None:
-        restarting = self.lanes["over"].copy()
+        restarting = self.episode_states["over"].copy()
         actions = actions.copy()
-        arrays = (self.states, self.lanes, actions, self.masks, self.history, self._scratch)
-        self._stepper.take(*arrays, self.illegal_rule)
+        arrays = (
+            self.states,
+            self.episode_states,
+            actions,
+            self.masks,
+            self.history,
+            self._scratch,
+        )
+        self._stepper.apply_action(*arrays, self.illegal_rule)
         if self.game.simultaneous:
             playing = np.flatnonzero(actions[:, 0] != NO_SEAT)
-            self._answers.at_once(self._tables(), playing, actions[:, 0])
+            self._python_opponents.play_simultaneous(self._tables(), playing, actions[:, 0])
         else:
-            self._answers.in_turn(self._tables(), np.ones(self.count, np.bool_))
+            self._python_opponents.play_sequential(self._tables(), np.ones(self.count, np.bool_))
         if self.autoreset == SAME_STEP:
-            restarting = self.lanes["over"].copy()
+            restarting = self.episode_states["over"].copy()
             if restarting.any():
                 seen = self._new_observations()
                 self._view(seen)
                 self._clear_finals()
                 self.final_observations[restarting] = seen[restarting]
                 self._mark_finals(restarting)
-                self.lanes["final_player"][restarting] = self.lanes["seat"][restarting]
+                self.episode_states["final_player"][restarting] = self.episode_states["seat"][
+                    restarting
+                ]
         if restarting.any():
             # The opponents' first moves in new games leave the payment of the ended ones alone.
-            paid = {name: self.lanes[name].copy() for name in PAYMENT}
+            paid = {name: self.episode_states[name].copy() for name in PAYMENT}
             rule = self.seat_rule
-            self._stepper.restart(self.states, self.lanes, restarting, self.history, rule)
+            self._stepper.reset(self.states, self.episode_states, restarting, self.history, rule)
             self._begin_opponents(restarting)
             for name, values in paid.items():
-                self.lanes[name] = values
+                self.episode_states[name] = values
 
     def _begin_opponents(self, which: NDArray[np.bool_]) -> None:
         """Tell the opponents of new games, and let them move first where they do."""
         if self.opponents:
-            self.begin_memories(which)
+            self.reset_opponents(which)
             if not self.game.simultaneous:
-                self._answers.in_turn(self._tables(), which)
+                self._python_opponents.play_sequential(self._tables(), which)
                 # If that ended a game, the agent learns so in its first step.
-                self.lanes["over"][which] = False
+                self.episode_states["over"][which] = False
 
     def _raise_if_illegal(self, actions: NDArray[np.int64]) -> None:
-        found = self._stepper.find_illegal(self.states, self.lanes, actions, self.masks)
+        found = self._stepper.find_illegal(self.states, self.episode_states, actions, self.masks)
         if found >= 0:
             i, w = divmod(int(found), self.width)
             legal = np.flatnonzero(self.masks[i, w]).tolist()
@@ -358,29 +369,29 @@ class Lanes:
 
     def _tables(self) -> Tables:
         """Return the arrays that opponents' answers read and change."""
-        return self.states, self.lanes, self.history, self._scratch
+        return self.states, self.episode_states, self.history, self._scratch
 
     def _batch(self, actions: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
         """Return the arrays that a compiled step reads and writes."""
         seen = self._channels_first(self.observations)
         final = self._channels_first(self.final_observations)
-        kept = (self.states, self.lanes, actions, self.masks)
+        kept = (self.states, self.episode_states, actions, self.masks)
         return (*kept, seen, final, self.history, self._scratch)
 
-    def _new_team(self) -> Team | None:
+    def _new_thread_pool(self) -> ThreadPool | None:
         if self.num_threads == 1 or not self.fused:
             return None
         # Threads know the types of arguments from arrays that look like those of a step.
         batch = self._batch(np.zeros((2, self.width), np.int64))
         like = tuple(np.empty_like(array, shape=(2, *array.shape[1:])) for array in batch)
-        chunks = min(self.count, CHUNKS_PER_THREAD * self.num_threads)
+        slices = min(self.count, SLICES_PER_THREAD * self.num_threads)
         rules = (self.seat_rule, self.illegal_rule, self.autoreset)
-        example = (like, self._outcome_with(self.masks[:0]), rules)
-        return Team(self._stepper.share, self.num_threads, chunks, example)
+        example = (like, self._step_result_with(self.masks[:0]), rules)
+        return ThreadPool(self._stepper.step_slices, self.num_threads, slices, example)
 
     def _view(self, observations: NDArray[Any]) -> None:
         planes = self._channels_first(observations)
-        self._stepper.view(self.states, self.lanes, self.masks, planes, self._scratch)
+        self._stepper.observe(self.states, self.episode_states, self.masks, planes, self._scratch)
 
     def _new_observations(self) -> NDArray[Any]:
         return self._buffers.take()

@@ -17,15 +17,15 @@ class Opponent(Protocol):
     action`, if that is all there is to it: environments then play its moves in their compiled loop.
     """
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
-        """Forget the games of `lanes`: new ones begin there."""
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        """Forget the games at `env_indices`: new ones begin there."""
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Return one legal action per position, or `FORFEIT` where all players move at once.
 
@@ -33,7 +33,7 @@ class Opponent(Protocol):
             states: positions. Shape `[K]`; not to be changed.
             seats: whose move is asked for. Shape `[K]`.
             rngs: one random stream per position, to be advanced in place. Shape `[K, 1]`.
-            lanes: in which lane of the batch each game is played. Shape `[K]`.
+            env_indices: index of each game in the batch. Shape `[K]`.
         """
 
 
@@ -77,7 +77,7 @@ def _make(spec: Any, game: Game) -> Opponent:
         return _makers[0](spec, game)
     if not isinstance(spec, Opponent):
         raise TypeError(
-            "opponent must be a spec string such as 'random' or an agent with the methods start "
+            "opponent must be a spec string such as 'random' or an agent with the methods reset "
             f"and act, got {spec!r}"
         )
     made_for = getattr(spec, "game", game)

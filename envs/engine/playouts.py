@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory, kernel
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, next_u64
 
 
@@ -27,7 +28,7 @@ def perft(game: Game, depth: int, *, from_state: Any = None, count_finished: boo
     """
     if depth < 0:
         raise ValueError(f"depth must be at least 0, got {depth}")
-    stack = np.repeat(root(game, from_state), max(depth, 1))
+    stack = np.repeat(batch_of_one(game, from_state), max(depth, 1))
     return int(make_perft(game)(stack, depth, count_finished))
 
 
@@ -42,9 +43,9 @@ def perft_divide(
     """
     if depth < 1:
         raise ValueError(f"depth must be at least 1 to divide, got {depth}")
-    list_actions, choose, play = make_turn(game)
-    seats = seat_count(game)
-    start = root(game, from_state)
+    list_actions, choose, play = make_ply_kernels(game)
+    seats = actions_per_ply(game)
+    start = batch_of_one(game, from_state)
     out, counts = np.zeros((seats, game.num_actions), np.int16), np.zeros(seats, np.int16)
     chosen = np.zeros(seats, np.int16)
     divided = {}
@@ -70,54 +71,25 @@ def play_randomly(
     """
     totals = np.zeros((1, game.num_players))
     rng = np.array([seed], np.uint64)
-    plies = make_playouts(game)(root(game, from_state), games, rng, totals)
+    plies = make_playouts(game)(batch_of_one(game, from_state), games, rng, totals)
     return totals[0], int(plies)
 
 
-def root(game: Game, from_state: Any = None) -> NDArray[np.void]:
-    """Return an array of one record: a copy of `from_state`, or the starting position."""
-    if from_state is None:
-        from_state = game.new()
-    state = np.asarray(from_state)
-    # Records of a recarray differ from plain ones in the type of the scalar only.
-    if state.shape != () or np.dtype((np.void, state.dtype)) != game.state:
-        raise ValueError(
-            f"from_state must be one record of {game.spec}, got shape {state.shape} and dtype "
-            f"{state.dtype}"
-        )
-    copy = np.zeros(1, game.state)
-    copy[0] = state[()]
-    return copy
-
-
-def words_of(states: NDArray[np.void]) -> NDArray[Any]:
-    """Return the memory of positions as integers, which compiled code copies faster.
-
-    Args:
-        states: positions. Shape `[...]`.
-
-    Returns:
-        The same memory. Shape `[..., W]`.
-    """
-    width = next(width for width in (8, 4, 2, 1) if states.itemsize % width == 0)
-    return states.view(f"u{width}").reshape(*states.shape, states.itemsize // width)
-
-
-def seat_count(game: Game) -> int:
+def actions_per_ply(game: Game) -> int:
     """Return how many actions make a ply: one of the mover, or one of every player."""
     return game.num_players if game.simultaneous else 1
 
 
 @factory()
-def make_turn(game: Game) -> tuple[Any, Any, Any]:
-    """Return three kernels that treat both dynamics alike, S being `seat_count(game)`.
+def make_ply_kernels(game: Game) -> tuple[Any, Any, Any]:
+    """Return three kernels that treat both dynamics alike, S being `actions_per_ply(game)`.
 
     `list_actions(s, out, counts) -> n` writes the legal actions of each seat to `out`
     [S, num_actions] and their number to `counts` [S], and returns the number of joint actions, 0
     when the game is over; `choose(out, counts, k, chosen)` writes joint action k to `chosen` [S];
     `play(s, chosen)` plays it. The action of an inactive player is 0.
     """
-    simultaneous, seats = game.simultaneous, seat_count(game)
+    simultaneous, seats = game.simultaneous, actions_per_ply(game)
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
 
     @kernel
@@ -159,8 +131,8 @@ def make_perft(game: Game) -> Any:
 
     `stack` holds max(depth, 1) records; the first one is the position to count from.
     """
-    list_actions, choose, play = make_turn(game)
-    seats, num_actions = seat_count(game), game.num_actions
+    list_actions, choose, play = make_ply_kernels(game)
+    seats, num_actions = actions_per_ply(game), game.num_actions
 
     @compiled
     def perft(stack: Any, depth: int, count_finished: bool) -> int:
@@ -244,8 +216,8 @@ def make_playouts(game: Game) -> Any:
 
 
 @factory()
-def make_scores(game: Game) -> Any:
-    """Return `scores(states, chosen, out)`, which writes the returns in some lanes to `out`.
+def make_returns(game: Game) -> Any:
+    """Return `scores(states, chosen, out)`, which writes the returns of some games to `out`.
 
     `chosen` is int64 `[K]`, `out` float64 `[K, num_players]`.
     """

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.playouts import make_turn, seat_count
+from ludoteca.envs.engine.playouts import actions_per_ply, make_ply_kernels
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory
 from ludoteca.envs.rng import below
@@ -15,7 +15,7 @@ RANDOM = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class Trajectory:
     """The record of B games of at most T plies; S is the mover alone or, if simultaneous, all.
 
     Entries after the end of a game are zero.
@@ -39,14 +39,14 @@ class Trace:
     returns: NDArray[np.float64]
 
 
-def record(
+def record_trajectory(
     game: Game,
     games: int,
     *,
     seed: int = 0,
     actions: NDArray[np.int16] | None = None,
     interpreted: bool = False,
-) -> Trace:
+) -> Trajectory:
     """Play `games` games and record everything; game i starts from `init` with `seed + i`.
 
     Args:
@@ -57,12 +57,12 @@ def record(
             Shape `[games, max_plies, S]`. A game stops short at an illegal action.
         interpreted: run the same code without compiling it; the record must be the same.
     """
-    plies, seats = game.max_plies, seat_count(game)
+    plies, seats = game.max_plies, actions_per_ply(game)
     if actions is None:
         actions = np.full((games, plies, seats), RANDOM, np.int16)
     if actions.shape != (games, plies, seats):
         raise ValueError(f"actions must have shape {(games, plies, seats)}, got {actions.shape}")
-    trace = Trace(
+    trajectory = Trajectory(
         plies=np.zeros(games, np.int64),
         positions=game.empty(games * (plies + 1)).reshape(games, plies + 1),
         legal=np.zeros((games, plies + 1, seats, game.num_actions), np.uint8),
@@ -71,38 +71,38 @@ def record(
         actions=actions.astype(np.int16),
         returns=np.zeros((games, plies + 1, game.num_players)),
     )
-    play, positions = make_trace(game), trace.positions
+    play, positions = make_trajectory_recorder(game), trajectory.positions
     if interpreted:
         play, positions = play.py_func, positions.view(np.recarray)
     with np.errstate(over="ignore"):  # as in compiled code, uint64 wraps around
         play(
             seed,
             np.array([seed], np.uint64),
-            trace.plies,
+            trajectory.plies,
             positions,
-            trace.legal,
-            trace.mover,
-            trace.over,
-            trace.actions,
-            trace.returns,
+            trajectory.legal,
+            trajectory.mover,
+            trajectory.over,
+            trajectory.actions,
+            trajectory.returns,
         )
-    trace.actions[np.arange(plies) >= trace.plies[:, None]] = 0
-    return trace
+    trajectory.actions[np.arange(plies) >= trajectory.plies[:, None]] = 0
+    return trajectory
 
 
 @factory("recorded games")
-def make_trace(game: Game) -> Any:
-    """Return `trace(seed, rng, plies, positions, legal, mover, over, actions, returns)`.
+def make_trajectory_recorder(game: Game) -> Any:
+    """Return `trajectory(seed, rng, plies, positions, legal, mover, over, actions, returns)`.
 
-    It fills the arrays of a `Trace`; see `record`.
+    It fills the arrays of a `Trajectory`; see `record_trajectory`.
     """
-    list_actions, _, play = make_turn(game)
+    list_actions, _, play = make_ply_kernels(game)
     init, is_terminal, score = game.init, game.is_terminal, game.returns
     player: Any = None if game.simultaneous else game.player
-    simultaneous, seats, num_actions = game.simultaneous, seat_count(game), game.num_actions
+    simultaneous, seats, num_actions = game.simultaneous, actions_per_ply(game), game.num_actions
 
     @compiled
-    def trace(
+    def trajectory(
         seed: int,
         rng: Any,
         plies: Any,
@@ -143,4 +143,4 @@ def make_trace(game: Game) -> Any:
                 play(positions[i, t + 1], actions[i, t])
                 plies[i] = t + 1
 
-    return trace
+    return trajectory

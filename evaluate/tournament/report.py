@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.markdown import number, table
 from ludoteca.evaluate.match_table import rules_name
 from ludoteca.evaluate.statistics.intervals import wilson
@@ -21,6 +20,7 @@ from ludoteca.evaluate.tournament.analysis import Analysis, analyze
 from ludoteca.evaluate.tournament.export import pair_json, to_csv, to_json
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
 
 REPORT = "report.md"
 
@@ -39,8 +39,8 @@ def write_report(results: Results, folder: str | Path, **about: Any) -> None:
     """
     folder = Path(folder)
     analysis = analyze(results.points())
-    run = {**about_this_run(), **about}
-    versions = our_versions() | {name: version(name) for name in ("scipy", "matplotlib")}
+    run = {**run_info(), **about}
+    versions = package_versions() | {name: version(name) for name in ("scipy", "matplotlib")}
     for name, picture in draw(results, analysis).items():
         write_whole(folder / name, picture)
     pairs = [pair_json(results, pair) for pair in results.pair_results]

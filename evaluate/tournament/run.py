@@ -14,16 +14,18 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match, seat_agents
 from ludoteca.evaluate.match_runner import compile_match
+from ludoteca.evaluate.tournament.game_log import LETTERS, GameLog, PlayedGames
 from ludoteca.evaluate.tournament.plan import Match, Tournament
-from ludoteca.evaluate.tournament.record import LETTERS, Played, Record
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.executor import LOCAL, Executor, _Wait, make_executor
 from ludoteca.worker import resolving
 
 FIRST_GAMES = 2  # how many games are asked for while it is not known how long they take
-Pace = dict[tuple[int, tuple[int, int]], float]  # seconds a game, by game and pair
-Tasks = Callable[[Record, list[Match], Pace], Iterator[Callable[[], Played] | _Wait]]
-SLICE = 2.0  # seconds of games that are asked for at a time, and lost by a kill
+SecondsPerGame = dict[tuple[int, tuple[int, int]], float]  # seconds a game, by game and pair
+Tasks = Callable[
+    [GameLog, list[Match], SecondsPerGame], Iterator[Callable[[], PlayedGames] | _Wait]
+]
+TASK_SECONDS = 2.0  # seconds of games that are asked for at a time, and lost by a kill
 
 
 def run_tournament(
@@ -56,18 +58,18 @@ def run_tournament(
     """
     if processes is not None:
         integer("processes", processes, 1, 10**5)
-    with Record(tournament, Path(folder)) as record:
-        play_record(record, processes, progress, executor)
-        return Results(tournament, record.outcomes, record.plies, record.seconds, record.forfeits)
+    with GameLog(tournament, Path(folder)) as log:
+        play_missing_games(log, processes, progress, executor)
+        return Results(tournament, log.outcomes, log.plies, log.seconds, log.forfeits)
 
 
-def play_record(
-    record: Record, processes: int | None, progress: bool, executor: str, tasks: Tasks | None = None
-) -> tuple[float, Pace]:
+def play_missing_games(
+    log: GameLog, processes: int | None, progress: bool, executor: str, tasks: Tasks | None = None
+) -> tuple[float, SecondsPerGame]:
     """Play what is left of a tournament, see `run_tournament`.
 
     Args:
-        record: of the tournament.
+        log: of the tournament.
         processes: how many play side by side.
         progress: show progress on standard error.
         executor: where they play.
@@ -76,25 +78,25 @@ def play_record(
     Returns:
         The seconds until everything was compiled, and what the last games of each pair took.
     """
-    to_play = [match for match in record.tournament.matches() if record.missing(match)]
+    to_play = [match for match in log.tournament.matches() if log.missing(match)]
     if not to_play:
         return 0.0, {}
     with (
         make_executor(executor, processes) as workers,
-        _progress_bar(record) if progress else nullcontext(_silent) as show,
+        _progress_bar(log) if progress else nullcontext(_silent) as show,
     ):
-        return _play(record, to_play, workers, show, tasks or _slices)
+        return _play(log, to_play, workers, show, tasks or _game_tasks)
 
 
 def _play(
-    record: Record,
+    log: GameLog,
     to_play: list[Match],
     workers: Executor,
     show: Callable[..., None],
     tasks: Tasks,
-) -> tuple[float, Pace]:
-    """Compile everything once, then play the matches; see `play_record`."""
-    tournament, began = record.tournament, perf_counter()
+) -> tuple[float, SecondsPerGame]:
+    """Compile everything once, then play the matches; see `play_missing_games`."""
+    tournament, began = log.tournament, perf_counter()
     entrants = {(match.game, a): None for match in to_play for a in match.pair}
     for _ in workers.run_unordered(
         partial(prepare, tournament.games[game], tournament.agents[a]) for game, a in entrants
@@ -102,27 +104,27 @@ def _play(
         show(prepared=1 / len(entrants))
     show(prepared=0.0)
     compiling = perf_counter() - began
-    pace: Pace = {}
-    for played in workers.run_unordered(tasks(record, to_play, pace)):
-        record.add(played)
+    pace: SecondsPerGame = {}
+    for played in workers.run_unordered(tasks(log, to_play, pace)):
+        log.add(played)
         count = len(played.outcomes)
         pace[played.match.game, played.match.pair] = max(played.seconds, 1e-6) / count
         show(played=count)
     return compiling, pace
 
 
-def _slices(
-    record: Record,
+def _game_tasks(
+    log: GameLog,
     to_play: list[Match],
-    pace: Pace,
-) -> Iterator[Callable[[], Played]]:
+    pace: SecondsPerGame,
+) -> Iterator[Callable[[], PlayedGames]]:
     """Yield the games to play as tasks, some at a time; `pace` is read each time."""
-    tournament = record.tournament
+    tournament = log.tournament
     for match in to_play:
-        for low, high in record.missing(match):
+        for low, high in log.missing(match):
             while low < high:
                 seconds = pace.get((match.game, match.pair))
-                count = FIRST_GAMES if seconds is None else max(int(SLICE / seconds), 1)
+                count = FIRST_GAMES if seconds is None else max(int(TASK_SECONDS / seconds), 1)
                 count = min(count, high - low)
                 yield partial(play, tournament, match, low, count)
                 low += count
@@ -135,14 +137,14 @@ def prepare(game: str, agent: str) -> None:
         player = make_agent(agent, rules)
     compile_match(rules)
     player.prepare()
-    state, lane = rules.empty(1), np.zeros(1, np.int64)
+    state, env_index = rules.empty(1), np.zeros(1, np.int64)
     state[0] = rules.new()
-    mover = lane if rules.player is None else np.full(1, rules.player(rules.new()))
-    player.start(lane)
-    player.act(state, mover, np.zeros((1, 1), np.uint64), lane)
+    mover = env_index if rules.player is None else np.full(1, rules.player(rules.new()))
+    player.reset(env_index)
+    player.act(state, mover, np.zeros((1, 1), np.uint64), env_index)
 
 
-def play(tournament: Tournament, match: Match, first: int, count: int) -> Played:
+def play(tournament: Tournament, match: Match, first: int, count: int) -> PlayedGames:
     """Play some games of a match."""
     start = clock()
     spec, agents = tournament.games[match.game], [tournament.agents[a] for a in match.pair]
@@ -154,7 +156,7 @@ def play(tournament: Tournament, match: Match, first: int, count: int) -> Played
         pair,
         count,
         seed=tournament.match_seed(match),
-        first=first,
+        first_game=first,
     )
     assert result.returns is not None
     seats = np.arange(result.returns.shape[1])
@@ -164,7 +166,7 @@ def play(tournament: Tournament, match: Match, first: int, count: int) -> Played
     letters = "".join(LETTERS[int(sign) + 1] for sign in np.sign(best - other))
     plies = round(result.mean_plies * count)
     seconds = clock() - start
-    return Played(match, first, letters, plies, seconds, result.forfeits)
+    return PlayedGames(match, first, letters, plies, seconds, result.forfeits)
 
 
 def _silent(*, played: int = 0, prepared: float = 0.0) -> None:
@@ -172,7 +174,7 @@ def _silent(*, played: int = 0, prepared: float = 0.0) -> None:
 
 
 @contextmanager
-def _progress_bar(record: Record) -> Iterator[Callable[..., None]]:
+def _progress_bar(log: GameLog) -> Iterator[Callable[..., None]]:
     """Show bars on standard error; yields the function that is told what has been done."""
     from rich.console import Console
     from rich.progress import (
@@ -193,7 +195,7 @@ def _progress_bar(record: Record) -> Iterator[Callable[..., None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), speed_estimate_period=300) as bar:
-        total, before = record.tournament.total_games, record.games_played
+        total, before = log.tournament.total_games, log.games_played
         compiling = bar.add_task("compiling", total=100)
         playing = bar.add_task("playing", total=total, completed=before, start=False)
 

@@ -57,7 +57,7 @@ def position(game: Game, picture: str, black: bool = True) -> Any:
     s.discs[:] = squares(picture, "x"), squares(picture, "o")
     s.to_move = 0 if black else 1
     s.legal = othello.placements(s, int(s.to_move))
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return s
 
 
@@ -232,7 +232,7 @@ def test_who_must_pass_passes() -> None:
 def test_published_scores_of_all_moves(number: int) -> None:
     known = FFO[number]
     s = known.state()
-    assert GAME.check(s) == ""
+    assert GAME.validate(s) == ""
     solution = solve_endgame(GAME, s, all_moves=True)
     assert solution.scores == known.scores
     assert solution.empty == known.empty in (14, 15, 16)

@@ -38,7 +38,7 @@ def position(lines, last, **params):
         s.body[p, : len(body)], s.length[p] = body, len(body)
         s.occupied.ravel()[body] = 1
         s.last_action[p] = "NESW".find(last[p])
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -209,7 +209,7 @@ def test_defaults_are_those_of_the_thesis_in_hungry_geese_only():
     ("spec", "message"),
     [
         ("flat:simulations=0", "simulations must be an integer from 1"),
-        ("flat:playout_depth=0", "playout_depth must be an integer from 1"),
+        ("flat:playout_depth=0", "playout_playout_depth must be an integer from 1"),
         ("flat:playout=valid", "there are no valid playouts for connect4, only for hungry_g"),
         ("flat:playout=x", "playout must be one of 'uniform', 'valid', 'safe', 'greedy', got 'x'"),
         ("random_safe", "no safe playouts for connect4, only for hungry_geese, tron"),

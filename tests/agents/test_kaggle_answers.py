@@ -29,7 +29,7 @@ from ludoteca.envs.games.hungry_geese import hungry_geese
 
 GAME = hungry_geese()
 NORTH, EAST, SOUTH, WEST = range(4)
-LANE = np.zeros(1, np.int64)
+ENV_INDEX = np.zeros(1, np.int64)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ ANSWERS = {
 def test_answers_of_all_kinds_lose_only_the_goose(write, source, kind, message):
     agent = KaggleAgent(GAME, write(source))
     for _ in range(2):
-        agent.start(LANE)
+        agent.reset(ENV_INDEX)
         assert ask(agent) == FORFEIT
         told = agent.forfeit_reason(0, 0)
         assert told[0] == kind
@@ -224,7 +224,7 @@ def test_a_submission_with_torch_plays_many_games_in_one_process(write, tmp_path
     agent = KaggleAgent(GAME, tmp_path / "bot", games=1)
     answers = []
     for _ in range(20):
-        agent.start(LANE)
+        agent.reset(ENV_INDEX)
         answers.append(ask(agent))
     # The file has been run once before the first game, to see that it can be loaded.
     assert answers == [EAST] * 20, agent.forfeit_reason(0, 0)
@@ -249,7 +249,7 @@ def test_modules_that_answer_any_name_with_an_object_are_left_alone(write):
         def agent(obs): return "EAST"
     """))  # fmt: skip
     for _ in range(3):
-        agent.start(LANE)
+        agent.reset(ENV_INDEX)
         assert ask(agent) == EAST, agent.forfeit_reason(0, 0)
 
 
@@ -283,7 +283,7 @@ def test_the_folder_of_kaggle_is_that_of_the_submission(write, line):
     main = folder_with(write, line)
     agent = KaggleAgent(GAME, main.parent)
     for _ in range(2):
-        agent.start(LANE)
+        agent.reset(ENV_INDEX)
         assert ask(agent) == EAST, agent.forfeit_reason(0, 0)
 
 

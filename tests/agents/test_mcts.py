@@ -149,9 +149,9 @@ def test_searches_are_determined_by_the_random_stream_and_advance_it() -> None:
     game = make_game("connect4")
     states = np.array([game.new(), game.new(), game.new()], game.state)
     rngs = np.array([[7], [7], [8]], np.uint64)
-    lanes = seats = np.zeros(3, np.int64)
+    env_indices = seats = np.zeros(3, np.int64)
     agent = MCTSAgent(game, simulations=50)
-    batch = agent.act(states, seats, rngs, lanes)
+    batch = agent.act(states, seats, rngs, env_indices)
     assert batch[0] == batch[1]
     assert rngs[0] == rngs[1] != 7
     rng = np.array([8], np.uint64)
@@ -274,10 +274,10 @@ def test_decisive_moves_win_at_once_and_anti_decisive_ones_prevent_it() -> None:
 def test_reuse_goes_on_with_the_subtree_of_the_moves_played() -> None:
     game = make_game("connect4")
     agent = MCTSAgent(game, simulations=2000, reuse=True)
-    lanes, seats = np.array([0]), np.array([0])
+    env_indices, seats = np.array([0]), np.array([0])
     s = game.empty(1)
     s[0] = game.new()
-    agent.act(s, seats, np.array([[1]], np.uint64), lanes)
+    agent.act(s, seats, np.array([[1]], np.uint64), env_indices)
     nodes = agent._kept[0, 0].trees[0].nodes
     root = nodes[ROOT]
     children = nodes[root["first"] : root["first"] + root["count"]]
@@ -288,14 +288,14 @@ def test_reuse_goes_on_with_the_subtree_of_the_moves_played() -> None:
     record = s.view(np.recarray)[0]
     game.step(record, int(mine["action"]))
     game.step(record, int(reply["action"]))
-    agent.act(s, seats, np.array([[2]], np.uint64), lanes)
+    agent.act(s, seats, np.array([[2]], np.uint64), env_indices)
     tree = agent._kept[0, 0].trees[0]
     assert tree.nodes[ROOT]["visits"] == reply["visits"] + 2000
     check_kept = tree.nodes[: tree.size].copy()
     check_kept[ROOT]["visits"] -= 1  # its first visit was as a leaf
     check_tree(check_kept)
 
-    agent.start(lanes)
+    agent.reset(env_indices)
     assert not agent._kept, "a new game begins with a new tree"
 
 

@@ -57,7 +57,7 @@ def geese_position(lines, last, steps=1, **params):
         s.last_action[p] = "NESW".find(last[p])
         if body:
             s.score[p] = (steps + 1) * (int(s.max_length) + 1) + len(body)
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -70,7 +70,7 @@ def tron_position(lines):
     for p, letters in enumerate(("Rr", "Bb")):
         s.walls[np.isin(board, list(letters))] = p + 1
         s.head[p] = np.argwhere(board == letters[0])[0]
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 

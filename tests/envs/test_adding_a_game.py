@@ -23,7 +23,7 @@ BLOCK = re.compile(r"^```(?P<info>\S[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE 
 PACKAGES = ("envs", "agents", "train", "evaluate")
 PROGRAMS = {
     ".venv/bin/pytest": ("pytest", "-p", "no:cacheprovider", "-v"),
-    ".venv/bin/ludoteca": ("ludoteca.evaluate.cli.commands",),
+    ".venv/bin/ludoteca": ("ludoteca",),
 }
 RULE = " and s.board[row + down, column + right] == NOBODY"  # both cells must be free
 WINNER = "return right if s.misere else 1 - right"

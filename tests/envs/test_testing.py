@@ -213,7 +213,7 @@ class Wrong(Agent):
         super().__init__(game)
         self.bug, self.asked = bug, 0
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         """Choose the first legal action, or as the bug wants it."""
         actions = np.array([self.game.legal(s)[0] for s in states.view(np.recarray)])
         self.asked += 1

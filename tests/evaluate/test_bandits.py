@@ -16,7 +16,8 @@ import pytest
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import NODE
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems, thesis
+from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems
+from ludoteca.evaluate.studies.bandits import valencia2021 as thesis
 from ludoteca.evaluate.studies.bandits.annealing import anneal
 from ludoteca.evaluate.studies.bandits.cells import FULL, CellMissingError, Cells, Study, spread
 from ludoteca.evaluate.studies.bandits.distribute import compute_all, foresee

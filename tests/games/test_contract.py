@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from boards import small_spec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -66,8 +67,16 @@ VARIANTS = {
     ),
 }
 SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS.get(name, ()))]
-# Compiling takes seconds for each shape of state, so compiled code is tried with the first two.
-COMPILED = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS.get(name, ())[:1])]
+# Compiling takes seconds for each shape of state: of the boards above, `make test-slow` compiles
+# the first two.
+COMPILED = [
+    *(small_spec(name) for name in GAMES),
+    *(
+        pytest.param(f"{name}:{params}", marks=pytest.mark.slow)
+        for name in GAMES
+        for params in ("", *VARIANTS.get(name, ())[:1])
+    ),
+]
 
 all_specs = pytest.mark.parametrize("spec", SPECS)
 compiled_specs = pytest.mark.parametrize("spec", COMPILED)
@@ -79,21 +88,21 @@ def test_variants_are_of_registered_games() -> None:
 
 
 @all_specs
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(prefix=st.lists(st.integers(0, 2**16), max_size=40), seed=seeds)
 def test_every_position_keeps_the_contract(spec: str, prefix: list[int], seed: int) -> None:
     check_play(make_game(spec), prefix, seed)
 
 
 @all_specs
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(prefix=st.lists(st.integers(0, 2**16), max_size=40), seed=seeds)
 def test_init_overwrites_all_but_the_settings(spec: str, prefix: list[int], seed: int) -> None:
     check_init(make_game(spec), prefix, seed)
 
 
 @all_specs
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(seed=seeds, moment=st.floats(0, 1))
 def test_a_copy_has_the_same_future(spec: str, seed: int, moment: float) -> None:
     check_copy(make_game(spec), seed, moment)

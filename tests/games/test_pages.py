@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.envs.engine.trajectory import Trace, record
+from ludoteca.envs.engine.trajectory import Trajectory, record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import geese
 from ludoteca.envs.registry import GAMES, find_factory, game_id, make_game
@@ -53,14 +53,14 @@ class View:
     """Position `t` of a recorded game, as player `p` looks at it."""
 
     game: Game
-    trace: Trace
+    trajectory: Trajectory
     i: int
     t: int
     p: int = 0
 
     @property
     def s(self) -> Any:
-        return self.trace.positions.view(np.recarray)[self.i, self.t]
+        return self.trajectory.positions.view(np.recarray)[self.i, self.t]
 
     @property
     def codes(self) -> Any:
@@ -75,18 +75,18 @@ class View:
     @property
     def action(self) -> Any:
         """What was played in this position: a number, or one for each player."""
-        played = self.trace.actions[self.i, self.t]
+        played = self.trajectory.actions[self.i, self.t]
         return played if self.game.simultaneous else int(played[0])
 
     @property
     def mover(self) -> int:
-        return int(self.trace.mover[self.i, self.t])
+        return int(self.trajectory.mover[self.i, self.t])
 
     def at(self, t: int) -> "View":
-        return View(self.game, self.trace, self.i, t, self.p)
+        return View(self.game, self.trajectory, self.i, t, self.p)
 
     def of(self, p: int) -> "View":
-        return View(self.game, self.trace, self.i, self.t, p)
+        return View(self.game, self.trajectory, self.i, self.t, p)
 
     def full(self, value: float) -> Any:
         return np.full(self.game.observation_shape[1:], value)
@@ -99,30 +99,30 @@ class View:
 
 
 @cache
-def traced(spec: str, games: int = GAMES_PLAYED) -> Trace:
+def recorded(spec: str, games: int = GAMES_PLAYED) -> Trajectory:
     """Return random games; those of default parameters share their machine code with other tests.
 
     With other parameters they are played without compiling, and `games` should be few.
     """
     played = games if ":" in spec else GAMES_PLAYED
-    return record(make_game(spec), played, seed=5, interpreted=":" in spec)
+    return record_trajectory(make_game(spec), played, seed=5, interpreted=":" in spec)
 
 
 def finals(name: str) -> Iterator[View]:
     """Yield final positions of the usual game, and of the one on a small board."""
     for spec, games in ((name, GAMES_PLAYED), (SMALL.get(name), 40)):
         if spec:
-            game, trace = make_game(spec), traced(spec, games)
-            yield from (View(game, trace, i, int(trace.plies[i])) for i in range(games))
+            game, trajectory = make_game(spec), recorded(spec, games)
+            yield from (View(game, trajectory, i, int(trajectory.plies[i])) for i in range(games))
 
 
 def look(spec: str, games: int) -> Iterator[View]:
     """Yield positions of some games, from the start to the end, for every player."""
-    game, trace = make_game(spec), traced(spec, games)
+    game, trajectory = make_game(spec), recorded(spec, games)
     for i in range(games):
-        plies = int(trace.plies[i])
+        plies = int(trajectory.plies[i])
         for t in sorted({0, 1, plies // 3, plies // 2, plies - 1, plies}):
-            yield from (View(game, trace, i, t, p) for p in range(game.num_players))
+            yield from (View(game, trajectory, i, t, p) for p in range(game.num_players))
 
 
 # What planes show
@@ -289,7 +289,7 @@ def check_action(view: View, text: str) -> None:
     """Check that the action played does what the page says."""
     if text == PASSES:
         assert np.array_equal(view.owners, view.at(view.t + 1).owners)
-        assert view.trace.legal[view.i, view.t].sum() == 1
+        assert view.trajectory.legal[view.i, view.t].sum() == 1
     elif text == SWAPS:
         (old,), (new,) = (np.argwhere(v.owners != -1) for v in (view, view.at(view.t + 1)))
         assert view.t == view.mover == 1
@@ -634,9 +634,11 @@ def test_actions_do_what_the_page_says(name: str) -> None:
     for spec, rows in sections(name, "Actions"):
         game, seen = make_game(spec), set()
         games = 8 if spec == name else 60
-        trace = traced(spec, games)
+        trajectory = recorded(spec, games)
         texts = [row[2] for row in rows for _ in numbers(row[0])]
-        sample = [View(game, trace, i, t) for i in range(games) for t in range(trace.plies[i])]
+        sample = [
+            View(game, trajectory, i, t) for i in range(games) for t in range(trajectory.plies[i])
+        ]
         for view in sample[:: 1 + len(sample) // 400]:
             if game.simultaneous:
                 for q, action in enumerate(view.action):
@@ -687,7 +689,7 @@ def test_rewards(name: str) -> None:
     }
     seen = set()
     for view in finals(name):
-        for p, got in enumerate(view.trace.returns[view.i, view.t]):
+        for p, got in enumerate(view.trajectory.returns[view.i, view.t]):
             true = [text for text, (_, holds) in told.items() if holds(view.of(p))]
             assert len(true) == 1, f"game {view.i}, player {p}, got {got}: {true}"
             assert abs(told[true[0]][0] - got) < 1e-9, f"game {view.i}, player {p}, got {got}"
@@ -698,7 +700,7 @@ def test_rewards(name: str) -> None:
 @all_pages
 def test_end(name: str) -> None:
     known = {text: meaning(ENDS, text) for (text,) in tables(name)["End"]}
-    assert traced(name).plies.max() <= make_game(name).max_plies
+    assert recorded(name).plies.max() <= make_game(name).max_plies
     sample = [view for view in look(name, 4) if view.p == 0]
     seen = set()
     for view in [*sample, *finals(name)]:
