@@ -247,7 +247,7 @@ def competition(
 
 def flat(simulations: int, depth: int) -> str:
     """Return the spec string of flat Monte Carlo."""
-    return f"flat:simulations={simulations},depth={depth}"
+    return f"flat:simulations={simulations},playout_depth={depth}"
 
 
 def cnn(name: str, precision: str) -> str:
@@ -286,7 +286,7 @@ def called(spec: str, networks: Mapping[str, str] | None = None) -> str:
     if name == "mcts":
         return f"decoupled UCT {options['simulations']}"
     if name == "flat":
-        return f"flat {options['simulations']}, depth {options['depth']}"
+        return f"flat {options['simulations']}, depth {options['playout_depth']}"
     if name == "cnn":
         folder = Path(rest.partition(",")[0]).name
         return (networks or {}).get(folder, folder)

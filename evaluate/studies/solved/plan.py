@@ -68,7 +68,7 @@ class Perfection(FolderTask):
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
         agent = f"az:path={folder / self.network},simulations={self.simulations},precision=auto"
-        agent += f",endgame={self.endgame}" if self.endgame else ""
+        agent += f",solver_empties={self.endgame}" if self.endgame else ""
         options = {"agent": agent, **self.options, "out": self.artifact(folder)}
         return command_line("ludoteca.evaluate.exploit", (self.what, self.game), options)
 
