@@ -23,7 +23,7 @@ def rating(
 
     Every checkpoint plays the ones around it and all other agents. The Elo ratings, with 95 %
     intervals, are printed and written to ladder.png, ladder.csv and ladder.json. Train with
-    --keep-every to keep checkpoints.
+    --checkpoint-interval to keep checkpoints.
 
     Args:
         run: folder of the training run.

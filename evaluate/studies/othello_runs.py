@@ -92,8 +92,8 @@ class Network(Filed):
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
-        places = {"data": self.data.product(folder), "folder": folder / self.name}
-        return command_line("ludoteca.train.value_network", (), self.settings | places)
+        places = {"data": self.data.product(folder), "run_dir": folder / self.name}
+        return command_line("ludoteca.train.value_regression", (), self.settings | places)
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ def document_pieces(fast: bool = False, precision: str = "auto") -> Planned:
             "epochs": 2 if fast else 12,
             "positions_per_epoch": 4_000 if fast else 200_000,
             # 1,000 or 2,000 games, or 100 of 1,000.
-            "validation": 0.02 if games == 100_000 else 0.1,
+            "validation_fraction": 0.02 if games == 100_000 else 0.1,
             "precision": precision,
         }
         pieces.append(Network(f"net-{name}", data[opponent], round(games * scale), view, options))

@@ -30,7 +30,7 @@ from ludoteca.evaluate.studies.othello_runs import (
 from ludoteca.evaluate.studies.study import make_all
 from ludoteca.evaluate.studies.timed_match import simulation_speed, timed_match
 from ludoteca.train.positions.generate import Config as Generation
-from ludoteca.train.value_network.config import Config
+from ludoteca.train.value_regression.config import ValueRegressionConfig
 
 PLANNED = {"document": document_pieces(), "alphazero": alphazero_pieces()}
 PIECES = PLANNED["document"]
@@ -62,11 +62,11 @@ def test_networks_are_the_documents_but_for_the_view():
     for name, (opponent, games, view) in NETWORKS.items():
         piece = PIECES[f"net-{name}"]
         assert piece.after == (f"data-{opponent}",)
-        config = cli(Config, args=piece.arguments(Path("there"))[3:])
+        config = cli(ValueRegressionConfig, args=piece.arguments(Path("there"))[3:])
         assert (config.games, config.network.view) == (games, view)
         assert config.data == (Path(f"there/data-{opponent}/games.npz"),)
         assert (config.learning_rate, config.network) == (
-            1e-3, replace(Config((Path(),)).network, view=view),
+            1e-3, replace(ValueRegressionConfig((Path(),)).network, view=view),
         )  # fmt: skip
     assert {games for opponent, games, view in NETWORKS.values() if view == "second"} == {
         1_000, 10_000, 100_000,

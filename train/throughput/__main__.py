@@ -20,7 +20,7 @@ from ludoteca.evaluate.bench.report import about_this_run
 from ludoteca.executor import LOCAL
 from ludoteca.files import write_whole
 from ludoteca.train.command import run_command
-from ludoteca.train.equivalent import with_settings
+from ludoteca.train.equivalent_command import with_settings
 from ludoteca.train.throughput.measure import bench_config, measure_costs, measure_throughput
 from ludoteca.train.throughput.report import (
     MEASURED,
