@@ -70,6 +70,6 @@ def test_the_command_line_takes_the_folder_first(tmp_path, monkeypatch, capsys):
     )
     assert main() == 2
     assert capsys.readouterr().err == (
-        f"elo_curve: {tmp_path} has no copies of a network: train with --checkpoint-interval, or with "
-        "`ludoteca train GAME --set checkpoint_interval=100`\n"
+        f"elo_curve: {tmp_path} has no copies of a network: train with --checkpoint-interval, "
+        "or with `ludoteca train GAME --set checkpoint_interval=100`\n"
     )
