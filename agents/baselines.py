@@ -9,6 +9,7 @@ from ludoteca.agents.agent import Agent, CompiledAgent, PolicyAgent
 from ludoteca.agents.games.registry import find_knowledge
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory, kernel
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.rng import below, next_u64
 
 
@@ -23,7 +24,7 @@ class RandomAgent(PolicyAgent):
     ) -> NDArray[np.float64]:
         """Return the same probability for each legal action. Shape `[K, num_actions]`."""
         found = np.zeros((len(states), self.game.num_actions))
-        for k, s in enumerate(states.view(np.recarray)):
+        for k, s in enumerate(view_records(states)):
             legal = (
                 self.game.legal(s, int(seats[k])) if self.game.simultaneous else self.game.legal(s)
             )

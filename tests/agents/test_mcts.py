@@ -17,6 +17,7 @@ from ludoteca.agents.mcts.search import make_search, search_kernel
 from ludoteca.agents.mcts.tree import LOSS, PLAYED, ROOT, SIZE, UNEXPANDED, WIN
 from ludoteca.agents.mcts.workspace import Workspace
 from ludoteca.envs.game import Game
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
@@ -133,9 +134,9 @@ def test_interpreted_searches_equal_compiled_ones(options: dict[str, Any]) -> No
 
     agent._threads.begin(play(game, "b2", "a1"), 3)
     tree = agent._threads.trees[0]
-    records = [array.view(np.recarray) for array in (tree.nodes, tree.table, tree.states)]
+    records = [view_records(array) for array in (tree.nodes, tree.table, tree.states)]
     nodes, table, states = records
-    work, params = tree.work.view(np.recarray)[0], agent._params.view(np.recarray)[0]
+    work, params = view_records(tree.work)[0], view_records(agent._params)[0]
     search = search_kernel(game, agent.config)
     with np.errstate(over="ignore"):
         search(nodes, tree.shared, table, states, tree.words, work, params, 60)
@@ -285,7 +286,7 @@ def test_reuse_goes_on_with_the_subtree_of_the_moves_played() -> None:
     replies = nodes[mine["first"] : mine["first"] + mine["count"]]
     reply = replies[replies["visits"].argmax()].copy()
 
-    record = s.view(np.recarray)[0]
+    record = view_records(s)[0]
     game.step(record, int(mine["action"]))
     game.step(record, int(reply["action"]))
     agent.act(s, seats, np.array([[2]], np.uint64), env_indices)
@@ -398,7 +399,7 @@ def test_playouts_may_follow_a_policy() -> None:
     game = make_game("othello")
     agent = MCTSAgent(game, simulations=1, playout="greedy", amaf="amaf")  # AMAF writes moves down
     agent.search(game.new(), np.array([5], np.uint64))
-    work = agent._threads.trees[0].work.view(np.recarray)[0]
+    work = view_records(agent._threads.trees[0].work)[0]
     s, legal = game.new(), np.zeros(game.num_actions, np.int16)
     choices = 0
     with np.errstate(over="ignore"):
@@ -408,7 +409,7 @@ def test_playouts_may_follow_a_policy() -> None:
             options = legal[: game.legal_actions(s, legal)].tolist()
             gains = {}
             for action in options:
-                after = game.empty(1).view(np.recarray)
+                after = view_records(game.empty(1))
                 after[0] = s
                 game.step(after[0], action)
                 gains[action] = -int(after[0].discs[1 - s.to_move]).bit_count()

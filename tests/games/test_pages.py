@@ -21,6 +21,7 @@ import pytest
 from ludoteca.envs.engine.trajectory import Trajectory, record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.symmetry import DIRECTIONS
 from ludoteca.evaluate.new_game.pages import (
@@ -71,7 +72,7 @@ class View:
 
     @property
     def s(self) -> Any:
-        return self.trajectory.positions.view(np.recarray)[self.i, self.t]
+        return view_records(self.trajectory.positions)[self.i, self.t]
 
     @property
     def codes(self) -> Any:

@@ -1,12 +1,12 @@
 """Solving the endgame of any game that somebody knows how to solve."""
 
-from functools import cache
 from typing import Any
 
 from ludoteca.agents.games.endgame.solution import EndgameSolution, EndgameSolver
 from ludoteca.agents.games.knowledge import load
 from ludoteca.agents.games.registry import find_knowledge, games_with
 from ludoteca.envs.game import Game
+from ludoteca.envs.interpreted import cache_by_mode
 
 
 def solve_endgame(
@@ -36,7 +36,7 @@ def solve_endgame(
     return make_endgame_solver(game).solve(s, all_moves=all_moves, nodes=nodes, seconds=seconds)
 
 
-@cache
+@cache_by_mode
 def make_endgame_solver(game: Game) -> EndgameSolver:
     """Return what solves the endgames of a game.
 

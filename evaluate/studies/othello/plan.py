@@ -92,8 +92,8 @@ class Network(FolderTask):
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
-        places = {"data": self.data.artifact(folder), "folder": folder / self.name}
-        return command_line("ludoteca.train.value_network", (), self.settings | places)
+        places = {"data": self.data.artifact(folder), "run_dir": folder / self.name}
+        return command_line("ludoteca.train.value_regression", (), self.settings | places)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def document_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
             "epochs": 2 if fast else 12,
             "positions_per_epoch": 4_000 if fast else 200_000,
             # 1,000 or 2,000 games, or 100 of 1,000.
-            "validation": 0.02 if games == 100_000 else 0.1,
+            "validation_fraction": 0.02 if games == 100_000 else 0.1,
             "precision": precision,
         }
         tasks.append(Network(f"net-{name}", data[opponent], round(games * scale), view, options))
