@@ -24,7 +24,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import geese
 from ludoteca.envs.registry import GAMES, find_factory, game_id, make_game
 from ludoteca.envs.symmetry import DIRECTIONS
-from ludoteca.evaluate.cli.listing import describe_params
+from ludoteca.evaluate.cli.list import describe_params
 
 PAGES = Path(__file__).parents[2] / "docs" / "games"
 NAMES = [factory.partition(":")[2] for factory in GAMES.values()]
