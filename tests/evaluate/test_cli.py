@@ -224,7 +224,7 @@ def test_parameters_are_options_or_in_the_spec_string(capsys, tmp_path, argument
             ["reproduce", "hexx"],
             "unknown experiment 'hexx' (did you mean 'hex'?); there are bandits",
         ),
-        (["solve", "tron"], "in tron all move at once: only games in turn"),
+        (["solve", "tron"], "tron is simultaneous: only sequential games"),
         (["solve", "tictactoe", "--moves", "b9"], "no move 'b9' in tictactoe; moves look like a1"),
         (["solve", "tictactoe", "--capacity", "9"], "more positions than the capacity, 9"),
         (["rating", "nowhere"], "nowhere has no copies of a network: train with --keep-every"),
