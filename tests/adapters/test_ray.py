@@ -22,12 +22,12 @@ from executor_tasks import Counted, count_up, kill_once, total_of  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 
 from ludoteca import ray_executor, worker_pool  # noqa: E402
-from ludoteca.evaluate.studies.matches import Match  # noqa: E402
-from ludoteca.evaluate.studies.othello_runs import Data  # noqa: E402
+from ludoteca.evaluate.studies.match_task import Match  # noqa: E402
+from ludoteca.evaluate.studies.othello.plan import Data  # noqa: E402
 from ludoteca.evaluate.studies.study import make_all  # noqa: E402
 from ludoteca.evaluate.tournament import run  # noqa: E402
+from ludoteca.evaluate.tournament.game_log import GameLog  # noqa: E402
 from ludoteca.evaluate.tournament.plan import Tournament  # noqa: E402
-from ludoteca.evaluate.tournament.record import Record  # noqa: E402
 from ludoteca.evaluate.tournament.run import run_tournament  # noqa: E402
 from ludoteca.executor import WorkerDiedError, make_executor  # noqa: E402
 from ludoteca.train.data import generate as generation  # noqa: E402
@@ -170,10 +170,10 @@ PLAN = Tournament(
 
 def test_a_tournament_is_the_same_though_a_node_is_lost(tmp_path, monkeypatch, pool, cluster):
     alone = run_tournament(PLAN, tmp_path / "alone", processes=1)
-    monkeypatch.setattr(run, "SLICE", 0.05)  # many small tasks
+    monkeypatch.setattr(run, "TASK_SECONDS", 0.05)  # many small tasks
     node = cluster.add_node(num_cpus=2, object_store_memory=100_000_000)
     played = 0
-    add = Record.add
+    add = GameLog.add
 
     def count(self, games):
         nonlocal played
@@ -182,7 +182,7 @@ def test_a_tournament_is_the_same_though_a_node_is_lost(tmp_path, monkeypatch, p
             cluster.remove_node(node, allow_graceful=False)
         add(self, games)
 
-    monkeypatch.setattr(Record, "add", count)
+    monkeypatch.setattr(GameLog, "add", count)
     together = run_tournament(PLAN, tmp_path / "ray", processes=4, executor="ray:auto,num_cpus=0")
     np.testing.assert_array_equal(alone.outcomes, together.outcomes)
     lines = (tmp_path / "ray" / "games.jsonl").read_text().splitlines()

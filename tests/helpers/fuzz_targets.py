@@ -98,8 +98,8 @@ def agent_specs(folder: Path) -> Attempt:
 
 
 def command_lines(folder: Path) -> Attempt:
+    from ludoteca.__main__ import main
     from ludoteca.envs.replay import Replay
-    from ludoteca.evaluate.cli.commands import main
 
     game = make_game("tictactoe")
     Replay(game.spec, 0, [0, 1], None).save(folder / "replay.json")
@@ -551,13 +551,13 @@ def ratings(folder: Path) -> Attempt:
 
 
 def tournament_records(folder: Path) -> Attempt:
+    from ludoteca.evaluate.tournament.game_log import GAMES as LINES
+    from ludoteca.evaluate.tournament.game_log import TOURNAMENT, GameLog, PlayedGames
     from ludoteca.evaluate.tournament.plan import Match, Tournament
-    from ludoteca.evaluate.tournament.record import GAMES as LINES
-    from ludoteca.evaluate.tournament.record import TOURNAMENT, Played, Record
 
     plan = Tournament(("tictactoe",), ("random", "greedy"), games_per_pair=4, repeats=1)
-    with Record(plan, folder) as record:
-        record.add(Played(Match(0, (0, 1), 0), 0, "WL", 12, 0.5))
+    with GameLog(plan, folder) as record:
+        record.add(PlayedGames(Match(0, (0, 1), 0), 0, "WL", 12, 0.5))
     head, lines = (folder / TOURNAMENT).read_bytes(), (folder / LINES).read_bytes()
 
     def attempt(rng: random.Random) -> None:
@@ -570,7 +570,7 @@ def tournament_records(folder: Path) -> Attempt:
             (folder / LINES).write_bytes(lines)
             text = mutate_json_text(rng, json.loads(head)).encode(errors="replace")
             (folder / TOURNAMENT).write_bytes(keep(text))
-        with Record(plan, folder):
+        with GameLog(plan, folder):
             pass
 
     return attempt

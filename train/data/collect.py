@@ -10,7 +10,7 @@ import numpy as np
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.executor import make_executor
-from ludoteca.progress import games_bar
+from ludoteca.progress import progress_bar
 from ludoteca.train.data.chance import CHANCE
 from ludoteca.train.data.dataset import GameDataset, concatenate
 from ludoteca.train.data.kaggle import read_record
@@ -57,7 +57,7 @@ def read_games(
     parts: list[GameDataset] = []
     collected = Collected()
     with (
-        games_bar(len(files), progress, "files") as advance,
+        progress_bar(len(files), progress, "files") as advance,
         make_executor(num_workers=count) as executor,
     ):
         for results, block in zip(executor.run(tasks), blocks, strict=True):

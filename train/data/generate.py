@@ -16,7 +16,7 @@ from ludoteca.envs.params import choice, integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.executor import LOCAL, make_executor, parse_executor
-from ludoteca.progress import games_bar
+from ludoteca.progress import progress_bar
 from ludoteca.train.data.dataset import GameDataset, concatenate
 from ludoteca.train.data.storage import find_format, save_dataset
 from ludoteca.worker import resolving
@@ -91,7 +91,7 @@ def play_games(config: GenerationConfig, progress: bool = False) -> GameDataset:
     tasks = (partial(_play, config, k, min(size, config.games - k)) for k in starts)
     parts = []
     with (
-        games_bar(config.games, progress) as advance,
+        progress_bar(config.games, progress) as advance,
         make_executor(config.executor, config.num_workers or None, len(starts)) as executor,
     ):
         for part in executor.run(tasks):
@@ -104,7 +104,7 @@ def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
     """Play the games `first <= k < first + count` in a worker, which caches the agents."""
     game, agents = _make_agents(config.game, config.agents, config.seats)
     match = play_match(
-        game, agents, count, first=first, seed=config.seed, batch=count, record=count
+        game, agents, count, first_game=first, seed=config.seed, batch_size=count, num_replays=count
     )
     assert match.returns is not None
     recorded: list[Any] = [replay.actions for replay in match.replays]
@@ -164,9 +164,9 @@ class _FixedSeats(Agent):
         super().__init__(game)
         self._agents = agents
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
         for agent in self._agents:
-            agent.start(lanes)
+            agent.reset(env_indices)
 
     def prepare(self) -> None:
         for agent in self._agents:
@@ -177,13 +177,13 @@ class _FixedSeats(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         actions = np.zeros(len(states), np.int64)
         for seat, agent in enumerate(self._agents):
             rows = np.flatnonzero(seats == seat)
             if len(rows) > 0:
                 streams = rngs[rows]
-                actions[rows] = agent.act(states[rows], seats[rows], streams, lanes[rows])
+                actions[rows] = agent.act(states[rows], seats[rows], streams, env_indices[rows])
                 rngs[rows] = streams
         return actions

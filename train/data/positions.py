@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.playouts import words_of
+from ludoteca.envs.records import as_words
 from ludoteca.train.data.dataset import GameDataset
 from ludoteca.train.data.replay import NO_ACTION, REASONS, make_replay
 
@@ -114,9 +114,9 @@ def replay_positions(dataset: GameDataset, start: int = 0, stop: int | None = No
     players, error = np.zeros(size, np.int8), np.zeros(3, np.int64)
     if len(games) > 0:
         make_replay(game)(
-            states, words_of(states), np.ascontiguousarray(games.actions), games.lengths,
+            states, as_words(states), np.ascontiguousarray(games.actions), games.lengths,
             games.seeds, games.chance_outcomes, games.chance_lengths,
-            np.ascontiguousarray(games.returns), actions, players, current, words_of(current),
+            np.ascontiguousarray(games.returns), actions, players, current, as_words(current),
             np.zeros(game.num_actions, np.int16), np.zeros(game.num_players), error,
         )  # fmt: skip
     code, k, step = error.tolist()

@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ludoteca.files import BROKEN_ARCHIVE, LARGEST_TEXT, opening, read_bytes
+from ludoteca.files import BROKEN_ARCHIVE, MAX_TEXT_BYTES, opening, read_bytes
 
 SIDECAR = "_info.json"  # end of the name of a file with the ratings of an episode
 SUFFIXES = (".json", ".npz", ".zip")  # of files that are read from folders
@@ -42,7 +42,7 @@ class SourceFile(NamedTuple):
             if self.member:
                 archive = _archive(self.path)
                 size = archive.getinfo(self.member).file_size
-                if size > LARGEST_TEXT:
+                if size > MAX_TEXT_BYTES:
                     raise ValueError(f"unpacks to {size:,} bytes, more than is read")
                 return archive.read(self.member)
             return read_bytes(self.path)
