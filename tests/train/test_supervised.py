@@ -49,10 +49,10 @@ def games_of(*agents, games=30, game=SMALL, seed=0):
 def mixed(tmp_path_factory):
     """Games of two agents: `greedy` with the rating 1000, `random_safe` with that of the game."""
     games = games_of("greedy", "random_safe")
-    ratings = np.where(games.agents == games.names.index("greedy"), 1000, np.arange(30)[:, None])
-    path = tmp_path_factory.mktemp("mixed") / "games.npz"
-    replace(games, ratings=ratings.astype(np.float32)).save(path)
-    return path
+    greedy = games.agents == games.agent_names.index("greedy")
+    ratings = np.where(greedy, 1000, np.arange(30)[:, None])
+    rated = replace(games, ratings=ratings.astype(np.float32))
+    return save_dataset(tmp_path_factory.mktemp("mixed") / "games.npz", rated)
 
 
 def tiny(data, folder, base=MODERN, **changes):
@@ -75,7 +75,7 @@ def weights(folder, name="network"):
 @pytest.mark.compiled
 def test_it_learns_to_play_as_an_agent_does(tmp_path):
     game = "hungry_geese:num_players=2,rows=7,columns=7,max_length=12,episode_steps=60"
-    games_of("deterministic", games=150, game=game).save(tmp_path / "games.npz")
+    save_dataset(tmp_path / "games.npz", games_of("deterministic", games=150, game=game))
     config = Config(
         data=(tmp_path / "games.npz",),
         folder=tmp_path / "run",
@@ -441,7 +441,7 @@ def test_files_that_cannot_be_are_refused(mixed, tmp_path):
     with pytest.raises(FileNotFoundError):
         load_data(tiny(tmp_path / "none.npz", tmp_path))
     other = tmp_path / "other.npz"
-    games_of("random", games=2, game="tron:rows=3,columns=3").save(other)
+    save_dataset(other, games_of("random", games=2, game="tron:rows=3,columns=3"))
     with pytest.raises(ValueError, match="are different games"):
         load_data(replace(tiny(mixed, tmp_path), data=(mixed, other)))
     with pytest.raises(ValueError, match="no rich view"):

@@ -83,7 +83,7 @@ def test_no_game_is_on_both_sides(seed):
     games = concatenate([games, games[:20], games[5:15]])  # some several times
     apart = validation_games(games, 0.3, seed)
     starts = games.offsets
-    moves = [tuple(games.actions[starts[k] : starts[k + 1]]) for k in range(len(games))]
+    moves = [games.actions[starts[k] : starts[k + 1]].tobytes() for k in range(len(games))]
     inside = {moves[k] for k in np.flatnonzero(apart)}
     outside = {moves[k] for k in np.flatnonzero(~apart)}
     assert not inside & outside
@@ -98,7 +98,7 @@ def test_data_are_split_by_game(config):
     assert len(data.training) + len(data.validation) == len(data.positions)
     assert len(set(numbers[data.validation])) == 6
     # The value is white's.
-    np.testing.assert_array_equal(data.targets, -data.games.results[numbers])
+    np.testing.assert_array_equal(data.targets, -data.games.returns[numbers, 0])
     with pytest.raises(ValueError, match="at least two different games"):
         validation_games(data.games[:1], 0.5, 0)
     with pytest.raises(ValueError, match="games must be at most 60"):

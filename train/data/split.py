@@ -21,7 +21,7 @@ def validation_games(dataset: GameDataset, fraction: float, seed: int) -> NDArra
         actions = dataset.actions[offsets[k] : offsets[k + 1]].tobytes()
         distinct[k] = indices.setdefault(actions, len(indices))
     if len(indices) < 2:
-        raise ValueError("needs two different games: one for training and one for validation")
+        raise ValueError("needs at least two different games: one for training, one for validation")
     sizes = np.bincount(distinct)
     order = np.random.default_rng([seed, 0]).permutation(len(indices))
     before = np.cumsum(sizes[order]) - sizes[order]
