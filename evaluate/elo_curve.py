@@ -70,7 +70,7 @@ def rate_checkpoints(
     """Play the matches, and write the ratings.
 
     Args:
-        run: folder of a training run with copies of its network (`--keep-every`).
+        run: folder of a training run with copies of its network (`--checkpoint-interval`).
         against: spec strings of other agents.
         agent: spec string of an agent with a copy, whose file takes the place of `{path}`.
         games: of each match.
@@ -95,8 +95,8 @@ def rate_checkpoints(
     copies = sorted(checkpoints_of(run))
     if not copies:
         raise ValueError(
-            f"{run} has no copies of a network: train with --keep-every, or with "
-            "`ludoteca train GAME --set keep_every=100`"
+            f"{run} has no copies of a network: train with --checkpoint-interval, or with "
+            "`ludoteca train GAME --set checkpoint_interval=100`"
         )
     rated_agents = [
         RatedAgent(f"{count:,} games", agent.format(path=path), count) for count, path in copies
@@ -148,7 +148,7 @@ def _play(
 
 def checkpoints_of(run: Path) -> Iterator[tuple[int, Path]]:
     """Yield after how many games each copy was made, and its file."""
-    for path in (run / "kept").glob("games-*.safetensors"):
+    for path in (run / "checkpoints").glob("games-*.safetensors"):
         yield int(path.stem.removeprefix("games-")), path
 
 

@@ -197,7 +197,7 @@ def test_generated_sequential_games_are_the_same(tmp_path, pool, monkeypatch):
     config = generation.GenerationConfig(
         out=tmp_path / "local.npz",
         game="tictactoe",
-        agents=("mcts:policy=uct,simulations=10,final=mean", "random"),
+        agents=("mcts:policy=uct,simulations=10,action_selection=mean", "random"),
         games=40,
         num_workers=1,
     )

@@ -227,7 +227,10 @@ def test_parameters_are_options_or_in_the_spec_string(capsys, tmp_path, argument
         (["solve", "tron"], "in tron all move at once: only games in turn"),
         (["solve", "tictactoe", "--moves", "b9"], "no move 'b9' in tictactoe; moves look like a1"),
         (["solve", "tictactoe", "--capacity", "9"], "more positions than the capacity, 9"),
-        (["rating", "nowhere"], "nowhere has no copies of a network: train with --keep-every"),
+        (
+            ["rating", "nowhere"],
+            "nowhere has no copies of a network: train with --checkpoint-interval",
+        ),
         (["exploit", "best-response", "tron", "--agent", "random"], "two"),
         (["replay", "nowhere.json"], "nowhere.json: No such file or directory"),
         (["render", "hex", "--out", "hex.jpg"], "hex.jpg must end in one of .gif, .png, .svg"),

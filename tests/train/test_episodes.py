@@ -648,7 +648,7 @@ def test_generated_games_equal_interpreted_replay(game):
 def test_generation_depends_on_neither_workers_nor_batches(tmp_path, monkeypatch):
     config = GenerationConfig(
         game="hungry_geese",
-        agents=("flat:simulations=5,depth=2", "random_safe"),
+        agents=("flat:simulations=5,playout_depth=2", "random_safe"),
         games=40,
         num_workers=1,
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ludoteca.agents.mcts.act import FINALS
+from ludoteca.agents.mcts.act import ACTION_SELECTIONS
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.train.data import generate as generation
@@ -24,7 +24,7 @@ SMALL = GenerationConfig(
 
 
 def uct(simulations):
-    return f"mcts:policy=uct,simulations={simulations},final=mean"
+    return f"mcts:policy=uct,simulations={simulations},action_selection=mean"
 
 
 # The shortest game on 4x4: b1 c1 d1 a1 a3, white passes, d4. White (1) is left with a1 and no move.
@@ -235,9 +235,9 @@ def test_self_play_labels_are_returns_of_first_player():
 
 def test_default_agent_is_uct_of_seville():
     agent = make_agent(GenerationConfig().agents[0], make_game("othello"))
-    assert (agent.simulations, agent.features.policy) == (50, "uct")
-    assert FINALS[agent.final] == "mean"
-    assert agent._settings["c"][0, 0] == 2**0.5
+    assert (agent.num_simulations, agent.config.policy) == (50, "uct")
+    assert ACTION_SELECTIONS[agent.action_selection] == "mean"
+    assert agent._params["c"][0, 0] == 2**0.5
 
 
 def test_positions_have_game_ply_and_player_to_move():

@@ -36,7 +36,7 @@ class GenerationConfig:
     """The file to write: `.npz`, or `.csv` for the table `datos_otelo.csv` (Othello)."""
     game: str = "othello"
     """Spec string of the game."""
-    agents: tuple[str, ...] = ("mcts:policy=uct,simulations=50,final=mean", "random")
+    agents: tuple[str, ...] = ("mcts:policy=uct,simulations=50,action_selection=mean", "random")
     """Spec strings of the agents: one for self-play, or from two to one per player."""
     seats: Literal["rotating", "fixed"] = "rotating"
     """`rotating`: each agent takes each seat in turn. `fixed`: the first agent is always player 0,
