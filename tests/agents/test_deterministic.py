@@ -319,6 +319,7 @@ def test_it_chooses_as_the_book_says(spec, params):
     assert seen == {NORTH, EAST, SOUTH, WEST}
 
 
+@pytest.mark.compiled
 def test_it_beats_what_looks_one_step_ahead():
     result = play_match("hungry_geese", ["deterministic", "greedy", "random_safe"], 60, seed=1)
     assert result.totals[0].win_rate > 0.6

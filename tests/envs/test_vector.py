@@ -266,6 +266,7 @@ def test_compiled_opponents_equal_those_played_through_python(
 @ids
 @opponents
 @modes
+@pytest.mark.compiled
 def test_threads_change_nothing(id_: str, opponent: Any, mode: AutoresetMode, small: Small) -> None:
     logs = []
     for threads in (1, 2, 3, 9):
@@ -724,6 +725,7 @@ def test_returned_arrays_belong_to_the_caller(
 
 
 @pytest.mark.parametrize("opponent", [None, "random"])
+@pytest.mark.compiled
 def test_large_arrays_are_not_used_again_while_somebody_holds_them(opponent: Any) -> None:
     torch = pytest.importorskip("torch")
     env = GameVectorEnv("connect4", 2048, opponent=opponent)
@@ -750,6 +752,7 @@ def test_large_arrays_are_not_used_again_while_somebody_holds_them(opponent: Any
 
 
 @pytest.mark.parametrize("opponent", [None, "random"])
+@pytest.mark.compiled
 def test_final_observations_that_are_used_again_show_nothing_old(opponent: Any) -> None:
     env = GameVectorEnv(
         "tictactoe", LARGE // 18 + 1, opponent=opponent, autoreset_mode=AutoresetMode.SAME_STEP
