@@ -17,6 +17,8 @@ from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 NORTH, EAST, SOUTH, WEST = range(4)
 THESIS = {"variant": "thesis"}
 DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))

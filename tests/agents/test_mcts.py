@@ -21,6 +21,8 @@ from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 # A search is compiled anew for every game: most games wait for `make test-slow`.
 FAST = ("TicTacToe-v0", "Othello-v0", "Hex-v0")
 SEQUENTIAL = [

@@ -22,6 +22,8 @@ from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.rng import below, next_u64
 from ludoteca.envs.validation import DTYPES
 
+pytestmark = pytest.mark.interpreted
+
 Small = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
 modes = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)

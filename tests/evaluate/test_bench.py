@@ -18,8 +18,6 @@ from ludoteca.evaluate.bench.sampler import TRIES, MaskSampler
 from ludoteca.evaluate.bench.sides import PeerFailedError, PeerMissingError, PeerSide, Sample
 from ludoteca.evaluate.bench.startup import measure_startup, run_fresh
 
-pytestmark = pytest.mark.compiled
-
 PEER_SCRIPTS = sorted(sides.SERVE.parent.glob("*.py"))
 
 

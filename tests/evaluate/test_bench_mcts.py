@@ -18,8 +18,6 @@ from ludoteca.evaluate.bench.rounds import compare, measure_group
 from ludoteca.evaluate.bench.sides import PeerMissingError, PeerSide, Sample
 from ludoteca.evaluate.bench.strength import bench_strength
 
-pytestmark = pytest.mark.compiled
-
 
 def test_speed_without_peers(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(mcts, "SIMULATIONS", 20)
