@@ -21,8 +21,6 @@ from ludoteca.envs.api.registration import register_all
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 
-pytestmark = pytest.mark.interpreted
-
 with warnings.catch_warnings():
     # On import, PettingZoo's own tests make a game in its old style, which it deprecates.
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -36,6 +34,7 @@ with warnings.catch_warnings():
     )
 
 # What is tested here is the Python around the rules. `test_interpreted` compares both modes.
+pytestmark = pytest.mark.interpreted
 
 ids = pytest.mark.parametrize("id_", GAMES)
 boards = pytest.mark.parametrize("board", ["default", "small"])
