@@ -68,8 +68,9 @@ class Game:
         mirror: None, or `mirror() -> Symmetry` of a game for two whose observations do not depend
             on who looks: it turns what player 1 sees into the same situation of player 0, whose
             actions then stand for those of player 1. It is its own inverse.
-        check: `check(s)` returns what is impossible in a position that came from outside, or `""`.
-            It guards the kernels: a position that passes never makes them index out of bounds.
+        validate: `validate(s)` returns what is impossible in a position that came from outside, or
+            `""`. It guards the kernels: a position that passes never makes them index out
+            of bounds.
     """
 
     name: str
@@ -96,7 +97,7 @@ class Game:
     action_names: tuple[str, ...]
     symmetries: Callable[[], tuple[Symmetry, ...]]
     mirror: Callable[[], Symmetry] | None = None
-    check: Callable[[Any], str]
+    validate: Callable[[Any], str]
 
     def __post_init__(self) -> None:
         if not self.state.isalignedstruct:

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from ludoteca.child_processes import Children
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
+from ludoteca.child_processes import ChildProcesses
 from ludoteca.executor import LOCAL, make_executor
 from ludoteca.files import read_json, write_whole
 from ludoteca.local_executor import ONE_THREAD
 from ludoteca.lock import lock_folder
+from ludoteca.provenance import package_versions, run_info
 
 Records = Mapping[str, dict[str, Any]]
 RESULTS = "results.json"  # what a finished run has in its folder, and a report in its own
@@ -152,7 +152,7 @@ def run_tasks(
     with (
         _progress(len(tasks), begun, show) as advance,
         ThreadPoolExecutor(processes) as pool,
-        Children() as children,
+        ChildProcesses() as children,
     ):
         running: dict[Future[None], str] = {}
         while waiting or running:
@@ -285,7 +285,7 @@ def provenance(out: Path, records: Mapping[str, Records]) -> dict[str, Any]:
         content = json.loads(path.read_text())
         if {part: content.get(part) for part in records} == json.loads(json.dumps(records)):
             return {key: content[key] for key in ("about", "versions")}
-    return {"about": about_this_run(), "versions": our_versions()}
+    return {"about": run_info(), "versions": package_versions()}
 
 
 def provenance_lines(records: Mapping[str, Records], versions: Mapping[str, str]) -> str:
@@ -323,7 +323,9 @@ def write_study(
     write_whole(out / "report.md", text)
 
 
-def _make(task: Task, folder: Path, environment: Mapping[str, str], children: Children) -> None:
+def _make(
+    task: Task, folder: Path, environment: Mapping[str, str], children: ChildProcesses
+) -> None:
     command = [sys.executable, *task.arguments(folder)]
     done = children.run(command, environment)
     if done.returncode != 0:

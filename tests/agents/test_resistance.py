@@ -243,11 +243,11 @@ def test_the_same_positions_get_the_same_moves_in_any_order():
     agent, states = HeuristicAgent(game), game.empty(20)
     for i in range(20):
         states[i] = random_position(game, rng, i)
-    seats, lanes = states["to_move"].astype(np.int64), np.arange(20)
+    seats, env_indices = states["to_move"].astype(np.int64), np.arange(20)
     rngs = np.arange(20, dtype=np.uint64).reshape(20, 1)
     kept = rngs.copy()
-    actions = agent.act(states, seats, rngs, lanes)
-    back = HeuristicAgent(game).act(states[::-1].copy(), seats[::-1].copy(), rngs, lanes)
+    actions = agent.act(states, seats, rngs, env_indices)
+    back = HeuristicAgent(game).act(states[::-1].copy(), seats[::-1].copy(), rngs, env_indices)
     np.testing.assert_array_equal(actions, back[::-1])
     np.testing.assert_array_equal(rngs, kept)  # nothing is left to chance
 
@@ -319,16 +319,16 @@ def test_mixed_plays_at_random_as_often_as_told():
     states = game.empty(count)
     states[:] = s
     rngs = np.random.default_rng(6).integers(0, 2**64, (count, 1), np.uint64)
-    seats, lanes = np.full(count, s.to_move), np.arange(count)
+    seats, env_indices = np.full(count, s.to_move), np.arange(count)
     best, legal = choose(HeuristicAgent(game), s), game.legal(s)
     for x in (0.0, 0.2, 1.0):
-        actions = MixedAgent(game, x).act(states, seats, rngs.copy(), lanes)
+        actions = MixedAgent(game, x).act(states, seats, rngs.copy(), env_indices)
         found = np.bincount(actions, minlength=25)
         assert set(np.flatnonzero(found)) == (set(legal) if x else {best})
         expected = np.where(np.isin(np.arange(25), legal), x / len(legal), 0)
         expected[best] += 1 - x
         assert np.abs(found / count - expected).max() < 4.5 * 0.5 / count**0.5
-        again = MixedAgent(game, x).act(states, seats, rngs.copy(), lanes)
+        again = MixedAgent(game, x).act(states, seats, rngs.copy(), env_indices)
         np.testing.assert_array_equal(actions, again)
     assert make_agent("mixed", game).random_share == 0.2
     assert make_agent("mixed:x=0.5", game).random_share == 0.5

@@ -19,7 +19,7 @@ class LastAgent(Agent):
         super().__init__(game)
         self.skip = skip
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         return np.array([self.game.legal(s)[-1] for s in states.view(np.recarray)])
 
 def first(planes, masks):

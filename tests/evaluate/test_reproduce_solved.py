@@ -17,7 +17,7 @@ from ludoteca.evaluate.studies.solved.plan import (
     Perfection,
     planned,
 )
-from ludoteca.train.alphazero.config import Config
+from ludoteca.train.alphazero.config import AlphaZeroConfig
 
 PIECES = planned(1)
 
@@ -26,10 +26,12 @@ def test_the_trainings_are_commands_that_are_understood(tmp_path):
     for name, (game, settings) in NETWORKS.items():
         arguments = PIECES[name].arguments(tmp_path)
         assert arguments[:3] == ["-P", "-m", "ludoteca.train.alphazero"]
-        config = tyro.cli(Config, args=arguments[3:])
+        config = tyro.cli(AlphaZeroConfig, args=arguments[3:])
         assert (config.game, config.games) == (game, settings["games"])
-        assert config.folder == tmp_path / name
-    assert tyro.cli(Config, args=planned(1 / 32)["hex"].arguments(tmp_path)[3:]).games == 512
+        assert config.run_dir == tmp_path / name
+    assert (
+        tyro.cli(AlphaZeroConfig, args=planned(1 / 32)["hex"].arguments(tmp_path)[3:]).games == 512
+    )
 
 
 def test_all_opponents_play_hex():
@@ -50,12 +52,12 @@ def made_up(task):
         config = {"game": settings["game"], "network": {"filters": 8, "blocks": 1}}
         training = {"games": 1_000, "seconds": 90, "precision": "bfloat16"}
         told = {"config": config, "training": training}
-    elif isinstance(task, Perfection) and task.what == "lines":
+    elif isinstance(task, Perfection) and task.what == "best-response":
         found = {"decisions": 1234, "wins": 55, "draws": 0, "losses": 6, "example": ["a1"]}
-        told = {"game": task.game, "found": found}
+        told = {"game": task.game, "result": found}
     elif isinstance(task, Perfection):
         found = {"positions": 500, "perfect": 450, "low": 0.87, "high": 0.92}
-        told = {"game": task.game, "found": found | {"won": [300, 280], "drawn": [200, 170]}}
+        told = {"game": task.game, "result": found | {"won": [300, 280], "drawn": [200, 170]}}
     else:
         told = {"agents": [{"seats": [{"games": 100, "wins": 90}, {"games": 100, "wins": 3}]}]}
     return told | {"about": ABOUT, "settings": settings}

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from boards import small_spec
+from boards import other_parameters, small_spec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +19,8 @@ from ludoteca.envs.contract import (
 )
 from ludoteca.envs.registry import GAMES, make_game
 
-# Besides the defaults: boards as small and as large as allowed, odd shapes, and every option.
+# Besides the defaults: boards as small and as large as allowed, odd shapes, and every option. Games
+# that are not here have the other parameters of their pages.
 VARIANTS = {
     "HungryGeese-v0": (
         "num_players=2,rows=3,columns=4,hunger_rate=3,min_food=4,max_length=3,episode_steps=30",
@@ -66,7 +67,8 @@ VARIANTS = {
         "plies=1",
     ),
 }
-SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS.get(name, ()))]
+VARIANTS |= {name: other_parameters(name) for name in GAMES if name not in VARIANTS}
+SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS[name])]
 # Compiling takes seconds for each shape of state: of the boards above, `make test-slow` compiles
 # the first two.
 COMPILED = [
@@ -74,7 +76,7 @@ COMPILED = [
     *(
         pytest.param(f"{name}:{params}", marks=pytest.mark.slow)
         for name in GAMES
-        for params in ("", *VARIANTS.get(name, ())[:1])
+        for params in ("", *VARIANTS[name][:1])
     ),
 ]
 

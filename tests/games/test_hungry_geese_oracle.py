@@ -334,7 +334,7 @@ def test_food_is_placed_uniformly_on_free_cells() -> None:
             assert s.num_food == 2
             draws[tuple(s.food.tolist())] += 1
             assert all(s.occupied.ravel()[s.food] == FOOD)
-            assert game.check(s) == ""
+            assert game.validate(s) == ""
     pairs = {(a, b) for a in range(12) for b in range(12)} - {(a, a) for a in range(12)}
     free = {pair for pair in pairs if not set(pair) & {0, 4, 5, 11}}
     assert set(draws) == free
@@ -349,7 +349,7 @@ def test_heads_and_food_start_uniformly_on_distinct_cells(players: int) -> None:
         s = game.new(seed)
         heads, food = [goose[0] for goose in geese(s)], s.food.tolist()
         assert len({*heads, *food}) == players + 3
-        assert game.check(s) == ""
+        assert game.validate(s) == ""
         counts[0, heads[-1]] += 1
         counts[1, food[-1]] += 1
     assert (chisquare(counts, axis=1).pvalue > 0.001).all()

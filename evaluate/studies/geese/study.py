@@ -39,7 +39,7 @@ def reproduce(
     is written anew after each task: it has the sections whose tasks are all finished.
 
     Args:
-        episodes: recorded games to learn from, see `python -m ludoteca.train.episodes convert`.
+        episodes: recorded games to learn from, see `python -m ludoteca.train.data convert`.
             Without any, whatever needs them is left out.
         bands: whose moves in them the four networks learn, the weakest first: names of agents,
             joined by `+`, or ratings as in the thesis, `900-1000 1001-1100 1101-1200 1201-inf`.

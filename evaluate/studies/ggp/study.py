@@ -17,7 +17,7 @@ from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.report import write_report
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import run_tournament
-from ludoteca.evaluate.tournament.stored import read_results
+from ludoteca.evaluate.tournament.saved_results import read_results
 from ludoteca.local_executor import cores
 
 FAST_GAMES_PER_PAIR = 24
@@ -103,7 +103,7 @@ def study(fast: bool, seed: int) -> dict[str, Tournament]:
         str(simulations): Tournament(
             games=valencia2021.GAMES,
             agents=tuple(
-                f"mcts:{policy},simulations={simulations},draw=loss,final=mean"
+                f"mcts:{policy},simulations={simulations},draw=loss,action_selection=mean"
                 for policy in POLICIES.values()
             ),
             names=valencia2021.POLICY_NAMES,

@@ -51,7 +51,7 @@ def lines_section(found: Records) -> str:
     """Return what networks do against everything."""
     rows = []
     for network, seat, count in LINES:
-        one = found[f"lines-{network}-{seat}-{count}"]["found"]
+        one = found[f"lines-{network}-{seat}-{count}"]["result"]
         numbers = [f"{one[key]:,}" for key in ("decisions", "wins", "draws", "losses")]
         game = found[f"lines-{network}-{seat}-{count}"]["game"]
         rows.append((game, seat, count, *numbers))
@@ -108,14 +108,14 @@ def positions_section(found: Records) -> str:
     """Return the share of perfect moves in Connect Four."""
     rows = []
     for (count, endgame), (least, most) in product(SEARCHES, PLIES):
-        one = found[positions_name(count, endgame, least, most)]["found"]
+        one = found[positions_name(count, endgame, least, most)]["result"]
         share, low, high = (
             100 * x for x in (one["perfect"] / one["positions"], one["low"], one["high"])
         )
         rows.append(
             (
                 f"{least} to {most}",
-                f"{count:,}{f', endgame={endgame}' if endgame else ''}",
+                f"{count:,}{f', solver_empties={endgame}' if endgame else ''}",
                 one["positions"],
                 f"{share:.1f} ({low:.1f} to {high:.1f})",
                 "{1} of {0}".format(*one["won"]),
@@ -129,8 +129,9 @@ def positions_section(found: Records) -> str:
     return f"""## Connect Four in solved positions
 
 Random positions in which some moves give the result of perfect play away, and how often the
-network's keeps it; solved by `ludoteca.agents.games.endgame`. With `endgame=30` the agent itself
-solves positions with at most 30 empty squares, as all of these are, and searches only before.
+network's keeps it; solved by `ludoteca.agents.games.endgame`. With `solver_empties=30` the agent
+itself solves positions with at most 30 empty squares, as all of these are, and searches only
+before.
 
 {table(headings, rows, texts=0)}"""
 
