@@ -1,4 +1,4 @@
-"""Where the games of a match are played, many side by side."""
+"""Runner of the games of a match: a batch of games, refilled as they end."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -17,26 +17,42 @@ from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.forfeits import Forfeit
-from ludoteca.evaluate.match_schedule import MatchSchedule, update_digests
+from ludoteca.evaluate.match_schedule import GameResults, MatchSchedule, update_digests
 
 NO_GAME = -1
 
 
 class MatchRunner:
-    """Where some games of a match are played: each that ends makes room for the next."""
+    """Plays the games `low <= k < high` of a match in one thread.
+
+    Args:
+        schedule: schedule of the match.
+        results: results of the match, where those of these games are written.
+        agents: the agents, used by this runner alone.
+        low: first game, counted from the first game of the match.
+        high: end of the games.
+        batch_size: number of concurrent games, at most.
+    """
 
     def __init__(
-        self, schedule: MatchSchedule, agents: tuple[Agent, ...], low: int, high: int, batch: int
+        self,
+        schedule: MatchSchedule,
+        results: GameResults,
+        agents: tuple[Agent, ...],
+        low: int,
+        high: int,
+        batch_size: int,
     ):
-        self._schedule, self._agents, self._game = schedule, agents, schedule.game
-        self._next, self._high = low, high  # the games low <= k < high are played here
-        most = [agent.most_games for agent in agents if agent.most_games is not None]
-        batch = max(1, min(batch, high - low, *most))
-        self._batch = GameBatch(schedule.game, batch, record=schedule.num_replays > low)
+        self._schedule, self._results = schedule, results
+        self._agents, self._game = agents, schedule.game
+        self._next, self._high = low, high
+        limits = [agent.max_games for agent in agents if agent.max_games is not None]
+        batch_size = max(1, min(batch_size, high - low, *limits))
+        self._batch = GameBatch(schedule.game, batch_size, record=schedule.num_replays > low)
         self._episode_states = self._batch.episode_states
-        self._number = np.full(batch, NO_GAME)  # which game is played at each index
-        self._rngs = np.zeros((batch, schedule.game.num_players), np.uint64)
-        self._openings = np.zeros((batch, schedule.game.num_players), np.uint64)
+        self._number = np.full(batch_size, NO_GAME)  # the game at each index of the batch
+        self._rngs = np.zeros((batch_size, schedule.game.num_players), np.uint64)
+        self._openings = np.zeros((batch_size, schedule.game.num_players), np.uint64)
         self._random = RandomAgent(schedule.game)
         self._stepper = make_stepper(schedule.game)
         self._scratch = np.zeros(1, scratch_dtype(schedule.game))
@@ -45,7 +61,7 @@ class MatchRunner:
         """Play all games, or until `stop` is set.
 
         `show` is called with the number of games that have just ended, after every ply or only if
-        there are any; an exception that it raises ends all.
+        it is positive; an exception that it raises sets `stop`.
         """
         try:
             while not stop.is_set():
@@ -61,29 +77,29 @@ class MatchRunner:
             raise
 
     def _refill(self) -> int:
-        """Take down the games that are over, and begin new ones; return how many are over."""
+        """Save the results of finished games, start new games; return the number of finished."""
         free = np.flatnonzero(self._episode_states["over"])
         ended = free[self._number[free] != NO_GAME]
         if len(ended) > 0:
-            self._take_down(ended)
+            self._save_results(ended)
         count = min(len(free), self._high - self._next)
         if count > 0:
-            self._begin(free[:count], np.arange(self._next, self._next + count))
+            self._start(free[:count], np.arange(self._next, self._next + count))
             self._next += count
         return len(ended)
 
-    def _take_down(self, ended: NDArray[np.int64]) -> None:
-        schedule, numbers = self._schedule, self._number[ended]
+    def _save_results(self, ended: NDArray[np.int64]) -> None:
+        schedule, results, numbers = self._schedule, self._results, self._number[ended]
         returns = np.zeros((len(ended), self._game.num_players))
         make_returns(self._game)(self._batch.states, ended, returns)
-        schedule.returns[numbers] = returns
+        results.returns[numbers] = returns
         for env_index, k in zip(ended, numbers, strict=True):
             if k < schedule.num_replays:
                 players = [schedule.names[a] for a in schedule.seating[k]]
-                schedule.replays[int(k)] = Replay.from_batch(self._batch, int(env_index), players)
+                results.replays[int(k)] = Replay.from_batch(self._batch, int(env_index), players)
         self._number[ended] = NO_GAME
 
-    def _begin(self, env_indices: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
+    def _start(self, env_indices: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
         streams, batch = self._schedule.streams[numbers], self._batch
         self._number[env_indices] = numbers
         self._episode_states["rng"][env_indices, 0] = streams[:, 0]
@@ -96,54 +112,54 @@ class MatchRunner:
             agent.reset(env_indices)
 
     def _play(self, env_indices: NDArray[np.int64]) -> None:
-        """Ask the agents, and play one ply in each of the games at `env_indices`."""
-        numbers, batch = self._number[env_indices], self._batch
-        asked = self._to_move(env_indices)
-        who = self._schedule.seating[numbers]
-        joint = np.zeros(asked.shape, np.int64)
-        opening = self._schedule.plies[numbers] < self._schedule.random_plies
+        """Play one ply in each of the games at `env_indices`."""
+        numbers, batch, results = self._number[env_indices], self._batch, self._results
+        active = self._active_seats(env_indices)
+        seating = self._schedule.seating[numbers]
+        joint = np.zeros(active.shape, np.int64)
+        opening = results.plies[numbers] < self._schedule.random_plies
         if opening.any():
             rows, seats = np.divmod(
-                np.flatnonzero(asked & opening[:, None]), self._game.num_players
+                np.flatnonzero(active & opening[:, None]), self._game.num_players
             )
             streams = self._openings[env_indices[rows], seats].reshape(-1, 1)
             joint[rows, seats] = self._random.act(
                 batch.states[env_indices[rows]], seats, streams, env_indices[rows]
             )
             self._openings[env_indices[rows], seats] = streams[:, 0]
-            asked = asked & ~opening[:, None]
+            active = active & ~opening[:, None]
         for a in range(len(self._agents)):
-            # np.nonzero would return strided arrays, for which agents would be compiled anew.
-            rows, seats = np.divmod(np.flatnonzero(asked & (who == a)), self._game.num_players)
+            # np.nonzero would return strided arrays, for which agents would be compiled again.
+            rows, seats = np.divmod(np.flatnonzero(active & (seating == a)), self._game.num_players)
             if len(rows) > 0:
-                joint[rows, seats] = self._ask(a, env_indices[rows], seats)
-        wrong = self._stepper.apply_joint_actions(
+                joint[rows, seats] = self._act(a, env_indices[rows], seats)
+        illegal = self._stepper.apply_joint_actions(
             batch.states, self._episode_states, env_indices, joint, batch.history, self._scratch
         )
-        if wrong >= 0:
-            k, p = divmod(int(wrong), self._game.num_players)
-            self._complain(int(env_indices[k]), p, int(joint[k, p]))
-        self._schedule.plies[numbers] += 1
+        if illegal >= 0:
+            k, p = divmod(int(illegal), self._game.num_players)
+            self._raise_illegal(int(env_indices[k]), p, int(joint[k, p]))
+        results.plies[numbers] += 1
+        digests = results.game_digests
         for p in range(self._game.num_players):
-            digests = self._schedule.game_digests
             digests[numbers] = update_digests(digests[numbers], joint[:, p])
 
-    def _to_move(self, env_indices: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which seats are to act in which of the games. Shape `[K, P]`."""
+    def _active_seats(self, env_indices: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether each seat is to act in each of the games. Shape `[K, P]`."""
         seats = self._game.num_players
         if not self._game.simultaneous:
             movers: NDArray[np.int8] = self._episode_states["mover"][env_indices]
-            asked: NDArray[np.bool_] = movers[:, None] == np.arange(seats)
-            return asked
+            is_mover: NDArray[np.bool_] = movers[:, None] == np.arange(seats)
+            return is_mover
         active = np.zeros((seats, len(env_indices)), np.bool_)
         for p in range(seats):
             self._stepper.is_active(self._batch.states, env_indices, p, active[p])
         return active.T
 
-    def _ask(
+    def _act(
         self, a: int, env_indices: NDArray[np.int64], seats: NDArray[np.int64]
     ) -> NDArray[Any]:
-        """Return what agent `a` chooses in seat `seats[i]` of game `env_indices[i]`, `[K]`."""
+        """Return the actions of agent `a` in seat `seats[i]` of game `env_indices[i]`, `[K]`."""
         rngs = self._rngs[env_indices, seats].reshape(-1, 1)
         actions = np.asarray(
             self._agents[a].act(self._batch.states[env_indices], seats, rngs, env_indices)
@@ -155,17 +171,16 @@ class MatchRunner:
             )
         self._rngs[env_indices, seats] = rngs[:, 0]
         for i in np.flatnonzero(actions == FORFEIT):
-            self._note_forfeit(a, int(env_indices[i]), int(seats[i]))
+            self._save_forfeit(a, int(env_indices[i]), int(seats[i]))
         return actions
 
-    def _note_forfeit(self, a: int, env_index: int, seat: int) -> None:
-        schedule, k = self._schedule, int(self._number[env_index])
+    def _save_forfeit(self, a: int, env_index: int, seat: int) -> None:
+        results, k = self._results, int(self._number[env_index])
         reason = self._agents[a].forfeit_reason(env_index, seat)
-        schedule.forfeits.append(
-            Forfeit(schedule.first_game + k, a, seat, int(schedule.plies[k]), *reason)
-        )
+        game = self._schedule.first_game + k
+        results.forfeits.append(Forfeit(game, a, seat, int(results.plies[k]), *reason))
 
-    def _complain(self, env_index: int, seat: int, action: int) -> NoReturn:
+    def _raise_illegal(self, env_index: int, seat: int, action: int) -> NoReturn:
         game, schedule, k = self._game, self._schedule, int(self._number[env_index])
         s = self._batch.states.view(np.recarray)[env_index]
         legal = np.zeros(game.num_actions, np.int16)
@@ -176,7 +191,7 @@ class MatchRunner:
         )
         raise ValueError(
             f"agent {schedule.names[schedule.seating[k, seat]]!r} in seat {seat} of game "
-            f"{schedule.first_game + k} chose {action} at ply {schedule.plies[k]}, which is "
+            f"{schedule.first_game + k} chose {action} at ply {self._results.plies[k]}, which is "
             f"illegal: legal are {legal[:n].tolist()}"
         )
 
@@ -184,7 +199,7 @@ class MatchRunner:
 def play_all(
     runners: Sequence[MatchRunner], show: Callable[[int], None], every_ply: bool = False
 ) -> None:
-    """Play all games, a thread for each runner; a failure anywhere stops all.
+    """Play all games, one thread per runner; an exception in one of them stops all.
 
     `show`, `every_ply`: see `MatchRunner.play_all`.
     """
@@ -203,7 +218,7 @@ def play_all(
 
 
 def compile_match(game: Game) -> None:
-    """Compile what matches of a game need, by playing none, so that no match is timed with it."""
+    """Compile the code that matches of a game need, so that it is not timed with a match."""
     game_batch, stepper = GameBatch(game, 1), make_stepper(game)
     none = np.zeros(0, np.int64)
     stepper.reset(

@@ -12,30 +12,30 @@ from ludoteca.evaluate.statistics.intervals import wilson
 
 
 def seat_results(match: MatchResult, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return how the match's first agent did in each seat, with 95 % Wilson intervals.
+    """Return the results of the match's first agent in each seat, with 95 % Wilson intervals.
 
     Args:
-        match: a finished match.
-        names: of the seats; a single one stands for all seats together.
+        match: result of a match.
+        names: names of the seats; a single one stands for all seats together.
 
     Returns:
-        For each seat the counts, the share of wins `"win_rate"`, and the ends `"low"` and `"high"`
-        of its interval. `"distinct"` is how many of the games are different: where all are the
-        same, as between two agents without chance, the interval is that of one game.
+        For each seat the counts, the fraction of wins `"win_rate"`, and the ends `"low"` and
+        `"high"` of its interval. `"distinct"` is the number of distinct games: if all are equal, as
+        between two deterministic agents, the interval is that of one game.
     """
     together = len(names) == 1
     records = (match.totals[0],) if together else match.seats[0]
     numbers = match.first_game + np.arange(match.games)
-    who = assign_seats(numbers, make_game(match.game).num_players, len(match.agents))
-    rated = []
+    seating = assign_seats(numbers, make_game(match.game).num_players, len(match.agents))
+    results = []
     for p, (seat, record) in enumerate(zip(names, records, strict=True)):
         distinct = record.games
         if match.game_digests is not None:
-            digests = match.game_digests if together else match.game_digests[who[:, p] == 0]
+            digests = match.game_digests if together else match.game_digests[seating[:, p] == 0]
             distinct = len(np.unique(digests))
         won, of = (min(record.wins, 1), 1) if distinct == 1 else (record.wins, record.games)
         low, high = wilson(won, of)
-        rated.append(
+        results.append(
             {
                 "seat": seat,
                 "games": record.games,
@@ -48,4 +48,4 @@ def seat_results(match: MatchResult, names: Sequence[str]) -> list[dict[str, Any
                 "high": high,
             }
         )
-    return rated
+    return results

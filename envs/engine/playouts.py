@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory, kernel
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, next_u64
 
@@ -50,10 +51,10 @@ def perft_divide(
     chosen = np.zeros(width, np.int16)
     divided = {}
     with np.errstate(over="ignore"):  # as in compiled code, uint64 wraps around
-        for k in range(list_actions(start.view(np.recarray)[0], out, counts)):
+        for k in range(list_actions(view_records(start)[0], out, counts)):
             choose(out, counts, k, chosen)
             child = start.copy()
-            play(child.view(np.recarray)[0], chosen)
+            play(view_records(child)[0], chosen)
             name = ", ".join(game.action_names[action] for action in chosen)
             divided[name] = perft(
                 game, depth - 1, from_state=child[0], count_finished=count_finished

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.engine.playouts import actions_per_ply, make_ply_kernels
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.rng import below
 
 RANDOM = -1
@@ -73,7 +74,7 @@ def record_trajectory(
     )
     play, positions = make_trajectory_recorder(game), trajectory.positions
     if interpreted:
-        play, positions = play.py_func, positions.view(np.recarray)
+        play, positions = play.py_func, view_records(positions)
     with np.errstate(over="ignore"):  # as in compiled code, uint64 wraps around
         play(
             seed,

@@ -1,8 +1,8 @@
-"""The record of a tournament: a file that only grows, a line for every few games played.
+"""Log of the games of a tournament: an append-only file, one line per task of games.
 
-A line is written in one piece and reaches the disk before the next games are asked for, so a run
-that is killed at any moment loses only the games that were being played. A last line that was cut
-short is dropped when the record is opened again.
+A line is written at once and reaches the disk before the next task starts, so a run that is killed
+at any moment loses only the games in progress. A truncated last line is dropped when the log is
+opened again.
 """
 
 import json
@@ -23,21 +23,21 @@ from ludoteca.lock import lock_file
 
 FORMAT = 1
 TOURNAMENT, GAMES = "tournament.json", "games.jsonl"
-LETTERS = "LDW"  # how the first agent of the pair fared: outcomes -1, 0 and 1
-MISSING = np.int8(-2)  # the outcome of a game that has not been played
+LETTERS = "LDW"  # outcomes -1, 0 and 1 of the first agent of the pair
+MISSING = np.int8(-2)  # outcome of a game that has not been played
 
 
 @dataclass(frozen=True)
 class PlayedGames:
-    """Consecutive games of a match that have been played.
+    """Finished consecutive games of a match.
 
     Attributes:
-        match: of which match.
-        first: number of the first of them in the match.
-        outcomes: a letter for each game: how the first agent of the pair fared.
-        plies: of all of them together.
-        seconds: that playing took.
-        forfeits: what agents left, numbered as in the pair: 0 or 1.
+        match: the match.
+        first: number of the first game in the match.
+        outcomes: a letter of `LETTERS` per game, for the first agent of the pair.
+        plies: number of plies of all games.
+        seconds: time of playing.
+        forfeits: forfeits; agents are numbered as in the pair, 0 or 1.
     """
 
     match: Match
@@ -49,26 +49,25 @@ class PlayedGames:
 
 
 class GameLog:
-    """The games of a tournament that have been played so far, in a folder.
+    """Finished games of a tournament, saved in a folder.
 
     Attributes:
-        outcomes: of every game, for the first agent of the pair: 1, 0, -1, or `MISSING`. Shape
-            `[games, pairs, repeats, games_per_match]`.
-        plies: of the games played, by game and pair. Shape `[games, pairs]`.
-        seconds: that they took, likewise.
-        forfeits: games that agents left, and of which matches; agents are numbered as in the
-            tournament.
-        seconds_per_result: that `add` took on average, the disk included; 0 before it was called.
+        outcomes: outcome of every game for the first agent of the pair: 1, 0, -1, or `MISSING`.
+            Shape `[games, pairs, repeats, games_per_match]`.
+        plies: number of plies played, by game and pair. Shape `[games, pairs]`.
+        seconds: time of playing, likewise.
+        forfeits: forfeits with their matches; agents are numbered as in the tournament.
+        seconds_per_result: mean duration of `add`, the disk included; 0 before the first call.
     """
 
     seconds_per_result = 0.0
 
     def __init__(self, tournament: Tournament, folder: Path):
-        """Open the record in a folder, or begin one there.
+        """Open the log in a folder, or create it.
 
         Raises:
-            ValueError: if the folder belongs to another tournament, its record is damaged, or
-                another run is writing to it.
+            ValueError: if the folder belongs to another tournament, its log is damaged, or another
+                run is writing to it.
             OSError: if it cannot be read or written.
         """
         self.tournament, self.folder = tournament, folder
@@ -104,27 +103,27 @@ class GameLog:
 
     @property
     def games_played(self) -> int:
-        """How many games have been played."""
+        """Number of finished games."""
         return int((self.outcomes != MISSING).sum())
 
     def match_outcomes(self, match: Match) -> NDArray[np.int8]:
-        """Return the outcomes of a match, a view. Shape `[games_per_match]`."""
+        """Return a view of the outcomes of a match. Shape `[games_per_match]`."""
         view: NDArray[np.int8] = self.outcomes[match.game, self._pair[match.pair], match.repeat]
         return view
 
     def missing(self, match: Match) -> list[tuple[int, int]]:
-        """Return which games of a match have not been played, as ranges `low <= k < high`."""
+        """Return the missing games of a match as ranges `low <= k < high`."""
         absent = np.concatenate([[False], self.match_outcomes(match) == MISSING, [False]])
         edges = np.flatnonzero(np.diff(absent.astype(np.int8)))
         return [(int(low), int(high)) for low, high in edges.reshape(-1, 2)]
 
     def add(self, played: PlayedGames) -> None:
-        """Take down games that have been played, on disk first.
+        """Add finished games, to the file first.
 
         Raises:
-            ValueError: if they are not of this tournament, or were played before.
+            ValueError: if they do not belong to this tournament, or were added before.
         """
-        began = perf_counter()
+        start = perf_counter()
         line = {
             "game": played.match.game,
             "pair": played.match.pair,
@@ -135,39 +134,39 @@ class GameLog:
             "seconds": round(played.seconds, 6),
         }
         if played.forfeits:
-            line["forfeits"] = [asdict(one) for one in played.forfeits]
+            line["forfeits"] = [asdict(forfeit) for forfeit in played.forfeits]
         self._check(played)
         self._file.write(json.dumps(line).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
         self._apply(played)
         self._added += 1
-        self.seconds_per_result += (perf_counter() - began - self.seconds_per_result) / self._added
+        self.seconds_per_result += (perf_counter() - start - self.seconds_per_result) / self._added
 
     def _check_folder(self) -> None:
-        """Make sure that the folder belongs to this tournament."""
+        """Validate that the folder belongs to this tournament, or make it its own."""
         file = self.folder / TOURNAMENT
-        mine = self.tournament.identity() | {"format": FORMAT}
+        own = self.tournament.identity() | {"format": FORMAT}
         if not file.exists():
             if (self.folder / GAMES).exists():
                 raise ValueError(f"{self.folder} has games of a tournament, but no {TOURNAMENT}")
-            write_whole(file, json.dumps(mine, indent=2) + "\n")
+            write_whole(file, json.dumps(own, indent=2) + "\n")
             return
         try:
-            found = read_json(file)
+            saved = read_json(file)
         except ValueError as error:
             raise ValueError(f"{file} is damaged: {error}") from None
-        if not isinstance(found, dict):
-            raise ValueError(f"{file} is damaged: expected an object, got {found!r:.40}")
-        for key, value in mine.items():
-            if found.get(key) != value:
+        if not isinstance(saved, dict):
+            raise ValueError(f"{file} is damaged: expected an object, got {saved!r:.40}")
+        for key, value in own.items():
+            if saved.get(key) != value:
                 raise ValueError(
                     f"{self.folder} belongs to another tournament: its {key.replace('_', ' ')} is "
-                    f"{_text(found.get(key))}, not {_text(value)}; choose another folder"
+                    f"{_text(saved.get(key))}, not {_text(value)}; choose another folder"
                 )
 
     def _read(self) -> None:
-        """Read the log, and cut off a last line that is not whole."""
+        """Read the log, and cut off a truncated last line."""
         self._file.seek(0)
         content = self._file.read()
         *lines, torn = content.split(b"\n")
@@ -182,15 +181,15 @@ class GameLog:
                 ) from error
 
     def _parse(self, line: bytes) -> PlayedGames:
-        found: dict[str, Any] = parse_json(line)
-        a, b = found["pair"]
+        fields: dict[str, Any] = parse_json(line)
+        a, b = fields["pair"]
         played = PlayedGames(
-            Match(found["game"], (a, b), found["repeat"]),
-            found["first"],
-            found["outcomes"],
-            found["plies"],
-            found["seconds"],
-            tuple(Forfeit(**one) for one in found.get("forfeits", ())),
+            Match(fields["game"], (a, b), fields["repeat"]),
+            fields["first"],
+            fields["outcomes"],
+            fields["plies"],
+            fields["seconds"],
+            tuple(Forfeit(**forfeit) for forfeit in fields.get("forfeits", ())),
         )
         self._check(played)
         return played
@@ -207,22 +206,22 @@ class GameLog:
             and 0 <= match.repeat < t.repeats
             and 0 <= played.first < high <= t.games_per_match
             and set(played.outcomes) <= set(LETTERS)
-            and all(one.agent in (0, 1) for one in played.forfeits)
+            and all(forfeit.agent in (0, 1) for forfeit in played.forfeits)
         ):
             raise ValueError(f"{played!s:.400} is not of this tournament")
         if (self.match_outcomes(match)[played.first : high] != MISSING).any():
             raise ValueError(f"games {played.first} to {high - 1} of {match} were played before")
 
     def _apply(self, played: PlayedGames) -> None:
-        """Enter checked games into the arrays."""
+        """Write validated games into the arrays."""
         where = (played.match.game, self._pair[played.match.pair])
         outcomes = np.array([LETTERS.index(letter) - 1 for letter in played.outcomes], np.int8)
         self.match_outcomes(played.match)[played.first : played.first + len(outcomes)] = outcomes
         self.plies[where] += played.plies
         self.seconds[where] += played.seconds
         self.forfeits += [
-            (played.match, replace(one, agent=played.match.pair[one.agent]))
-            for one in played.forfeits
+            (played.match, replace(forfeit, agent=played.match.pair[forfeit.agent]))
+            for forfeit in played.forfeits
         ]
 
 

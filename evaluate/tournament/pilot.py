@@ -1,4 +1,4 @@
-"""A slice of a tournament: some games of every pair, and how long all the others will take."""
+"""Pilot run of a tournament: some games of every pair, and a forecast for the others."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,20 +19,20 @@ from ludoteca.evaluate.tournament.run import (
 )
 from ludoteca.executor import LOCAL, WAIT, _Wait
 
-PASSES, SAMPLE = 3, 1.0  # how often each pair plays, and for how many seconds
+PASSES, SAMPLE = 3, 1.0  # tasks of each pair, and seconds of each task
 
 
 @dataclass(frozen=True)
 class PilotRun:
-    """What a slice says about its tournament.
+    """Result of a pilot run.
 
     Attributes:
-        tournament: the whole.
-        played: games on record.
-        seconds_per_game: the mean of the games that are left.
-        slowest: the slowest pair of agents and game: its seconds a game, and who it is.
-        compiling: seconds that the first games waited for compilation.
-        forecast: of what is left.
+        tournament: the whole tournament.
+        played: number of games in the log.
+        seconds_per_game: expected mean of the missing games.
+        slowest: seconds per game of the slowest pair of agents and game, and its name.
+        compiling: seconds of compilation before the first game.
+        forecast: forecast for the missing games.
     """
 
     tournament: Tournament
@@ -43,14 +43,14 @@ class PilotRun:
     forecast: Forecast
 
     def lines(self, price: float) -> list[str]:
-        """Return the plan as text; `price` is that of a core for an hour, in dollars."""
+        """Return the plan as text; `price` is the price of a core hour in dollars."""
         left = self.tournament.total_games - self.played
-        seconds, who = self.slowest
+        seconds, name = self.slowest
         return [
             f"plan: {self.tournament.total_games:,} games, {self.played:,} of them on record, "
             f"{left:,} left",
             f"a game takes {self.seconds_per_game:.4g} s of one core on average; the slowest, "
-            f"{who}, {seconds:.4g} s",
+            f"{name}, {seconds:.4g} s",
             f"left: {long_time(self.forecast.seconds)} of one worker, in tasks of "
             f"{TASK_SECONDS:g} s; each machine first compiles, here {long_time(self.compiling)}",
             *forecast_lines(self.forecast, price),
@@ -67,16 +67,16 @@ def play_pilot(
     progress: bool = False,
     executor: str = LOCAL,
 ) -> PilotRun:
-    """Play some games of every pair in every game, and foresee the rest.
+    """Play some games of every pair in every game, and forecast the time of the others.
 
-    They are games of the tournament and remain on its record.
+    They are games of the tournament and stay in its log.
 
     Args:
-        tournament: the whole.
-        folder: where the record is kept.
-        processes: how many play side by side, see `run_tournament`.
+        tournament: the whole tournament.
+        folder: folder of the log.
+        processes: number of processes, see `run_tournament`.
         progress: show progress on standard error.
-        executor: where they play.
+        executor: where the processes run.
 
     Raises:
         ValueError: if the folder belongs to another tournament, or agents cannot play a game.
@@ -107,9 +107,9 @@ def play_pilot(
 def _pilot_tasks(
     log: GameLog, to_play: list[Match], pace: SecondsPerGame
 ) -> Iterator[Callable[[], PlayedGames] | _Wait]:
-    """Yield some games of every pair, several times; `pace` is that of the last time.
+    """Yield `PASSES` tasks of every pair; `pace` holds the seconds per game of its last task.
 
-    The first games of a process take longer, and few games are measured badly.
+    The first games of a process take longer, and few games give a poor estimate.
     """
     first = {(match.game, match.pair): match for match in reversed(to_play)}
     ranges = {key: log.missing(match)[0] for key, match in sorted(first.items())}

@@ -11,13 +11,13 @@ from ludoteca.evaluate.tournament.results import Results
 
 
 def read_results(folder: Path) -> Results:
-    """Return the results that a report holds.
+    """Return the results in a report.
 
-    The report counts games by pair, seat and result, so that these and all that follows from them
-    are as they were; in which repeat a game was is not known, nor are forfeits.
+    The report counts games by pair, seat and outcome, so these counts and everything computed from
+    them are restored; the repeat of a game and forfeits are not.
 
     Args:
-        folder: of the report.
+        folder: folder of the report.
 
     Raises:
         FileNotFoundError: if there is no `results.json`.
@@ -47,13 +47,13 @@ def read_results(folder: Path) -> Results:
     played = tournament.games_per_pair
     outcomes = np.zeros((games, pairs, played), np.int8)
     plies = np.zeros((games, pairs), np.float64)
-    for k, one in enumerate(content["pairs"]):
+    for k, pair in enumerate(content["pairs"]):
         where = divmod(k, pairs)
-        for seat in range(2):  # they take turns
+        for seat in range(2):  # seats alternate
             row = outcomes[where][seat::2]
-            wins, losses = one[f"wins_a_in_seat_{seat}"], one[f"wins_b_in_seat_{1 - seat}"]
+            wins, losses = pair[f"wins_a_in_seat_{seat}"], pair[f"wins_b_in_seat_{1 - seat}"]
             row[:wins], row[wins : wins + losses] = 1, -1
-        plies[where] = one["mean_plies"] * played
+        plies[where] = pair["mean_plies"] * played
     return Results(
         tournament,
         outcomes.reshape(games, pairs, tournament.repeats, -1),

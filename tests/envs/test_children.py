@@ -140,7 +140,7 @@ def test_commands_that_do_not_heed_an_interrupt_are_killed():
     children._running.add(child)
     pids = pids_of(child)
     with child:
-        children.interrupt(patience=0.1)
+        children.interrupt(timeout=0.1)
     assert are_gone(pids)
     with pytest.raises(RuntimeError, match="interrupted before 'sh' began"):
         children.run(["sh", "-c", "true"])

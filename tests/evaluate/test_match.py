@@ -220,7 +220,7 @@ def test_agents_of_another_game_or_shared_by_threads_are_refused():
         ValueError, match=r"was made for hex:board_size=11.*, not for hex:board_siz"
     ):
         play_match("hex:board_size=5", (agent, "random"), 1)
-    with pytest.raises(ValueError, match="no spec strings cannot play in more than one thread"):
+    with pytest.raises(ValueError, match="not spec strings cannot play in more than one thread"):
         play_match("hex", (agent, "random"), 10, num_threads=2)
 
 

@@ -308,7 +308,7 @@ def test_what_is_proven_counts_more_than_means():
 
 def test_exact_endgames_tell_how_many_more_discs():
     session = Session(make_game("othello:board_size=4"), (HUMAN, "mcts"))
-    found = think(make_agent("mcts:endgame=12", session.game), "mcts", session)
+    found = think(make_agent("mcts:solver_empties=12", session.game), "mcts", session)
     assert (found.proven, found.exact) == ("loss", -10)  # the second player wins by ten discs
     assert "proven loss; exact score -10" in Terminal(session, {})._describe(found)
 
@@ -824,7 +824,7 @@ def test_screenshots(capsys, monkeypatch, spec, agent, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["tron"], "in tron all move at once: only games in turn can be played"),
+        (["tron"], "tron is simultaneous: only sequential games can be played"),
         (["hex", "--agent", "chess"], "unknown agent 'chess'"),
         (["hex", "--agent", "random", "random"], "two agents play each other with --seat none"),
         (["hex", "--moves", "a1", "a1"], "a1 is illegal here"),

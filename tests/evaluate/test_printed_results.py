@@ -23,7 +23,8 @@ from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import run_tournament
 
 LONG = (
-    "mcts:policy=ucb_alpha1,simulations=3,solver=True,final=mean,transpositions=True,decisive=both"
+    "mcts:policy=ucb_alpha1,simulations=3,solver=True,action_selection=mean,"
+    "transpositions=True,decisive=both"
 )
 
 
@@ -140,7 +141,7 @@ def test_a_search_of_all_players_shows_each() -> None:
 
 def test_exact_endgames_show_their_scores() -> None:
     game = make_game("othello:board_size=4")
-    report = MCTSAgent(game, endgame=12).search(game.new())
+    report = MCTSAgent(game, solver_empties=12).search(game.new())
     lines = lines_of(report)
     assert lines[0].startswith("exact endgame of othello: best move ")
     assert "exact score -10" in lines[0]
@@ -178,8 +179,8 @@ def test_solutions_show_what_moves_are_worth() -> None:
     lines = lines_of(solve(make_game("hex:board_size=3")))
     assert lines == [
         "perfect play: player 0 gets +1, player 1 gets -1",
-        "moves worth +1 to the player to move: c1 a2 b2 c2 a3",
-        "moves worth -1 to the player to move: a1 b1 b3 c3",
+        "moves with value +1 for the player to move: c1 a2 b2 c2 a3",
+        "moves with value -1 for the player to move: a1 b1 b3 c3",
         "2,307 positions searched",
     ]
 

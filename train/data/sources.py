@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ludoteca.files import BROKEN_ARCHIVE, LARGEST_TEXT, opening, read_bytes
+from ludoteca.files import BROKEN_ARCHIVE, MAX_TEXT_BYTES, opening, read_bytes
 
 SIDECAR = "_info.json"  # how the names of files end that tell the ratings of an episode
 UNREADABLE = (OSError, *BROKEN_ARCHIVE)
@@ -41,7 +41,7 @@ class Place(NamedTuple):
             if self.member:
                 archive = _archive(self.path)
                 size = archive.getinfo(self.member).file_size
-                if size > LARGEST_TEXT:
+                if size > MAX_TEXT_BYTES:
                     raise ValueError(f"it unpacks to {size:,} bytes, more than are read")
                 return archive.read(self.member)
             return read_bytes(self.path)

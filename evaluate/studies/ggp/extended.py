@@ -20,7 +20,7 @@ from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.wilcoxon import signed_rank
 from ludoteca.evaluate.studies.ggp.valencia2021 import GAME_NAMES, GAMES
 from ludoteca.evaluate.tournament.plan import Tournament
-from ludoteca.evaluate.tournament.report import duration, how_it_was_made
+from ludoteca.evaluate.tournament.report import duration, provenance_paragraphs
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
@@ -69,7 +69,7 @@ def stages(fast: bool, seed: int) -> dict[str, Tournament]:
             games=GAMES,
             agents=tuple(
                 f"mcts:{one},{seconds if stage == 'equal_time' else simulations},"
-                "draw=loss,final=mean"
+                "draw=loss,action_selection=mean"
                 for one in agents.values()
             ),
             names=tuple(agents),
@@ -139,7 +139,7 @@ def to_markdown(found: Mapping[str, Results], run: dict[str, Any], versions: dic
         "told to be weaker. Of some 70 games each, these intervals are wide.",
         _equivalents(equal, timed),
         "## How it was made",
-        *how_it_was_made(run, versions),
+        *provenance_paragraphs(run, versions),
         "Playing took "
         + ", ".join(f"{duration(results.seconds)} ({stage})" for stage, results in found.items())
         + ", all processes together.",

@@ -23,7 +23,7 @@ from ludoteca.evaluate.studies.ggp.valencia2021 import (
 )
 from ludoteca.evaluate.studies.verdicts import FAILS, HOLDS, OPEN, UNCORRECTED, VERDICTS
 from ludoteca.evaluate.tournament.analysis import Analysis, analyze
-from ludoteca.evaluate.tournament.report import duration, how_it_was_made
+from ludoteca.evaluate.tournament.report import duration, provenance_paragraphs
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
@@ -123,7 +123,7 @@ def to_markdown(
             texts=4,
         ),
         "## How it was made",
-        *how_it_was_made(run, versions),
+        *provenance_paragraphs(run, versions),
         "Playing took "
         + ", ".join(
             f"{duration(results.seconds)} at {simulations} simulations"
