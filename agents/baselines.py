@@ -12,6 +12,7 @@ from ludoteca.envs.games.bitboards import U1, count
 from ludoteca.envs.games.hungry_geese import turns_back
 from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import compiled, factory, kernel
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.rng import below, next_u64
 from ludoteca.envs.symmetry import DIRECTIONS
 
@@ -27,7 +28,7 @@ class RandomAgent(PolicyAgent):
     ) -> NDArray[np.float64]:
         """Return the same probability for each legal action. Shape `[K, num_actions]`."""
         found = np.zeros((len(states), self.game.num_actions))
-        for k, s in enumerate(states.view(np.recarray)):
+        for k, s in enumerate(view_records(states)):
             legal = (
                 self.game.legal(s, int(seats[k])) if self.game.simultaneous else self.game.legal(s)
             )
@@ -117,13 +118,13 @@ def most_discs(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     best, ties, chosen = -1, 0, int(legal[0])
     for k in range(n):
         action = int(legal[k])
-        gain = 0
+        flipped = 0
         if action < size * size:
             square = U1 << np.uint64(8 * (action // size) + action % size)
-            gain = count(othello.turned(square, s.discs[player], s.discs[1 - player]))
-        if gain > best:
-            best, ties, chosen = gain, 1, action
-        elif gain == best:
+            flipped = count(othello.turned(square, s.discs[player], s.discs[1 - player]))
+        if flipped > best:
+            best, ties, chosen = flipped, 1, action
+        elif flipped == best:
             ties += 1
             if below(rng, ties) == 0:  # each of the tied moves is kept with equal probability
                 chosen = action

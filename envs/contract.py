@@ -13,6 +13,7 @@ from ludoteca.envs.contract_positions import ContractError, check_position, requ
 from ludoteca.envs.engine.playouts import actions_per_ply, make_ply_kernels
 from ludoteca.envs.engine.trajectory import RANDOM, Trajectory, record_trajectory
 from ludoteca.envs.game import Game
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.symmetry_group import compose, identity, key
 
 
@@ -77,7 +78,7 @@ def check_init(game: Game, prefix: Sequence[int] = (), seed: int = 0) -> None:
     """Check that `init` overwrites everything but the settings, whatever the record held."""
     *_, (used, _) = play_game(game, prefix, seed)
     fresh = game.new(seed)
-    garbage = np.frombuffer(b"\x55" * game.state.itemsize, game.state).view(np.recarray)[0].copy()
+    garbage = view_records(np.frombuffer(b"\x55" * game.state.itemsize, game.state))[0].copy()
     for name in game.settings:
         garbage[name] = fresh[name]
     for what, s in (("that was played", used), ("with anything in it", garbage)):
@@ -102,7 +103,7 @@ def check_copy(game: Game, seed: int = 0, moment: float = 0.5) -> None:
     trajectory = record_trajectory(game, 1, seed=seed, interpreted=True)
     plies = int(trajectory.plies[0])
     copied_at = int(moment * plies)
-    s = trajectory.positions[0, copied_at : copied_at + 1].copy().view(np.recarray)[0]
+    s = view_records(trajectory.positions[0, copied_at : copied_at + 1].copy())[0]
     play = make_ply_kernels(game)[2]
     for t in range(copied_at, plies):
         with np.errstate(over="ignore"):
@@ -273,7 +274,7 @@ def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) 
 
 def observations(game: Game, position: Any) -> Any:
     """Return what each player sees. Shape `[num_players, planes, rows, columns]`."""
-    s = np.array([position]).view(np.recarray)[0]
+    s = view_records(np.array([position]))[0]
     seen = np.zeros((game.num_players, *game.observation_shape), np.int8)
     for p in range(game.num_players):
         game.observe(s, p, seen[p])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.compilation import LOCK
 from ludoteca.envs.layout import Layout
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.symmetry import Symmetry
 
 FORFEIT = -1  # instead of an action, where all move at once: the player leaves the game
@@ -164,7 +165,7 @@ class Game:
 
     def new(self, seed: int = 0) -> Any:
         """Return a fresh position as a NumPy record, to play with interactively."""
-        s = self.empty(1).view(np.recarray)[0]
+        s = view_records(self.empty(1))[0]
         with np.errstate(over="ignore"):  # SplitMix64 wraps around
             self.init(s, seed)
         return s

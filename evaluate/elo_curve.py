@@ -71,7 +71,7 @@ def rate_checkpoints(
     """Play the matches, and write the ratings.
 
     Args:
-        run: folder of a training run with checkpoints (`--keep-every`).
+        run: folder of a training run with checkpoints (`--checkpoint-interval`).
         against: spec strings of other agents.
         agent: spec string of the agent of a checkpoint, whose file takes the place of `{path}`.
         games: number of games of each match.
@@ -96,8 +96,8 @@ def rate_checkpoints(
     checkpoints = sorted(checkpoints_of(run))
     if not checkpoints:
         raise ValueError(
-            f"{run} has no checkpoints: train with --keep-every, or with "
-            "`ludoteca train GAME --set keep_every=100`"
+            f"{run} has no checkpoints: train with --checkpoint-interval, or with "
+            "`ludoteca train GAME --set checkpoint_interval=100`"
         )
     rated_agents = [
         RatedAgent(f"{count:,} games", agent.format(path=path), count)
@@ -154,7 +154,7 @@ def _play(
 
 def checkpoints_of(run: Path) -> Iterator[tuple[int, Path]]:
     """Yield the number of training games and the file of each checkpoint."""
-    for path in (run / "kept").glob("games-*.safetensors"):
+    for path in (run / "checkpoints").glob("games-*.safetensors"):
         yield int(path.stem.removeprefix("games-")), path
 
 

@@ -82,6 +82,10 @@ COMMANDS = {
         "ludoteca.evaluate.cli.export:export",
         "Export an agent as a Kaggle submission or an ONNX file.",
     ),
+    "new-game": Command(
+        "ludoteca.evaluate.cli.new_game:new_game",
+        "Write the files of a new game into a checkout, ready to be filled in.",
+    ),
     "new-package": Command(
         "ludoteca.evaluate.cli.new_package:new_package",
         "Create a package of your own with a game, an agent and tests.",

@@ -18,15 +18,29 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Compile in every test, as `make test-compiled` does.
+COMPILED = os.environ.get("LUDOTECA_TEST_COMPILED", "0") not in ("", "0")
+
+
+def runs_interpreted(item: pytest.Item) -> bool:
+    """Return whether a test interprets games and agents: unless it is marked `compiled` or `slow`.
+
+    Of the marks `interpreted` and `compiled`, the one nearest to the test counts.
+    """
+    names = [mark.name for mark in item.iter_markers()]
+    nearest = next((name for name in names if name in ("interpreted", "compiled")), "")
+    if COMPILED:
+        return False
+    return nearest == "interpreted" or (not nearest and "slow" not in names)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Interpret the games and agents that a test with the mark `interpreted` makes.
+    """Interpret what most tests make, in the processes that they start, too.
 
-    Processes that the test starts interpret them, too. Most of a short test is compilation. Of the
-    marks `interpreted` and `compiled`, the one nearest to the test counts.
+    Of a test that plays little, most of the time is compilation.
     """
-    marks = [mark.name for mark in item.iter_markers() if mark.name in ("interpreted", "compiled")]
-    if marks[:1] != ["interpreted"]:
+    if not runs_interpreted(item):
         return (yield)
     from ludoteca.envs.interpreted import interpreting
 

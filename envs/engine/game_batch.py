@@ -1,4 +1,4 @@
-"""B games played side by side: what Gymnasium's and PettingZoo's environments are skins of."""
+"""Batch of B games of one kind, stepped by compiled code; every environment API wraps it."""
 
 import copy
 from collections.abc import Sequence
@@ -28,28 +28,30 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.validation import check_dtype, check_flag
 
-# A step's work is cut into that many parts per thread: a thread that wakes late takes fewer.
+# A step is cut into so many slices per thread: a thread that wakes late takes fewer.
 SLICES_PER_THREAD = 8
-# What a game paid in the last step.
-PAYMENT = ("rewards", "reward", "terminated", "illegal")
+# Fields of an episode's state that the last step wrote.
+REWARD_FIELDS = ("rewards", "reward", "terminated", "illegal")
 
 
 class GameBatch:
-    """B games, their random streams and opponents, and what is seen of them.
+    """B games, their random streams and opponents, and their observations.
 
-    Game i has a random stream of its own, from which its games are seeded, its seat is drawn, and
-    its opponents choose: what happens in a game does not depend on the others.
+    Game i has its own random stream, which seeds its episodes, draws the agent's seat and feeds its
+    opponents: it does not depend on the other games. W players are observed and act at once: 1 in
+    sequential games (the player to move) and against opponents (the agent), all P players in
+    simultaneous self-play.
 
     Attributes:
         states: the positions. Shape `[B]`, dtype `game.state`.
         episode_states: the records beside them, see `episode_state_dtype`. Shape `[B]`.
-        masks: legal actions of the W seats seen, int8, none once a game is over. Shape
+        masks: legal actions of the W players, int8, none once a game is over. Shape
             `[B, W, num_actions]`.
-        observations: what the W seats see. Shape `[B, W, *observation_shape]`.
+        observations: of the W players. Shape `[B, W, *observation_shape]`.
         final_observations: likewise, of the games that ended in the last step (same-step
-            autoreset only), else zero. Another array after each step that ends a game.
-        history: the actions of each game, if `record=True`: their number of plies, then the actions
-            one after the other. int16, shape `[B, 1 + plies]`, or `[B, 0]` if not kept.
+            autoreset only), else zero. A new array after each step that ends a game.
+        history: the actions of each game, if `record=True`: the number of plies, then the actions
+            of each. int16, shape `[B, 1 + plies]`, or `[B, 0]`.
     """
 
     def __init__(
@@ -83,7 +85,7 @@ class GameBatch:
             seat = choice("agent_seat", agent_seat, seats)
             self.seat_rule = RANDOM_SEAT if seat == "random" else seat
             opponents = make_opponents(opponent, game)
-        self._play_against(opponents)
+        self._use_opponents(opponents)
         self.width = game.num_players if game.simultaneous and opponent is None else 1
 
         self.dtype = check_dtype(dtype)
@@ -99,7 +101,7 @@ class GameBatch:
         shape = (count, self.width, *self.observation_shape)
         self._buffers = Buffers(shape, self.dtype)
         self._mask_buffers = Buffers(self.masks.shape, self.masks.dtype)
-        self.observations = self._new_observations()
+        self.observations = self._buffers.take()
         self._final_buffers = Buffers(shape, self.dtype, cleared=True)
         self.final_observations = self._final_buffers.take()
         self._finals_written = False
@@ -108,31 +110,27 @@ class GameBatch:
         self._scratch = np.zeros(num_threads, scratch_dtype(game))
         self._thread_pool = self._new_thread_pool()
 
-    def reset(
-        self,
-        seeds: Sequence[int | None],
-        which: NDArray[np.bool_] | None = None,
-    ) -> None:
-        """Begin new games, all or those of `which`.
+    def reset(self, seeds: Sequence[int | None], which: NDArray[np.bool_] | None = None) -> None:
+        """Reset all games, or those of `which`.
 
         Args:
-            seeds: per game, a seed for its random stream, or None to go on with the one it has.
+            seeds: a seed of each game's random stream, or None to continue the present one.
             which: the games to reset. Shape `[B]`.
         """
         which = np.ones(self.count, np.bool_) if which is None else which
         for i in np.flatnonzero(which).tolist():
             if seeds[i] is not None:
                 self.episode_states["rng"][i] = seeds[i]
-        for name in PAYMENT:
+        for name in REWARD_FIELDS:
             self.episode_states[name][which] = 0
         self._stepper.reset(self.states, self.episode_states, which, self.history, self.seat_rule)
-        self._begin_opponents(which)
+        self._start_opponents(which)
         self.refresh()
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
-        """Let other opponents play from now on; games continue from where they are.
+        """Replace the opponents; games continue from their positions.
 
-        Between steps it is the agent's turn in every game, so no move of the old ones is pending.
+        Between steps the agent is to move in every game, so no move of an old opponent is pending.
 
         Raises:
             ValueError: if there are no opponents (self-play), or not one for each other seat.
@@ -145,64 +143,64 @@ class GameBatch:
                 "in self-play the caller moves for every seat"
             )
         opponents = make_opponents(opponent, self.game)
-        for one in {id(one): one for one in opponents}.values():
-            one.reset(np.arange(self.count))
+        for each in {id(each): each for each in opponents}.values():
+            each.reset(np.arange(self.count))
         self.close()
-        self._play_against(opponents)
+        self._use_opponents(opponents)
         self._thread_pool = self._new_thread_pool()
 
     def step(self, actions: NDArray[np.int64], step_result: StepResult | None = None) -> None:
-        """Play one action per game and seen seat, and the opponents' answers.
+        """Apply one action per game and observed player, and the opponents' actions.
 
         Args:
-            actions: shape `[B, W]`; not looked at where a game is over or a player is out.
-            step_result: arrays to write what came of it to, by the same threads; see `step_result`.
+            actions: shape `[B, W]`; ignored where a game is over or a player is out.
+            step_result: arrays to write the result of the step to; see `step_result`.
 
         Raises:
-            ValueError: if a game is over and resets are the caller's business, if an action is
-                illegal and `illegal_action="raise"`, or if an opponent plays no legal action.
-                Nothing has then changed.
+            ValueError: if a game is over under disabled autoreset, if an action is illegal and
+                `illegal_action="raise"`, or if an opponent returns an illegal action. Nothing has
+                then changed.
         """
         if self.autoreset == DISABLED and self.episode_states["over"].any():
             over = np.flatnonzero(self.episode_states["over"]).tolist()
             raise ValueError(f"cannot step games that are over: {over} must be reset first")
         if self.illegal_rule == RAISE:
             self._raise_if_illegal(actions)
-        # Callers keep what they are given, so each step writes into fresh arrays.
+        # Callers keep the arrays of earlier steps, so each step writes to unused ones.
         if self.fused:
-            self.observations = self._new_observations()
+            self.observations = self._buffers.take()
             self._step_fused(actions, step_result)
             return
-        kept = (self.states, self.episode_states, self.history)
-        before = [array.copy() for array in kept]
+        tables = (self.states, self.episode_states, self.history)
+        backup = [array.copy() for array in tables]
         try:
-            self._step_with_opponents(actions)
-        except BaseException:  # from an opponent: its code is not ours
-            for array, old in zip(kept, before, strict=True):
-                array[:] = old
+            self._step_with_python_opponents(actions)
+        except BaseException:  # raised by an opponent
+            for array, before in zip(tables, backup, strict=True):
+                array[:] = before
             self.refresh()
             raise
         self.refresh()
         if step_result is not None:
-            self._stepper.write_step_result(self.episode_states, self.masks, step_result)
+            self._write_step_result(step_result)
 
     def step_result(self) -> StepResult:
-        """Return what came of the last step, in arrays of the caller's own."""
-        made = self.new_step_result()
-        self._stepper.write_step_result(self.episode_states, self.masks, made)
-        return made
+        """Return the result of the last step, in new arrays."""
+        result = self.new_step_result()
+        self._write_step_result(result)
+        return result
 
     def final_step_result(self) -> StepResult:
-        """Return what came of the last step for the games that it ended, and zeros for others.
+        """Return the result of the last step for the games that it ended, and zeros for others.
 
         After same-step autoreset; no action is legal any more.
         """
-        made = self._step_result_with(np.zeros_like(self.masks))
-        self._stepper.write_final_result(self.episode_states, made)
-        return made
+        result = self._step_result_with(np.zeros_like(self.masks))
+        self._stepper.write_final_result(self.episode_states, result)
+        return result
 
     def new_step_result(self) -> StepResult:
-        """Return arrays for what comes of a step."""
+        """Return arrays for the result of a step."""
         return self._step_result_with(self._mask_buffers.take())
 
     def _step_result_with(self, masks: NDArray[np.int8]) -> StepResult:
@@ -217,28 +215,28 @@ class GameBatch:
         )
 
     def refresh(self) -> None:
-        """Write what is seen of the present positions."""
-        self.observations = self._new_observations()
-        self._view(self.observations)
+        """Write the masks and observations of the present positions."""
+        self.observations = self._buffers.take()
+        self._observe(self.observations)
 
     def reset_opponents(self, which: NDArray[np.bool_] | None = None) -> None:
-        """Tell the opponents that new games begin, all or those of `which`."""
-        begun = np.arange(self.count) if which is None else np.flatnonzero(which)
+        """Let the opponents forget all games, or those of `which`."""
+        indices = np.arange(self.count) if which is None else np.flatnonzero(which)
         for opponent in {id(opponent): opponent for opponent in self.opponents}.values():
-            opponent.reset(begun)
+            opponent.reset(indices)
 
     def is_agent_seat(self, seat: int) -> bool:
-        """Tell whether a game may have this seat."""
+        """Return whether the agent of a game may have this seat."""
         if self.seat_rule == RANDOM_SEAT:
             return 0 <= seat < self.game.num_players
         return seat == (NO_SEAT if self.seat_rule == EVERY_SEAT else self.seat_rule)
 
     def observe(self, player: int) -> NDArray[Any]:
-        """Return what `player` sees. Shape `[B, *observation_shape]`."""
-        seen = np.empty((self.count, *self.observation_shape), self.dtype)
-        first = np.moveaxis(seen, -1, -3) if self.channels_last else seen
-        self._stepper.observe_player(self.states, player, first)
-        return seen
+        """Return the observations of `player`. Shape `[B, *observation_shape]`."""
+        observations = np.empty((self.count, *self.observation_shape), self.dtype)
+        planes = self._channels_first(observations)
+        self._stepper.observe_player(self.states, player, planes)
+        return observations
 
     def plies_of(self, env_index: int) -> int:
         """Return how many plies game `env_index` has had, if the batch was made with `record=True`.
@@ -286,8 +284,8 @@ class GameBatch:
             self._thread_pool.close()
             self._thread_pool = None
 
-    def _play_against(self, opponents: tuple[Opponent, ...]) -> None:
-        """Prepare the stepping with these opponents; none: the caller moves for every seat."""
+    def _use_opponents(self, opponents: tuple[Opponent, ...]) -> None:
+        """Prepare the stepping with these opponents; none: self-play."""
         self.opponents = opponents
         # Opponents that are all the same kernel play inside the compiled loop.
         kernels = {getattr(opponent, "choose", None) for opponent in opponents}
@@ -299,106 +297,97 @@ class GameBatch:
     def _step_fused(self, actions: NDArray[np.int64], step_result: StepResult | None) -> None:
         if self.autoreset == SAME_STEP:
             self._clear_finals()
-        batch, rules = self._batch(actions), (self.seat_rule, self.illegal_rule, self.autoreset)
+        arrays, options = self._arrays(actions), (self.seat_rule, self.illegal_rule, self.autoreset)
         if self._thread_pool is not None:
-            self._thread_pool.run(
-                (batch, step_result or self._step_result_with(self.masks[:0]), rules)
-            )
+            result = step_result or self._step_result_with(self.masks[:0])
+            self._thread_pool.run((arrays, result, options))
         else:
-            self._stepper.step(batch, rules)
+            self._stepper.step(arrays, options)
             if step_result is not None:
-                self._stepper.write_step_result(self.episode_states, self.masks, step_result)
+                self._write_step_result(step_result)
         if self.autoreset == SAME_STEP:
             self._mark_finals(self.episode_states["terminated"])
 
-    def _step_with_opponents(self, actions: NDArray[np.int64]) -> None:
-        restarting = self.episode_states["over"].copy()
-        actions = actions.copy()
-        arrays = (
-            self.states,
-            self.episode_states,
-            actions,
-            self.masks,
-            self.history,
-            self._scratch,
+    def _step_with_python_opponents(self, actions: NDArray[np.int64]) -> None:
+        states, episodes, actions = self.states, self.episode_states, actions.copy()
+        finished = episodes["over"].copy()
+        self._stepper.apply_action(
+            states, episodes, actions, self.masks, self.history, self._scratch, self.illegal_rule
         )
-        self._stepper.apply_action(*arrays, self.illegal_rule)
         if self.game.simultaneous:
             playing = np.flatnonzero(actions[:, 0] != NO_SEAT)
             self._python_opponents.play_simultaneous(self._tables(), playing, actions[:, 0])
         else:
             self._python_opponents.play_sequential(self._tables(), np.ones(self.count, np.bool_))
         if self.autoreset == SAME_STEP:
-            restarting = self.episode_states["over"].copy()
-            if restarting.any():
-                seen = self._new_observations()
-                self._view(seen)
+            finished = episodes["over"].copy()
+            if finished.any():
                 self._clear_finals()
-                self.final_observations[restarting] = seen[restarting]
-                self._mark_finals(restarting)
-                self.episode_states["final_player"][restarting] = self.episode_states["seat"][
-                    restarting
-                ]
-        if restarting.any():
-            # The opponents' first moves in new games leave the payment of the ended ones alone.
-            paid = {name: self.episode_states[name].copy() for name in PAYMENT}
-            rule = self.seat_rule
-            self._stepper.reset(self.states, self.episode_states, restarting, self.history, rule)
-            self._begin_opponents(restarting)
-            for name, values in paid.items():
-                self.episode_states[name] = values
+                self._observe(self.final_observations, finished_only=True)
+                self._mark_finals(finished)
+                episodes["final_player"][finished] = episodes["seat"][finished]
+        if finished.any():
+            # The opponents' first moves in new games leave the rewards of the ended ones alone.
+            rewards = {name: episodes[name].copy() for name in REWARD_FIELDS}
+            self._stepper.reset(states, episodes, finished, self.history, self.seat_rule)
+            self._start_opponents(finished)
+            for name, values in rewards.items():
+                episodes[name] = values
 
-    def _begin_opponents(self, which: NDArray[np.bool_]) -> None:
-        """Tell the opponents of new games, and let them move first where they do."""
+    def _start_opponents(self, which: NDArray[np.bool_]) -> None:
+        """Reset the opponents in new games, and let them move first where they do."""
         if self.opponents:
             self.reset_opponents(which)
             if not self.game.simultaneous:
                 self._python_opponents.play_sequential(self._tables(), which)
-                # If that ended a game, the agent learns so in its first step.
+                # If that ended a game, the agent's first step terminates it.
                 self.episode_states["over"][which] = False
 
     def _raise_if_illegal(self, actions: NDArray[np.int64]) -> None:
-        found = self._stepper.find_illegal(self.states, self.episode_states, actions, self.masks)
-        if found >= 0:
-            i, w = divmod(int(found), self.width)
+        row = self._stepper.find_illegal(self.states, self.episode_states, actions, self.masks)
+        if row >= 0:
+            i, w = divmod(int(row), self.width)
             legal = np.flatnonzero(self.masks[i, w]).tolist()
-            seat = f" of player {w}" if self.width > 1 else ""
+            player = f" of player {w}" if self.width > 1 else ""
             raise ValueError(
-                f"action {actions[i, w]}{seat} is illegal in game {i}: legal are {legal}"
+                f"action {actions[i, w]}{player} is illegal in game {i}: legal are {legal}"
             )
 
     def _tables(self) -> Tables:
-        """Return the arrays that opponents' answers read and change."""
+        """Return the arrays that the actions of Python opponents read and change."""
         return self.states, self.episode_states, self.history, self._scratch
 
-    def _batch(self, actions: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+    def _arrays(self, actions: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
         """Return the arrays that a compiled step reads and writes."""
-        seen = self._channels_first(self.observations)
-        final = self._channels_first(self.final_observations)
-        kept = (self.states, self.episode_states, actions, self.masks)
-        return (*kept, seen, final, self.history, self._scratch)
+        observations = self._channels_first(self.observations)
+        finals = self._channels_first(self.final_observations)
+        inputs = (self.states, self.episode_states, actions, self.masks)
+        return (*inputs, observations, finals, self.history, self._scratch)
 
     def _new_thread_pool(self) -> ThreadPool | None:
         if self.num_threads == 1 or not self.fused:
             return None
         # Threads know the types of arguments from arrays that look like those of a step.
-        batch = self._batch(np.zeros((2, self.width), np.int64))
-        like = tuple(np.empty_like(array, shape=(2, *array.shape[1:])) for array in batch)
+        arrays = self._arrays(np.zeros((2, self.width), np.int64))
+        like = tuple(np.empty_like(array, shape=(2, *array.shape[1:])) for array in arrays)
         slices = min(self.count, SLICES_PER_THREAD * self.num_threads)
-        rules = (self.seat_rule, self.illegal_rule, self.autoreset)
-        example = (like, self._step_result_with(self.masks[:0]), rules)
+        options = (self.seat_rule, self.illegal_rule, self.autoreset)
+        example = (like, self._step_result_with(self.masks[:0]), options)
         return ThreadPool(self._stepper.step_slices, self.num_threads, slices, example)
 
-    def _view(self, observations: NDArray[Any]) -> None:
-        planes = self._channels_first(observations)
-        self._stepper.observe(self.states, self.episode_states, self.masks, planes, self._scratch)
+    def _write_step_result(self, step_result: StepResult) -> None:
+        self._stepper.write_step_result(self.episode_states, self.masks, step_result)
 
-    def _new_observations(self) -> NDArray[Any]:
-        return self._buffers.take()
+    def _observe(self, observations: NDArray[Any], *, finished_only: bool = False) -> None:
+        """Write masks and observations, of all games or those that are over."""
+        planes, episodes = self._channels_first(observations), self.episode_states
+        self._stepper.observe(
+            self.states, episodes, finished_only, self.masks, planes, self._scratch
+        )
 
     def _clear_finals(self) -> None:
         if self._finals_written:
-            del self.final_observations  # if nobody else has it, it can be used again
+            del self.final_observations  # drop the reference, so that the array can be reused
             self.final_observations = self._final_buffers.take()
             self._finals_written = False
 

@@ -1,4 +1,4 @@
-"""How opponents that are not compiled answer in many games at once: by way of Python."""
+"""Opponents that are not compiled: their actions in a batch of games, by calls of Python."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from ludoteca.envs.engine.stepper import Stepper
 from ludoteca.envs.game import Game
 
 Tables = tuple[NDArray[Any], NDArray[Any], NDArray[np.int16], NDArray[Any]]
-"""The positions of B games, the records beside them, their history, and working memory."""
+"""Positions of B games, the records beside them, their history, and scratch memory."""
 
 
 class PythonOpponents:
-    """The answers of the opponents in a batch, asked for and played.
+    """Opponents in a batch of games: asks them for actions and applies these.
 
     Attributes:
         game: the game.
@@ -28,7 +28,7 @@ class PythonOpponents:
         """Let opponents move in the games `which` until the agent is to move (sequential games).
 
         Raises:
-            ValueError: if an opponent plays no legal action.
+            ValueError: if an opponent returns an illegal action.
         """
         episode_states = tables[1]
         while True:
@@ -48,10 +48,10 @@ class PythonOpponents:
     def play_simultaneous(
         self, tables: Tables, playing: NDArray[np.int64], actions: NDArray[np.int64]
     ) -> None:
-        """Play the agent's actions and the opponents' in the games `playing` (simultaneous games).
+        """Apply the agent's actions and the opponents' in the games `playing` (simultaneous games).
 
         Raises:
-            ValueError: if an opponent plays no legal action.
+            ValueError: if an opponent returns an illegal action.
         """
         if len(playing) == 0:
             return
@@ -90,9 +90,8 @@ class PythonOpponents:
                     f"got {actions.dtype} of shape {actions.shape}"
                 )
             joint[mine, p] = actions
-            records["rng"][chosen[mine]] = (
-                rngs  # `env_indices` is the opponent's, who may write to it
-            )
+            # Not at `env_indices`, which the opponent may have changed.
+            records["rng"][chosen[mine]] = rngs
 
     def _apply(self, tables: Tables, chosen: NDArray[np.int64], joint: NDArray[np.int64]) -> None:
         states, episode_states, history, scratch = tables

@@ -1,4 +1,4 @@
-"""What came of a step of many games, written to arrays of the caller's own."""
+"""Results of a step of a batch, written to arrays that belong to the caller."""
 
 from typing import Any, NamedTuple
 
@@ -11,15 +11,15 @@ from ludoteca.envs.jit import compiled_without_allocation, kernel
 
 
 class StepResult(NamedTuple):
-    """What came of a step in B games, in arrays of the caller's own.
+    """Results of a step of B games, in arrays that belong to the caller.
 
     Attributes:
-        masks: legal actions of the W seats seen, int8. Shape `[B, W, num_actions]`.
+        masks: legal actions of the W players observed, int8. Shape `[B, W, num_actions]`.
         rewards: of all players, float32. Shape `[B, P]`.
         reward: the agent's, or the mover's, float32. Shape `[B]`.
         terminated: whether the game is over, for the agent at least. bool, shape `[B]`.
-        illegal: whether an illegal action was offered. bool, shape `[B]`.
-        player: whose view is seen, or -1 for all, int8. Shape `[B]`.
+        illegal: whether an action was illegal. bool, shape `[B]`.
+        player: the observer, or -1 for all players, int8. Shape `[B]`.
     """
 
     masks: NDArray[np.int8]
@@ -31,7 +31,7 @@ class StepResult(NamedTuple):
 
 
 def make_result_writers(game: Game) -> tuple[Any, Any, Any]:
-    """Return how outcomes of a game are told: a kernel, and two compiled functions.
+    """Return a kernel and two compiled functions that write results.
 
     Returns:
         `write_rows(episode_states, masks, step_result, lo, hi)` writes a `StepResult` of some
@@ -44,9 +44,9 @@ def make_result_writers(game: Game) -> tuple[Any, Any, Any]:
     @kernel
     def write_rows(episode_states: Any, masks: Any, step_result: Any, lo: int, hi: int) -> None:
         # One long copy is faster than many short ones.
-        told, known = step_result.masks[lo:hi].reshape(-1), masks[lo:hi].reshape(-1)
-        for k in range(len(known)):
-            told[k] = known[k]
+        target, source = step_result.masks[lo:hi].reshape(-1), masks[lo:hi].reshape(-1)
+        for k in range(len(source)):
+            target[k] = source[k]
         for i in range(lo, hi):
             episode = episode_states[i]
             for p in range(players):
@@ -54,8 +54,8 @@ def make_result_writers(game: Game) -> tuple[Any, Any, Any]:
             step_result.reward[i] = episode.reward
             step_result.terminated[i] = episode.terminated
             step_result.illegal[i] = episode.illegal
-            seen_by_seat = simultaneous or episode.seat != NO_SEAT
-            step_result.player[i] = episode.seat if seen_by_seat else episode.mover
+            fixed = simultaneous or episode.seat != NO_SEAT
+            step_result.player[i] = episode.seat if fixed else episode.mover
 
     @compiled_without_allocation
     def write_step_result(episode_states: Any, masks: Any, step_result: Any) -> None:

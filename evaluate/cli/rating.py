@@ -23,7 +23,7 @@ def rating(
 
     Every checkpoint plays its neighbors and all other agents. The Elo ratings, with 95 %
     intervals, are printed and written to elo_curve.png, elo_curve.csv and elo_curve.json. Train
-    with --keep-every to keep checkpoints.
+    with --checkpoint-interval to keep checkpoints.
 
     Args:
         run: folder of the training run.

@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from ludoteca.agents import make_agent
 from ludoteca.agents.games.hex.resistance import HeuristicAgent, MixedAgent, make_act
 from ludoteca.envs.games.hex import BLACK, WHITE, hex
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
@@ -19,7 +20,7 @@ def interpreted(game):
     agent = HeuristicAgent(game)
 
     def act(positions, seats, rngs, work, x, actions):
-        states, memory = positions.view(np.recarray), work.view(np.recarray)
+        states, memory = view_records(positions), view_records(work)
         make_act().py_func(states, seats, rngs, memory, x, actions)
 
     agent._act = act

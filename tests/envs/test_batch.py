@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ludoteca.envs.engine.playouts import make_playouts, play_randomly
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, make_game
 
@@ -51,7 +52,7 @@ def test_random_tictactoe_is_worth_what_all_games_say() -> None:
 def test_many_positions_at_once() -> None:
     game = make_game("tictactoe")
     prefixes = ((), (4,), (0, 4), (0, 3, 1, 4, 2))  # X has won in the last one
-    roots = game.empty(len(prefixes)).view(np.recarray)
+    roots = view_records(game.empty(len(prefixes)))
     for s, prefix in zip(roots, prefixes, strict=True):
         game.init(s, 0)
         for action in prefix:

@@ -23,6 +23,8 @@ from ludoteca.evaluate.bench.workloads import (
     Sample,
 )
 
+pytestmark = pytest.mark.compiled
+
 PEER_SCRIPTS = sorted(workloads.SERVE.parent.glob("*.py"))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tyro
 
-from ludoteca.agents.networks.ac_network import DOCUMENT
+from ludoteca.agents.networks import ac_network
 from ludoteca.agents.registry import AGENTS, make_agent
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import geese
@@ -56,10 +56,9 @@ from ludoteca.evaluate.studies.geese.self_play import both_targets
 from ludoteca.evaluate.studies.geese.tasks import Agreement, Games, Network, Recorded, SelfPlay
 from ludoteca.evaluate.studies.match_task import Match
 from ludoteca.train.actor_critic.__main__ import parse as parse_training
-from ludoteca.train.actor_critic.config import DOCUMENT as DOCUMENT_LOOP
-from ludoteca.train.actor_critic.config import MODERN as MODERN_LOOP
+from ludoteca.train.actor_critic.config import DEFAULT, UIB2021
 from ludoteca.train.data.__main__ import Command
-from ludoteca.train.supervised.__main__ import parse
+from ludoteca.train.imitation.__main__ import parse
 
 EPISODES = (Path("some episodes.zip"), Path("more"))
 PLANNED = {
@@ -238,7 +237,7 @@ def test_only_agents_that_games_connect_are_rated():
 
 
 def test_a_match_of_geese(tmp_path):
-    agents = ("flat:simulations=20,depth=4", "random_safe", "greedy", "random")
+    agents = ("flat:simulations=20,playout_depth=4", "random_safe", "greedy", "random")
     geese_match(agents, tmp_path / "m.json", games=40, first=12, seed=3)
     geese_match(agents, tmp_path / "f.json", games=12, first=12, seed=3)
     found, few = (json.loads((tmp_path / name).read_text()) for name in ("m.json", "f.json"))
@@ -298,13 +297,13 @@ def options(task, folder="there"):
 def test_competitions_of_flat_monte_carlo_are_the_thesis():
     for name, settings in FLAT.items():
         assert options(MATCHES[name])["agents"] == [
-            f"flat:simulations={count},depth={depth}" for count, depth in settings
+            f"flat:simulations={count},playout_depth={depth}" for count, depth in settings
         ]
         assert options(MATCHES[name])["games"] == ["2000"]
     assert [setting for name in ("depth-4", "depth-6") for setting in FLAT[name]] == list(
         miralles2021.SECONDS
     )
-    agent = make_agent("flat:simulations=500,depth=6", make_game("hungry_geese"))
+    agent = make_agent("flat:simulations=500,playout_depth=6", make_game("hungry_geese"))
     assert (agent.simulations, agent.depth) == (500, 6)
 
 
@@ -319,9 +318,13 @@ def test_tables_of_the_thesis_add_up():
 def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
     for name, task in NETWORKS.items():
         config = parse(task.arguments(Path("there"))[3:])
-        assert config.network == replace(DOCUMENT, value=False), name
-        assert (config.optimizer, config.learning_rate, config.validation) == ("sgd", 0.01, 0.2)
-        assert config.folder == Path("there") / name
+        assert config.network == replace(ac_network.UIB2021, value=False), name
+        assert (config.optimizer, config.learning_rate, config.validation_fraction) == (
+            "sgd",
+            0.01,
+            0.2,
+        )
+        assert config.run_dir == Path("there") / name
         assert config.data == (task.data.artifact(Path("there")),)
     wanted = {name: parse(task.arguments(Path("x"))[3:]).agents for name, task in NETWORKS.items()}
     assert wanted["net-real-1"] == ("thesis-deterministic", "boilergoose")
@@ -331,18 +334,25 @@ def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
     by_rating = real_tasks(EPISODES, bands)
     for k, ends in enumerate(((900, 1000), (1001, 1100), (1101, 1200.5), (1201, float("inf")))):
         config = parse(by_rating[f"net-real-{k}"].arguments(Path("x"))[3:])
-        assert (config.ratings, config.agents) == (ends, ())
+        assert (config.rating_range, config.agents) == (ends, ())
 
 
 def test_self_play_from_nothing_is_the_presets():
     loops = {name: task for name, task in EVERY.items() if isinstance(task, SelfPlay)}
-    assert [task.preset for task in loops.values()] == ["document", "modern"]
-    for (name, task), preset in zip(loops.items(), (DOCUMENT_LOOP, MODERN_LOOP), strict=True):
+    assert [task.preset for task in loops.values()] == ["uib2021", "default"]
+    for (name, task), preset in zip(loops.items(), (UIB2021, DEFAULT), strict=True):
         config = parse_training(task.arguments(Path("there"))[3:])
-        assert config.folder == Path("there") / name
+        assert config.run_dir == Path("there") / name
         assert config.games == task.options["games"] > 10_000
         assert (config.start_from, config.seed) == (None, 0)
-        same = ("method", "network", "games_per_round", "learning_rate", "league", "gate_share")
+        same = (
+            "method",
+            "network",
+            "games_per_iteration",
+            "learning_rate",
+            "opponent_pool",
+            "gating_threshold",
+        )
         assert all(getattr(config, key) == getattr(preset, key) for key in same)
 
 
@@ -352,7 +362,7 @@ def test_games_to_learn_from():
 
     for count in (125, 250, 500, 1000):
         config = read(EVERY[f"games-{count}"])
-        assert config.agents == (f"flat:simulations={count},depth=6",)
+        assert config.agents == (f"flat:simulations={count},playout_depth=6",)
         assert (config.games, config.processes) == (1_000, 1)
         assert config.out == Path(f"there/games-{count}/games.npz")
     assert read(EVERY["games-deterministic"]).agents == ("deterministic",)
@@ -373,7 +383,7 @@ def test_all_agents_exist_and_get_the_places_of_winners(tmp_path):
         assert all(parse_name(spec) in AGENTS for spec in found)
         assert "{" not in " ".join(found)
     assert options(MATCHES["final"], str(tmp_path))["agents"] == [
-        "deterministic:variant=thesis", "flat:simulations=1000,depth=6", "cnn:simulated-1",
+        "deterministic:variant=thesis", "flat:simulations=1000,playout_depth=6", "cnn:simulated-1",
         "cnn:real-1",
     ]  # fmt: skip
     default = options(MATCHES["final-default"], str(tmp_path))["agents"]
@@ -400,12 +410,12 @@ def test_pieces_come_after_what_they_need():
 
 ABOUT = {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
 METRICS = {
-    "document": """step,deterministic__any,gate_tried,gate_passed
+    "uib2021": """step,deterministic__any,candidates_tested,candidates_accepted
 0,0.0,0,0
 300,,1,1
 500,0.25,40,7
 """,
-    "modern": """step,deterministic__any
+    "default": """step,deterministic__any
 0,0.5
 500,0.75
 900,0.875
@@ -532,8 +542,8 @@ def test_the_report_says_what_the_pieces_found(folder, tmp_path, monkeypatch):
     # Of all deaths all are head on, and a share of those of one agent are forced.
     assert f"| {best} | 1,000 | 60.0 | 100.0 | {share(100, 600)} |" in text
     tenth, quarter = share(125, 1000), share(250, 1000)
-    assert f"| `document` | 50,000 | 2.0 | 7 of 40 | {quarter} | {tenth} |" in text
-    assert f"| `modern` | 50,000 | 2.0 | - | {quarter} | {tenth} |" in text
+    assert f"| `uib2021` | 50,000 | 2.0 | 7 of 40 | {quarter} | {tenth} |" in text
+    assert f"| `default` | 50,000 | 2.0 | - | {quarter} | {tenth} |" in text
     assert "| 0 | 0 | 0 | 50 |\n| 500 | 25 | 500 | 75 |\n|  |  | 900 | 88 |" in text
     assert "What is not here" not in text
     assert json.loads((tmp_path / "report/results.json").read_text()).keys() == {
@@ -690,7 +700,7 @@ def test_targets_are_reached_if_intervals_say_so():
 
 def test_names_of_agents():
     names = {"net-125": "network of flat 125, depth 6"}
-    assert called("flat:simulations=125,depth=4") == "flat 125, depth 4"
+    assert called("flat:simulations=125,playout_depth=4") == "flat 125, depth 4"
     assert called("cnn:/a/b/net-125,precision=auto", names) == names["net-125"]
     assert called("cnn:other") == "other"
     assert called("ac:geese,precision=auto") == "self-play"

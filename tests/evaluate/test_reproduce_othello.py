@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from ludoteca.agents.mcts.act import FINALS
+from ludoteca.agents.mcts.act import ACTION_SELECTIONS
 from ludoteca.agents.networks.value_network import ValueConfig, ValueNetwork, ValueView
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
@@ -32,7 +32,7 @@ from ludoteca.evaluate.studies.othello.records import read_records, record
 from ludoteca.evaluate.studies.study import run_tasks
 from ludoteca.evaluate.timed_match import simulation_speed, timed_match
 from ludoteca.train.data.generate_sequential import SequentialGenerationConfig as Generation
-from ludoteca.train.value_network.config import Config
+from ludoteca.train.value_regression.config import ValueRegressionConfig
 
 PLANNED = {"document": document_tasks(), "alphazero": alphazero_tasks()}
 PIECES = PLANNED["document"]
@@ -64,11 +64,11 @@ def test_networks_are_the_documents_but_for_the_view():
     for name, (opponent, games, view) in NETWORKS.items():
         task = PIECES[f"net-{name}"]
         assert task.requires == (f"data-{opponent}",)
-        config = cli(Config, args=task.arguments(Path("there"))[3:])
+        config = cli(ValueRegressionConfig, args=task.arguments(Path("there"))[3:])
         assert (config.games, config.network.view) == (games, view)
         assert config.data == (Path(f"there/data-{opponent}/games.npz"),)
         assert (config.learning_rate, config.network) == (
-            1e-3, replace(Config((Path(),)).network, view=view),
+            1e-3, replace(ValueRegressionConfig((Path(),)).network, view=view),
         )  # fmt: skip
     assert {games for opponent, games, view in NETWORKS.values() if view == "second"} == {
         1_000, 10_000, 100_000,
@@ -92,7 +92,7 @@ def test_matches_are_at_equal_iterations_and_at_equal_time():
     assert all(match.games >= 400 for match in matches.values())
     agent = make_agent(f"{othello_plan.UCT},simulations=50", make_game("othello"))
     assert agent.features.policy == "uct"
-    assert agent.final == FINALS.index("mean")
+    assert agent.action_selection == ACTION_SELECTIONS.index("mean")
 
 
 def test_competitors_are_given_times_that_were_measured(tmp_path):
@@ -106,7 +106,7 @@ def test_competitors_are_given_times_that_were_measured(tmp_path):
     assert spec == othello_plan.COMPETITORS["az"]
     assert other == "mcts:seconds=0.12500"
     _, other = options(tasks["az-uctnet"], str(tmp_path))["agents"]
-    assert other.startswith(f"uctnet:{tmp_path}/net-random-100k,seconds=0.01250,leaves=16")
+    assert other.startswith(f"uctnet:{tmp_path}/net-random-100k,seconds=0.01250,leaf_batch=16")
     assert tasks["az-uctnet"].requires == ("az-pace", "net-random-100k")
     assert tasks["az-mcts"].games == 400
 

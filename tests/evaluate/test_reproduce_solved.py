@@ -17,7 +17,7 @@ from ludoteca.evaluate.studies.solved.plan import (
     Perfection,
     planned,
 )
-from ludoteca.train.alphazero.config import Config
+from ludoteca.train.alphazero.config import AlphaZeroConfig
 
 PIECES = planned(1)
 
@@ -26,10 +26,12 @@ def test_the_trainings_are_commands_that_are_understood(tmp_path):
     for name, (game, settings) in NETWORKS.items():
         arguments = PIECES[name].arguments(tmp_path)
         assert arguments[:3] == ["-P", "-m", "ludoteca.train.alphazero"]
-        config = tyro.cli(Config, args=arguments[3:])
+        config = tyro.cli(AlphaZeroConfig, args=arguments[3:])
         assert (config.game, config.games) == (game, settings["games"])
-        assert config.folder == tmp_path / name
-    assert tyro.cli(Config, args=planned(1 / 32)["hex"].arguments(tmp_path)[3:]).games == 512
+        assert config.run_dir == tmp_path / name
+    assert (
+        tyro.cli(AlphaZeroConfig, args=planned(1 / 32)["hex"].arguments(tmp_path)[3:]).games == 512
+    )
 
 
 def test_all_opponents_play_hex():

@@ -8,6 +8,7 @@ import pytest
 from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.atari_go import atari_go, place
+from ludoteca.envs.record_views import view_records
 
 NEIGHBORS = ((-1, 0), (0, -1), (0, 1), (1, 0))
 
@@ -183,7 +184,7 @@ def test_random_games_end_as_flood_fill_says(size: int, games: int) -> None:
     endings = set()
     for i, plies in enumerate(trajectory.plies.tolist()):
         for t in range(plies + 1):
-            s = trajectory.positions[i, t : t + 1].view(np.recarray)[0]
+            s = view_records(trajectory.positions[i, t : t + 1])[0]
             board = game.layout.cells(s)
             dead = dead_colors(board)
             assert bool(dead) == (t == plies) == bool(trajectory.over[i, t])

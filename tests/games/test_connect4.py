@@ -8,6 +8,7 @@ import pytest
 from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.connect4 import connect4
+from ludoteca.envs.record_views import view_records
 
 
 def play(game: Game, columns: str) -> Any:
@@ -247,7 +248,7 @@ def test_random_games_equal_a_search_for_lines(
     for i, plies in enumerate(trajectory.plies):
         heights = [0] * columns
         for t in range(plies + 1):
-            s = trajectory.positions[i, t : t + 1].view(np.recarray)[0]
+            s = view_records(trajectory.positions[i, t : t + 1])[0]
             cells = game.layout.cells(s)
             filled = [int(np.count_nonzero(column)) for column in cells.T]
             assert filled == heights

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from boards import small_spec
+from boards import other_parameters, small_spec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +19,8 @@ from ludoteca.envs.contract import (
 )
 from ludoteca.envs.registry import GAMES, make_game
 
-# Besides the defaults: boards as small and as large as allowed, odd shapes, and every option.
+# Besides the defaults: boards as small and as large as allowed, odd shapes, and every option. Games
+# that are not here have the other parameters of their pages.
 VARIANTS = {
     "HungryGeese-v0": (
         "num_players=2,rows=3,columns=4,hunger_rate=3,min_food=4,max_length=3,episode_steps=30",
@@ -66,7 +67,8 @@ VARIANTS = {
         "plies=1",
     ),
 }
-SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS.get(name, ()))]
+VARIANTS |= {name: other_parameters(name) for name in GAMES if name not in VARIANTS}
+SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS[name])]
 # Compiling takes seconds for each shape of state: of the boards above, `make test-slow` compiles
 # the first two.
 COMPILED = [
@@ -74,7 +76,7 @@ COMPILED = [
     *(
         pytest.param(f"{name}:{params}", marks=pytest.mark.slow)
         for name in GAMES
-        for params in ("", *VARIANTS.get(name, ())[:1])
+        for params in ("", *VARIANTS[name][:1])
     ),
 ]
 
@@ -109,16 +111,19 @@ def test_a_copy_has_the_same_future(spec: str, seed: int, moment: float) -> None
 
 
 @compiled_specs
+@pytest.mark.compiled
 def test_compiled_equals_interpreted(spec: str) -> None:
     check_compiled(make_game(spec))
 
 
 @compiled_specs
+@pytest.mark.compiled
 def test_the_same_actions_make_the_same_game(spec: str) -> None:
     check_repeats(make_game(spec), 5, seed=8, interpreted=False)
 
 
 @compiled_specs
+@pytest.mark.compiled
 def test_many_compiled_games_end_in_time(spec: str) -> None:
     check_ends(make_game(spec))
 
@@ -148,6 +153,7 @@ def test_symmetries_are_a_group(spec: str) -> None:
 
 
 @compiled_specs
+@pytest.mark.compiled
 def test_symmetries_commute_with_play(spec: str) -> None:
     """A game and its image are alike, for the symmetries that keep the start (renaming players)."""
     game = make_game(spec)

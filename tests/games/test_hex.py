@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hex import NEIGHBORS, hex
+from ludoteca.envs.record_views import view_records
 
 BLACK, WHITE = 1, 2  # as in layout.cells
 # Edges in the order of the planes 2 to 5: whose, and the row or column (-1: the last).
@@ -209,7 +210,7 @@ def test_connections_and_winner_equal_a_flood_fill(size: int) -> None:
         # Every position of small boards; the last ones and some others of large boards.
         moments = {*range(0, plies, 1 + size * size // 50), *range(plies - 3, plies + 1)}
         for t in moments & set(range(plies + 1)):
-            s = trajectory.positions[i, t : t + 1].view(np.recarray)[0]
+            s = view_records(trajectory.positions[i, t : t + 1])[0]
             cells = game.layout.cells(s)
             inner = planes(game, s)[:, 1:-1, 1:-1]
             assert np.array_equal(inner[0], cells == BLACK)
@@ -224,7 +225,7 @@ def test_connections_and_winner_equal_a_flood_fill(size: int) -> None:
 
 def cells_at_end(game: Game, trajectory: Any, i: int) -> Any:
     end = trajectory.plies[i]
-    return game.layout.cells(trajectory.positions[i, end : end + 1].view(np.recarray)[0])
+    return game.layout.cells(view_records(trajectory.positions[i, end : end + 1])[0])
 
 
 @all_sizes
@@ -232,7 +233,7 @@ def test_the_padding_never_changes(size: int) -> None:
     game = hex(board_size=size)
     trajectory = record_trajectory(game, 1, seed=1, interpreted=True)
     end = int(trajectory.plies[0])
-    first, last = (planes(game, trajectory.positions[0].view(np.recarray)[t]) for t in (0, end))
+    first, last = (planes(game, view_records(trajectory.positions[0])[t]) for t in (0, end))
     padding = np.ones((size + 2, size + 2), bool)
     padding[1:-1, 1:-1] = False
     assert np.array_equal(first[:, padding], last[:, padding])

@@ -12,6 +12,7 @@ import pytest
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.symmetry import Symmetry
 
 LETTERS = ("0123456789", "abcdefghij", "ABCDEFGHIJ", "klmnopqrst")
@@ -493,7 +494,7 @@ def test_extra_planes_tell_the_time() -> None:
 
 def moved(game: Game, s: Any, symmetry: Symmetry) -> Any:
     """Return the position as a symmetry maps it."""
-    other = game.empty(1).view(np.recarray)[0]
+    other = view_records(game.empty(1))[0]
     for name in game.state.names or ():
         other[name] = s[name]
     other.occupied.ravel()[symmetry.cells] = s.occupied.ravel()

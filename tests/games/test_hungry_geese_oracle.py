@@ -27,6 +27,7 @@ from ludoteca.envs.games.hungry_geese import (
     step,
 )
 from ludoteca.envs.jit import compiled
+from ludoteca.envs.record_views import view_records
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "hungry_geese.npz"
 RECORD = Path(os.environ.get("LUDOTECA_GEESE_RECORD", GOLDEN))
@@ -142,7 +143,7 @@ def play(game: Game, recorded: dict[str, Any], *, interpreted: bool) -> dict[str
     }
     replay, s = make_replay(), states[0]
     if interpreted:
-        replay, s = replay.py_func, states.view(np.recarray)[0]
+        replay, s = replay.py_func, view_records(states)[0]
     given = (recorded[name] for name in ("heads", "actions", "food", "food_ends"))
     with np.errstate(over="ignore"):  # SplitMix64 wraps around
         replay(s, *given, *ours.values())
@@ -218,6 +219,7 @@ def dtypes_of_many_steps(least: int) -> set[np.dtype[np.void]]:
     return {dtype for dtype, count in steps.items() if count >= least}
 
 
+@pytest.mark.compiled
 def test_every_recorded_game_of_the_default_board_is_equal() -> None:
     game = hungry_geese()
     games = [recorded for recorded in record() if make(recorded).state == game.state]
@@ -319,7 +321,7 @@ def happens(name: str, recorded: dict[str, Any]) -> bool:
 def test_food_is_placed_uniformly_on_free_cells() -> None:
     """On 3 x 4 cells with geese on 0, 4, 5 and 11, any two of the other eight get food."""
     game = hungry_geese(num_players=2, rows=3, columns=4, min_food=2)
-    start = game.empty(1).view(np.recarray)[0]
+    start = view_records(game.empty(1))[0]
     draws: Counter[tuple[int, ...]] = Counter()
     with np.errstate(over="ignore"):
         for seed in range(5_600):

@@ -9,6 +9,7 @@ from ludoteca.envs.engine.playouts import perft
 from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.othello import othello, placements
+from ludoteca.envs.record_views import view_records
 
 BLACK, WHITE = 0, 1
 START = """
@@ -323,7 +324,7 @@ def test_random_games_equal_a_plain_implementation(size: int) -> None:
     for i, plies in enumerate(trajectory.plies):
         board, color = reference.start, 1
         for t in range(plies):
-            s = trajectory.positions[i, t : t + 1].view(np.recarray)[0]
+            s = view_records(trajectory.positions[i, t : t + 1])[0]
             assert game.layout.cells(s).tolist() == board
             assert trajectory.mover[i, t] == color - 1
             moves = reference.moves(board, color) or [size * size]
@@ -348,7 +349,7 @@ def test_symmetries_commute_with_play_from_any_position(size: int) -> None:
     trajectory = record_trajectory(game, 1, seed=5)
     for symmetry in game.symmetries():
         for t in range(0, int(trajectory.plies[0]), 3):
-            s = trajectory.positions[0, t : t + 1].copy().view(np.recarray)[0]
+            s = view_records(trajectory.positions[0, t : t + 1].copy())[0]
             drawn = symmetry.observation(game.layout.cells(s)[None])[0]
             rows = "\n".join(" ".join(".XO"[code] for code in row) for row in drawn)
             image = position(game, f"\n{rows}\n", int(s.to_move))

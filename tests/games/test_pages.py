@@ -1,12 +1,11 @@
-"""The tables of docs/games say what the code does.
+"""Tables of docs/games, compared with the code.
 
-Facts, parameters and names are compared with the `Game`. What the tables say in words (what a plane
-shows, what an action does, who gets which return, when a game is over) is looked up below, as a
-function that works it out from the cells of the board: a text that is not listed, or not true in
-some position of random games, fails.
+`ludoteca.evaluate.new_game.pages` writes facts, parameters and names. The words of other tables
+(contents of planes, effects of actions, returns, ends of games) are looked up below, as functions
+of the cells of the board: in the games of `PROVEN`, a text that is not listed, or not true
+in some position of random games, fails. Other games may use these texts, and are then tested, too.
 """
 
-import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,12 +21,25 @@ import pytest
 from ludoteca.envs.engine.trajectory import Trajectory, record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import geese
-from ludoteca.envs.registry import GAMES, find_factory, game_id, make_game
+from ludoteca.envs.record_views import view_records
+from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.symmetry import DIRECTIONS
-from ludoteca.evaluate.cli.list import describe_params
+from ludoteca.evaluate.new_game.pages import (
+    SECTION,
+    action_numbers,
+    rows_of,
+    write_index,
+    write_tables,
+    written_pages,
+)
 
 PAGES = Path(__file__).parents[2] / "docs" / "games"
 NAMES = [factory.partition(":")[2] for factory in GAMES.values()]
+PROVEN = (
+    *("hungry_geese", "othello", "hex", "connect4", "tictactoe", "tron", "atari_go"),
+    *("breakthrough", "breakthrough_holes", "breakthrough_suicide", "knight_through"),
+    *("sheep_and_wolf", "tictactoe_large", "free_for_all"),
+)
 all_pages = pytest.mark.parametrize("name", NAMES)
 GAMES_PLAYED = 100
 # Small boards, on which random games come to what is rare on the usual ones.
@@ -60,7 +72,7 @@ class View:
 
     @property
     def s(self) -> Any:
-        return self.trajectory.positions.view(np.recarray)[self.i, self.t]
+        return view_records(self.trajectory.positions)[self.i, self.t]
 
     @property
     def codes(self) -> Any:
@@ -300,6 +312,8 @@ def check_action(view: View, text: str) -> None:
     elif match := DROPS.fullmatch(text):
         assert drops(view, *match.groups())
     else:
+        if view.game.name not in PROVEN and not STEPS.fullmatch(text):
+            pytest.skip(f"no function for {text!r}")
         assert STEPS.fullmatch(text) or EITHER.fullmatch(text), f"unknown action text {text!r}"
         assert goes(view, *named_cells(view.game, view.action), takes="capture" in text)
 
@@ -515,9 +529,11 @@ ENDS: dict[str, Callable[..., bool]] = {
 }
 
 
-def meaning(known: dict[str, Callable[..., Any]], text: str) -> Callable[[View], Any]:
-    """Return the function of a text; it must fit one key."""
+def meaning(known: dict[str, Callable[..., Any]], text: str, name: str) -> Callable[[View], Any]:
+    """Return the function of a text, which must match one key; skip games that are not proven."""
     found = [(match, f) for key, f in known.items() if (match := re.fullmatch(key, text))]
+    if not found and name not in PROVEN:
+        pytest.skip(f"no function for {text!r}")
     assert len(found) == 1, f"{text!r} fits {len(found)} of the known texts, expected 1"
     match, function = found[0]
     return lambda view: function(view, *match.groups())
@@ -535,12 +551,7 @@ def page(name: str) -> str:
 def tables(name: str) -> dict[str, list[list[str]]]:
     """Return the rows of each table, without the head, by the heading above it."""
     text = page(name).split("<!-- tables -->\n")[1].split("<!-- end -->\n")[0]
-    found = {}
-    for section in re.split("^## ", text, flags=re.MULTILINE)[1:]:
-        heading, *lines = section.strip().split("\n")
-        rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("|")]
-        found[heading] = [[cell.strip() for cell in row] for row in rows[2:]]
-    return found
+    return {match["heading"]: rows_of(match["body"]) for match in SECTION.finditer(text)}
 
 
 def sections(name: str, kind: str) -> Iterator[tuple[str, list[list[str]]]]:
@@ -552,24 +563,27 @@ def sections(name: str, kind: str) -> Iterator[tuple[str, list[list[str]]]]:
             yield match[1], rows
 
 
-def numbers(text: str) -> range:
-    first, _, last = text.partition(" to ")
-    return range(int(first), int(last or first) + 1)
-
-
-def observation_text(game: Game) -> str:
-    return f"{' x '.join(map(str, game.observation_shape))}, 0 to {game.observation_high}"
-
-
 def test_there_is_a_page_for_each_game_and_the_index_lists_it() -> None:
     assert {path.stem for path in PAGES.glob("*.md")} == {*NAMES, "README"}
-    rows = [
-        f"| {game.title} | `ludoteca/{id_}` | {game.num_players}, "
-        f"{'all at once' if game.simultaneous else 'in turn'} | [{game.name}.md]({game.name}.md) |"
-        for id_ in GAMES
-        for game in [make_game(id_)]
-    ]
-    assert re.findall(r"^\| .*\.md\) \|$", page("README"), flags=re.MULTILINE) == rows
+    for name in NAMES:
+        assert f"[{name}.md]({name}.md)" in page("README")
+
+
+def test_the_tables_are_those_that_the_code_writes() -> None:
+    for path, text in written_pages(PAGES):
+        assert path.read_text(encoding="utf-8") == text, "run python -m ludoteca.evaluate.new_game"
+
+
+def test_tables_are_written_from_the_game() -> None:
+    wrong = page("hex").replace("| players | 2 |", "| players | 3 |").replace("`a11` to", "`a` to")
+    wrong = wrong.replace("| `swap` | `False` |", "| `swop` | `True` |")
+    assert wrong != page("hex")
+    assert write_tables(wrong, "hex") == page("hex")
+    index = page("README").replace("| Hex |", "| Hexagons |")
+    assert index != page("README")
+    assert write_index(index) == page("README")
+    with pytest.raises(ValueError, match="the page of hex needs <!-- tables --> and <!-- end -->"):
+        write_tables("# Hex\n", "hex")
 
 
 @all_pages
@@ -583,48 +597,18 @@ def test_head(name: str) -> None:
 
 
 @all_pages
-def test_facts(name: str) -> None:
-    game = make_game(name)
-    assert dict(tables(name)["Facts"]) == {
-        "id": f"`ludoteca/{game_id(name)}`",
-        "spec": f"`{game.spec}`",
-        "players": str(game.num_players),
-        "dynamics": game.dynamics,
-        "observation": observation_text(game),
-        "actions": str(game.num_actions),
-        "longest game": f"{game.max_plies} plies",
-        "symmetries": str(len(game.symmetries())),
-    }
-
-
-@all_pages
-def test_parameters(name: str) -> None:
-    factory = find_factory(name)
-    described = describe_params(factory)
-    assert [[cell.replace("`", "") for cell in row] for row in tables(name)["Parameters"]] == [
-        [key, str(parameter.default), described[key]]
-        for key, parameter in inspect.signature(factory).parameters.items()
-    ]
-
-
-@all_pages
-def test_other_parameters(name: str) -> None:
-    for spec, *told in tables(name)["Other parameters"]:
-        game = make_game(spec.strip("`"))
-        assert game.name == name
-        plies = f"{game.max_plies} plies"
-        assert told == [observation_text(game), str(game.num_actions), plies], spec
+def test_other_parameters_are_those_of_the_game(name: str) -> None:
+    for spec, *_ in tables(name)["Other parameters"]:
+        assert make_game(spec.strip("`")).name == name
 
 
 @all_pages
 def test_action_numbers_and_names(name: str) -> None:
     for spec, rows in sections(name, "Actions"):
         game = make_game(spec)
-        assert [a for row in rows for a in numbers(row[0])] == list(range(game.num_actions))
+        assert [a for row in rows for a in action_numbers(row[0])] == list(range(game.num_actions))
         for row in rows:
-            actions = numbers(row[0])
-            ends = [f"`{game.action_names[action]}`" for action in (actions[0], actions[-1])]
-            assert row[1] == (ends[0] if len(actions) == 1 else " to ".join(ends))
+            actions = action_numbers(row[0])
             if game.layout.moves and row[2] != PASSES:
                 check_step(game, actions, row[2])
 
@@ -635,7 +619,7 @@ def test_actions_do_what_the_page_says(name: str) -> None:
         game, seen = make_game(spec), set()
         games = 8 if spec == name else 60
         trajectory = recorded(spec, games)
-        texts = [row[2] for row in rows for _ in numbers(row[0])]
+        texts = [row[2] for row in rows for _ in action_numbers(row[0])]
         sample = [
             View(game, trajectory, i, t) for i in range(games) for t in range(trajectory.plies[i])
         ]
@@ -673,7 +657,7 @@ def test_planes(name: str) -> None:
         last = game.observation_shape[0]
         assert [int(row[0]) for row in rows] == list(range(last - len(rows), last))
         assert len(rows) == last or spec != name
-        shown = [(int(number), text, meaning(SHOWS, text)) for number, text in rows]
+        shown = [(int(number), text, meaning(SHOWS, text, name)) for number, text in rows]
         for view in look(spec, 3 if spec == name else 1):
             seen = np.zeros(game.observation_shape, np.int8)
             game.observe(view.s, view.p, seen)
@@ -684,7 +668,7 @@ def test_planes(name: str) -> None:
 @all_pages
 def test_rewards(name: str) -> None:
     told = {
-        text: (float(Fraction(value.strip("`"))), meaning(RETURNS, text))
+        text: (float(Fraction(value.strip("`"))), meaning(RETURNS, text, name))
         for value, text in tables(name)["Rewards"]
     }
     seen = set()
@@ -699,7 +683,7 @@ def test_rewards(name: str) -> None:
 
 @all_pages
 def test_end(name: str) -> None:
-    known = {text: meaning(ENDS, text) for (text,) in tables(name)["End"]}
+    known = {text: meaning(ENDS, text, name) for (text,) in tables(name)["End"]}
     assert recorded(name).plies.max() <= make_game(name).max_plies
     sample = [view for view in look(name, 4) if view.p == 0]
     seen = set()

@@ -8,6 +8,7 @@ import pytest
 from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.tictactoe import tictactoe
+from ludoteca.envs.record_views import view_records
 
 
 def play(game: Game, moves: str) -> Any:
@@ -202,7 +203,7 @@ def test_random_games_equal_a_search_for_lines(size: int, length: int, games: in
     for i, plies in enumerate(trajectory.plies):
         board = np.zeros((size, size), int)
         for t in range(plies + 1):
-            s = trajectory.positions[i, t : t + 1].view(np.recarray)[0]
+            s = view_records(trajectory.positions[i, t : t + 1])[0]
             assert np.array_equal(game.layout.cells(s), board)
             if size < 9 or t % 10 == 0 or t >= plies - 1:
                 grid = board.tolist()

@@ -4,6 +4,9 @@ A board of another size is another type of record, for which everything is compi
 other sizes are interpreted, or slow.
 """
 
+import re
+from pathlib import Path
+
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 
@@ -33,3 +36,11 @@ def small_spec(id_: str) -> str:
 def small_game(id_: str) -> Game:
     """Return a registered game on its small board."""
     return make_game(small_spec(id_))
+
+
+def other_parameters(id_: str) -> tuple[str, ...]:
+    """Return the parameters that the page of a game lists besides the defaults."""
+    name = make_game(id_).name
+    page = Path(__file__).parents[2] / "docs" / "games" / f"{name}.md"
+    rows = page.read_text(encoding="utf-8").partition("## Other parameters")[2]
+    return tuple(re.findall(rf"^\| `{name}:(\S+)` \|", rows, flags=re.MULTILINE))

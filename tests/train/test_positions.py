@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ludoteca.agents.mcts.act import FINALS
+from ludoteca.agents.mcts.act import ACTION_SELECTIONS
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.train.data import generate_sequential as generating
@@ -176,8 +176,8 @@ def test_the_compact_form_is_checked(tmp_path):
 def test_generation_does_not_depend_on_workers_or_blocks(tmp_path, monkeypatch):
     config = SequentialGenerationConfig(game="othello:board_size=4", games=70, iterations=10)
     monkeypatch.setattr(generating, "TOGETHER", 16)
-    one = generate(replace(config, out=tmp_path / "1.npz", workers=1)).read_bytes()
-    three = generate(replace(config, out=tmp_path / "3.npz", workers=3)).read_bytes()
+    one = generate(replace(config, out=tmp_path / "1.npz", num_actors=1)).read_bytes()
+    three = generate(replace(config, out=tmp_path / "3.npz", num_actors=3)).read_bytes()
     assert one == three
     monkeypatch.setattr(generating, "TOGETHER", 256)
     assert generate(replace(config, out=tmp_path / "4.npz")).read_bytes() == one
@@ -208,7 +208,7 @@ def test_self_play_is_told_from_the_first_player():
 def test_the_default_is_the_document_s_uct():
     agent = make_agent(SequentialGenerationConfig().player, make_game("othello"))
     assert (agent.simulations, agent.features.policy) == (50, "uct")
-    assert FINALS[agent.final] == "mean"
+    assert ACTION_SELECTIONS[agent.action_selection] == "mean"
     assert agent._settings["c"][0, 0] == 2**0.5
 
 

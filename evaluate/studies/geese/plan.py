@@ -62,8 +62,8 @@ FINALS = {
 # Networks that learn by self-play -> preset of the training, games, and games between
 # evaluations. The thesis does not tell how many games its loop had.
 LOOPS = {
-    "loop-document": ("document", 20_000, 2_000),
-    "loop-modern": ("modern", 16_384, 2_048),
+    "loop-document": ("uib2021", 20_000, 2_000),
+    "loop-modern": ("default", 16_384, 2_048),
 }
 OPPONENT = "deterministic"  # in their evaluations
 # Whose moves of recorded games a network learns, the weakest first, as in the thesis: names of
@@ -182,10 +182,10 @@ def beyond_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     for name, (preset, games, every) in LOOPS.items():
         options = {
             "games": games // 40 if fast else games,
-            "evaluate_every": every // 40 if fast else every,
-            "evaluate_games": 4 if fast else 50,
-            "final_games": 8 if fast else 250,
-            "evaluate_against": (OPPONENT,),
+            "eval_interval": every // 40 if fast else every,
+            "eval_games": 4 if fast else 50,
+            "final_eval_games": 8 if fast else 250,
+            "eval_opponents": (OPPONENT,),
             "threads": 1,
             "precision": precision,
         }
@@ -247,7 +247,7 @@ def competition(
 
 def flat(simulations: int, depth: int) -> str:
     """Return the spec string of flat Monte Carlo."""
-    return f"flat:simulations={simulations},depth={depth}"
+    return f"flat:simulations={simulations},playout_depth={depth}"
 
 
 def cnn(name: str, precision: str) -> str:
@@ -269,7 +269,7 @@ def learning(fast: bool, precision: str) -> dict[str, Any]:
 def chosen(band: str) -> dict[str, Any]:
     """Return the options of learning only the moves of a band, see `real_tasks`."""
     ratings = RATINGS.fullmatch(band)
-    return {"ratings": ratings.groups()} if ratings else {"agents": tuple(band.split("+"))}
+    return {"rating_range": ratings.groups()} if ratings else {"agents": tuple(band.split("+"))}
 
 
 def called(spec: str, networks: Mapping[str, str] | None = None) -> str:
@@ -286,7 +286,7 @@ def called(spec: str, networks: Mapping[str, str] | None = None) -> str:
     if name == "mcts":
         return f"decoupled UCT {options['simulations']}"
     if name == "flat":
-        return f"flat {options['simulations']}, depth {options['depth']}"
+        return f"flat {options['simulations']}, depth {options['playout_depth']}"
     if name == "cnn":
         folder = Path(rest.partition(",")[0]).name
         return (networks or {}).get(folder, folder)

@@ -43,7 +43,11 @@ def curve(folder: Path) -> list[dict[str, Any]]:
             "games": int(row["step"]),
             "win_rate": float(row[name]),
             # Only the thesis' loop puts its networks to a test.
-            **{key: int(row[key]) for key in ("gate_tried", "gate_passed") if key in row},
+            **{
+                key: int(row[key])
+                for key in ("candidates_tested", "candidates_accepted")
+                if key in row
+            },
         }
         for row in measured(folder, name)
     ]

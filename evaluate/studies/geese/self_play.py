@@ -129,7 +129,11 @@ def loops_section(found: Records, names: Names) -> str:
     for name, (preset, *_) in LOOPS.items():
         one = found[name]
         last = one["curve"][-1]
-        tested = f"{last['gate_passed']} of {last['gate_tried']}" if "gate_tried" in last else "-"
+        tested = (
+            f"{last['candidates_accepted']} of {last['candidates_tested']}"
+            if "candidates_tested" in last
+            else "-"
+        )
         results = {part["opponent"]: part["seats"][0] for part in one["evaluation"]}
         rates = (share(results[k]["wins"], results[k]["games"]) for k in ("random", OPPONENT))
         minutes = f"{one['training']['seconds'] / 60:.1f}"
@@ -151,9 +155,10 @@ The thesis' loop: a network plays 500 games against itself, learns one epoch of 
 only if it then wins more than half of its games against what it was; else it learns from these
 games and new ones together. Its loss, the logarithm of an action's probability times the advantage,
 has no least value where that is negative; probabilities are clipped at 1e-7, without which the
-weights soon are not finite. Its author reports that it did not learn. Beside it the `modern` preset
-of `python -m ludoteca.train.actor_critic`: proximal policy optimization. Both begin with random
-weights, but only the loop is self-play alone. In a quarter of the games of `modern`, other seats
+weights soon are not finite. Its author reports that it did not learn. Beside it the `default`
+preset of `python -m ludoteca.train.actor_critic`: proximal policy optimization. Both begin with
+random weights, but only the loop is self-play alone. In a quarter of the games of `default`, other
+seats
 are taken by its own past networks and by the agents `greedy` and `{OPPONENT}`, so that it is
 trained against the very agent that the table tests it against; and it sees features made by hand
 (how far geese can go, how soon cells are reached), the loop only the 17 planes. Each is one

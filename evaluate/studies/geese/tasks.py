@@ -88,8 +88,8 @@ class Network(FolderTask):
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
-        places = {"data": self.data.artifact(folder), "folder": folder / self.name}
-        return command_line("ludoteca.train.supervised", ("document",), self.settings | places)
+        places = {"data": self.data.artifact(folder), "run_dir": folder / self.name}
+        return command_line("ludoteca.train.imitation", ("uib2021",), self.settings | places)
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,12 @@ class SelfPlay(FolderTask):
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
-        sizes = {"log_every": 1_024, "past_every": 5_120} if self.preset == "modern" else {}
-        options = {"seed": 0, **sizes, **self.options, "folder": folder / self.name}
+        sizes = (
+            {"log_interval": 1_024, "past_opponent_interval": 5_120}
+            if self.preset == "default"
+            else {}
+        )
+        options = {"seed": 0, **sizes, **self.options, "run_dir": folder / self.name}
         return command_line("ludoteca.train.actor_critic", (self.preset,), options)
 
 

@@ -14,9 +14,9 @@ GAMES = 150_000  # the document's usual run
 UNTOLD_GAMES = 50_000  # of the points of its grid whose results it does not tell
 MIXED, HEURISTIC = "mixed:x=0.2", "heuristic"
 # The document's settings, read such that they can learn; `literally` has the ablation.
-READING: dict[str, Any] = {"network.init": "zero_head", "win": 1.0, "loss": -1.0}
+READING: dict[str, Any] = {"network.init": "zero_head", "win_reward": 1.0, "loss_reward": -1.0}
 # Of every run, however long; by default they would follow the number of games.
-MODERN_SIZES = {"games_per_round": 256, "memory": 200_000}
+DEFAULT_SIZES = {"games_per_iteration": 256, "buffer_size": 200_000}
 FILTERS = {1: "48", 2: "48 384"}
 
 
@@ -26,7 +26,7 @@ class Run(FolderTask):
 
     Attributes:
         name: of its folder.
-        preset: `"document"` or `"modern"`.
+        preset: `"tanaka2018"` or `"default"`.
         games: how many it plays.
         settings: what differs from the preset.
         start_from: name of the run whose best network it begins with.
@@ -40,8 +40,8 @@ class Run(FolderTask):
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
-        sizes = MODERN_SIZES if self.preset == "modern" else {}
-        options = {"folder": folder / self.name, "games": self.games, **sizes, **self.settings}
+        sizes = DEFAULT_SIZES if self.preset == "default" else {}
+        options = {"run_dir": folder / self.name, "games": self.games, **sizes, **self.settings}
         if self.start_from is not None:
             options["start_from"] = folder / self.start_from
         return command_line("ludoteca.train.dqn", (self.preset,), options)
@@ -62,12 +62,12 @@ def document_runs(scale: float, precision: str) -> dict[str, Run]:
     runs = [
         *(_grid(*point, scale=scale) for point in _grid_points()),
         _read("best", 2 * GAMES, scale),
-        _read("simple", 2 * GAMES, scale, mode="simple", opponent=HEURISTIC),
+        _read("simple", 2 * GAMES, scale, experience="simple", opponent=HEURISTIC),
         _read("mirrored", 2 * GAMES, scale, opponent=HEURISTIC),
         _read("board-6", GAMES, scale, game=_white_first(6)),
         _read("board-7", GAMES // 2, scale, game=_white_first(7)),
         _read("board-8", GAMES // 5, scale, game=_white_first(8)),
-        _read("second", 2 * GAMES, scale, seat="second"),
+        _read("second", 2 * GAMES, scale, agent_seat="second"),
         *(_ablation(name, settings, scale) for name, settings in ABLATIONS.items()),
     ]
     return {run.name: _with(run, {"precision": precision}) for run in runs}
@@ -78,28 +78,28 @@ ABLATIONS: dict[str, Settings] = {
     "literal": {},
     "weights": {"network.init": "default"},
     "head": {"network.init": "zero_head"},
-    "rewards": {"win": 1.0, "loss": -1.0},
+    "rewards": {"win_reward": 1.0, "loss_reward": -1.0},
     "both": READING,
-    "default": {"network.init": "default", "win": 1.0, "loss": -1.0},
-    "memory": {**READING, "memory": 30_000},
-    "masked": {**READING, "masked": True},
-    "target": {**READING, "target_every": 100},
+    "default": {"network.init": "default", "win_reward": 1.0, "loss_reward": -1.0},
+    "memory": {**READING, "buffer_size": 30_000},
+    "masked": {**READING, "masked_targets": True},
+    "target": {**READING, "target_update_interval": 100},
 }
 ABLATION_GAMES = 20_000
 
 
 def beyond_runs(scale: float, precision: str) -> dict[str, Run]:
-    """Return the runs with the modern preset, by name."""
+    """Return the runs with the default preset, by name."""
     shared = {
         "opponent": MIXED,
-        "target": "reply",
+        "td_target": "reply",
         "network.filters": 64,
-        "warm_up": 2_000,
-        "epsilon_games": 0.4,
+        "learning_starts": 2_000,
+        "exploration_fraction": 0.4,
         "precision": precision,
-        "evaluate_games": 500 if scale == 1 else 50,
-        "evaluate_against": f"{MIXED} {HEURISTIC}",
-        "final_games": 2_000 if scale == 1 else 200,
+        "eval_games": 500 if scale == 1 else 50,
+        "eval_opponents": f"{MIXED} {HEURISTIC}",
+        "final_eval_games": 2_000 if scale == 1 else 200,
     }
     runs = {}
     for size, (games, blocks, ratio, begun) in BEYOND.items():
@@ -109,11 +109,11 @@ def beyond_runs(scale: float, precision: str) -> dict[str, Run]:
             **shared,
             "network.blocks": blocks,
             "replay_ratio": ratio,
-            "epsilon": 0.3 if begun is None else 0.15,
-            "log_every": max(count // 60, 256),
-            "evaluate_every": max(count // 10, 512),
+            "exploration_initial_eps": 0.3 if begun is None else 0.15,
+            "log_interval": max(count // 60, 256),
+            "eval_interval": max(count // 10, 512),
         }
-        runs[f"hex{size}"] = Run(f"hex{size}", "modern", count, settings, begun)
+        runs[f"hex{size}"] = Run(f"hex{size}", "default", count, settings, begun)
     return runs
 
 
@@ -142,8 +142,8 @@ def _grid(rate: float, gamma: float, epsilon: float, layers: int, scale: float) 
         "learning_rate": rate,
         "final_learning_rate": rate,
         "gamma": gamma,
-        "epsilon": epsilon,
-        "final_epsilon": epsilon,
+        "exploration_initial_eps": epsilon,
+        "exploration_final_eps": epsilon,
         "network.filters": FILTERS[layers],
     }
     games = GAMES if (rate, gamma, epsilon, layers) in GRID else UNTOLD_GAMES
@@ -162,8 +162,8 @@ def _ablation(name: str, settings: Settings, scale: float) -> Run:
 def _document(name: str, games: int, scale: float, settings: Settings) -> Run:
     count = _scaled(games, scale, 500)
     final = 1_000 if scale == 1 else 100
-    evaluation = {"evaluate_every": count, "evaluate_games": 50, "final_games": final}
-    return Run(name, "document", count, {**settings, **evaluation})
+    evaluation = {"eval_interval": count, "eval_games": 50, "final_eval_games": final}
+    return Run(name, "tanaka2018", count, {**settings, **evaluation})
 
 
 def _scaled(games: int, scale: float, least: int) -> int:

@@ -98,7 +98,7 @@ def beyond_section(ours: Records) -> str:
     ]
     return f"""## Beyond the document
 
-Greedy play of the best network of a run with the preset `modern`, both seats learned by one
+Greedy play of the best network of a run with the preset `default`, both seats learned by one
 network, from its own moves and the opponent's (mirrored), with the position after the reply as the
 next one. The document's numbers are shares over the whole training, with exploration; it used
 150,000 to 300,000 games. Mixed is also the opponent in the training of all these networks. A target

@@ -15,12 +15,12 @@ GAMES = {50: 1_000, 200: 400, 800: 400}
 TIMED_GAMES = 400
 SECONDS = 0.02  # per move, at equal time
 LEAVES = 16  # that a network sees at once, at equal time
-UCT = "mcts:policy=uct,c=1.4142135623730951,final=mean"  # the document's
+UCT = "mcts:policy=uct,c=1.4142135623730951,action_selection=mean"  # the document's
 TEST_GAMES = 2_000
 SHIPPED = "othello"  # name of the AlphaZero network that comes with the package
 # One line for each competitor that goes beyond the document: its name, and its spec string.
 COMPETITORS = {
-    "az": f"az:{SHIPPED},simulations=200,leaves=8,endgame=10,precision=auto",
+    "az": f"az:{SHIPPED},simulations=200,leaf_batch=8,solver_empties=10,precision=auto",
 }
 TIMES = 10  # how much more time than a competitor our own UCT gets
 
@@ -92,8 +92,8 @@ class Network(FolderTask):
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
-        places = {"data": self.data.artifact(folder), "folder": folder / self.name}
-        return command_line("ludoteca.train.value_network", (), self.settings | places)
+        places = {"data": self.data.artifact(folder), "run_dir": folder / self.name}
+        return command_line("ludoteca.train.value_regression", (), self.settings | places)
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def document_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
             "epochs": 2 if fast else 12,
             "positions_per_epoch": 4_000 if fast else 200_000,
             # 1,000 or 2,000 games, or 100 of 1,000.
-            "validation": 0.02 if games == 100_000 else 0.1,
+            "validation_fraction": 0.02 if games == 100_000 else 0.1,
             "precision": precision,
         }
         tasks.append(Network(f"net-{name}", data[opponent], round(games * scale), view, options))
@@ -182,7 +182,7 @@ def document_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
         for name in NETWORKS if iterations < 800 else SIZES:
             ours = f"uctnet:{{folder}}/net-{name},simulations={iterations},precision={precision}"
             if fast:  # few games side by side are slow otherwise
-                ours += f",leaves={LEAVES}"
+                ours += f",leaf_batch={LEAVES}"
             theirs = f"{UCT},simulations={iterations}"
             tasks.append(Match(f"{name}-{iterations}", (ours, theirs), games, (f"net-{name}",)))
     for name in SIZES:
@@ -225,7 +225,7 @@ def alphazero_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
 def timed_uctnet(name: str, seconds: float | str, precision: str) -> str:
     """Return the spec string of UCT with a network that thinks for a time."""
     place = f"uctnet:{{folder}}/net-{name}"
-    return f"{place},seconds={seconds},leaves={LEAVES},precision={precision}"
+    return f"{place},seconds={seconds},leaf_batch={LEAVES},precision={precision}"
 
 
 def is_shipped() -> bool:

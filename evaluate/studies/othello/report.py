@@ -170,7 +170,7 @@ def time_section(found: Records) -> str:
 leaves of the search at once: simulations under way count as lost, so that the next one goes
 elsewhere. Simulations a second are the median of every fourth position of the match's first two
 games. Agents:
-`uctnet:NETWORK,seconds={SECONDS:g},leaves={LEAVES}` and `{UCT},seconds={SECONDS:g}`.
+`uctnet:NETWORK,seconds={SECONDS:g},leaf_batch={LEAVES}` and `{UCT},seconds={SECONDS:g}`.
 
 {table(("training games", *TIME_HEADINGS), rows)}"""
 

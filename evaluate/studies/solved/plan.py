@@ -10,7 +10,7 @@ from ludoteca.evaluate.studies.match_task import Match
 from ludoteca.evaluate.studies.study import FolderTask, command_line
 
 # Of every training, however long; by default they would follow the number of games.
-SIZES = {"games_per_round": 256, "warm_up": 10_000, "window": 500_000}
+SIZES = {"games_per_iteration": 256, "learning_starts": 10_000, "buffer_size": 500_000}
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Network(FolderTask):
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
-        options = {"folder": folder / self.name, **SIZES, **self.settings}
+        options = {"run_dir": folder / self.name, **SIZES, **self.settings}
         return command_line("ludoteca.train.alphazero", (), options)
 
 
@@ -68,7 +68,7 @@ class Perfection(FolderTask):
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
         agent = f"az:path={folder / self.network},simulations={self.simulations},precision=auto"
-        agent += f",endgame={self.endgame}" if self.endgame else ""
+        agent += f",solver_empties={self.endgame}" if self.endgame else ""
         options = {"agent": agent, **self.options, "out": self.artifact(folder)}
         return command_line("ludoteca.evaluate.exploit", (self.what, self.game), options)
 
@@ -84,9 +84,9 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
             "games": 4_096,
             "network.filters": 32,
             "network.blocks": 2,
-            "simulations": 16,
-            "window": 20_000,
-            "warm_up": 1_000,
+            "num_simulations": 16,
+            "buffer_size": 20_000,
+            "learning_starts": 1_000,
         },
     ),
     "hex": (
@@ -95,7 +95,7 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
             "games": 16_384,
             "network.filters": 32,
             "network.blocks": 4,
-            "window": 200_000,
+            "buffer_size": 200_000,
         },
     ),
     "connect4": (
@@ -149,11 +149,11 @@ def planned(scale: float) -> Tasks:
         games = max(round(settings["games"] * scale), 512)
         shared = {
             "game": games_of[name],
-            "log_every": 1_024 if scale == 1 else 256,
-            "evaluate_every": max(games // 4, 256),
-            "evaluate_games": 20,
-            "evaluate_against": ("random", "mcts:simulations=2000"),
-            "final_games": 50,
+            "log_interval": 1_024 if scale == 1 else 256,
+            "eval_interval": max(games // 4, 256),
+            "eval_games": 20,
+            "eval_opponents": ("random", "mcts:simulations=2000"),
+            "final_eval_games": 50,
         }
         tasks.append(Network(name, shared | settings | {"games": games}))
     for network, seat, count in LINES:

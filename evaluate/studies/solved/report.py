@@ -115,7 +115,7 @@ def positions_section(found: Records) -> str:
         rows.append(
             (
                 f"{least} to {most}",
-                f"{count:,}{f', endgame={endgame}' if endgame else ''}",
+                f"{count:,}{f', solver_empties={endgame}' if endgame else ''}",
                 one["positions"],
                 f"{share:.1f} ({low:.1f} to {high:.1f})",
                 "{1} of {0}".format(*one["won"]),
@@ -129,8 +129,9 @@ def positions_section(found: Records) -> str:
     return f"""## Connect Four in solved positions
 
 Random positions in which some moves give the result of perfect play away, and how often the
-network's keeps it; solved by `ludoteca.agents.games.endgame`. With `endgame=30` the agent itself
-solves positions with at most 30 empty squares, as all of these are, and searches only before.
+network's keeps it; solved by `ludoteca.agents.games.endgame`. With `solver_empties=30` the agent
+itself solves positions with at most 30 empty squares, as all of these are, and searches only
+before.
 
 {table(headings, rows, texts=0)}"""
 
