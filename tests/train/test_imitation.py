@@ -407,7 +407,12 @@ def test_the_document_s_settings():
     assert parse(["uib2021"]) == UIB2021
     assert parse([]) == DEFAULT
     assert UIB2021.network == ACConfig("uib2021", "plain", filters=24, blocks=6, value=False)
-    settings = (UIB2021.optimizer, UIB2021.momentum, UIB2021.learning_rate, UIB2021.validation)
+    settings = (
+        UIB2021.optimizer,
+        UIB2021.momentum,
+        UIB2021.learning_rate,
+        UIB2021.validation_fraction,
+    )
     assert settings == ("sgd", 0.9, 0.01, 0.2)
     falls = (UIB2021.lr_schedule, UIB2021.plateau_factor, UIB2021.plateau_patience)
     assert (*falls, UIB2021.final_learning_rate) == ("plateau", 0.3, 5, 0.0001)
