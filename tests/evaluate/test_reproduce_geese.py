@@ -363,7 +363,7 @@ def test_games_to_learn_from():
     for count in (125, 250, 500, 1000):
         config = read(EVERY[f"games-{count}"])
         assert config.agents == (f"flat:simulations={count},playout_depth=6",)
-        assert (config.games, config.processes) == (1_000, 1)
+        assert (config.game, config.games, config.num_workers) == ("hungry_geese", 1_000, 1)
         assert config.out == Path(f"there/games-{count}/games.npz")
     assert read(EVERY["games-deterministic"]).agents == ("deterministic",)
     assert read(EVERY["games-real"]).sources == EPISODES

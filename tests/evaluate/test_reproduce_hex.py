@@ -177,8 +177,15 @@ def test_what_the_report_has_is_not_run_again(made_up, tmp_path, capsys):
 
 
 def test_runs_are_made_once_and_failures_tell(tmp_path, capsys):
-    run = Run("tiny", "tanaka2018", 10, {"games_per_iteration": 5, "game": "hex:board_size=2", "opponent":
-        "random", "network.filters": "4", "eval_games": 5, "final_eval_games": 5})  # fmt: skip
+    settings = {
+        "games_per_iteration": 5,
+        "game": "hex:board_size=2",
+        "opponent": "random",
+        "network.filters": "4",
+        "eval_games": 5,
+        "final_eval_games": 5,
+    }
+    run = Run("tiny", "tanaka2018", 10, settings)
     run_tasks({"tiny": run}, tmp_path, 1, show=False)
     written = (tmp_path / "tiny/results.json").stat().st_mtime_ns
     run_tasks({"tiny": run}, tmp_path, 1, show=False)

@@ -31,7 +31,7 @@ from ludoteca.evaluate.studies.othello.plan import (
 from ludoteca.evaluate.studies.othello.records import read_records, record
 from ludoteca.evaluate.studies.study import run_tasks
 from ludoteca.evaluate.timed_match import simulation_speed, timed_match
-from ludoteca.train.data.generate_sequential import SequentialGenerationConfig as Generation
+from ludoteca.train.data.__main__ import Command
 from ludoteca.train.value_regression.config import ValueRegressionConfig
 
 PLANNED = {"document": document_tasks(), "alphazero": alphazero_tasks()}
@@ -50,12 +50,14 @@ def options(task, folder: str = "there") -> dict[str, list[str]]:
 
 
 def test_games_are_the_documents():
-    generation = options(PIECES["data-random"])
-    assert generation["games"] == ["100000"]
-    for key in ("iterations", "side", "opponent"):
-        assert generation[key] == [str(getattr(Generation(), key))]  # 50, both, random
-    assert options(PIECES["data-self"])["opponent"] == ["self"]
-    assert options(PIECES["data-self"])["games"] == ["10000"]
+    from tyro import cli
+
+    for opponents, games in ((("random",), 100_000), ((), 10_000)):
+        task = PIECES[f"data-{'random' if opponents else 'self'}"]
+        config = cli(Command, args=task.arguments(Path("there"))[3:])
+        assert config.agents == (f"{othello_plan.UCT},simulations=50", *opponents)
+        assert (config.game, config.games) == ("othello", games)
+        assert (config.seats, config.learn_from, config.seed) == ("rotating", (0,), 0)
 
 
 def test_networks_are_the_documents_but_for_the_view():

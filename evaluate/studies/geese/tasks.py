@@ -31,8 +31,8 @@ class Games(GamesTask):
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
-        options = {**self.settings, "processes": 1, "out": self.artifact(folder)}
-        return command_line("ludoteca.train.data", ("generate",), options)
+        places = {"game": "hungry_geese", "num_workers": 1, "out": self.artifact(folder)}
+        return command_line("ludoteca.train.data", ("generate",), self.settings | places)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Recorded(GamesTask):
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
         sources = tuple(map(str, self.sources))
-        options = {"out": self.artifact(folder), "processes": 1}
+        options = {"out": self.artifact(folder), "num_workers": 1}
         return command_line("ludoteca.train.data", ("convert", *sources), options)
 
 

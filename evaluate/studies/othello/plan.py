@@ -53,8 +53,16 @@ class Data(GamesTask):
 
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`."""
-        options = {**self.settings, "workers": 1, "out": self.artifact(folder)}
-        return command_line("ludoteca.train.data", ("generate-sequential",), options)
+        agents = (f"{UCT},simulations={self.settings['iterations']}",)
+        options = {
+            "agents": agents if self.opponent == "self" else (*agents, self.opponent),
+            "learn_from": 0,
+            "games": self.games,
+            "seed": self.settings["seed"],
+            "num_workers": 1,
+            "out": self.artifact(folder),
+        }
+        return command_line("ludoteca.train.data", ("generate",), options)
 
 
 @dataclass(frozen=True)
