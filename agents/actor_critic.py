@@ -12,9 +12,9 @@ from ludoteca.agents.guided.improvement import improved
 from ludoteca.agents.guided.joint_search import JointFound, JointSearch, Judge
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.sampling import by_weight
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import uniform
 
 try:
@@ -90,14 +90,14 @@ class NetworkAgent(Agent):
 
     def prepare(self) -> None:
         """Compile what the network sees, and let it run once."""
-        self.policies(root(self.game), np.zeros(1, np.int64))
+        self.policies(batch_of_one(self.game), np.zeros(1, np.int64))
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Choose by the network's policy."""
         policies = self.policies(states, seats)
@@ -219,18 +219,18 @@ class ActorCriticAgent(NetworkAgent):
         """Compile what acting needs, and let the network run once."""
         super().prepare()
         if self.simulations:
-            self.look(root(self.game), np.zeros((1, 1), np.uint64))
+            self.look(batch_of_one(self.game), np.zeros((1, 1), np.uint64))
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Choose by the network's policy, or by what searches side by side make of it."""
         if self.simulations == 0:
-            return super().act(states, seats, rngs, lanes)
+            return super().act(states, seats, rngs, env_indices)
         actions = np.zeros(len(states), np.int64)
         together = 1 if self.seconds is not None else TOGETHER
         for k in range(0, len(states), together):

@@ -142,7 +142,7 @@ class AlphaZeroAgent(GuidedAgent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Search all positions side by side, and solve those near the end."""
         actions = np.zeros(len(states), np.int64)

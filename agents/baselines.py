@@ -12,6 +12,7 @@ from ludoteca.envs.games.bitboards import U1, count
 from ludoteca.envs.games.hungry_geese import turns_back
 from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import compiled, factory, kernel
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.rng import below, next_u64
 from ludoteca.envs.symmetry import DIRECTIONS
 
@@ -27,7 +28,7 @@ class RandomAgent(PolicyAgent):
     ) -> NDArray[np.float64]:
         """Return the same probability for each legal action. Shape `[K, num_actions]`."""
         found = np.zeros((len(states), self.game.num_actions))
-        for k, s in enumerate(states.view(np.recarray)):
+        for k, s in enumerate(view_records(states)):
             legal = (
                 self.game.legal(s, int(seats[k])) if self.game.simultaneous else self.game.legal(s)
             )

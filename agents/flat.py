@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import CompiledAgent
 from ludoteca.agents.playouts import choose_playout, playout_policy
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.params import integer
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, next_u64
 
 Reward = Callable[[Any, int, int], float]
@@ -63,7 +63,9 @@ class FlatAgent(CompiledAgent):
             seat: whose move it is.
             rng: the random stream, uint64 `[1]`, to be advanced.
         """
-        self.act(root(self.game, s), np.array([seat]), rng.reshape(1, 1), np.zeros(1, np.int64))
+        self.act(
+            batch_of_one(self.game, s), np.array([seat]), rng.reshape(1, 1), np.zeros(1, np.int64)
+        )
         visits, totals = self._work["visits"][0], self._work["total"][0]
         return np.where(visits > 0, totals / np.maximum(visits, 1), np.nan)
 

@@ -140,52 +140,56 @@ class PoolAgent(Agent):
         """Make the agent; several agents, one for each environment, may share a pool."""
         super().__init__(game)
         self.pool = pool
-        self._now: dict[int, list[Member]] = {}  # by lane: who plays each seat
+        self._now: dict[int, list[Member]] = {}  # by index of the game: who plays each seat
         self._before: dict[int, list[Member]] = {}  # in the game before that
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
-        """Sample members for the games that begin in `lanes`."""
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        """Sample members for the games that begin at `env_indices`."""
         seats = self.game.num_players
-        drawn = self.pool.draw(len(lanes) * seats)
+        drawn = self.pool.draw(len(env_indices) * seats)
         joining: dict[int, tuple[Agent, list[int]]] = {}
-        for k, lane in enumerate(lanes.tolist()):
-            if lane in self._now:
-                self._before[lane] = self._now[lane]
-            self._now[lane] = drawn[k * seats : (k + 1) * seats]
-            for agent in {id(one.agent): one.agent for one in self._now[lane]}.values():
-                joining.setdefault(id(agent), (agent, []))[1].append(lane)
+        for k, env_index in enumerate(env_indices.tolist()):
+            if env_index in self._now:
+                self._before[env_index] = self._now[env_index]
+            self._now[env_index] = drawn[k * seats : (k + 1) * seats]
+            for agent in {id(one.agent): one.agent for one in self._now[env_index]}.values():
+                joining.setdefault(id(agent), (agent, []))[1].append(env_index)
         for agent, begun in joining.values():
-            agent.start(np.array(begun, np.int64))
+            agent.reset(np.array(begun, np.int64))
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Let each member choose for its games."""
         rows: dict[int, tuple[Agent, list[int]]] = {}
-        for k, (lane, seat) in enumerate(zip(lanes.tolist(), seats.tolist(), strict=True)):
-            agent = self._now[lane][seat].agent
+        for k, (env_index, seat) in enumerate(
+            zip(env_indices.tolist(), seats.tolist(), strict=True)
+        ):
+            agent = self._now[env_index][seat].agent
             rows.setdefault(id(agent), (agent, []))[1].append(k)
         actions = np.zeros(len(states), np.int64)
         for agent, own in rows.values():
             streams = rngs[own]
-            actions[own] = agent.act(states[own], seats[own], streams, lanes[own])
+            actions[own] = agent.act(states[own], seats[own], streams, env_indices[own])
             rngs[own] = streams
         return actions
 
-    def record(self, lane: int, player: int, rewards: NDArray[Any], *, begun: bool = True) -> None:
+    def record(
+        self, env_index: int, player: int, rewards: NDArray[Any], *, begun: bool = True
+    ) -> None:
         """Count the result of a finished game for its members.
 
         Args:
-            lane: index of the game in the environment.
+            env_index: index of the game in the environment.
             player: the learner's seat.
             rewards: rewards of all players. Shape `[P]`.
             begun: whether the next game has begun, as after a same-step autoreset.
         """
-        met = (self._before if begun else self._now)[lane]
+        met = (self._before if begun else self._now)[env_index]
         for seat, member in enumerate(met):
             if seat != player:
                 member.games += 1

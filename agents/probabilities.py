@@ -63,7 +63,7 @@ def _sampled(
     for _ in range(samples):
         with np.errstate(over="ignore"):
             rngs = np.full((len(states), 1), next_u64(stream), np.uint64)
-        agent.start(rows)
+        agent.reset(rows)
         actions = agent.act(states, seats, rngs, rows)
         if actions.min() < 0 or actions.max() >= agent.game.num_actions:
             wrong = (actions < 0) | (actions >= agent.game.num_actions)

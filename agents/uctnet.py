@@ -94,7 +94,7 @@ class UCTNetAgent(GuidedAgent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Search positions side by side."""
         actions = np.zeros(len(states), np.int64)

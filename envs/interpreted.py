@@ -6,12 +6,17 @@ the same.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from ludoteca.envs.record_views import view_record, view_records
+
+P = ParamSpec("P")
+R = TypeVar("R")
 _interpreted = os.environ.get("LUDOTECA_INTERPRETED", "0") not in ("", "0")
 
 
@@ -34,13 +39,27 @@ def interpreting(on: bool = True) -> Iterator[None]:
         _interpreted = before
 
 
+def cache_by_mode(function: Callable[P, R]) -> Callable[P, R]:
+    """Cache results by the arguments and by whether functions are interpreted now."""
+
+    @cache
+    def cached(interpreted: bool, *args: P.args, **kwargs: P.kwargs) -> R:
+        return function(*args, **kwargs)
+
+    @wraps(function)
+    def find(*args: P.args, **kwargs: P.kwargs) -> R:
+        return cached(_interpreted, *args, **kwargs)
+
+    return find
+
+
 def with_attributes(value: Any) -> Any:
     """Return a view of records whose fields are attributes, as they are in compiled code."""
     if isinstance(value, tuple):
         views = [with_attributes(one) for one in value]
         return type(value)(*views) if hasattr(value, "_fields") else tuple(views)
     if isinstance(value, np.ndarray) and value.dtype.names is not None:
-        return value.view(np.recarray)
+        return view_records(value)
     if isinstance(value, np.void) and value.dtype.names is not None:
-        return value.view((np.record, value.dtype))
+        return view_record(value)
     return value

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.env_info import NO_SEAT
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.episode_state import NO_SEAT
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
 from ludoteca.files import parse_json
 
@@ -80,7 +80,7 @@ def checked(game: Game, states: NDArray[np.void]) -> Any:
             if s[name] != value:
                 wrong = f"{name} is {s[name]}, but {game.spec} needs {value}"
                 raise ValueError(f"position {i}: {wrong}")
-        problem = game.check(s)
+        problem = game.validate(s)
         if not problem and not game.simultaneous and not game.is_terminal(s):
             moves = game.legal_actions(s, np.zeros(game.num_actions, np.int16))
             problem = "" if moves > 0 else "the game goes on, but there is no legal action"
@@ -90,15 +90,15 @@ def checked(game: Game, states: NDArray[np.void]) -> Any:
 
 
 class Storable:
-    """Saving, restoring and cloning for environments made of lanes.
+    """Saving, restoring and cloning for environments made of a batch of games.
 
     Attributes:
         game: the game.
-        lanes: its lanes.
+        game_batch: its batch of games.
     """
 
     game: Game
-    lanes: Lanes
+    game_batch: GameBatch
     _ready: bool  # whether a first game has begun
 
     def save(self) -> bytes:
@@ -111,9 +111,9 @@ class Storable:
         """
         if not self._ready:
             raise ValueError("call reset before save")
-        lanes = self.lanes
-        header = _kind(lanes) | {"more": self._more()}
-        parts = (lanes.states, lanes.lanes, lanes.history)
+        game_batch = self.game_batch
+        header = _kind(game_batch) | {"more": self._extra()}
+        parts = (game_batch.states, game_batch.episode_states, game_batch.history)
         return _pack(header, b"".join(_bytes(part) for part in parts))
 
     def restore(self, data: bytes) -> None:
@@ -126,10 +126,14 @@ class Storable:
                 changed.
         """
         header, body = _unpack(data)
-        more, lanes = header.pop("more", None), self.lanes
-        if header != _kind(lanes):
-            raise ValueError(f"expected an environment of {_kind(lanes)}, got {header!s:.400}")
-        parts: tuple[NDArray[Any], ...] = (lanes.states, lanes.lanes, lanes.history)
+        more, game_batch = header.pop("more", None), self.game_batch
+        if header != _kind(game_batch):
+            raise ValueError(f"expected an environment of {_kind(game_batch)}, got {header!s:.400}")
+        parts: tuple[NDArray[Any], ...] = (
+            game_batch.states,
+            game_batch.episode_states,
+            game_batch.history,
+        )
         if len(body) != sum(part.nbytes for part in parts):
             raise ValueError(f"the environment does not take {len(body)} bytes")
         read: list[Any] = []
@@ -140,14 +144,14 @@ class Storable:
             start = end
         states, records, history = read
         states = checked(self.game, states.copy())
-        _check_lanes(lanes, states, records, history)
-        self._check_more(more, states, records, history)
+        _validate_episode_states(game_batch, states, records, history)
+        self._validate_extra(more, states, records, history)
         for part, new in zip(parts, read, strict=True):
             part[:] = new
-        lanes.begin_memories()
-        lanes.refresh()
+        game_batch.reset_opponents()
+        game_batch.refresh()
         self._ready = True
-        self._take_more(more)
+        self._restore_extra(more)
 
     def clone(self) -> Self:
         """Return an independent copy in the same position, with the same future.
@@ -156,36 +160,38 @@ class Storable:
         """
         return copy.deepcopy(self)
 
-    def _more(self) -> Any:
-        """Return what the environment keeps besides its lanes, as JSON can hold it."""
+    def _extra(self) -> Any:
+        """Return what the environment keeps besides its batch, as JSON can hold it."""
         return None
 
-    def _check_more(self, more: Any, states: Any, records: Any, history: Any) -> None:
-        """Raise a `ValueError` unless `more` can be what `_more` returned beside these lanes."""
+    def _validate_extra(self, more: Any, states: Any, records: Any, history: Any) -> None:
+        """Raise a `ValueError` unless `more` can be what `_extra` returned beside these games."""
         if more is not None:
-            raise ValueError(f"expected nothing besides the lanes, got {more!r:.200}")
+            raise ValueError(f"expected nothing besides the games, got {more!r:.200}")
 
-    def _take_more(self, more: Any) -> None:
-        """Take over what `_more` returned; the lanes are restored already."""
+    def _restore_extra(self, more: Any) -> None:
+        """Take over what `_extra` returned; the batch is restored already."""
 
 
-def _kind(lanes: Lanes) -> dict[str, Any]:
+def _kind(game_batch: GameBatch) -> dict[str, Any]:
     """Return what two environments must have in common to exchange their contents."""
     return {
-        "game": lanes.game.spec,
-        "count": lanes.count,
-        "seat": lanes.seat_rule,
-        "history": lanes.history.shape[1],
+        "game": game_batch.game.spec,
+        "count": game_batch.count,
+        "seat": game_batch.seat_rule,
+        "history": game_batch.history.shape[1],
     }
 
 
 @np.errstate(over="ignore")
-def _check_lanes(lanes: Lanes, states: Any, records: NDArray[np.void], history: Any) -> None:
+def _validate_episode_states(
+    game_batch: GameBatch, states: Any, records: NDArray[np.void], history: Any
+) -> None:
     """Raise a `ValueError` unless the records can lie beside the states, which are checked.
 
-    As `Game.check` does, it guards compiled code against indices out of bounds.
+    As `Game.validate` does, it guards compiled code against indices out of bounds.
     """
-    game = lanes.game
+    game = game_batch.game
     for name in ("over", "terminated", "illegal"):
         if not np.isin(np.ascontiguousarray(records[name]).view(np.uint8), (0, 1)).all():
             raise ValueError(f"{name} is neither true nor false")
@@ -193,8 +199,8 @@ def _check_lanes(lanes: Lanes, states: Any, records: NDArray[np.void], history: 
         raise ValueError("a reward is not finite")
     for i, s in enumerate(states):
         seat, over = int(records["seat"][i]), bool(records["over"][i])
-        if not lanes.can_sit(seat):
-            raise ValueError(f"lane {i}: seat {seat} is not one that this environment has")
+        if not game_batch.is_agent_seat(seat):
+            raise ValueError(f"game {i}: seat {seat} is not one that this environment has")
         if game.player is None:
             assert game.is_active is not None
             stuck = game.is_terminal(s) or not (seat == NO_SEAT or game.is_active(s, seat))
@@ -203,7 +209,7 @@ def _check_lanes(lanes: Lanes, states: Any, records: NDArray[np.void], history: 
         else:
             stuck = seat not in (NO_SEAT, game.player(s))
         if stuck and not over:
-            raise ValueError(f"lane {i}: the game goes on, but player {seat} cannot move")
+            raise ValueError(f"game {i}: the game goes on, but player {seat} cannot move")
     if history.shape[1] > 0:
         if not 0 <= history[:, 0].min() <= history[:, 0].max() <= game.max_plies:
             raise ValueError(f"no game of {game.spec} has {history[:, 0].max()} plies")

@@ -20,11 +20,11 @@ from ludoteca.agents.networks.weights import find_weights, load_weights
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_name
 from ludoteca.envs.targets import names_from
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.rated import rate_seats
+from ludoteca.evaluate.seat_results import seat_results
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
 
 
 def new(agent: Positional[str], trained_by: str, trained_against: tuple[str, ...] = ()) -> None:
@@ -80,14 +80,14 @@ def measure(
         games: how many are played; the agents take turns in every seat.
         seed: determines the match.
     """
-    game, about = load_card(*split(agent))["game"], about_this_run()
+    game, about = load_card(*split(agent))["game"], run_info()
     agents = [agent, *rivals]
     result = {
         "game": game,
         "seed": seed,
         "command": about["command"],
         "date": about["date"],
-        "versions": our_versions(),
+        "versions": package_versions(),
         "agents": agents,
         "games": games,
         "seats": play(game, agents, games, seed),
@@ -179,10 +179,10 @@ def _add(result: dict[str, Any]) -> None:
 
 
 def play(game: str, agents: Sequence[str], games: int, seed: int) -> list[dict[str, Any]]:
-    """Play a match as those of cards are, and return how the first agent did, see `rate_seats`."""
+    """Play a match as cards show it; return the results of the first agent, see `seat_results`."""
     made = make_game(game)
     names = ("any",) if made.simultaneous else ("first", "second")
-    return rate_seats(play_match(made, agents, games, seed=seed), names)
+    return seat_results(play_match(made, agents, games, seed=seed), names)
 
 
 def split(agent: str) -> tuple[str, str]:

@@ -1,8 +1,8 @@
-"""How a network grew: Elo ratings of the copies that a training run kept, beside other agents.
+"""Elo curve of a training run: ratings of its checkpoints, beside other agents.
 
 `ludoteca rating runs/othello --against mcts:simulations=200` plays every copy against the ones
-around it and against all the others, and writes `ladder.png`, `ladder.csv` and `ladder.json` to the
-run's folder.
+around it and against all the others, and writes `elo_curve.png`, `elo_curve.csv` and
+`elo_curve.json` to the run's folder.
 """
 
 import csv
@@ -21,14 +21,14 @@ from ludoteca.agents.networks.weights import load_weights
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.targets import names_from
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.cli.commands import Command, run_command
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.match import play_match, seat_agents
-from ludoteca.evaluate.match_record import Tally
+from ludoteca.evaluate.match_record import MatchRecord
 from ludoteca.evaluate.statistics.ratings import rate
 from ludoteca.executor import LOCAL, make_executor
 from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.worker import resolving
 
@@ -36,7 +36,7 @@ NEIGHBORS = 2  # each copy plays so many later ones
 
 
 @dataclass(frozen=True)
-class Rung:
+class RatedAgent:
     """A copy of the network, or another agent.
 
     Attributes:
@@ -56,7 +56,7 @@ class Rung:
     high: float = 0.0
 
 
-def ladder(
+def rate_checkpoints(
     run: Path,
     against: tuple[str, ...] = ("random",),
     agent: str = "az:path={path},simulations=32,precision=auto",
@@ -66,7 +66,7 @@ def ladder(
     out: Path | None = None,
     processes: int | None = 1,
     executor: str = LOCAL,
-) -> list[Rung]:
+) -> list[RatedAgent]:
     """Play the matches, and write the ratings.
 
     Args:
@@ -92,24 +92,33 @@ def ladder(
     if "{path}" not in agent:
         raise ValueError(f"agent needs {{path}} where the file goes, got {agent!r}")
     out = run if out is None else out
-    copies = sorted(kept(run))
+    copies = sorted(checkpoints_of(run))
     if not copies:
         raise ValueError(
             f"{run} has no copies of a network: train with --keep-every, or with "
             "`ludoteca train GAME --set keep_every=100`"
         )
-    rungs = [Rung(f"{count:,} games", agent.format(path=path), count) for count, path in copies]
-    rungs += [Rung(spec, spec, None) for spec in against]
+    rated_agents = [
+        RatedAgent(f"{count:,} games", agent.format(path=path), count) for count, path in copies
+    ]
+    rated_agents += [RatedAgent(spec, spec, None) for spec in against]
     with names_from(copies[0][1]):
         game = make_game(load_weights(copies[0][1])[1]["game"])
-    wins, draws = np.zeros((2, len(rungs), len(rungs)))
+    wins, draws = np.zeros((2, len(rated_agents), len(rated_agents)))
     pairs = [
         (i, j)
-        for i, j in combinations(range(len(rungs)), 2)
+        for i, j in combinations(range(len(rated_agents)), 2)
         if i < len(copies) and (j >= len(copies) or j - i <= NEIGHBORS)
     ]
     tasks = (
-        partial(_play, game.spec, (rungs[i].agent, rungs[j].agent), games, seed, random_plies)
+        partial(
+            _play,
+            game.spec,
+            (rated_agents[i].agent, rated_agents[j].agent),
+            games,
+            seed,
+            random_plies,
+        )
         for i, j in pairs
     )
     with make_executor(executor, processes, len(pairs)) as workers:
@@ -119,13 +128,17 @@ def ladder(
     ratings = rate(wins, draws)
     rated = [
         replace(one, elo=float(elo), low=float(low), high=float(high))
-        for one, elo, low, high in zip(rungs, ratings.elo, ratings.low, ratings.high, strict=True)
+        for one, elo, low, high in zip(
+            rated_agents, ratings.elo, ratings.low, ratings.high, strict=True
+        )
     ]
     _write(rated, out, game.spec, games)
     return rated
 
 
-def _play(game: str, agents: tuple[str, str], games: int, seed: int, random_plies: int) -> Tally:
+def _play(
+    game: str, agents: tuple[str, str], games: int, seed: int, random_plies: int
+) -> MatchRecord:
     """Play a match; return the games of its first agent."""
     with resolving(game, *agents):
         made = make_game(game)
@@ -133,24 +146,24 @@ def _play(game: str, agents: tuple[str, str], games: int, seed: int, random_plie
     return play_match(made, pair, games, seed=seed, random_plies=random_plies).totals[0]
 
 
-def kept(run: Path) -> Iterator[tuple[int, Path]]:
+def checkpoints_of(run: Path) -> Iterator[tuple[int, Path]]:
     """Yield after how many games each copy was made, and its file."""
     for path in (run / "kept").glob("games-*.safetensors"):
         yield int(path.stem.removeprefix("games-")), path
 
 
-def draw(rungs: Sequence[Rung]) -> bytes:
+def draw(rated_agents: Sequence[RatedAgent]) -> bytes:
     """Draw the ratings of the copies over the games of training, and the others as lines."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5), dpi=110, layout="constrained")
     axes = figure.subplots()
-    copies = [one for one in rungs if one.games is not None]
+    copies = [one for one in rated_agents if one.games is not None]
     elo = np.array([one.elo for one in copies])
     reach = np.array([[one.elo - one.low, one.high - one.elo] for one in copies]).T
     steps = [one.games or 0 for one in copies]
     axes.errorbar(steps, elo, yerr=reach, fmt="o-", color="#1f77d0", capsize=3, markersize=4)
-    for one in rungs:
+    for one in rated_agents:
         if one.games is None:
             axes.axhline(one.elo, color="#5b6770", linewidth=1, linestyle="--")
             axes.annotate(
@@ -164,21 +177,21 @@ def draw(rungs: Sequence[Rung]) -> bytes:
     return figure_png(figure)
 
 
-def _write(rungs: Sequence[Rung], out: Path, game: str, games: int) -> None:
+def _write(rated_agents: Sequence[RatedAgent], out: Path, game: str, games: int) -> None:
     file = io.StringIO()
-    table = csv.DictWriter(file, [*asdict(rungs[0])], lineterminator="\n")
+    table = csv.DictWriter(file, [*asdict(rated_agents[0])], lineterminator="\n")
     table.writeheader()
-    table.writerows(asdict(one) for one in rungs)
-    write_whole(out / "ladder.csv", file.getvalue())
+    table.writerows(asdict(one) for one in rated_agents)
+    write_whole(out / "elo_curve.csv", file.getvalue())
     content = {
-        "about": about_this_run(),
-        "versions": our_versions(),
+        "about": run_info(),
+        "versions": package_versions(),
         "game": game,
         "games_per_match": games,
-        "rungs": [asdict(one) for one in rungs],
+        "ratings": [asdict(one) for one in rated_agents],
     }
-    write_whole(out / "ladder.json", json.dumps(content, indent=1) + "\n")
-    write_whole(out / "ladder.png", draw(rungs))
+    write_whole(out / "elo_curve.json", json.dumps(content, indent=1) + "\n")
+    write_whole(out / "elo_curve.png", draw(rated_agents))
 
 
 def _shown(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -189,10 +202,10 @@ def _shown(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     yield from track(pairs, "matches", console=console, disable=not sys.stderr.isatty())
 
 
-def ladder_table(rungs: Sequence[Rung]) -> TerminalTable:
+def elo_table(rated_agents: Sequence[RatedAgent]) -> TerminalTable:
     """Return the ratings as a table for the terminal, the strongest first."""
     table = TerminalTable(("checkpoint or agent", "Elo", "95 % interval"))
-    for one in sorted(rungs, key=lambda one: -one.elo):
+    for one in sorted(rated_agents, key=lambda one: -one.elo):
         table.add(one.name, f"{one.elo:+.0f}", f"{one.low:+.0f} to {one.high:+.0f}")
     return table
 

@@ -9,7 +9,7 @@ from ludoteca.envs.registry import default_game, make_game
 from ludoteca.evaluate.forfeits import forfeit_counts, forfeit_text, forfeits_json
 from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.match import MatchResult
-from ludoteca.evaluate.match_record import Tally
+from ludoteca.evaluate.match_record import MatchRecord
 from ludoteca.evaluate.statistics.intervals import wilson
 
 WIDTH = 80  # columns of a terminal
@@ -32,7 +32,7 @@ def match_text(result: MatchResult, width: int = WIDTH) -> str:
     rows: list[list[str]] = []
     for total, seats in zip(result.totals, result.seats, strict=True):
         rows.append(["all", *_cells(total, many)])
-        rows += [[_seat_name(game, p), *_cells(tally, many)] for p, tally in enumerate(seats)]
+        rows += [[_seat_name(game, p), *_cells(record, many)] for p, record in enumerate(seats)]
     headings = ["seat", "games", "wins", "draws", "losses", "win %", "score"]
     lines = _columns([headings + ["rank"] * many, *rows])
     block = 1 + len(result.by_seat)  # lines of an agent
@@ -91,14 +91,14 @@ def match_json(result: MatchResult) -> dict[str, Any]:
             {
                 "agent": name,
                 "total": _json(total),
-                "seats": [_json(tally) for tally in seats],
+                "seats": [_json(record) for record in seats],
                 "forfeits": forfeit_counts(result.forfeits, a),
             }
             for a, (name, total, seats) in enumerate(
                 zip(result.agents, result.totals, result.seats, strict=True)
             )
         ],
-        "by_seat": [_json(tally) for tally in result.by_seat],
+        "by_seat": [_json(record) for record in result.by_seat],
         "forfeits": forfeits_json(result.forfeits),
     }
 
@@ -155,30 +155,30 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _cells(tally: Tally, many: bool) -> list[str]:
-    if tally.games == 0:
+def _cells(record: MatchRecord, many: bool) -> list[str]:
+    if record.games == 0:
         return ["0"] * 4 + [""] * (2 + many)
-    low, high = wilson(tally.wins, tally.games)
+    low, high = wilson(record.wins, record.games)
     interval = f"({100 * low:.1f} to {100 * high:.1f})"
-    counts = (tally.games, tally.wins, tally.draws, tally.losses)
+    counts = (record.games, record.wins, record.draws, record.losses)
     return [
         *(f"{count:,}" for count in counts),
-        f"{100 * tally.win_rate:.1f} {interval:>15}",
-        f"{tally.score:.3f}",
-        *([f"{tally.mean_rank:.2f}"] if many else []),
+        f"{100 * record.win_rate:.1f} {interval:>15}",
+        f"{record.score:.3f}",
+        *([f"{record.mean_rank:.2f}"] if many else []),
     ]
 
 
-def _json(tally: Tally) -> dict[str, Any]:
+def _json(record: MatchRecord) -> dict[str, Any]:
     return {
-        "games": tally.games,
-        "wins": tally.wins,
-        "draws": tally.draws,
-        "losses": tally.losses,
-        "win_rate": tally.win_rate,
-        "win_interval": wilson(tally.wins, tally.games),
-        "points": tally.points,
-        "score": tally.score,
-        "mean_return": tally.mean_return,
-        "mean_rank": tally.mean_rank,
+        "games": record.games,
+        "wins": record.wins,
+        "draws": record.draws,
+        "losses": record.losses,
+        "win_rate": record.win_rate,
+        "win_interval": wilson(record.wins, record.games),
+        "points": record.points,
+        "score": record.score,
+        "mean_return": record.mean_return,
+        "mean_rank": record.mean_rank,
     }

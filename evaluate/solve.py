@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory, kernel
+from ludoteca.envs.records import batch_of_one
 
 FULL = 10.0  # what a search returns when the table is full
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -65,7 +65,7 @@ def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Sol
         raise ValueError(f"only sequential two-player games without chance: not {game.spec}")
     if capacity < 1:
         raise ValueError(f"capacity must be at least 1, got {capacity}")
-    start = root(game, from_state)
+    start = batch_of_one(game, from_state)
     legal = game.legal(start.view(np.recarray)[0])
     if not legal:
         raise ValueError(f"the game is over: nothing is left to solve in {start[0]}")

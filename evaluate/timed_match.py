@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.clock import clock
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
-from ludoteca.evaluate.match import BATCH, MatchResult, play_match
+from ludoteca.evaluate.match import BATCH_SIZE, MatchResult, play_match
 from ludoteca.evaluate.match_table import match_json
 from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
 
 PROBED = 4  # every how many-th position of the first two games is searched again
 
@@ -29,7 +29,7 @@ def timed_match(
     game: str = "othello",
     games: int = 400,
     seed: int = 0,
-    batch: int = BATCH,
+    batch: int = BATCH_SIZE,
     probe: bool = False,
 ) -> dict[str, Any]:
     """Play a match of two agents and write what came of it.
@@ -46,7 +46,7 @@ def timed_match(
     """
     # The first replays are of games in which either agent moves first.
     result, players, content = play_timed(
-        make_game(game), agents, games, seed=seed, batch=batch, record=min(games, 2)
+        make_game(game), agents, games, seed=seed, batch_size=batch, num_replays=min(games, 2)
     )
     if probe:
         positions = [s for one in result.replays for s in list(one.positions())[:-1:PROBED]]
@@ -69,7 +69,7 @@ def play_timed(
     """
     players = [Timed(spec, game) for spec in agents]
     result = play_match(game, players, games, **options)
-    content = match_json(result) | {"about": about_this_run(), "versions": our_versions()}
+    content = match_json(result) | {"about": run_info(), "versions": package_versions()}
     for told, player in zip(content["agents"], players, strict=True):
         told |= {"agent": player.name, "moves": player.moves}
         told["seconds_per_move"] = player.seconds / max(player.moves, 1)
@@ -92,28 +92,28 @@ class Timed(Agent):
         self.most_games = self.agent.most_games
         self.moves, self.seconds = 0, 0.0
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
         """See `Agent`."""
-        self.agent.start(lanes)
+        self.agent.reset(env_indices)
 
     def prepare(self) -> None:
         """See `Agent`."""
         self.agent.prepare()
 
-    def why(self, lane: int, seat: int) -> tuple[str, str]:
+    def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
         """See `Agent`."""
-        return self.agent.why(lane, seat)
+        return self.agent.forfeit_reason(env_index, seat)
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """See `Agent`."""
         begun = clock()
-        actions = self.agent.act(states, seats, rngs, lanes)
+        actions = self.agent.act(states, seats, rngs, env_indices)
         self.seconds += clock() - begun
         self.moves += len(states)
         return actions
@@ -137,7 +137,7 @@ def simulation_speed(agent: Any, positions: list[Any]) -> dict[str, float]:
         if hasattr(agent, "search"):
             count = agent.search(s).simulations
         else:
-            count = int(agent.look(root(agent.game, s)).visits.sum())
+            count = int(agent.look(batch_of_one(agent.game, s)).visits.sum())
         simulations.append(count)
         speeds.append(count / (clock() - begun))
     return {

@@ -56,8 +56,8 @@ COMMANDS = {
         "Find perfect play of a small game, and the value of each move.",
         of_game=True,
     ),
-    "perfect": Command(
-        "ludoteca.evaluate.cli.exploit:perfect",
+    "exploit": Command(
+        "ludoteca.evaluate.cli.exploit:exploit",
         "Measure how near an agent is to perfect play.",
     ),
     "reproduce": Command(
@@ -81,6 +81,10 @@ COMMANDS = {
     "export": Command(
         "ludoteca.evaluate.cli.export:export",
         "Write an agent as a file for a Kaggle competition, or as an ONNX file.",
+    ),
+    "new-game": Command(
+        "ludoteca.evaluate.cli.new_game:new_game",
+        "Write the files of a new game into a checkout, ready to be filled in.",
     ),
     "new-package": Command(
         "ludoteca.evaluate.cli.new_package:new_package",

@@ -240,7 +240,7 @@ def set_weights(network: nn.Module, weights: Weights) -> None:
 def joined_rounds(parts: Sequence[R]) -> R:
     """Return the round that consists of some parts: dataclasses of arrays.
 
-    A field `lanes` holds numbers of games, and is counted on from part to part.
+    A field `env_indices` holds indices of games, and is counted on from part to part.
     """
     if len(parts) == 1:
         return parts[0]
@@ -248,11 +248,11 @@ def joined_rounds(parts: Sequence[R]) -> R:
         field.name: [getattr(part, field.name) for part in parts]
         for field in fields(parts[0])  # type: ignore[arg-type]
     }
-    if "lanes" in columns:
+    if "env_indices" in columns:
         sizes = [len(lengths) for lengths in columns["lengths"]]
         first = np.cumsum([0, *sizes[:-1]])
-        columns["lanes"] = [
-            (lanes + start).astype(lanes.dtype)
-            for lanes, start in zip(columns["lanes"], first, strict=True)
+        columns["env_indices"] = [
+            (env_indices + start).astype(env_indices.dtype)
+            for env_indices, start in zip(columns["env_indices"], first, strict=True)
         ]
     return type(parts[0])(**{name: np.concatenate(arrays) for name, arrays in columns.items()})

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import tyro
 from rich.console import Console
 
-from ludoteca.progress import shown
+from ludoteca.progress import show_progress
 from ludoteca.train import STARTED
 from ludoteca.train.distributed import PeerLostError, joined, ranks
 from ludoteca.train.epoch_report import Findings, findings_table, finish_epochs
@@ -59,7 +59,7 @@ def train(training: Training, subject: Callable[[Training], Subject]) -> dict[st
     try:
         with (
             stopping_on_signals(monitor) as received,
-            shown(lambda: round_status(training), ranks().leads),
+            show_progress(lambda: round_status(training), ranks().leads),
         ):
             monitor.deadline = limit.deadline(None)
             for _ in training.run():
@@ -172,7 +172,7 @@ def train_epochs(
     try:
         with (
             stopping_on_signals(monitor) as received,
-            shown(lambda: epoch_status(training), progress and ranks().leads),
+            show_progress(lambda: epoch_status(training), progress and ranks().leads),
         ):
             monitor.deadline = limit.deadline(None)
             for _ in training.run():

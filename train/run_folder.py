@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ludoteca.files import write_whole, writing
 from ludoteca.lock import lock_folder
-from ludoteca.train.archive import DAMAGE
+from ludoteca.train.data.storage import DAMAGE
 from ludoteca.train.distributed import check_joined, ranks
 
 Arrays = dict[str, NDArray[Any]]

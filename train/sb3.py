@@ -124,8 +124,8 @@ class SelfPlayCallback(BaseCallback):
         for k in np.flatnonzero(self.locals.get("dones", ())).tolist():
             info = self.locals["infos"][k]
             together = len(self._players) == 1
-            player, lane = self._players[0 if together else k], k if together else 0
-            player.record(lane, info["player"], info["rewards"])
+            player, env_index = self._players[0 if together else k], k if together else 0
+            player.record(env_index, info["player"], info["rewards"])
         return True
 
     def _on_rollout_end(self) -> None:

@@ -1,15 +1,15 @@
 """What the progress display shows of a training."""
 
-from ludoteca.progress import Status
+from ludoteca.progress import RunStatus
 from ludoteca.train.epochs import EpochTraining
 from ludoteca.train.loop import RoundTraining
 from ludoteca.train.monitor import Monitor
 
 
-def round_status(training: RoundTraining) -> Status:
+def round_status(training: RoundTraining) -> RunStatus:
     """Return how far a training in rounds is."""
     monitor = training.monitor
-    return Status(
+    return RunStatus(
         phase=phase(monitor),
         detail=detail(monitor),
         done=training.progress,
@@ -22,10 +22,10 @@ def round_status(training: RoundTraining) -> Status:
     )
 
 
-def epoch_status(training: EpochTraining) -> Status:
+def epoch_status(training: EpochTraining) -> RunStatus:
     """Return how far a training in epochs is."""
     monitor = training.monitor
-    return Status(
+    return RunStatus(
         phase=phase(monitor),
         detail=detail(monitor),
         done=training.progress,

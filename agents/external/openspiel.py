@@ -25,9 +25,9 @@ from ludoteca.agents.external.openspiel_counterparts import (
     tictactoe_counterpart,
 )
 from ludoteca.agents.external.openspiel_moves import FOLLOWED, NOT_FOUND, make_find_moves
-from ludoteca.envs.engine.playouts import words_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.records import as_words
 from ludoteca.envs.rng import next_u64
 
 MEMORY_MB = 1000  # that one search of OpenSpiel may take
@@ -39,7 +39,7 @@ FEWEST = 2  # simulations: the first one ends at the root, the second is the fir
 class OpenSpielAgent(Agent):
     """OpenSpiel's MCTSBot: UCT with random rollouts, and a new tree for every move.
 
-    Remembers the game of each lane, and so has to be asked about every position of its games in
+    Remembers the game at each index, and so has to be asked about every position of its games in
     which it is to move.
     """
 
@@ -74,11 +74,11 @@ class OpenSpielAgent(Agent):
         self.solve = choice("solve", solve, (False, True))
         self._pyspiel = import_pyspiel()
         self._other, self._to_theirs, self._to_ours = self._find_other()
-        self._followed: dict[int, _Followed] = {}  # by lane
+        self._followed: dict[int, _Followed] = {}  # by index of the game
         # Three positions to work on and the one looked for; the same memory as unsigned integers.
         # Records are assigned to it field by field, so the bytes between fields are always zero.
         self._states = game.empty(FOLLOWED + 2)
-        self._words = words_of(self._states)
+        self._words = as_words(self._states)
         self._legal = np.zeros((FOLLOWED, game.num_actions), np.int16)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class OpenSpielAgent(Agent):
         vars(self).update(state)
         self._pyspiel = import_pyspiel()
         self._other, self._to_theirs, self._to_ours = self._find_other()
-        self._words = words_of(self._states)
+        self._words = as_words(self._states)
 
     def _find_other(self) -> tuple[Any, Translation, Translation]:
         """Return OpenSpiel's game, and the translations of actions."""
@@ -104,32 +104,32 @@ class OpenSpielAgent(Agent):
         """Compile what finds the moves of others."""
         self._find_moves(self.game.empty(1)[0], self.game.empty(1)[0])
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
-        """Forget the games of `lanes`: new ones begin there."""
-        for lane in lanes.tolist():
-            self._followed.pop(lane, None)
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        """Forget the games at `env_indices`: new ones begin there."""
+        for env_index in env_indices.tolist():
+            self._followed.pop(env_index, None)
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Follow each game to its position, and let OpenSpiel search there.
 
         Raises:
-            ValueError: if a position does not follow from the last one of its lane.
+            ValueError: if a position does not follow from the last one of its game.
         """
         actions = np.zeros(len(states), np.int64)
-        for k, lane in enumerate(lanes.tolist()):
-            state = self._follow(lane, states[k])
+        for k, env_index in enumerate(env_indices.tolist()):
+            state = self._follow(env_index, states[k])
             actions[k] = self._to_ours(state, self._search(state, rngs[k]))
         return actions
 
-    def _follow(self, lane: int, s: Any) -> Any:
+    def _follow(self, env_index: int, s: Any) -> Any:
         """Return OpenSpiel's state of position `s`."""
-        followed = self._followed.get(lane)
+        followed = self._followed.get(env_index)
         moves = None if followed is None else self._find_moves(followed.position, s)
         if followed is None or moves is None:
             followed = _Followed(self.game.new(), self._other.new_initial_state())
@@ -138,12 +138,12 @@ class OpenSpielAgent(Agent):
             followed, moves = _Followed(s, self._other.new_initial_state(s)), []
         if moves is None:
             raise ValueError(
-                f"the position in lane {lane} is more than {FOLLOWED} plies from the last one "
+                f"the position in game {env_index} is more than {FOLLOWED} plies from the last one "
                 f"there, and from the start of {self.game.spec}: OpenSpiel must see whole games"
             )
         for action in moves:
             followed.state.apply_action(self._to_theirs(followed.state, action))
-        self._followed[lane] = _Followed(s.copy(), followed.state)
+        self._followed[env_index] = _Followed(s.copy(), followed.state)
         return followed.state
 
     def _find_moves(self, position: Any, wanted: Any) -> list[int] | None:

@@ -12,8 +12,8 @@ from ludoteca.agents.guided.search import Found, GuidedSearch, Sight
 from ludoteca.agents.guided.selection import Rule
 from ludoteca.agents.mcts.report import SearchReport
 from ludoteca.envs.clock import clock
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.params import integer
+from ludoteca.envs.records import batch_of_one
 
 
 class GuidedAgent(Agent):
@@ -65,7 +65,7 @@ class GuidedAgent(Agent):
         simulations, self.simulations = self.simulations, min(self.simulations, 1)
         self._search, self._room = None, 0
         try:
-            self.look(root(self.game), np.zeros((1, 1), np.uint64))
+            self.look(batch_of_one(self.game), np.zeros((1, 1), np.uint64))
         finally:
             self.simulations, self._search, self._room = simulations, None, 0
         self._prepared = True
@@ -81,7 +81,7 @@ class GuidedAgent(Agent):
             self.prepare()
         start = clock()
         streams = (np.zeros(1, np.uint64) if rng is None else rng).reshape(1, 1)
-        found = self.look(root(self.game, s), streams)
+        found = self.look(batch_of_one(self.game, s), streams)
         action = int(self.decide(found, streams)[0])
         seconds = clock() - start
         assert self._search is not None
@@ -111,5 +111,5 @@ class GuidedAgent(Agent):
         Returns:
             Values in [-1, 1] for the player to move. Shape `[num_actions]`.
         """
-        values: NDArray[np.float32] = self.look(root(self.game, s)).values[0]
+        values: NDArray[np.float32] = self.look(batch_of_one(self.game, s)).values[0]
         return values

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.playouts import words_of
 from ludoteca.envs.game import Game
+from ludoteca.envs.records import as_words
 
 ROOT, NO_NODE, ILLEGAL = 0, -1, -1.0
 BY_RULE = -1  # instead of a root's action: chosen by the rule
@@ -67,7 +67,7 @@ def make_trees(game: Game, count: int, nodes: int, leaves: int = 1) -> Trees:
     actions = (count, nodes, game.num_actions)
     return Trees(
         states=states,
-        words=words_of(states),
+        words=as_words(states),
         size=np.zeros(count, np.int32),
         mover=np.zeros((count, nodes), np.int8),
         ended=np.zeros((count, nodes), np.bool_),

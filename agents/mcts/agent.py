@@ -21,9 +21,9 @@ from ludoteca.agents.mcts.simulation import make_simulation
 from ludoteca.agents.mcts.tree import ROOT, UNKNOWN
 from ludoteca.agents.playouts import choose_playout
 from ludoteca.envs.clock import clock
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.records import batch_of_one
 
 KEPT_TREES = 64  # trees an agent with reuse remembers; the oldest are forgotten
 
@@ -153,7 +153,9 @@ class MCTSAgent(Agent):
             nodes = min(nodes, most * game.num_actions + 1)
         self._make_threads = partial(Threads, game, self.features, nodes, threads, parallel)
         self._threads = self._make_threads()
-        self._kept: dict[tuple[int, int], Threads] = {}  # by lane and seat, if trees are reused
+        self._kept: dict[
+            tuple[int, int], Threads
+        ] = {}  # by index of the game and seat, if trees are reused
         self.reuse = choice("reuse", reuse, (False, True))
         if reuse and threads > 1 and parallel == "root":
             raise ValueError("trees that are searched apart (parallel='root') cannot be reused")
@@ -170,7 +172,7 @@ class MCTSAgent(Agent):
             return
         if self._endgame is not None:
             self._endgame.prepare()
-        states, nowhere = root(self.game), np.full(1, -1)
+        states, nowhere = batch_of_one(self.game), np.full(1, -1)
         endgame, self._endgame = self._endgame, None
         simulations, self.simulations = self.simulations, 1
         seconds, self.seconds = self.seconds, None
@@ -179,11 +181,11 @@ class MCTSAgent(Agent):
                 self.act(states, np.zeros(1, np.int64), np.zeros((1, 1), np.uint64), nowhere)
         finally:
             self.simulations, self.seconds, self._endgame = simulations, seconds, endgame
-            self.start(nowhere)
+            self.reset(nowhere)
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
-        """Forget the trees of `lanes`: new games begin there."""
-        gone = set(lanes.tolist())
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        """Forget the trees of the games at `env_indices`: new ones begin there."""
+        gone = set(env_indices.tolist())
         self._kept = {key: tree for key, tree in self._kept.items() if key[0] not in gone}
 
     def act(
@@ -191,13 +193,13 @@ class MCTSAgent(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Search each position and choose its move."""
         actions = np.zeros(len(states), np.int64)
         if self._one_by_one:
             for k in range(len(states)):
-                tree = self.tree_of(int(lanes[k]), int(seats[k])) if self.reuse else None
+                tree = self.tree_of(int(env_indices[k]), int(seats[k])) if self.reuse else None
                 actions[k] = self.search(states[k], rngs[k], tree).action
         else:
             act = make_act(self.game, self.features)
@@ -251,17 +253,17 @@ class MCTSAgent(Agent):
         title = f"MCTS ({self.features.policy}) of {self.game.name}"
         return make_report(self.game, nodes, int(chosen), clock() - start, title)
 
-    def tree_of(self, lane: int, seat: int) -> Threads:
+    def tree_of(self, env_index: int, seat: int) -> Threads:
         """Return the memory with which `search` goes on with a game.
 
-        It lasts until another game begins in its lane (`start`), or until many others were used
+        It lasts until another game begins at its index (`reset`), or until many others were used
         since.
 
         Args:
-            lane: in which the game is played.
+            env_index: index of the game in its batch.
             seat: that the agent has there.
         """
-        key = (lane, seat)
+        key = (env_index, seat)
         tree = self._kept.pop(key, None) or self._make_threads()
         self._kept[key] = tree  # at the end: the first key is the one not used for longest
         if len(self._kept) > KEPT_TREES:

@@ -123,7 +123,7 @@ class JointMCTSAgent(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Search each position and choose its move."""
         actions = np.zeros(len(states), np.int64)

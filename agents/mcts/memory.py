@@ -7,9 +7,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.agents.mcts.features import Features, work_dtype
 from ludoteca.agents.mcts.tree import ENTRY, NODE, SHARED, STATES
-from ludoteca.envs.engine.env_info import CACHE_LINE
-from ludoteca.envs.engine.playouts import words_of
 from ludoteca.envs.game import Game
+from ludoteca.envs.records import CACHE_LINE, as_words
 
 
 class Trees(NamedTuple):
@@ -54,7 +53,7 @@ class Trees(NamedTuple):
 def _thread_memory(game: Game) -> tuple[NDArray[Any], ...]:
     states = apart(STATES, game.state)
     states[:] = game.empty(STATES)
-    return states, words_of(states), apart(1, work_dtype(game))
+    return states, as_words(states), apart(1, work_dtype(game))
 
 
 def apart(count: int, dtype: DTypeLike) -> NDArray[Any]:

@@ -8,15 +8,14 @@ from typing import Any
 from pettingzoo.utils import AgentSelector
 from pettingzoo.utils.conversions import parallel_to_aec_wrapper, turn_based_aec_to_parallel_wrapper
 
-from ludoteca.envs.api.vector import check_ready
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
-from ludoteca.envs.validation import check_actions_of, of_agent
+from ludoteca.envs.validation import check_actions_of, check_ready, of_agent
 
 
-class InTurn(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
+class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
     """A turn-based game as a parallel environment: of all actions, the mover's is played."""
 
     aec_env: Any
@@ -28,10 +27,10 @@ class InTurn(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
         return game
 
     @property
-    def lanes(self) -> Lanes:  # type: ignore[override]
-        """The lane it is played in."""
-        lanes: Lanes = self.aec_env.lanes
-        return lanes
+    def game_batch(self) -> GameBatch:  # type: ignore[override]
+        """The batch of one game that it is played in."""
+        game_batch: GameBatch = self.aec_env.game_batch
+        return game_batch
 
     @property
     def agents(self) -> list[str]:
@@ -83,7 +82,7 @@ class InTurn(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
         return bool(self.aec_env._ready)
 
 
-class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
+class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
     """A simultaneous game as an AEC environment: it is played once all agents have chosen."""
 
     env: Any
@@ -127,10 +126,10 @@ class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
         return game
 
     @property
-    def lanes(self) -> Lanes:  # type: ignore[override]
-        """The lane it is played in."""
-        lanes: Lanes = self.env.lanes
-        return lanes
+    def game_batch(self) -> GameBatch:  # type: ignore[override]
+        """The batch of one game that it is played in."""
+        game_batch: GameBatch = self.env.game_batch
+        return game_batch
 
     @property
     def _ready(self) -> bool:
@@ -140,7 +139,7 @@ class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
     def _ready(self, ready: bool) -> None:
         self.env._ready = ready
 
-    def _more(self) -> dict[str, Any]:
+    def _extra(self) -> dict[str, Any]:
         return {
             "agents": self.agents,
             "selected": self.agent_selection,
@@ -151,7 +150,7 @@ class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
             "cumulative": [self._cumulative_rewards[agent] for agent in self.agents],
         }
 
-    def _check_more(self, more: Any, states: Any, records: Any, history: Any) -> None:
+    def _validate_extra(self, more: Any, states: Any, records: Any, history: Any) -> None:
         try:
             agents = more["agents"]
             fits = set(agents) <= set(self.possible_agents) and len(set(agents)) == len(agents)
@@ -174,8 +173,8 @@ class OneByOne(parallel_to_aec_wrapper[str, Any, Any], Storable):
         if not fits:
             raise ValueError(f"expected agents, and what they chose and were paid, got {more!r}")
 
-    def _take_more(self, more: Any) -> None:
-        self.env._take_more(None)
+    def _restore_extra(self, more: Any) -> None:
+        self.env._restore_extra(None)
         agents: list[str] = more["agents"]
         self.agents = agents[:]
         self._actions = dict(zip(agents, more["chosen"], strict=True))

@@ -9,21 +9,21 @@ from numpy.typing import DTypeLike, NDArray
 from pettingzoo import ParallelEnv
 
 from ludoteca.envs.api.aec import NO_OP, RENDER_MODES, aec_env, idle_mask
-from ludoteca.envs.api.conversions import InTurn, OneByOne, no_game
-from ludoteca.envs.api.rendering import Picture
-from ludoteca.envs.api.single import as_action
-from ludoteca.envs.api.vector import check_ready
-from ludoteca.envs.engine.env_info import RAISE
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.api.conversions import AECToParallel, ParallelToAEC, no_game
+from ludoteca.envs.api.rendering import BoardRenderer
+from ludoteca.envs.engine.episode_state import RAISE
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.params import integer
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
+    as_action,
     check_actions_of,
     check_flag,
     check_options,
+    check_ready,
     check_seed,
     of_agent,
 )
@@ -40,11 +40,11 @@ def parallel_env(game: Game | str, **options: Any) -> ParallelEnv[str, Any, Any]
         options: those of `GameParallelEnv`, and the game's parameters.
     """
     made = aec_env(game, **options)
-    if isinstance(made, OneByOne):
+    if isinstance(made, ParallelToAEC):
         native: GameParallelEnv = made.env
         return native
     made.metadata["is_parallelizable"] = True
-    return InTurn(made)
+    return AECToParallel(made)
 
 
 class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
@@ -94,7 +94,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         self.format = ObservationFormat(
             observation, dtype, channels_last, keys, mask_dtype, end_mask
         )
-        self.lanes = Lanes(
+        self.game_batch = GameBatch(
             game,
             1,
             illegal_action=illegal_action,
@@ -109,7 +109,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
             "is_parallelizable": True,
         }
         self.render_mode = render_mode
-        self._picture = Picture(game, render_mode, self.metadata)
+        self._renderer = BoardRenderer(game, render_mode, self.metadata)
         self.possible_agents = [f"player_{i}" for i in range(game.num_players)]
         self.agents = []
         self.state_space = self.format.box(game)
@@ -146,7 +146,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         if seed is not None:
             seed = check_seed(seed)
             self.np_random = np.random.default_rng(seed)  # for wrappers; games have their own
-        self.lanes.reset([seed])
+        self.game_batch.reset([seed])
         self._ready = True
         self.agents = self.possible_agents[:]
         if self.render_mode == "human":
@@ -173,9 +173,9 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         self._actions[:] = 0
         for agent, action in zip(acting, played, strict=True):
             self._actions[0, self.possible_agents.index(agent)] = action
-        lanes = self.lanes
-        lanes.step(self._actions)
-        paid = lanes.lanes["rewards"][0]
+        game_batch = self.game_batch
+        game_batch.step(self._actions)
+        paid = game_batch.episode_states["rewards"][0]
         observations, infos = self.views_of(self.agents)
         playing, late = self._playing(), self._late()
         over = late or not playing
@@ -197,8 +197,10 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         if self._keep_agents and agent not in self._playing():
             return NO_OP
         number = as_action(action)
-        if self.lanes.illegal_rule == RAISE:
-            legal = np.flatnonzero(self.lanes.masks[0, self.possible_agents.index(agent)]).tolist()
+        if self.game_batch.illegal_rule == RAISE:
+            legal = np.flatnonzero(
+                self.game_batch.masks[0, self.possible_agents.index(agent)]
+            ).tolist()
             if number not in legal:
                 raise ValueError(f"action {number} of {agent} is illegal: legal are {legal}")
         return number
@@ -206,7 +208,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
     def state(self) -> NDArray[Any]:
         """Return the whole position, as player 0 sees it."""
         check_ready(self._ready, "state")
-        return self.format.planes(self.lanes.view_of(0)[0])
+        return self.format.planes(self.game_batch.observe(0)[0])
 
     def replay(self) -> Replay:
         """Return the game so far, to be saved, replayed or shown.
@@ -215,7 +217,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
             ValueError: before the first `reset`.
         """
         check_ready(self._ready, "replay")
-        return Replay.of_lane(self.lanes, 0)
+        return Replay.from_batch(self.game_batch, 0)
 
     def render(self) -> Any:
         """Return a picture or text of the position, or show it in a window (`"human"`).
@@ -224,17 +226,17 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
             ValueError: before the first `reset`.
         """
         check_ready(self._ready, "render")
-        return self._picture.show(self.lanes.states.view(np.recarray)[0])
+        return self._renderer.show(self.game_batch.states.view(np.recarray)[0])
 
     def close(self) -> None:
         """Close the window."""
-        self._picture.close()
+        self._renderer.close()
 
     def views_of(self, agents: list[str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return the observations and infos of agents, by agent."""
-        planes, masks = self.lanes.observations[0], self.lanes.masks[0].copy()
+        planes, masks = self.game_batch.observations[0], self.game_batch.masks[0].copy()
         if self._keep_agents:
-            out, over = ~masks.any(-1), self.lanes.lanes["over"][0]
+            out, over = ~masks.any(-1), self.game_batch.episode_states["over"][0]
             masks[out] = self._final_mask if over else self._idle_mask
             if not over:
                 planes = np.where(out[:, None, None, None], 0, planes)
@@ -248,7 +250,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
 
     def _playing(self) -> list[str]:
         """Return the agents who can still act."""
-        can_act = self.lanes.masks[0].any(axis=1).tolist()
+        can_act = self.game_batch.masks[0].any(axis=1).tolist()
         return [agent for agent, can in zip(self.possible_agents, can_act, strict=True) if can]
 
     def playing_in(self, s: Any, record: Any, history: Any) -> list[str]:
@@ -263,8 +265,8 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
 
     def _late(self) -> bool:
         """Tell whether the game has had all the steps it may have."""
-        return self._max_cycles is not None and self.lanes.plies_of(0) >= self._max_cycles
+        return self._max_cycles is not None and self.game_batch.plies_of(0) >= self._max_cycles
 
-    def _take_more(self, more: Any) -> None:
+    def _restore_extra(self, more: Any) -> None:
         playing = [] if self._late() else self._playing()
         self.agents = self.possible_agents[:] if playing and self._keep_agents else playing

@@ -7,7 +7,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.validation import check_render_mode
 
 
-class Picture:
+class BoardRenderer:
     """Shows positions of a game in one render mode; drawing is imported when first needed."""
 
     def __init__(self, game: Game, mode: str | None, metadata: Mapping[str, Any]):

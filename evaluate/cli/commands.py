@@ -292,14 +292,3 @@ def _is_game(argument: str) -> bool:
 
 def _is_agent(argument: str) -> bool:
     return ":" not in spec_parts(argument)[0]
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command `ludoteca`; its table of commands is `ludoteca.__main__.COMMANDS`."""
-    from ludoteca.__main__ import main as run
-
-    return run(arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -192,15 +192,21 @@ def agent_details(name: str) -> RenderableType:
     return Group(*parts)
 
 
-def describe_params(factory: Callable[..., Any]) -> dict[str, str]:
-    """Return what the section `Args:` of a docstring says about each parameter."""
+def describe_params(factory: Callable[..., Any], markup: bool = False) -> dict[str, str]:
+    """Return the description of each parameter, from the section `Args:` of a docstring.
+
+    Args:
+        factory: the function or class.
+        markup: whether to keep the backquotes around code.
+    """
     section = re.search(
         r"^Args:\n(.*?)(?=^\S|\Z)", inspect.getdoc(factory) or "", flags=re.DOTALL | re.MULTILINE
     )
     found: dict[str, str] = {}
     for entry in re.split(r"\n(?=    \w)", section.group(1)) if section else ():
         name, _, text = entry.strip().partition(":")
-        found[name] = " ".join(text.split()).replace("`", "")
+        words = " ".join(text.split())
+        found[name] = words if markup else words.replace("`", "")
     return found
 
 

@@ -69,10 +69,10 @@ def play_and_report(
 
     from rich.console import Console
 
-    from ludoteca.evaluate.bench.report import about_this_run, our_versions
     from ludoteca.evaluate.match import play_match
     from ludoteca.evaluate.match_table import match_json, match_text
     from ludoteca.files import write_whole
+    from ludoteca.provenance import package_versions, run_info
 
     result = play_match(
         game,
@@ -80,14 +80,14 @@ def play_and_report(
         games,
         seed=seed,
         num_threads=threads,
-        record=min(replay_count, games) if replays else 0,
+        num_replays=min(replay_count, games) if replays else 0,
         progress=sys.stderr.isatty(),
         random_plies=random_plies,
     )
     console = Console(highlight=False)
     print(match_text(result, console.width))
     if json is not None:
-        content = match_json(result) | {"about": about_this_run(), "versions": our_versions()}
+        content = match_json(result) | {"about": run_info(), "versions": package_versions()}
         write_whole(json, dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)
     if replays is not None:

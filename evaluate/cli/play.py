@@ -14,8 +14,8 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.cli.options import File
 
 if TYPE_CHECKING:
-    from ludoteca.evaluate.play.table import Table
-    from ludoteca.evaluate.play.thinker import Failure
+    from ludoteca.evaluate.play.agent_thread import AgentFailure
+    from ludoteca.evaluate.play.controller import GameController
 
 Seat = Literal["first", "second", "both", "none"]
 Agents = Annotated[tuple[str, ...], arg(metavar="AGENT [AGENT]")]
@@ -90,8 +90,8 @@ def start_playing(
         OSError: if a file cannot be written.
     """
     from ludoteca.agents.registry import make_agent
+    from ludoteca.evaluate.play.controller import GameController
     from ludoteca.evaluate.play.session import HUMAN, Session
-    from ludoteca.evaluate.play.table import Table
 
     humans = HUMAN_SEATS[seat]
     _check(agents, seat, pause, screenshot)
@@ -100,12 +100,14 @@ def start_playing(
     session.play_named(moves)
     seated = {p: make_agent(spec, game) for p, spec in specs.items()}
     adviser = (agents[0], make_agent(agents[0], game)) if humans else None
-    table = Table(session, seated, adviser, show_values=values, pause=pause, file=replay)
+    controller = GameController(
+        session, seated, adviser, show_values=values, pause=pause, file=replay
+    )
     try:
         if screenshot is not None:
-            failure = _write_screenshot(table, screenshot)
+            failure = _write_screenshot(controller, screenshot)
         else:
-            failure = _play(table, terminal)
+            failure = _play(controller, terminal)
     finally:
         if replay is not None and session.actions:
             print(f"saved: {session.save(replay)}")
@@ -122,7 +124,7 @@ def _check(agents: tuple[str, ...], seat: Seat, pause: float, screenshot: Path |
         raise ValueError(f"{screenshot} must end in .png")
 
 
-def _play(table: "Table", terminal: bool) -> "Failure | None":
+def _play(controller: "GameController", terminal: bool) -> "AgentFailure | None":
     """Play in a window or, if there is none, in the terminal; return what failed."""
     from ludoteca.evaluate.play.terminal import Terminal
     from ludoteca.evaluate.play.window import open_window, play_in_window, why_no_window
@@ -130,28 +132,30 @@ def _play(table: "Table", terminal: bool) -> "Failure | None":
     reason = "" if terminal else why_no_window()
     if not terminal and not reason:
         try:
-            window = open_window(table)
+            window = open_window(controller)
         except RuntimeError as error:
             reason = str(error)
         else:
-            play_in_window(table, window)
-            return table.failure
+            play_in_window(controller, window)
+            return controller.failure
     if reason:
         print(f"{reason}; playing in the terminal", file=sys.stderr)
-    lines = Terminal(table.session, table.thinkers, table.adviser, table.file)
+    lines = Terminal(
+        controller.session, controller.agent_threads, controller.adviser, controller.file
+    )
     lines.play()
     return lines.failure
 
 
-def _write_screenshot(table: "Table", file: Path) -> "Failure | None":
+def _write_screenshot(controller: "GameController", file: Path) -> "AgentFailure | None":
     """Let agents go on until the human is to move, and write what a window would show."""
     from ludoteca.envs.render.raster import png
     from ludoteca.evaluate.play.screen import Screen
     from ludoteca.files import write_whole
 
-    while not table.is_settled:
-        table.tick()
+    while not controller.is_settled:
+        controller.tick()
         time.sleep(0.01)
-    write_whole(file, png(Screen(table).draw()))
-    print(f"{len(table.session.actions)} plies: {file}")
-    return table.failure
+    write_whole(file, png(Screen(controller).draw()))
+    print(f"{len(controller.session.actions)} plies: {file}")
+    return controller.failure

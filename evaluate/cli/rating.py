@@ -22,8 +22,8 @@ def rating(
     """Rate the checkpoints that a training run kept, beside other agents, by matches.
 
     Every checkpoint plays the ones around it and all other agents. The Elo ratings, with 95 %
-    intervals, are printed and written to ladder.png, ladder.csv and ladder.json. Train with
-    --keep-every to keep checkpoints.
+    intervals, are printed and written to elo_curve.png, elo_curve.csv and elo_curve.json. Train
+    with --keep-every to keep checkpoints.
 
     Args:
         run: folder of the training run.
@@ -43,9 +43,11 @@ def rating(
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported
     from rich.console import Console
 
-    from ludoteca.evaluate.elo_curve import ladder, ladder_table
+    from ludoteca.evaluate.elo_curve import elo_table, rate_checkpoints
 
-    rungs = ladder(run, against, agent, games, random_plies, seed, out, processes, executor)
+    rated_agents = rate_checkpoints(
+        run, against, agent, games, random_plies, seed, out, processes, executor
+    )
     console = Console(highlight=False)
-    console.print(ladder_table(rungs), soft_wrap=True)
+    console.print(elo_table(rated_agents), soft_wrap=True)
     console.print(f"figure and numbers: {run if out is None else out}", soft_wrap=True)

@@ -37,11 +37,11 @@ def render_command(parameters: Any) -> Callable[..., None]:
         """
         from ludoteca.envs.replay import Replay
         from ludoteca.evaluate.match import play_match
-        from ludoteca.evaluate.show import draw_replay
+        from ludoteca.evaluate.replay_rendering import draw_replay
 
         rules_of = make_game(game, **rules)
         if replay is None:
-            shown = play_match(rules_of, agents, 1, seed=seed, record=1).replays[0]
+            shown = play_match(rules_of, agents, 1, seed=seed, num_replays=1).replays[0]
         else:
             shown = Replay.load(replay)
             if make_game(shown.game).name != rules_of.name:
@@ -71,8 +71,8 @@ def replay(
         seconds: time for each position; long games are shown faster by default.
     """
     from ludoteca.envs.replay import Replay
-    from ludoteca.evaluate.show import draw_replay, replay_text
-    from ludoteca.evaluate.watch import watch_replay
+    from ludoteca.evaluate.replay_rendering import draw_replay, replay_text
+    from ludoteca.evaluate.replay_viewer import watch_replay
 
     if final and ply is not None:
         raise ValueError("either --final or --ply, not both")

@@ -41,10 +41,10 @@ def solve_command(parameters: Any) -> Callable[..., None]:
         from json import dumps
         from shutil import get_terminal_size
 
-        from ludoteca.evaluate.bench.report import about_this_run, our_versions
         from ludoteca.evaluate.play.session import HUMAN, Session
         from ludoteca.evaluate.solve import solve as search
         from ludoteca.files import write_whole
+        from ludoteca.provenance import package_versions, run_info
 
         made = make_game(game, **rules)
         integer("capacity", capacity, 1, 10**9)
@@ -61,8 +61,8 @@ def solve_command(parameters: Any) -> Callable[..., None]:
                 "returns": list(solution.returns),
                 "actions": solution.actions,
                 "positions": solution.positions,
-                "about": about_this_run(),
-                "versions": our_versions(),
+                "about": run_info(),
+                "versions": package_versions(),
             }
             write_whole(json, dumps(content, indent=1) + "\n")
             print(f"all numbers: {json}")

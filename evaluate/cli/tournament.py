@@ -49,11 +49,11 @@ def tournament(
     from rich.console import Console
 
     from ludoteca.envs.params import real
+    from ludoteca.evaluate.tournament.pilot import play_pilot
     from ludoteca.evaluate.tournament.plan import Tournament, split_specs
     from ludoteca.evaluate.tournament.report import REPORT, write_report
     from ludoteca.evaluate.tournament.results_table import results_table
     from ludoteca.evaluate.tournament.run import run_tournament
-    from ludoteca.evaluate.tournament.slice import play_slice
     from ludoteca.local_executor import cores
 
     whole = Tournament(
@@ -68,7 +68,7 @@ def tournament(
     progress = sys.stderr.isatty()
     if plan:
         real("price", price, 0, 1e6)
-        part = play_slice(whole, out, processes=processes, progress=progress, executor=executor)
+        part = play_pilot(whole, out, processes=processes, progress=progress, executor=executor)
         print("\n".join(part.lines(price)))
         return
     results = run_tournament(whole, out, processes=processes, progress=progress, executor=executor)

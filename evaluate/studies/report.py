@@ -9,11 +9,11 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.markdown import bold, number, p_text, p_value, percent, table
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.studies.study import RESULTS, Records, RecordsByPart, Study
 from ludoteca.files import read_json, write_whole
+from ludoteca.provenance import package_versions, run_info
 
 
 def render(template: str, names: Mapping[str, Any]) -> str:
@@ -82,7 +82,7 @@ def provenance(out: Path, records: RecordsByPart) -> dict[str, Any]:
         content = read_json(path)
         if {part: content.get(part) for part in records} == json.loads(json.dumps(records)):
             return {key: content[key] for key in ("about", "versions")}
-    return {"about": about_this_run(), "versions": our_versions()}
+    return {"about": run_info(), "versions": package_versions()}
 
 
 def provenance_lines(records: RecordsByPart, versions: Mapping[str, str]) -> str:

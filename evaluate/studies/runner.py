@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from ludoteca.child_processes import Children
+from ludoteca.child_processes import ChildProcesses
 from ludoteca.envs.params import choice, integer
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import Study, read_records, record, same_settings, settings_of
@@ -193,7 +193,7 @@ def run_tasks(
     with (
         _progress(len(tasks), finished, show) as advance,
         ThreadPoolExecutor(processes) as pool,
-        Children() as children,
+        ChildProcesses() as children,
     ):
         running: dict[Future[None], str] = {}
         while waiting or running:
@@ -229,7 +229,9 @@ def is_finished(task: Runnable, folder: Path) -> bool:
     return True
 
 
-def _run(task: Runnable, folder: Path, environment: Mapping[str, str], children: Children) -> None:
+def _run(
+    task: Runnable, folder: Path, environment: Mapping[str, str], children: ChildProcesses
+) -> None:
     command = [sys.executable, *task.arguments(folder)]
     done = children.run(command, environment)
     if done.returncode != 0:

@@ -26,13 +26,13 @@ from ludoteca.evaluate.studies.othello.study import generated_games  # noqa: E40
 from ludoteca.evaluate.studies.runner import run_tasks  # noqa: E402
 from ludoteca.evaluate.studies.study import match_task  # noqa: E402
 from ludoteca.evaluate.tournament import run  # noqa: E402
+from ludoteca.evaluate.tournament.game_log import GameLog  # noqa: E402
 from ludoteca.evaluate.tournament.plan import Tournament  # noqa: E402
-from ludoteca.evaluate.tournament.record import Record  # noqa: E402
 from ludoteca.evaluate.tournament.run import run_tournament  # noqa: E402
 from ludoteca.executor import WorkerDiedError, make_executor  # noqa: E402
-from ludoteca.train.episodes import generate as episodes  # noqa: E402
-from ludoteca.train.episodes.episodes import Episodes  # noqa: E402
-from ludoteca.train.positions import generate as positions  # noqa: E402
+from ludoteca.train.data import generate as episodes  # noqa: E402
+from ludoteca.train.data import generate_sequential as positions  # noqa: E402
+from ludoteca.train.data.dataset import GameDataset  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 NODE = {"num_cpus": 1, "object_store_memory": 100_000_000, "include_dashboard": False}
@@ -171,10 +171,10 @@ PLAN = Tournament(
 
 def test_a_tournament_is_the_same_though_a_node_is_lost(tmp_path, monkeypatch, pool, cluster):
     alone = run_tournament(PLAN, tmp_path / "alone", processes=1)
-    monkeypatch.setattr(run, "SLICE", 0.05)  # many small tasks
+    monkeypatch.setattr(run, "TASK_SECONDS", 0.05)  # many small tasks
     node = cluster.add_node(num_cpus=2, object_store_memory=100_000_000)
     played = 0
-    add = Record.add
+    add = GameLog.add
 
     def count(self, games):
         nonlocal played
@@ -183,7 +183,7 @@ def test_a_tournament_is_the_same_though_a_node_is_lost(tmp_path, monkeypatch, p
             cluster.remove_node(node, allow_graceful=False)
         add(self, games)
 
-    monkeypatch.setattr(Record, "add", count)
+    monkeypatch.setattr(GameLog, "add", count)
     together = run_tournament(PLAN, tmp_path / "ray", processes=4, executor="ray:auto,num_cpus=0")
     np.testing.assert_array_equal(alone.outcomes, together.outcomes)
     lines = (tmp_path / "ray" / "games.jsonl").read_text().splitlines()
@@ -195,7 +195,7 @@ def test_a_tournament_is_the_same_though_a_node_is_lost(tmp_path, monkeypatch, p
 
 def test_generated_positions_are_the_same(tmp_path, pool, monkeypatch):
     monkeypatch.setattr(positions, "TOGETHER", 8)
-    config = positions.Config(
+    config = positions.SequentialGenerationConfig(
         out=tmp_path / "local.npz", game="tictactoe", games=40, iterations=10, workers=1
     )
     local = positions.generate(config)
@@ -207,7 +207,7 @@ def test_generated_positions_are_the_same(tmp_path, pool, monkeypatch):
 
 def test_generated_episodes_are_the_same(tmp_path, pool, monkeypatch):
     monkeypatch.setattr(episodes, "TOGETHER", 4)
-    config = episodes.Config(
+    config = episodes.GenerationConfig(
         out=tmp_path / "local.npz",
         game="tron:rows=5,columns=5",
         agents=("random",),
@@ -217,8 +217,8 @@ def test_generated_episodes_are_the_same(tmp_path, pool, monkeypatch):
     episodes.generate(config)
     remote = replace(config, out=tmp_path / "ray.npz", processes=2, executor="ray:auto,num_cpus=0")
     episodes.generate(remote)
-    local, played = Episodes.load(config.out), Episodes.load(remote.out)
-    for field in fields(Episodes):
+    local, played = GameDataset.load(config.out), GameDataset.load(remote.out)
+    for field in fields(GameDataset):
         if field.name not in ("game", "about"):
             np.testing.assert_array_equal(getattr(local, field.name), getattr(played, field.name))
 

@@ -130,7 +130,7 @@ def test_games_pass_rllibs_check_and_pay_every_player(game):
         assert out == {*env.possible_agents, "__all__"}
         assert sum(returns.values()) == pytest.approx(0, abs=1e-6)
         returned = np.zeros(env.game.num_players)
-        env.game.returns(env.lanes.states.view(np.recarray)[0], returned)
+        env.game.returns(env.game_batch.states.view(np.recarray)[0], returned)
         assert [returns[agent] for agent in env.possible_agents] == pytest.approx(returned)
 
 
@@ -451,7 +451,7 @@ def test_self_play_makes_copies_the_opponents_in_the_environment(mode, runners):
         if runner.env is None:
             return []
         env = runner.env.unwrapped
-        opponents = [one.unwrapped.lanes.opponents for one in getattr(env, "envs", [env])]
+        opponents = [one.unwrapped.game_batch.opponents for one in getattr(env, "envs", [env])]
         return [[m.name for m in agent.pool.members] for found in opponents for agent in found]
 
     found = [names for one in algorithm.env_runner_group.foreach_env_runner(pools) for names in one]

@@ -15,7 +15,7 @@ from ludoteca.agents.games.endgame import (
 )
 from ludoteca.agents.games.endgame.columns import board_bits, winning
 from ludoteca.envs.game import Game
-from ludoteca.evaluate.exploit import solved_positions as positions
+from ludoteca.evaluate.exploit import move_accuracy as positions
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.solve import solve
 
@@ -128,12 +128,12 @@ def test_limits_and_boards_that_are_too_large() -> None:
 
 def test_searches_with_the_solver_play_perfectly() -> None:
     agent = make_agent("mcts:simulations=10,endgame=34", GAME)
-    rng, lanes = np.random.default_rng(4), np.zeros(1, np.int64)
+    rng, env_indices = np.random.default_rng(4), np.zeros(1, np.int64)
     for _ in range(4):
         s = random_position(GAME, 12, rng)
         solution = solve_endgame(GAME, s, all_moves=True)
         states, streams = np.asarray(s[()]).reshape(1), np.zeros((1, 1), np.uint64)
-        (action,) = agent.act(states, np.array([s.to_move]), streams, lanes)
+        (action,) = agent.act(states, np.array([s.to_move]), streams, env_indices)
         assert solution.scores is not None
         assert solution.scores[GAME.action_names[action]] == solution.score
 

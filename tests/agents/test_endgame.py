@@ -24,6 +24,7 @@ from ludoteca.agents.mcts import MCTSAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.games import othello
 from ludoteca.envs.games.othello import turned
+from ludoteca.envs.record_views import view_records
 from ludoteca.evaluate.bench.ffo import ffo_positions
 from ludoteca.evaluate.match import play_match
 
@@ -57,7 +58,7 @@ def position(game: Game, picture: str, black: bool = True) -> Any:
     s.discs[:] = squares(picture, "x"), squares(picture, "o")
     s.to_move = 0 if black else 1
     s.legal = othello.placements(s, int(s.to_move))
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return s
 
 
@@ -232,7 +233,7 @@ def test_who_must_pass_passes() -> None:
 def test_published_scores_of_all_moves(number: int) -> None:
     known = FFO[number]
     s = known.state()
-    assert GAME.check(s) == ""
+    assert GAME.validate(s) == ""
     solution = solve_endgame(GAME, s, all_moves=True)
     assert solution.scores == known.scores
     assert solution.empty == known.empty in (14, 15, 16)
@@ -289,7 +290,7 @@ def test_a_crowded_table_makes_no_mistakes(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_what_the_search_knows_of_a_board_is_what_the_game_says() -> None:
     for size in (4, 6, 8):
-        game, board = make_game(f"othello:board_size={size}"), make_board(size).view(np.recarray)[0]
+        game, board = make_game(f"othello:board_size={size}"), view_records(make_board(size))[0]
         for positions in random_games(game, 4, seed=1):
             last = positions[-1]
             for s in positions:
@@ -304,7 +305,7 @@ def test_what_the_search_knows_of_a_board_is_what_the_game_says() -> None:
 
 
 def test_corners_and_what_leans_on_them_are_stable() -> None:
-    picture, board = "xxxo.... xx...... xo...... ........", make_board(8).view(np.recarray)[0]
+    picture, board = "xxxo.... xx...... xo...... ........", view_records(make_board(8))[0]
     black, white = squares(picture, "x"), squares(picture, "o")
     assert stable(black, ~(black | white), board) == black
     assert stable(white, ~(black | white), board) == 0
@@ -328,7 +329,7 @@ def test_the_last_square_that_nobody_can_take_counts_for_the_winner(mine, swappe
     score = 16 - 2 * theirs if mine > theirs else 2 * mine - 16
     if swapped:
         own, other, score = other, own, -score
-    board = make_board(4).view(np.recarray)[0]
+    board = view_records(make_board(4))[0]
     work = SimpleNamespace(nodes=0)
     assert turned(np.uint64(1), own, other) == turned(np.uint64(1), other, own) == 0
     assert last_one(own, other, np.uint64(1), -16, 16, board, work) == score

@@ -17,6 +17,7 @@ from ludoteca.agents.flat import (
 from ludoteca.agents.playouts import PLAYOUTS, playout_policy
 from ludoteca.envs.games.hungry_geese import FOOD, hungry_geese
 from ludoteca.envs.games.tron import tron
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
@@ -38,7 +39,7 @@ def position(lines, last, **params):
         s.body[p, : len(body)], s.length[p] = body, len(body)
         s.occupied.ravel()[body] = 1
         s.last_action[p] = "NESW".find(last[p])
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -58,12 +59,12 @@ FED = (
 def interpret(spec, game, s, seat=0, seed=3):
     """Return the action, the mean reward of each first move, and how often each was tried."""
     agent = make_agent(spec, game)
-    states, work = game.empty(STATES).view(np.recarray), np.zeros(1, work_dtype(game))
+    states, work = view_records(game.empty(STATES)), np.zeros(1, work_dtype(game))
     states[0] = np.array(s, game.state)
     rng = np.array([seed], np.uint64)
     with np.errstate(over="ignore"):
         action = simulate_kernel(game, agent.playout)(
-            states, seat, rng, work.view(np.recarray)[0], agent.simulations, agent.depth
+            states, seat, rng, view_records(work)[0], agent.simulations, agent.depth
         )
     visits = work["visits"][0]
     return action, np.where(visits > 0, work["total"][0] / np.maximum(visits, 1), np.nan), visits

@@ -47,7 +47,9 @@ def ask(agent, games=3, plies=2):
 
 
 def test_a_function_plays_matches_from_both_seats():
-    result = play_match(GAME, [FunctionAgent(GAME, first_legal), "random"], 40, seed=0, record=2)
+    result = play_match(
+        GAME, [FunctionAgent(GAME, first_legal), "random"], 40, seed=0, num_replays=2
+    )
     assert result.games == 40
     for replay in result.replays:
         seat = replay.players.index("FunctionAgent")

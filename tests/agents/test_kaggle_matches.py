@@ -17,7 +17,7 @@ from ludoteca.evaluate.match import play_match
 
 GAME = hungry_geese()
 NORTH, EAST, SOUTH, WEST = range(4)
-LANE = np.zeros(1, np.int64)
+ENV_INDEX = np.zeros(1, np.int64)
 
 
 # In matches and environments.
@@ -34,13 +34,13 @@ def test_matches_can_be_repeated_and_do_not_depend_on_the_batch(write):
     path = write(RANDOM)
     runs = [
         play_match("hungry_geese", [f"kaggle:{path},games={games}", "random_safe"], 6, seed=3,
-                   record=6, num_threads=threads)
+                   num_replays=6, num_threads=threads)
         for games, threads in ((1, 1), (1, 1), (4, 1), (1, 2))
     ]  # fmt: skip
     actions = [[replay.actions for replay in run.replays] for run in runs]
     assert all(one == actions[0] for one in actions)
     assert runs[0].forfeits == ()
-    other = play_match("hungry_geese", [f"kaggle:{path}", "random_safe"], 6, seed=4, record=6)
+    other = play_match("hungry_geese", [f"kaggle:{path}", "random_safe"], 6, seed=4, num_replays=6)
     assert [replay.actions for replay in other.replays] != actions[0]
 
 
@@ -66,7 +66,7 @@ def test_a_function_of_this_process_is_an_agent():
         "hungry_geese",
         [FunctionAgent(GAME, lambda: made.append(1) or agent), "random"],
         2,
-        record=2,
+        num_replays=2,
     )
     assert len(made) == 4
     assert [joint[0] for joint in result.replays[0].actions[:4]] == [SOUTH] * 3 + [EAST]
@@ -94,7 +94,7 @@ def test_an_agent_as_a_function_plays_as_it_does_here(spec):
                 break
             states = game.empty(1)
             states[0] = s
-            (expected,) = own.act(states, np.array([seat]), rng, LANE)
+            (expected,) = own.act(states, np.array([seat]), rng, ENV_INDEX)
             answer = play(observation(s, seat), configuration(game))
             assert answer == ("NORTH", "EAST", "SOUTH", "WEST")[expected]
 
@@ -104,10 +104,10 @@ class Recorder(Agent):
 
     started = 0
 
-    def start(self, lanes):
+    def reset(self, env_indices):
         Recorder.started += 1
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         return np.full(len(states), self.action)
 
     action = EAST

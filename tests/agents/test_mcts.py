@@ -17,6 +17,7 @@ from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.search import make_search, search_kernel
 from ludoteca.agents.mcts.tree import LOSS, PLAYED, ROOT, SIZE, UNEXPANDED, WIN
 from ludoteca.envs.game import Game
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
@@ -131,9 +132,9 @@ def test_interpreted_searches_equal_compiled_ones(options: dict[str, Any]) -> No
 
     agent._threads.begin(play(game, "b2", "a1"), 3)
     tree = agent._threads.trees[0]
-    records = [array.view(np.recarray) for array in (tree.nodes, tree.table, tree.states)]
+    records = [view_records(array) for array in (tree.nodes, tree.table, tree.states)]
     nodes, table, states = records
-    work, settings = tree.work.view(np.recarray)[0], agent._settings.view(np.recarray)[0]
+    work, settings = view_records(tree.work)[0], view_records(agent._settings)[0]
     search = search_kernel(game, agent.features)
     with np.errstate(over="ignore"):
         search(nodes, tree.shared, table, states, tree.words, work, settings, 60)
@@ -147,9 +148,9 @@ def test_searches_are_determined_by_the_random_stream_and_advance_it() -> None:
     game = make_game("connect4")
     states = np.array([game.new(), game.new(), game.new()], game.state)
     rngs = np.array([[7], [7], [8]], np.uint64)
-    lanes = seats = np.zeros(3, np.int64)
+    env_indices = seats = np.zeros(3, np.int64)
     agent = MCTSAgent(game, simulations=50)
-    batch = agent.act(states, seats, rngs, lanes)
+    batch = agent.act(states, seats, rngs, env_indices)
     assert batch[0] == batch[1]
     assert rngs[0] == rngs[1] != 7
     rng = np.array([8], np.uint64)
@@ -272,10 +273,10 @@ def test_decisive_moves_win_at_once_and_anti_decisive_ones_prevent_it() -> None:
 def test_reuse_goes_on_with_the_subtree_of_the_moves_played() -> None:
     game = make_game("connect4")
     agent = MCTSAgent(game, simulations=2000, reuse=True)
-    lanes, seats = np.array([0]), np.array([0])
+    env_indices, seats = np.array([0]), np.array([0])
     s = game.empty(1)
     s[0] = game.new()
-    agent.act(s, seats, np.array([[1]], np.uint64), lanes)
+    agent.act(s, seats, np.array([[1]], np.uint64), env_indices)
     nodes = agent._kept[0, 0].trees[0].nodes
     root = nodes[ROOT]
     children = nodes[root["first"] : root["first"] + root["count"]]
@@ -283,17 +284,17 @@ def test_reuse_goes_on_with_the_subtree_of_the_moves_played() -> None:
     replies = nodes[mine["first"] : mine["first"] + mine["count"]]
     reply = replies[replies["visits"].argmax()].copy()
 
-    record = s.view(np.recarray)[0]
+    record = view_records(s)[0]
     game.step(record, int(mine["action"]))
     game.step(record, int(reply["action"]))
-    agent.act(s, seats, np.array([[2]], np.uint64), lanes)
+    agent.act(s, seats, np.array([[2]], np.uint64), env_indices)
     tree = agent._kept[0, 0].trees[0]
     assert tree.nodes[ROOT]["visits"] == reply["visits"] + 2000
     check_kept = tree.nodes[: tree.size].copy()
     check_kept[ROOT]["visits"] -= 1  # its first visit was as a leaf
     check_tree(check_kept)
 
-    agent.start(lanes)
+    agent.reset(env_indices)
     assert not agent._kept, "a new game begins with a new tree"
 
 
@@ -396,7 +397,7 @@ def test_playouts_may_follow_a_policy() -> None:
     game = make_game("othello")
     agent = MCTSAgent(game, simulations=1, playout="greedy", amaf="amaf")  # AMAF writes moves down
     agent.search(game.new(), np.array([5], np.uint64))
-    work = agent._threads.trees[0].work.view(np.recarray)[0]
+    work = view_records(agent._threads.trees[0].work)[0]
     s, legal = game.new(), np.zeros(game.num_actions, np.int16)
     choices = 0
     with np.errstate(over="ignore"):
@@ -406,7 +407,7 @@ def test_playouts_may_follow_a_policy() -> None:
             options = legal[: game.legal_actions(s, legal)].tolist()
             gains = {}
             for action in options:
-                after = game.empty(1).view(np.recarray)
+                after = view_records(game.empty(1))
                 after[0] = s
                 game.step(after[0], action)
                 gains[action] = -int(after[0].discs[1 - s.to_move]).bit_count()

@@ -27,6 +27,7 @@ from ludoteca.agents.mcts.simultaneous import STATES, make_search, search_kernel
 from ludoteca.agents.registry import agent_params
 from ludoteca.envs.games.hungry_geese import FOOD, hungry_geese
 from ludoteca.envs.games.tron import tron
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
@@ -57,7 +58,7 @@ def geese_position(lines, last, steps=1, **params):
         s.last_action[p] = "NESW".find(last[p])
         if body:
             s.score[p] = (steps + 1) * (int(s.max_length) + 1) + len(body)
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -70,7 +71,7 @@ def tron_position(lines):
     for p, letters in enumerate(("Rr", "Bb")):
         s.walls[np.isin(board, list(letters))] = p + 1
         s.head[p] = np.argwhere(board == letters[0])[0]
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -96,7 +97,7 @@ class Search:
         arrays = (self.states, self.work, self.settings)
         if interpreted:
             nodes, arms, states, work, settings = (
-                array.view(np.recarray) for array in (self.nodes, self.arms, *arrays)
+                view_records(array) for array in (self.nodes, self.arms, *arrays)
             )
             with np.errstate(over="ignore"):
                 self.size = search_kernel(self.game, self.features)(
@@ -347,10 +348,10 @@ def test_without_urgency_only_one_move_is_tried():
 
 def test_finals():
     game = tron()
-    arms = np.zeros((1, 2, 4), ARM).view(np.recarray)
+    arms = view_records(np.zeros((1, 2, 4), ARM))
     arms["visits"][0, 1], arms["value"][0, 1] = (0, 60, 70, 10), (0, 40, 35, 9)
-    work = np.zeros(1, work_dtype(game)).view(np.recarray)[0]
-    settings = np.zeros(1, SETTINGS).view(np.recarray)[0]
+    work = view_records(np.zeros(1, work_dtype(game)))[0]
+    settings = view_records(np.zeros(1, SETTINGS))[0]
     settings.c[0] = 2.0
     best_action = best_action_kernel(game, JointFeatures())
     with np.errstate(over="ignore"):
@@ -372,8 +373,8 @@ def test_finals():
 
 def test_the_table_is_a_dictionary():
     rng = np.random.default_rng(0)
-    nodes, arms = np.zeros(300, NODE).view(np.recarray), np.zeros((300, 1, 1), ARM)
-    arms, table = arms.view(np.recarray), np.zeros(table_size(300), np.int32)
+    nodes, arms = view_records(np.zeros(300, NODE)), np.zeros((300, 1, 1), ARM)
+    arms, table = view_records(arms), np.zeros(table_size(300), np.int32)
     for _ in range(3):  # whatever an earlier tree left in it
         with np.errstate(over="ignore"):
             start_tree(nodes, arms)

@@ -115,7 +115,7 @@ QUICK = ("connect4", "othello", "hex", "breakthrough")
 def test_fresh_networks_play_every_game(game):
     for config in (SMALL, DOCUMENT):
         agent = DQNAgent.from_network(game, make_q_network(config, game))
-        result = play_match(game, [agent, "random"], 4, batch=4)
+        result = play_match(game, [agent, "random"], 4, batch_size=4)
         assert result.games == 4
         values = agent.values(game.new())
         assert np.flatnonzero(np.isfinite(values)).tolist() == game.legal(game.new())

@@ -14,6 +14,7 @@ from ludoteca.agents.mcts.features import SETTINGS, Features, work_dtype
 from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, gamma, leading, unit
 from ludoteca.agents.mcts.selection import make_selection
 from ludoteca.agents.mcts.tree import NODE, ROOT, UNEXPANDED
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.studies.bandits import play_bandits, random_problems
 
@@ -67,7 +68,7 @@ class Statistics:
             ("prior", self.priors),
         ):
             arms[name] = values
-        return arms.view(np.recarray)
+        return view_records(arms)
 
 
 def random_statistics(rng: np.random.Generator, arms: int, draws: bool = True) -> Statistics:
@@ -235,7 +236,7 @@ BY_HAND = {
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_by_hand(name: str) -> None:
-    child = np.zeros(1, NODE).view(np.recarray)[0]
+    child = view_records(np.zeros(1, NODE))[0]
     child.visits, child.value, child.square, child.prior = 10, 6, 6, 0.25
     c = list(POLICIES[name].params.values())
     score = POLICIES[name].score(child, 0.6, 100, math.log(100), 4, (0.6, 0.1, 1), c, stream(1))
@@ -243,7 +244,7 @@ def test_by_hand(name: str) -> None:
 
 
 def test_more_by_hand() -> None:
-    child = np.zeros(1, NODE).view(np.recarray)[0]
+    child = view_records(np.zeros(1, NODE))[0]
 
     def score(name: str, visits: int, wins: float, t: int, k: int, best: float = 1.0) -> float:
         child.visits, child.value, child.square = visits, wins, wins
@@ -280,11 +281,11 @@ def block_of(s: Statistics, name: str) -> tuple[Callable[[], tuple[int, float]],
     work = np.zeros(1, work_dtype(game))
     work["rng"] = 5
     memory = (
-        nodes.view(np.recarray),
+        view_records(nodes),
         ROOT,
         UNEXPANDED,
-        work.view(np.recarray)[0],
-        settings.view(np.recarray)[0],
+        view_records(work)[0],
+        view_records(settings)[0],
     )
     return lambda: (choose(*memory) - 1, float(work["drawn"][0])), work["rng"][0]
 
@@ -326,7 +327,7 @@ def test_the_search_visits_the_child_of_highest_index(name: str) -> None:
 
 @pytest.mark.parametrize(("visits", "wins"), [(1, 0.0), (1, 1.0), (9, 3.5), (400, 300.0)])
 def test_thompson_draws_from_the_posterior(visits: int, wins: float) -> None:
-    child = np.zeros(1, NODE).view(np.recarray)[0]
+    child = view_records(np.zeros(1, NODE))[0]
     child.visits, child.value = visits, wins
     rng, score = stream(11), POLICIES["thompson"].score
     with np.errstate(over="ignore"):
@@ -435,14 +436,14 @@ def test_means_are_mixed_with_amaf_by_the_weight_worked_out_by_hand(case: str) -
     nodes["amaf_visits"][6:8], nodes["amaf_value"][6:8] = (9, 60), (9.0, 36.0)
     settings = np.zeros(1, SETTINGS)
     settings["c"][0, 0], settings["fpu"], settings["amaf_weight"] = 1, math.inf, bias
-    work = np.zeros(1, work_dtype(game)).view(np.recarray)[0]
-    tree, reference = nodes.view(np.recarray), UNEXPANDED
+    work = view_records(np.zeros(1, work_dtype(game)))[0]
+    tree, reference = view_records(nodes), UNEXPANDED
     if case in ("grave", "grave of an action unknown there"):
         reference = 5
         remember_reference(tree, reference, work)
     for more, chosen in ((-2e-6, 1), (2e-6, 2)):
         tree.value[2] = visits * (expected + more)
-        memory = (tree, ROOT, reference, work, settings.view(np.recarray)[0])
+        memory = (tree, ROOT, reference, work, view_records(settings)[0])
         assert choose(*memory) == chosen
 
 
@@ -459,6 +460,6 @@ def test_an_action_without_visits_is_opened_when_no_index_is_above_first_play_ur
     settings["c"][0, 0], settings["fpu"] = 1, 0.7 + more
     work = np.zeros(1, work_dtype(game))
     work["rng"] = 5
-    memory = (nodes.view(np.recarray), ROOT, UNEXPANDED, work.view(np.recarray)[0])
+    memory = (view_records(nodes), ROOT, UNEXPANDED, view_records(work)[0])
     with np.errstate(over="ignore"):
-        assert choose(*memory, settings.view(np.recarray)[0]) == (3 if more > 0 else 1)
+        assert choose(*memory, view_records(settings)[0]) == (3 if more > 0 else 1)

@@ -22,11 +22,11 @@ class Corner(Agent):
         super().__init__(game)
         self.highest, self.begun, self.asked = highest, [], []
 
-    def start(self, lanes: Any) -> None:
-        self.begun += lanes.tolist()
+    def reset(self, env_indices: Any) -> None:
+        self.begun += env_indices.tolist()
 
-    def act(self, states: Any, seats: Any, rngs: Any, lanes: Any) -> Any:
-        self.asked += lanes.tolist()
+    def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
+        self.asked += env_indices.tolist()
         rngs += np.uint64(1)
         empty = [np.flatnonzero(s["board"].ravel() < 0) for s in states.view(np.recarray)]
         return np.array([one[-1 if self.highest else 0] for one in empty], np.int64)
@@ -82,14 +82,14 @@ def test_each_game_is_played_by_one_member_from_its_start() -> None:
     low, high = Corner(GAME), Corner(GAME, highest=True)
     pool.add("low", low)
     pool.add("high", high)
-    agent, lanes = PoolAgent(GAME, pool), np.arange(40)
-    agent.start(lanes)
+    agent, env_indices = PoolAgent(GAME, pool), np.arange(40)
+    agent.reset(env_indices)
     assert set(low.begun + high.begun) == set(range(40))
     states, seats = GAME.empty(40), np.zeros(40, np.int64)
     for k in range(40):
         states[k] = np.array(GAME.new(k), GAME.state)
     rngs = np.zeros((40, 1), np.uint64)
-    actions = agent.act(states, seats, rngs, lanes)
+    actions = agent.act(states, seats, rngs, env_indices)
     assert (rngs == 1).all()  # each stream was advanced by the member that used it
     assert sorted(low.asked + high.asked) == list(range(40))
     assert set(low.asked) <= set(low.begun)
@@ -98,9 +98,9 @@ def test_each_game_is_played_by_one_member_from_its_start() -> None:
     assert 3 < len(low.asked) < 20  # a quarter of 40 is expected
     pool.add("later", Corner(GAME))
     pool.members = pool.members[-1:]
-    assert np.array_equal(agent.act(states, seats, rngs, lanes), actions)  # games in progress
-    agent.start(lanes[:10])
-    changed = agent.act(states, seats, rngs, lanes)
+    assert np.array_equal(agent.act(states, seats, rngs, env_indices), actions)  # games in progress
+    agent.reset(env_indices[:10])
+    changed = agent.act(states, seats, rngs, env_indices)
     assert np.array_equal(changed[10:], actions[10:])
     assert (changed[:10] == 0).all()
 
@@ -109,11 +109,11 @@ def test_results_are_counted_for_those_who_were_met() -> None:
     pool = OpponentPool(latest_share=1.0)
     first = pool.add("first", Corner(GAME))
     agent = PoolAgent(GAME, pool)
-    agent.start(np.arange(3))
+    agent.reset(np.arange(3))
     second = pool.add("second", Corner(GAME))
-    agent.start(np.arange(3))  # the games against the first are over
-    for lane, rewards in enumerate(([1, -1], [0, 0], [-1, 1])):
-        agent.record(lane, 0, np.array(rewards, np.float32))
+    agent.reset(np.arange(3))  # the games against the first are over
+    for env_index, rewards in enumerate(([1, -1], [0, 0], [-1, 1])):
+        agent.record(env_index, 0, np.array(rewards, np.float32))
     assert (first.games, first.points) == (3, 1.5)
     agent.record(0, 1, np.array([-1, 1]), begun=False)  # a win from the other seat
     assert (second.games, second.points) == (1, 1)
@@ -123,7 +123,7 @@ def test_with_several_rivals_each_is_compared_with_the_learner() -> None:
     pool = OpponentPool(latest_share=1.0)
     member = pool.add("one", make_agent("random", make_game("hungry_geese")))
     agent = PoolAgent(make_game("hungry_geese"), pool)
-    agent.start(np.arange(1))
+    agent.reset(np.arange(1))
     agent.record(0, 2, np.array([-1, 1, 1 / 3, 1 / 3], np.float32), begun=False)
     assert (member.games, member.points) == (3, 1.5)  # a win, a loss and a draw
 
@@ -133,7 +133,7 @@ def test_a_pool_plays_matches(game: Any) -> None:
     pool = OpponentPool(seed=3)
     pool.add("random", make_agent("random", game))
     pool.add("greedy", make_agent("greedy", game))
-    result = play_match(game, [PoolAgent(game, pool), "random"], 40, seed=0, batch=7)
+    result = play_match(game, [PoolAgent(game, pool), "random"], 40, seed=0, batch_size=7)
     assert result.games == 40
 
 

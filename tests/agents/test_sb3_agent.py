@@ -325,7 +325,7 @@ def test_a_model_is_an_agent_wherever_agents_are_named(tmp_path):
     path = tmp_path / "model.zip"
     make_model().save(path)
     spec = f"sb3:path={path}"
-    results = [play_match(GAME, [spec, "random"], 40, seed=1, batch=b) for b in (40, 7)]
+    results = [play_match(GAME, [spec, "random"], 40, seed=1, batch_size=b) for b in (40, 7)]
     assert results[0].totals == results[1].totals
     env = GameEnv(GAME, opponent=spec, agent_seat=1)
     observation, _ = env.reset(seed=0)

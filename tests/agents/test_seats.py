@@ -228,7 +228,7 @@ def test_symmetries_of_the_view_are_those_of_the_rules(spec):
                 getattr(t, name)[...] = np.where(cells >= 0, symmetry.cells[cells], cells)
             moved = symmetry.actions[s.last_action]
             t.last_action[...] = np.where(s.last_action >= 0, moved, s.last_action)
-            assert game.check(t) == ""
+            assert game.validate(t) == ""
             for p in (p for p in range(game.num_players) if game.is_active(s, p)):
                 (planes, mask), (other, mapped) = looked(game, s, p), looked(game, t, p)
                 assert np.array_equal(symmetry.observation(planes), other)

@@ -15,7 +15,7 @@ from ludoteca.agents.networks.value_network import ValueConfig, make_value_netwo
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.uctnet import UCTNetAgent
-from ludoteca.envs.engine.playouts import root
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.rng import below
 from ludoteca.evaluate.match import play_match
@@ -296,7 +296,7 @@ def test_alphazero_sees_several_leaves_at_once(tmp_path):
     save_weights(path, weights, {"game": game.spec, "network": config.as_dict()})
     agent = make_agent(f"az:{path},simulations=100,leaves=4", game)
     assert agent.values(after(game, 0, 3, 1, 4))[2] == 1
-    assert agent.look(root(game)).visits.sum() == 100
+    assert agent.look(batch_of_one(game)).visits.sum() == 100
     with pytest.raises(ValueError, match="the rule gumbel needs leaves=1, got 4"):
         make_agent(f"az:{path},rule=gumbel,leaves=4", game)
 

@@ -18,6 +18,8 @@ from ludoteca.envs.jit import CompiledFunction, InterpretedFunction
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.compiled
+
 # One game of each kind: sequential, with passes, simultaneous, with chance and many players.
 KINDS = ("TicTacToe-v0", "Othello-v0", "Tron-v0", "HungryGeese-v0")
 STEPS = 12
@@ -58,7 +60,9 @@ def test_searches_find_the_same(spec: str) -> None:
     chosen = []
     for way in (True, False):
         with interpreting(way):
-            match = play_match(game, ["mcts:simulations=20", "random"], games=2, seed=3, record=1)
+            match = play_match(
+                game, ["mcts:simulations=20", "random"], games=2, seed=3, num_replays=1
+            )
             chosen.append(match.replays[0].actions)
     assert chosen[0] == chosen[1]
 

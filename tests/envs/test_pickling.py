@@ -130,7 +130,7 @@ def take_away(heap=9):
         settings={"heap": heap}, init=init, player=player, legal_actions=legal_actions, step=step,
         is_terminal=is_terminal, returns=returns, observe=observe,
         layout=Layout("squares", 1, 1, (Piece("X", "X", "cross", "#c0392b", 0),), lambda s: [0]),
-        action_names=("one", "two"), symmetries=lambda: (), check=lambda s: "",
+        action_names=("one", "two"), symmetries=lambda: (), validate=lambda s: "",
     )
 
 unique_take_away = unique(take_away)

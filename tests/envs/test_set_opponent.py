@@ -24,10 +24,10 @@ class FirstLegal(Agent):
         self.begun: list[int] = []
         self.asked: list[int] = []
 
-    def start(self, lanes: Any) -> None:
-        self.begun += lanes.tolist()
+    def reset(self, env_indices: Any) -> None:
+        self.begun += env_indices.tolist()
 
-    def act(self, states: Any, seats: Any, rngs: Any, lanes: Any) -> Any:
+    def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
         self.asked += seats.tolist()
         legal = np.zeros(self.game.num_actions, np.int16)
         actions = []
@@ -40,7 +40,7 @@ class FirstLegal(Agent):
 class Refusing(FirstLegal):
     """Raises when games begin."""
 
-    def start(self, lanes: Any) -> None:
+    def reset(self, env_indices: Any) -> None:
         raise RuntimeError("no")
 
 
@@ -128,14 +128,14 @@ def test_it_is_reached_through_gymnasiums_wrappers() -> None:
         change("greedy")
         change("random")
     single.get_wrapper_attr("set_opponent")("greedy")
-    assert type(single.unwrapped.lanes.opponents[0]) is type(greedy(single.unwrapped.game))
+    assert type(single.unwrapped.game_batch.opponents[0]) is type(greedy(single.unwrapped.game))
     several = gym.make_vec(name, num_envs=2, vectorization_mode="sync")
     several.call("set_opponent", "greedy")
-    kinds = {type(one.unwrapped.lanes.opponents[0]) for one in several.envs}
-    assert kinds == {type(single.unwrapped.lanes.opponents[0])}
+    kinds = {type(one.unwrapped.game_batch.opponents[0]) for one in several.envs}
+    assert kinds == {type(single.unwrapped.game_batch.opponents[0])}
     wrapped = RecordEpisodeStatistics(gym.make_vec(name, num_envs=2, opponent="random"))
     wrapped.unwrapped.set_opponent("greedy")
-    assert {type(one) for one in wrapped.unwrapped.lanes.opponents} == kinds
+    assert {type(one) for one in wrapped.unwrapped.game_batch.opponents} == kinds
 
 
 @pytest.mark.parametrize("make", [GameEnv, GameVectorEnv])
@@ -143,7 +143,7 @@ def test_wrong_opponents_are_refused_and_change_nothing(make: Any, small: Any) -
     game, other = small("HungryGeese-v0"), small("TicTacToe-v0")
     env = make(game, opponent="random", agent_seat=1)
     env.reset(seed=0)
-    before, opponents = env.save(), env.lanes.opponents
+    before, opponents = env.save(), env.game_batch.opponents
     for new, kind, message in (
         (None, TypeError, "opponent must be a spec string .*got None"),
         (3, TypeError, "opponent must be a spec string .*got 3"),
@@ -156,7 +156,7 @@ def test_wrong_opponents_are_refused_and_change_nothing(make: Any, small: Any) -
         with pytest.raises(kind, match=message):
             env.set_opponent(new)
         assert env.save() == before
-        assert env.lanes.opponents is opponents
+        assert env.game_batch.opponents is opponents
     play(env, 3, seed=0)
 
 

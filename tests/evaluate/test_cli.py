@@ -228,7 +228,7 @@ def test_parameters_are_options_or_in_the_spec_string(capsys, tmp_path, argument
         (["solve", "tictactoe", "--moves", "b9"], "no move 'b9' in tictactoe; moves look like a1"),
         (["solve", "tictactoe", "--capacity", "9"], "more positions than the capacity, 9"),
         (["rating", "nowhere"], "nowhere has no copies of a network: train with --keep-every"),
-        (["perfect", "lines", "tron", "--agent", "random"], "two"),
+        (["exploit", "best-response", "tron", "--agent", "random"], "two"),
         (["replay", "nowhere.json"], "nowhere.json: No such file or directory"),
         (["render", "hex", "--out", "hex.jpg"], "hex.jpg must end in one of .gif, .png, .svg"),
         (["render", "tictactoe", "--out", "x.png", "--ply", "99"], "ply must be from 0 to"),
@@ -385,9 +385,9 @@ def test_solve_prints_the_result_of_every_move(capsys, tmp_path):
     assert "X to move draws with perfect play 7 moves draw: b1" in out
 
 
-def test_perfect_prints_the_ends_of_all_lines(capsys):
-    arguments = ["lines", "tictactoe", "--agent", "greedy", "--seat", "second"]
-    status, out, _ = run(capsys, "perfect", *arguments)
+def test_exploit_prints_the_ends_of_all_lines(capsys):
+    arguments = ["best-response", "tictactoe", "--agent", "greedy", "--seat", "second"]
+    status, out, _ = run(capsys, "exploit", *arguments)
     assert status == 0
     assert "greedy as second player of tictactoe, against every possible opponent:" in out
     assert re.search(r"decisions [\d,]+ ends won [\d,]+ ends drawn [\d,]+ ends lost [1-9]", out)
@@ -546,6 +546,7 @@ def test_programs_that_import_the_package_are_interrupted_as_usual(tmp_path):
     assert "Traceback" in done.stderr
 
 
+@pytest.mark.compiled
 def test_interrupted_compiling_is_one_line(tmp_path):
     done = program(tmp_path, ["-m", "ludoteca", *MATCH, "--games", "2"], WHILE_COMPILING)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")

@@ -13,8 +13,8 @@ from ludoteca.agents.mcts import MCTSAgent
 from ludoteca.agents.mcts.report import Candidate, SearchReport
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.exploit import all_lines
-from ludoteca.evaluate.exploit.solved_positions import Solved
+from ludoteca.evaluate.exploit import best_response
+from ludoteca.evaluate.exploit.solved_positions import MoveAccuracy
 from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import match_text
@@ -186,11 +186,11 @@ def test_solutions_show_what_moves_are_worth() -> None:
 
 def test_lines_and_solved_positions_are_printed() -> None:
     game = make_game("tictactoe")
-    found = all_lines(game, make_agent("mcts:simulations=50", game), 0)
+    found = best_response(game, make_agent("mcts:simulations=50", game), 0)
     text = str(found)
     assert f"{found.wins:,} won, {found.draws:,} drawn, {found.losses:,} lost" in text
     assert "one of the worst games: " in text
-    solved = str(Solved(500, 490, 0.96, 0.99, (300, 295), (200, 195)))
+    solved = str(MoveAccuracy(500, 490, 0.96, 0.99, (300, 295), (200, 195)))
     assert "perfect moves in 490 of 500 positions: 98.0 % (96.0 % to 99.0 %)" in solved
     assert "in won positions: 295 of 300" in solved
 

@@ -54,7 +54,7 @@ from ludoteca.evaluate.studies.study import read_records, record
 from ludoteca.train.actor_critic.__main__ import parse as parse_training
 from ludoteca.train.actor_critic.config import DOCUMENT as DOCUMENT_LOOP
 from ludoteca.train.actor_critic.config import MODERN as MODERN_LOOP
-from ludoteca.train.episodes.__main__ import Command
+from ludoteca.train.data.__main__ import Command
 from ludoteca.train.supervised.__main__ import parse
 
 EPISODES = (Path("some episodes.zip"), Path("more"))
@@ -176,7 +176,7 @@ def test_causes_of_death_are_those_of_the_rules(spec):
 def test_lives_are_of_one_kind_of_games():
     with pytest.raises(ValueError, match="expected replays of one kind of hungry_geese, got none"):
         lives_of([])
-    other = play_match("tron", ["random", "random"], 1, record=1).replays
+    other = play_match("tron", ["random", "random"], 1, num_replays=1).replays
     with pytest.raises(ValueError, match=r"one kind of hungry_geese, got \['tron"):
         lives_of(other)
 

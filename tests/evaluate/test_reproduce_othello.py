@@ -24,7 +24,7 @@ from ludoteca.evaluate.studies.report import strength, write_report
 from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import read_records, record
 from ludoteca.evaluate.timed_match import simulation_speed, timed_match
-from ludoteca.train.positions.generate import Config as Generation
+from ludoteca.train.data.generate_sequential import SequentialGenerationConfig as Generation
 from ludoteca.train.value_network.config import Config
 
 STUDY = make_study()
@@ -344,7 +344,7 @@ def test_a_network_on_fresh_games(tmp_path, view):
     fresh_games(tmp_path, player, ("random", "self"), tmp_path / "t.json", game.spec, 50, 7)
     tests = json.loads((tmp_path / "t.json").read_text())["tests"]
     for found, opponent in zip(tests, ("random", player), strict=True):
-        match = play_match(game, [player, opponent], 50, seed=7, record=50)
+        match = play_match(game, [player, opponent], 50, seed=7, num_replays=50)
         results = [
             (one.returns[0], ply) for one in match.replays for ply in range(len(one.actions))
         ]

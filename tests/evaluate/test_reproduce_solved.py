@@ -50,12 +50,12 @@ def made_up(task):
         config = {"game": settings["game"], "network": {"filters": 8, "blocks": 1}}
         training = {"games": 1_000, "seconds": 90, "precision": "bfloat16"}
         told = {"config": config, "training": training}
-    elif task.kind == "lines":
+    elif task.kind == "best-response":
         found = {"decisions": 1234, "wins": 55, "draws": 0, "losses": 6, "example": ["a1"]}
-        told = {"game": task.words[1], "found": found}
+        told = {"game": task.words[1], "result": found}
     elif task.kind == "positions":
         found = {"positions": 500, "perfect": 450, "low": 0.87, "high": 0.92}
-        told = {"game": task.words[1], "found": found | {"won": [300, 280], "drawn": [200, 170]}}
+        told = {"game": task.words[1], "result": found | {"won": [300, 280], "drawn": [200, 170]}}
     else:
         told = {"agents": [{"seats": [{"games": 100, "wins": 90}, {"games": 100, "wins": 3}]}]}
     return told | {"about": ABOUT, "settings": settings}

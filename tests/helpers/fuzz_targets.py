@@ -98,8 +98,8 @@ def agent_specs(folder: Path) -> Attempt:
 
 
 def command_lines(folder: Path) -> Attempt:
+    from ludoteca.__main__ import main
     from ludoteca.envs.replay import Replay
-    from ludoteca.evaluate.cli.commands import main
 
     game = make_game("tictactoe")
     Replay(game.spec, 0, [0, 1], None).save(folder / "replay.json")
@@ -483,7 +483,7 @@ def run_states(folder: Path) -> Attempt:
 
 
 def tables(folder: Path) -> Attempt:
-    from ludoteca.train.positions.storage import load_games
+    from ludoteca.train.data.formats import load_games
 
     seed = "".join(f"{line},1\n" for line in SHORT.split()).encode()
     file = folder / "table.csv"
@@ -496,11 +496,13 @@ def tables(folder: Path) -> Attempt:
 
 
 def archives_of_games(folder: Path) -> Attempt:
-    from ludoteca.train.positions.generate import Config, generate
-    from ludoteca.train.positions.storage import load_games
+    from ludoteca.train.data.formats import load_games
+    from ludoteca.train.data.generate_sequential import SequentialGenerationConfig, generate
 
     file = folder / "games.npz"
-    generate(Config(game="othello:board_size=4", agent="random", games=3, out=file))
+    generate(
+        SequentialGenerationConfig(game="othello:board_size=4", agent="random", games=3, out=file)
+    )
     seed = file.read_bytes()
 
     def attempt(rng: random.Random) -> None:
@@ -511,8 +513,8 @@ def archives_of_games(folder: Path) -> Attempt:
 
 
 def episodes(folder: Path) -> Attempt:
-    from ludoteca.train.episodes.kaggle import read_record
-    from ludoteca.train.episodes.verify import verify
+    from ludoteca.train.data.kaggle import read_record
+    from ludoteca.train.data.kaggle_verify import verify
 
     with zipfile.ZipFile(GOLDEN / "geese_episodes.zip") as archive:
         episode = json.loads(archive.read("small.json"))
@@ -531,7 +533,7 @@ def episodes(folder: Path) -> Attempt:
 
 
 def ratings(folder: Path) -> Attempt:
-    from ludoteca.train.episodes.ratings import read_sidecar, read_table
+    from ludoteca.train.data.ratings import read_sidecar, read_table
 
     seed = {"id": 5, "agents": [{"index": 0, "updatedScore": 3.5}, {"index": 1}]}
     table = b"Id,EpisodeId,Index,UpdatedScore\n1,5,0,100.5\n2,5,1,\n3,7,0,99\n"
@@ -549,13 +551,13 @@ def ratings(folder: Path) -> Attempt:
 
 
 def tournament_records(folder: Path) -> Attempt:
+    from ludoteca.evaluate.tournament.game_log import GAMES as LINES
+    from ludoteca.evaluate.tournament.game_log import TOURNAMENT, GameLog, PlayedGames
     from ludoteca.evaluate.tournament.plan import Match, Tournament
-    from ludoteca.evaluate.tournament.record import GAMES as LINES
-    from ludoteca.evaluate.tournament.record import TOURNAMENT, Played, Record
 
     plan = Tournament(("tictactoe",), ("random", "greedy"), games_per_pair=4, repeats=1)
-    with Record(plan, folder) as record:
-        record.add(Played(Match(0, (0, 1), 0), 0, "WL", 12, 0.5))
+    with GameLog(plan, folder) as record:
+        record.add(PlayedGames(Match(0, (0, 1), 0), 0, "WL", 12, 0.5))
     head, lines = (folder / TOURNAMENT).read_bytes(), (folder / LINES).read_bytes()
 
     def attempt(rng: random.Random) -> None:
@@ -568,7 +570,7 @@ def tournament_records(folder: Path) -> Attempt:
             (folder / LINES).write_bytes(lines)
             text = mutate_json_text(rng, json.loads(head)).encode(errors="replace")
             (folder / TOURNAMENT).write_bytes(keep(text))
-        with Record(plan, folder):
+        with GameLog(plan, folder):
             pass
 
     return attempt

@@ -96,6 +96,7 @@ def _threads():
     ],
     ids=["ppo", "search"],
 )
+@pytest.mark.compiled
 def test_it_learns_tron(changes, tmp_path):
     config = replace(
         TINY,
@@ -135,7 +136,7 @@ def test_searched_decisions_are_those_of_the_search():
     config = replace(TINY_SEARCH, games_per_round=60, simulations=20, search_share=0.4)
     league = [make_agent("random_safe", game)]
     played = SearchPlay(encoder, config).play(run, league, np.random.default_rng(0))
-    assert (played.who[played.lanes, played.seats] == LEARNER).all()
+    assert (played.who[played.env_indices, played.seats] == LEARNER).all()
     assert abs(played.searched.mean() - 0.4) < 0.05
     assert np.allclose(played.policies.sum(1), 1, atol=1e-5)
     assert (played.policies[played.masks == 0] == 0).all()
@@ -176,7 +177,7 @@ def test_advantages_by_hand():
         lengths=np.array([2]),
         returns=np.array([[1.0, -1.0]], np.float32),
         who=np.zeros((1, 2), np.int8),
-        lanes=np.zeros(5, np.int32),
+        env_indices=np.zeros(5, np.int32),
         seats=np.array([0, 1, 0, 1, 0], np.int8),
         planes=np.zeros((5, 1), np.uint8),
         masks=np.ones((5, 4), np.int8),
@@ -234,10 +235,10 @@ def test_rounds_are_games_of_the_seats_that_learn():
     played = table.play(run, league, np.random.default_rng(0))
     assert set(np.unique(played.who)) == {0, 1, 2}
     assert (played.who == LEARNER).any(1).all()
-    assert (played.who[played.lanes, played.seats] == LEARNER).all()
+    assert (played.who[played.env_indices, played.seats] == LEARNER).all()
     # Who outlived all others decided in every ply, and nobody after he was out.
     decided = np.zeros(played.who.shape, int)
-    np.add.at(decided, (played.lanes, played.seats), 1)
+    np.add.at(decided, (played.env_indices, played.seats), 1)
     best = (played.returns == 1) & (played.who == LEARNER)
     assert best.any()
     assert (decided[best] == played.lengths[np.nonzero(best)[0]]).all()

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 import torch
 
+from ludoteca.train.data import generate_sequential as generate
+from ludoteca.train.data.formats import save_games
 from ludoteca.train.distributed import ALONE, joined, ranks
 from ludoteca.train.joint_norm import JointBatchNorm2d
 from ludoteca.train.monitor import Monitor, Stopped
-from ludoteca.train.positions import generate
-from ludoteca.train.positions.storage import save_games
 from ludoteca.train.run_folder import RunFolder
 
 TORCHRUN = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
@@ -169,7 +169,9 @@ def test_a_run_resumes_with_another_number_of_processes(tmp_path):
 
 @pytest.mark.slow
 def test_epochs_learn_the_same_in_two_processes(tmp_path):
-    config = generate.Config(game="tictactoe", agent="random", opponent="self", games=60)
+    config = generate.SequentialGenerationConfig(
+        game="tictactoe", agent="random", opponent="self", games=60
+    )
     games = save_games(tmp_path / "games.npz", generate.play_games(config))
     settings = ("--data", games, "--epochs", 2, "--batch-size", 33, "--network.dropout", 0)
     for processes in (1, 2):

@@ -20,15 +20,15 @@ import pytest
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import geese, hungry_geese
 from ludoteca.envs.registry import make_game
-from ludoteca.train.episodes import generate as generating
-from ludoteca.train.episodes import read as reading
-from ludoteca.train.episodes.__main__ import main
-from ludoteca.train.episodes.convert import Conversion, convert
-from ludoteca.train.episodes.episodes import Episodes, join
-from ludoteca.train.episodes.generate import Config, generate, play_games
-from ludoteca.train.episodes.kaggle import read_record
-from ludoteca.train.episodes.verify import verify
-from ludoteca.train.split import split
+from ludoteca.train.data import generate as generating
+from ludoteca.train.data import read as reading
+from ludoteca.train.data.__main__ import main
+from ludoteca.train.data.convert import ConversionConfig, convert
+from ludoteca.train.data.dataset import GameDataset, join
+from ludoteca.train.data.generate import GenerationConfig, generate, play_games
+from ludoteca.train.data.kaggle import read_record
+from ludoteca.train.data.kaggle_verify import verify
+from ludoteca.train.data.split import split
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "geese_episodes.zip"
 NAMES = ("NORTH", "EAST", "SOUTH", "WEST")
@@ -52,7 +52,7 @@ def read(content, game="hungry_geese"):
 
 
 def converted(tmp_path, *sources, **settings):
-    return convert(Conversion(tuple(sources), tmp_path / "out.npz", **settings))
+    return convert(ConversionConfig(tuple(sources), tmp_path / "out.npz", **settings))
 
 
 def board(s):
@@ -308,10 +308,10 @@ def test_good_files_are_used_and_bad_ones_are_listed(tmp_path, capsys):
         archive.writestr("a/small.json", golden("small"))
     (folder / "torn.zip").write_bytes((folder / "more.zip").read_bytes()[:2_000])
     (folder / "1_info.json").write_text('{"agents": 3}')
-    main(Conversion((folder, tmp_path / "episodes"), tmp_path / "out.npz"))
+    main(ConversionConfig((folder, tmp_path / "episodes"), tmp_path / "out.npz"))
     told = capsys.readouterr().out
     report = json.loads((tmp_path / "out.json").read_text())
-    games = Episodes.load(tmp_path / "out.npz")
+    games = GameDataset.load(tmp_path / "out.npz")
     assert sorted(games.ids) == ["700326", "700350"]
     reasons = {Path(path).name: reason for path, reason in report["skipped"]}
     assert reasons.keys() == {
@@ -350,9 +350,9 @@ def test_sources_must_exist_and_be_of_use(tmp_path):
     with pytest.raises(ValueError, match="in which all move at once, got hex"):
         converted(tmp_path, GOLDEN, game="hex")
     with pytest.raises(ValueError, match="from a lower to a higher one"):
-        Conversion((GOLDEN,), ratings=(2, 1))
+        ConversionConfig((GOLDEN,), ratings=(2, 1))
     with pytest.raises(ValueError, match="sources must name"):
-        Conversion(())
+        ConversionConfig(())
 
 
 def save_as(path, games):
@@ -429,7 +429,9 @@ def rated(request, tmp_path):
 
 def test_moves_of_agents_in_a_band_of_ratings(tmp_path, rated):
     def wanted(**settings):
-        return seats_wanted(convert(Conversion(**rated, out=tmp_path / "o.npz", **settings))[0])
+        return seats_wanted(
+            convert(ConversionConfig(**rated, out=tmp_path / "o.npz", **settings))[0]
+        )
 
     assert wanted(ratings=(1000, 1100)) == {"700041": [1, 2], "700326": [2, 3]}
     assert wanted(ratings=(1101, float("inf"))) == {"700041": [3], "700326": [0]}
@@ -470,11 +472,11 @@ def assert_same(games, others):
 
 
 def test_what_is_kept_comes_back(tmp_path, rated):
-    games, _ = convert(Conversion(**rated, out=tmp_path / "a.npz"))
+    games, _ = convert(ConversionConfig(**rated, out=tmp_path / "a.npz"))
     assert not np.isnan(games.ratings).all()
-    assert_same(Episodes.load(tmp_path / "a.npz"), games)
-    convert(Conversion((tmp_path / "a.npz",), tmp_path / "b.npz"))
-    assert_same(Episodes.load(tmp_path / "b.npz"), games)
+    assert_same(GameDataset.load(tmp_path / "a.npz"), games)
+    convert(ConversionConfig((tmp_path / "a.npz",), tmp_path / "b.npz"))
+    assert_same(GameDataset.load(tmp_path / "b.npz"), games)
 
 
 def test_parts_and_the_whole(tmp_path):
@@ -493,7 +495,7 @@ def test_parts_and_the_whole(tmp_path):
 
 
 def test_recorded_and_generated_games_go_together(tmp_path):
-    mine = play_games(Config(agents=("random_safe",), games=3))
+    mine = play_games(GenerationConfig(agents=("random_safe",), games=3))
     games, _ = converted(tmp_path, GOLDEN)
     both = join([mine, games])
     assert set(both.names) == {"random_safe", *games.names}
@@ -501,7 +503,7 @@ def test_recorded_and_generated_games_go_together(tmp_path):
     assert np.bincount(both.samples().games >= 3).tolist() == counts
     assert both.names[both.agents[3, 0]] == games.names[games.agents[0, 0]]
     with pytest.raises(ValueError, match="are different games"):
-        join([mine, play_games(Config(game="tron", agents=("random",), games=1))])
+        join([mine, play_games(GenerationConfig(game="tron", agents=("random",), games=1))])
 
 
 def test_games_that_cannot_have_gone_so_are_refused():
@@ -544,22 +546,24 @@ def test_damaged_files_are_refused(tmp_path):
     for size in (0, 10, len(content) // 2, len(content) - 5):
         path.write_bytes(content[:size])
         with pytest.raises(ValueError, match=r"out\.npz holds no games, or is damaged"):
-            Episodes.load(path)
+            GameDataset.load(path)
     np.savez(path, a=np.zeros(1))
     with pytest.raises(ValueError, match="holds no games"):
-        Episodes.load(path)
+        GameDataset.load(path)
     path.write_bytes(golden("700326"))
     with pytest.raises(ValueError, match=r"out\.npz holds no games.*expected an \.npz archive"):
-        Episodes.load(path)
+        GameDataset.load(path)
     with pytest.raises(FileNotFoundError):
-        Episodes.load(tmp_path / "nowhere.npz")
+        GameDataset.load(tmp_path / "nowhere.npz")
     path.write_bytes(content)
-    wrong = Episodes.load(path)
+    wrong = GameDataset.load(path)
     wrong.returns[0] = 0
     wrong.save(tmp_path / "wrong.npz")
     # Listed, not half read, beside others that are good.
     path.write_bytes(content[:-5])
-    _, report = convert(Conversion((path, tmp_path / "wrong.npz", GOLDEN), tmp_path / "b.npz"))
+    _, report = convert(
+        ConversionConfig((path, tmp_path / "wrong.npz", GOLDEN), tmp_path / "b.npz")
+    )
     skipped = {Path(place).name: reason for place, reason in report.skipped}
     assert list(skipped) == ["out.npz", "wrong.npz", "small.json"]
     assert "does not end with these results" in skipped["wrong.npz"]
@@ -567,7 +571,7 @@ def test_damaged_files_are_refused(tmp_path):
 
 
 def test_whole_games_are_set_apart():
-    games = play_games(Config(agents=("random_safe",), games=40, seed=1))
+    games = play_games(GenerationConfig(agents=("random_safe",), games=40, seed=1))
     apart, samples = split(games, 0.25, seed=0), games.samples()
     assert apart.sum() == 10
     held_out = apart[samples.games]
@@ -579,7 +583,9 @@ def test_whole_games_are_set_apart():
 @pytest.mark.parametrize("game", ["hungry_geese:num_players=3,rows=5,columns=5", "tron:rows=6"])
 def test_generated_games_go_as_the_rules_say(game):
     """Every game is played again in plain Python, from its seed."""
-    games = play_games(Config(game=game, agents=("random_safe", "random"), games=6, seed=3))
+    games = play_games(
+        GenerationConfig(game=game, agents=("random_safe", "random"), games=6, seed=3)
+    )
     samples, seats = games.samples(), games.game.num_players
     moves = list(zip(samples.rows, samples.seats, samples.actions, strict=True))
     row = 0
@@ -604,7 +610,9 @@ def test_generated_games_go_as_the_rules_say(game):
 
 
 def test_generation_depends_neither_on_processes_nor_on_blocks(tmp_path, monkeypatch):
-    config = Config(agents=("flat:simulations=5,depth=2", "random_safe"), games=40, processes=1)
+    config = GenerationConfig(
+        agents=("flat:simulations=5,depth=2", "random_safe"), games=40, processes=1
+    )
     one = generate(replace(config, out=tmp_path / "1.npz"))
     generate(replace(config, out=tmp_path / "2.npz", processes=2))
     content = (tmp_path / "1.npz").read_bytes()
@@ -622,9 +630,9 @@ def test_conversion_depends_neither_on_processes_nor_on_blocks(tmp_path, monkeyp
     folder.mkdir()
     for name in (*STANDARD, "small"):
         (folder / f"{name}.json").write_bytes(golden(name))
-    _, report = convert(Conversion((folder,), tmp_path / "1.npz"))
+    _, report = convert(ConversionConfig((folder,), tmp_path / "1.npz"))
     monkeypatch.setattr(reading, "TOGETHER", 2)
-    _, again = convert(Conversion((folder,), tmp_path / "2.npz", processes=2))
+    _, again = convert(ConversionConfig((folder,), tmp_path / "2.npz", processes=2))
     assert again == report
     assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
 
@@ -637,19 +645,19 @@ def test_generation_refuses_what_it_cannot_play(tmp_path):
         ({"game": "hungry_geese:num_players=1"}, "has one player"),
     ):
         with pytest.raises(ValueError, match=message):
-            play_games(Config(games=1, **settings))
+            play_games(GenerationConfig(games=1, **settings))
     with pytest.raises(ValueError, match="agents must name"):
-        Config(agents=())
+        GenerationConfig(agents=())
     with pytest.raises(ValueError, match=r"must end with \.npz"):
-        Config(out=tmp_path / "a.csv")
+        GenerationConfig(out=tmp_path / "a.csv")
 
 
 def test_commands(tmp_path, capsys):
     path = tmp_path / "a.npz"
-    main(Config(agents=("random_safe", "random"), games=4, out=path, processes=1))
+    main(GenerationConfig(agents=("random_safe", "random"), games=4, out=path, processes=1))
     told = capsys.readouterr().out
     assert "random_safe" in told
     assert "a.npz: 4 games" in told
-    main(Conversion((path,), tmp_path / "b.npz", agents=("random",)))
+    main(ConversionConfig((path,), tmp_path / "b.npz", agents=("random",)))
     assert "of 4 games found, 0 could not be used" in capsys.readouterr().out
-    assert Episodes.load(tmp_path / "b.npz").wanted.sum() == 8
+    assert GameDataset.load(tmp_path / "b.npz").wanted.sum() == 8

@@ -26,13 +26,13 @@ from ludoteca.train.actor_critic.methods import make_training
 from ludoteca.train.alphazero import config as alphazero
 from ludoteca.train.alphazero.training import Training as AlphaZero
 from ludoteca.train.command import run_command
+from ludoteca.train.data import generate_sequential as generate
+from ludoteca.train.data.formats import save_games
 from ludoteca.train.dqn.__main__ import main
 from ludoteca.train.dqn.config import MODERN
 from ludoteca.train.dqn.training import Training as DQNTraining
 from ludoteca.train.interruption import Interrupted
 from ludoteca.train.monitor import Monitor
-from ludoteca.train.positions import generate
-from ludoteca.train.positions.storage import save_games
 from ludoteca.train.run_folder import RunFolder
 from ludoteca.train.value_network.config import Config as ValueNetworkConfig
 from ludoteca.train.value_network.run import train as train_value_network
@@ -102,7 +102,9 @@ def _threads():
 
 @pytest.fixture(scope="module")
 def positions(tmp_path_factory):
-    config = generate.Config(game="tictactoe", agent="random", opponent="self", games=60)
+    config = generate.SequentialGenerationConfig(
+        game="tictactoe", agent="random", opponent="self", games=60
+    )
     games = generate.play_games(config)
     return save_games(tmp_path_factory.mktemp("data") / "games.npz", games)
 

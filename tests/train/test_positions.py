@@ -1,4 +1,4 @@
-"""Games to learn from: generated, kept in files, and read again without a change."""
+"""SequentialGames to learn from: generated, kept in files, and read again without a change."""
 
 import zipfile
 from dataclasses import replace
@@ -9,14 +9,14 @@ import pytest
 from ludoteca.agents.mcts.act import FINALS
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
-from ludoteca.train.positions import generate as generating
-from ludoteca.train.positions import table
-from ludoteca.train.positions.__main__ import main
-from ludoteca.train.positions.games import UNKNOWN, Games
-from ludoteca.train.positions.generate import Config, generate, play_games
-from ludoteca.train.positions.storage import Conversion, convert, load_games, save_games
+from ludoteca.train.data import generate_sequential as generating
+from ludoteca.train.data import othello_table as table
+from ludoteca.train.data.__main__ import main
+from ludoteca.train.data.formats import TableConversion, convert, load_games, save_games
+from ludoteca.train.data.generate_sequential import SequentialGenerationConfig, generate, play_games
+from ludoteca.train.data.sequential import UNKNOWN, SequentialGames
 
-RANDOM = Config(game="othello:board_size=4", agent="random", games=60)
+RANDOM = SequentialGenerationConfig(game="othello:board_size=4", agent="random", games=60)
 # The shortest game on 4x4: b1 c1 d1 a1 a3, white passes, d4. White (1) is left with a1 and no move.
 SHORT = """\
 0,0,0,0,0,1,2,0,0,2,1,0,0,0,0,0
@@ -85,8 +85,8 @@ def test_the_table_is_what_brute_force_says_and_comes_back_byte_by_byte(
     text = brute_force(games)
     first = save_games(tmp_path / "first.csv", games)
     assert first.read_text() == text
-    compact = convert(Conversion(first, tmp_path / "compact.npz"))
-    assert convert(Conversion(compact, tmp_path / "second.csv")).read_text() == text
+    compact = convert(TableConversion(first, tmp_path / "compact.npz"))
+    assert convert(TableConversion(compact, tmp_path / "second.csv")).read_text() == text
     again = load_games(compact)
     assert again.game is games.game
     np.testing.assert_array_equal(again.actions, games.actions)
@@ -166,14 +166,15 @@ def test_the_compact_form_is_checked(tmp_path):
         save_games(tmp_path / "a.txt", games)
     with pytest.raises(ValueError, match="tables are of Othello"):
         save_games(
-            tmp_path / "a.csv", play_games(Config(game="tictactoe", agent="random", games=2))
+            tmp_path / "a.csv",
+            play_games(SequentialGenerationConfig(game="tictactoe", agent="random", games=2)),
         )
     with pytest.raises(ValueError, match="two players who move in turn"):
-        play_games(Config(game="tron", agent="random", games=2))
+        play_games(SequentialGenerationConfig(game="tron", agent="random", games=2))
 
 
 def test_generation_does_not_depend_on_workers_or_blocks(tmp_path, monkeypatch):
-    config = Config(game="othello:board_size=4", games=70, iterations=10)
+    config = SequentialGenerationConfig(game="othello:board_size=4", games=70, iterations=10)
     monkeypatch.setattr(generating, "TOGETHER", 16)
     one = generate(replace(config, out=tmp_path / "1.npz", workers=1)).read_bytes()
     three = generate(replace(config, out=tmp_path / "3.npz", workers=3)).read_bytes()
@@ -186,7 +187,9 @@ def test_generation_does_not_depend_on_workers_or_blocks(tmp_path, monkeypatch):
 @pytest.mark.parametrize("side", ["first", "second", "both"])
 def test_labels_are_told_from_the_side_of_uct(side):
     games = play_games(
-        Config(game="tictactoe", games=100, iterations=200, side=side, opponent="random")
+        SequentialGenerationConfig(
+            game="tictactoe", games=100, iterations=200, side=side, opponent="random"
+        )
     )
     expected = {"first": np.zeros(100), "second": np.ones(100), "both": np.arange(100) % 2}[side]
     np.testing.assert_array_equal(games.sides, expected)
@@ -195,20 +198,22 @@ def test_labels_are_told_from_the_side_of_uct(side):
 
 
 def test_self_play_is_told_from_the_first_player():
-    games = play_games(Config(game="tictactoe", games=20, iterations=20, opponent="self"))
+    games = play_games(
+        SequentialGenerationConfig(game="tictactoe", games=20, iterations=20, opponent="self")
+    )
     assert (games.sides == 0).all()
     np.testing.assert_array_equal(games.labels(), games.results)
 
 
 def test_the_default_is_the_document_s_uct():
-    agent = make_agent(Config().player, make_game("othello"))
+    agent = make_agent(SequentialGenerationConfig().player, make_game("othello"))
     assert (agent.simulations, agent.features.policy) == (50, "uct")
     assert FINALS[agent.final] == "mean"
     assert agent._settings["c"][0, 0] == 2**0.5
 
 
 def test_positions_tell_game_ply_and_mover():
-    games = play_games(Config(game="tictactoe", agent="random", games=7))
+    games = play_games(SequentialGenerationConfig(game="tictactoe", agent="random", games=7))
     positions = games.positions()
     assert len(positions) == len(games.actions) + 7
     ends = np.flatnonzero(positions.plies == games.lengths[positions.games])
@@ -223,9 +228,9 @@ def test_positions_tell_game_ply_and_mover():
 def test_commands(tmp_path, capsys):
     main(replace(RANDOM, games=10, out=tmp_path / "a.csv"))
     assert "a.csv: 10 games" in capsys.readouterr().out
-    main(Conversion(tmp_path / "a.csv", tmp_path / "b.npz"))
+    main(TableConversion(tmp_path / "a.csv", tmp_path / "b.npz"))
     assert "b.npz: 10 games" in capsys.readouterr().out
-    assert isinstance(load_games(tmp_path / "b.npz"), Games)
+    assert isinstance(load_games(tmp_path / "b.npz"), SequentialGames)
 
 
 def test_a_file_with_a_member_that_is_not_an_array_is_refused(tmp_path):

@@ -67,7 +67,7 @@ def test_every_algorithm_plays_its_past_selves(algorithm: Any) -> None:
     assert len(names) == 3
     steps = [int(name.removeprefix("step_")) for name in names[1:]]
     assert 128 <= steps[1] - steps[0] < 256
-    (opponent,) = envs.lanes.opponents
+    (opponent,) = envs.game_batch.opponents
     assert isinstance(opponent, PoolAgent)
     if algorithm is not ARS:  # which does not show its steps to callbacks
         assert sum(one.games for one in callback.pool.members) > 10
@@ -98,7 +98,7 @@ def test_a_copy_plays_as_the_model_did_when_it_was_taken() -> None:
     (member,) = callback.pool.members
     trained = SB3Agent.from_model(game, model, deterministic=False)
     first, second, third = (
-        play_match(game, [one, "random"], 40, seed=5).courses
+        play_match(game, [one, "random"], 40, seed=5).game_digests
         for one in (member.agent, fresh, trained)
     )
     assert np.array_equal(first, second)
@@ -203,7 +203,7 @@ def test_single_environments_get_opponents_of_their_own() -> None:
     callback = SelfPlayCallback(every=64)
     model.learn(192, callback=callback)
     assert sum(one.games for one in callback.pool.members) > 10
-    opponents = [lanes.opponents[0] for lanes in env.get_attr("lanes")]
+    opponents = [batch.opponents[0] for batch in env.get_attr("game_batch")]
     assert len({id(one) for one in opponents}) == 3
 
 

@@ -17,9 +17,9 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.train.actor_critic.config import Config as ActorCriticConfig
 from ludoteca.train.actor_critic.training import Training as ActorCritic
 from ludoteca.train.augmentation import Augmentation
-from ludoteca.train.episodes.episodes import Episodes, join
-from ludoteca.train.episodes.generate import Config as Generation
-from ludoteca.train.episodes.generate import play_games
+from ludoteca.train.data.dataset import GameDataset, join
+from ludoteca.train.data.generate import GenerationConfig as Generation
+from ludoteca.train.data.generate import play_games
 from ludoteca.train.optimizer import plateau_rate
 from ludoteca.train.supervised.__main__ import main, parse
 from ludoteca.train.supervised.config import DOCUMENT, MODERN, Config
@@ -69,6 +69,7 @@ def weights(folder, name="network"):
     return load_weights(folder / f"{name}.safetensors")[0]
 
 
+@pytest.mark.compiled
 def test_it_learns_to_play_as_an_agent_does(tmp_path):
     game = "hungry_geese:num_players=2,rows=7,columns=7,max_length=12,episode_steps=60"
     games_of("deterministic", games=150, game=game).save(tmp_path / "games.npz")
@@ -104,7 +105,7 @@ def test_accuracy_is_how_often_the_agent_plays_the_same(view, mixed, tmp_path):
 
 
 def test_nothing_that_is_validated_with_is_learned(mixed, tmp_path):
-    games = Episodes.load(mixed)
+    games = GameDataset.load(mixed)
     twice = tmp_path / "games.npz"
     join([games, games.part(0, 10)]).save(twice)
     data = load_data(tiny(twice, tmp_path, validation=0.3))
@@ -127,11 +128,11 @@ def test_nothing_that_is_validated_with_is_learned(mixed, tmp_path):
 @pytest.mark.parametrize("view", ["plain", "rich"])
 @pytest.mark.parametrize("games", [None, 7])
 def test_samples_are_those_of_the_episodes(view, games, mixed, tmp_path, monkeypatch):
-    monkeypatch.setattr("ludoteca.train.episodes.episodes.CHUNK", 4)
+    monkeypatch.setattr("ludoteca.train.data.dataset.CHUNK", 4)
     monkeypatch.setattr("ludoteca.train.supervised.views.TOGETHER", 50)
     config = tiny(mixed, tmp_path, network=replace(TINY, view=view), games=games)
     data = load_data(replace(config, agents=("random_safe",)))
-    samples = Episodes.load(mixed).want(["random_safe"]).part(0, games or 30).samples()
+    samples = GameDataset.load(mixed).want(["random_safe"]).part(0, games or 30).samples()
     samples = samples.select(samples.wanted)
     for name in ("actions", "outcomes"):
         np.testing.assert_array_equal(getattr(data, name), getattr(samples, name))
@@ -159,7 +160,7 @@ def test_moves_are_chosen_by_agent_and_by_rating(mixed, tmp_path):
     strong = load_data(replace(config, ratings=(20.0, float("inf"))))
     assert {names[k] for k in strong.agents} == {"greedy", "random_safe"}
     # What a file says is learned, if nothing else is told.
-    Episodes.load(mixed).want(["greedy"]).save(tmp_path / "wanted.npz")
+    GameDataset.load(mixed).want(["greedy"]).save(tmp_path / "wanted.npz")
     assert load_data(tiny(tmp_path / "wanted.npz", tmp_path)).digest == greedy.digest
     assert greedy.digest != every.digest
 
@@ -305,7 +306,7 @@ def test_an_interrupted_run_ends_as_one_that_was_not(base, changes, mixed, tmp_p
     assert seeded.metrics.rows[-1]["training_loss"] != rows[0][-1]["training_loss"]
     with pytest.raises(ValueError, match="other settings"):
         Training(replace(parts, momentum=0.5), tensorboard=False)
-    moves = Episodes.load(mixed)
+    moves = GameDataset.load(mixed)
     moves.part(0, 20).save(tmp_path / "games.npz")
     begun = replace(parts, data=(tmp_path / "games.npz",), folder=tmp_path / "begun")
     Training(begun, tensorboard=False)

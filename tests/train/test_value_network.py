@@ -15,10 +15,10 @@ from ludoteca.agents.networks.value_network import (
 )
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.envs.registry import make_game
-from ludoteca.train.positions import generate
-from ludoteca.train.positions.games import join
-from ludoteca.train.positions.storage import Conversion, convert, save_games
-from ludoteca.train.split import split
+from ludoteca.train.data import generate_sequential as generate
+from ludoteca.train.data.formats import TableConversion, convert, save_games
+from ludoteca.train.data.sequential import join
+from ludoteca.train.data.split import split
 from ludoteca.train.value_network.config import Config
 from ludoteca.train.value_network.data import load_data
 from ludoteca.train.value_network.run import train
@@ -35,7 +35,9 @@ def _threads():
 
 
 def random_games(game, games, seed=0):
-    config = generate.Config(game=game, agent="random", opponent="self", games=games, seed=seed)
+    config = generate.SequentialGenerationConfig(
+        game=game, agent="random", opponent="self", games=games, seed=seed
+    )
     return generate.play_games(config)
 
 
@@ -160,7 +162,7 @@ def test_it_goes_on_exactly_and_leaves_a_report(config):
 
 
 def test_the_table_teaches_the_same(config, tmp_path):
-    table = convert(Conversion(config.data[0], tmp_path / "games.csv"))
+    table = convert(TableConversion(config.data[0], tmp_path / "games.csv"))
     compact, from_table = load_data(config), load_data(replace(config, data=(table,)))
     np.testing.assert_array_equal(compact.targets, from_table.targets)
     np.testing.assert_array_equal(compact.validation, from_table.validation)

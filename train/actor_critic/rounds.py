@@ -27,7 +27,7 @@ class Round:
         lengths: plies of each game. Shape `[B]`.
         returns: results of all players. Shape `[B, P]`.
         who: who sat where: `LEARNER`, or a member of the league. Shape `[B, P]`.
-        lanes: the games of the decisions. Shape `[N]`.
+        env_indices: the games of the decisions. Shape `[N]`.
         seats: who decided. Shape `[N]`.
         planes: what was seen, packed. Shape `[N, bytes]`.
         masks: what could be chosen. Shape `[N, A]`.
@@ -40,7 +40,7 @@ class Round:
     lengths: NDArray[np.int64]
     returns: NDArray[np.float32]
     who: NDArray[np.int8]
-    lanes: NDArray[np.int32]
+    env_indices: NDArray[np.int32]
     seats: NDArray[np.int8]
     planes: NDArray[np.uint8]
     masks: NDArray[np.int8]
@@ -77,28 +77,28 @@ class SelfPlay:
         lengths = np.zeros(arena.count, np.int64)
         kept: list[tuple[NDArray[Any], ...]] = []
         for agent in league:
-            agent.start(np.arange(arena.count))
+            agent.reset(np.arange(arena.count))
         arena.begin(rng)
         for turn in arena.turns():
-            actions = np.zeros(len(turn.lanes), np.int64)
-            owners = who[turn.lanes, turn.movers]
+            actions = np.zeros(len(turn.env_indices), np.int64)
+            owners = who[turn.env_indices, turn.movers]
             mine = np.flatnonzero(owners == LEARNER)
             if len(mine) > 0:
                 actions[mine] = self._decide(run, turn, mine, kept, rng)
             for member, agent in enumerate(league, LEARNER + 1):
                 rows = np.flatnonzero(owners == member)
                 if len(rows) > 0:
-                    lanes, seats = turn.lanes[rows], turn.movers[rows]
-                    drawn = streams[lanes, seats].reshape(-1, 1)
-                    actions[rows] = agent.act(turn.states[rows], seats, drawn, lanes)
-                    streams[lanes, seats] = drawn[:, 0]
+                    env_indices, seats = turn.env_indices[rows], turn.movers[rows]
+                    drawn = streams[env_indices, seats].reshape(-1, 1)
+                    actions[rows] = agent.act(turn.states[rows], seats, drawn, env_indices)
+                    streams[env_indices, seats] = drawn[:, 0]
             wrong = arena.play(turn, actions)
             if wrong >= 0:
                 raise ValueError(
                     f"player {turn.movers[wrong]} chose the illegal action {actions[wrong]} in "
                     f"{self._encoder.game.spec}"
                 )
-            lengths[turn.lanes] = turn.ply + 1
+            lengths[turn.env_indices] = turn.ply + 1
         columns = (np.concatenate(parts) for parts in zip(*kept, strict=True))
         return self.round(lengths, arena.returns, who, *columns)
 
@@ -125,7 +125,7 @@ class SelfPlay:
         actions = by_weight(policies.astype(np.float64), rng.random(len(rows)))
         kept.append(
             (
-                turn.lanes[rows].astype(np.int32),
+                turn.env_indices[rows].astype(np.int32),
                 turn.movers[rows].astype(np.int8),
                 self._arena.packing.pack(turn.planes[rows]),
                 turn.masks[rows],
@@ -157,14 +157,22 @@ def advantages(played: Round, gamma: float, trace: float) -> NDArray[np.float32]
     ahead = np.zeros((2, *played.returns.shape), np.float32)
     seen = np.zeros(played.returns.shape, np.bool_)
     trace_back()(
-        played.lanes, played.seats, played.values, played.returns, gamma, trace, ahead, seen, found
+        played.env_indices,
+        played.seats,
+        played.values,
+        played.returns,
+        gamma,
+        trace,
+        ahead,
+        seen,
+        found,
     )
     return found
 
 
 @factory()
 def trace_back() -> Any:
-    """Return `trace_back(lanes, seats, values, returns, gamma, trace, ahead, seen, found)`.
+    """Return `trace_back(env_indices, seats, values, returns, gamma, trace, ahead, seen, found)`.
 
     Goes through the decisions from the last to the first; `ahead` holds the value and advantage of
     the next one of each player, once `seen`.
@@ -172,7 +180,7 @@ def trace_back() -> Any:
 
     @compiled_without_allocation
     def back(
-        lanes: Any,
+        env_indices: Any,
         seats: Any,
         values: Any,
         returns: Any,
@@ -183,7 +191,7 @@ def trace_back() -> Any:
         found: Any,
     ) -> None:
         for i in range(len(values) - 1, -1, -1):
-            b, p = lanes[i], seats[i]
+            b, p = env_indices[i], seats[i]
             if seen[b, p]:
                 later = gamma * (ahead[0, b, p] + trace * ahead[1, b, p])
                 found[i] = later - values[i]

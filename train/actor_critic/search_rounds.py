@@ -46,8 +46,8 @@ class SearchPlay(SelfPlay):
     ) -> tuple[NDArray[Any], ...]:
         """Return the policies and values, of some positions after a search, and of which."""
         policies, values = super()._think(run, turn, rows, rng)
-        lanes, movers = turn.lanes[rows], turn.movers[rows]
-        games, first, which = np.unique(lanes, return_index=True, return_inverse=True)
+        env_indices, movers = turn.env_indices[rows], turn.movers[rows]
+        games, first, which = np.unique(env_indices, return_index=True, return_inverse=True)
         chosen = rng.random(len(games)) < self._config.search_share
         searched: NDArray[np.bool_] = chosen[which]
         gains = np.zeros(len(rows), np.float32)

@@ -57,10 +57,10 @@ class SelfPlay:
             config.considered,
         )
         self._endgame = make_endgame(encoder.game) if config.exact else None
-        self._lines: dict[int, Line] = {}  # by lane: how solved games go on
+        self._lines: dict[int, Line] = {}  # by index of the game: how solved games go on
 
     def play(self, evaluate: Evaluate, rng: np.random.Generator) -> Round:
-        """Play a game in every lane.
+        """Play a game at every index.
 
         Args:
             evaluate: the network.
@@ -86,8 +86,8 @@ class SelfPlay:
             opening=opening,
         )
         for turn in arena.turns():
-            self._play(turn, kept, evaluate, rng, opening[turn.lanes] > turn.ply)
-            kept.lengths[turn.lanes] += 1
+            self._play(turn, kept, evaluate, rng, opening[turn.env_indices] > turn.ply)
+            kept.lengths[turn.env_indices] += 1
         kept.returns[:] = arena.returns[:, 0]
         return kept
 
@@ -100,15 +100,15 @@ class SelfPlay:
         opening: NDArray[np.bool_],
     ) -> None:
         """Play one ply."""
-        ply, actions = turn.ply, np.zeros(len(turn.lanes), np.int64)
-        policies = np.zeros((len(turn.lanes), self._encoder.game.num_actions), np.float32)
+        ply, actions = turn.ply, np.zeros(len(turn.env_indices), np.int64)
+        policies = np.zeros((len(turn.env_indices), self._encoder.game.num_actions), np.float32)
         solved = self._play_solved(turn, kept, policies, actions)
         rows = np.flatnonzero(~solved)
         if len(rows) > 0:
             self._play_searched(turn, rows, kept, evaluate, rng, opening[rows], policies, actions)
-        kept.planes[turn.lanes, ply] = self._arena.packing.pack(turn.planes)
-        kept.policies[turn.lanes, ply] = self._encoder.translate_policy(policies, turn.movers)
-        kept.movers[turn.lanes, ply] = turn.movers
+        kept.planes[turn.env_indices, ply] = self._arena.packing.pack(turn.planes)
+        kept.policies[turn.env_indices, ply] = self._encoder.translate_policy(policies, turn.movers)
+        kept.movers[turn.env_indices, ply] = turn.movers
         wrong = self._arena.play(turn, actions)
         assert wrong < 0, "the search chose an illegal action"
 
@@ -120,23 +120,23 @@ class SelfPlay:
         actions: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
         """Choose a best move in the games that are solved; return which those are."""
-        solved = np.zeros(len(turn.lanes), np.bool_)
+        solved = np.zeros(len(turn.env_indices), np.bool_)
         if self._endgame is None:
             return solved
-        for row, lane in enumerate(turn.lanes):
-            line = self._lines.get(int(lane))
+        for row, env_index in enumerate(turn.env_indices):
+            line = self._lines.get(int(env_index))
             if line is None:
                 s = turn.states[row]
                 if self._endgame.empty(s) > self._config.exact:
                     continue
-                line = self._lines[int(lane)] = Line(self._encoder.game, self._endgame, s)
+                line = self._lines[int(env_index)] = Line(self._encoder.game, self._endgame, s)
             solved[row] = True
             actions[row] = action = line.next()
             policies[row, action] = 1
-            kept.values[lane, turn.ply] = (
+            kept.values[env_index, turn.ply] = (
                 line.value if line.mover == turn.movers[row] else -line.value
             )
-            kept.full[lane, turn.ply] = True
+            kept.full[env_index, turn.ply] = True
         return solved
 
     def _play_searched(
@@ -174,12 +174,12 @@ class SelfPlay:
             legal = (self._search.trees.priors[:, 0] >= 0).astype(np.int8)
             by_prior = by_weight(priors, rng.random(len(rows)))
             uniform = nth_legal(legal, rng.random(len(rows)))
-            shares = self._uniform[turn.lanes[rows]]
+            shares = self._uniform[turn.env_indices[rows]]
             mixed = np.where(rng.random(len(rows)) < shares, uniform, by_prior)
             chosen = np.where(opening, mixed, chosen)
         actions[rows], policies[rows] = chosen, found.policy
-        kept.values[turn.lanes[rows], ply] = found.value
-        kept.full[turn.lanes[rows], ply] = full
+        kept.values[turn.env_indices[rows], ply] = found.value
+        kept.full[turn.env_indices[rows], ply] = full
 
 
 def examples(played: Round, outcome_weight: float, dtype: Any) -> NDArray[np.void]:

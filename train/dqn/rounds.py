@@ -77,7 +77,7 @@ class Table:
             self._seats[:] = -1
 
     def play(self, run: Run, epsilon: float, rng: np.random.Generator) -> Round:
-        """Play a game in every lane.
+        """Play a game at every index.
 
         Args:
             run: the learner's network: one number per action, for planes.
@@ -92,7 +92,7 @@ class Table:
         arena.begin(rng)
         rngs = rng.integers(2**63, size=(count, 1)).astype(np.uint64)
         if self._opponent is not None:
-            self._opponent.start(np.arange(count))
+            self._opponent.reset(np.arange(count))
         kept = Round(
             lengths=np.zeros(count, np.int64),
             returns=np.zeros((count, 2), np.float32),
@@ -105,7 +105,7 @@ class Table:
         )
         for turn in arena.turns():
             self._play(turn, kept, run, epsilon, rng, rngs)
-            kept.lengths[turn.lanes] += 1
+            kept.lengths[turn.env_indices] += 1
         kept.returns[:] = arena.returns
         return kept
 
@@ -119,7 +119,7 @@ class Table:
         rngs: NDArray[np.uint64],
     ) -> None:
         """Play one ply."""
-        ply, going, masks = turn.ply, turn.lanes, turn.masks
+        ply, going, masks = turn.ply, turn.env_indices, turn.masks
         own = np.flatnonzero((self._seats[going] < 0) | (self._seats[going] == turn.movers))
         chosen = np.zeros(len(going), np.int64)  # as the network numbers actions
         if len(own) > 0:

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.api.wrappers import loss_weight
 from ludoteca.envs.jit import compiled, factory
 from ludoteca.train.dqn.config import Config
 from ludoteca.train.dqn.rounds import Round
+from ludoteca.train.outcome_reward import loss_weight
 
 
 def transitions(round_: Round, config: Config, dtype: np.dtype[Any], plies: int) -> Any:

@@ -18,7 +18,7 @@ class Config(EpochConfig):
     """
 
     data: tuple[Path, ...] = ()
-    """Files of games, which `python -m ludoteca.train.episodes` writes: `.npz`."""
+    """Files of games, which `python -m ludoteca.train.data` writes: `.npz`."""
     folder: Path = Path("runs/supervised")
     agents: tuple[str, ...] = ()
     """Only moves of these agents are learned, by name. If neither agents nor ratings are told, the

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.train.episodes.episodes import Episodes, join
-from ludoteca.train.split import split
+from ludoteca.train.data.dataset import GameDataset, join
+from ludoteca.train.data.split import split
 from ludoteca.train.supervised.config import Config
 from ludoteca.train.supervised.views import Views, views_of
 
@@ -31,7 +31,7 @@ class Data:
         validation: which it is validated with, all of other games.
     """
 
-    games: Episodes
+    games: GameDataset
     about: list[dict[str, Any]]
     encoder: SeatEncoder
     views: Views
@@ -90,11 +90,11 @@ def load_data(config: Config) -> Data:
     )
 
 
-def _choose(config: Config) -> tuple[Episodes, list[dict[str, Any]]]:
+def _choose(config: Config) -> tuple[GameDataset, list[dict[str, Any]]]:
     """Return the games with moves to learn, and what is told about the files."""
     if not config.data:
         raise ValueError("data must name at least one file, got none")
-    files = [Episodes.load(path) for path in config.data]
+    files = [GameDataset.load(path) for path in config.data]
     about = [
         {"file": path.name, "games": len(one), "about": one.about}
         for path, one in zip(config.data, files, strict=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.train.episodes.samples import Samples
+from ludoteca.train.data.samples import Samples
 from ludoteca.train.replay import Packing
 
 TOGETHER = 8192  # samples that are encoded at once

@@ -214,7 +214,7 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def _positions(played: Any) -> int:
     """Return how many positions of a round may be learned from."""
-    actions = getattr(played, "lanes", None)
+    actions = getattr(played, "env_indices", None)
     return len(actions) if actions is not None else int(played.lengths.sum())
 
 

@@ -12,7 +12,7 @@ class Config(EpochConfig):
     """Settings; with the same ones, a run gives the same network on the same machine."""
 
     data: tuple[Path, ...]
-    """Files of games, which `python -m ludoteca.train.positions` writes: `.npz` or `.csv`."""
+    """Files of games, which `python -m ludoteca.train.data` writes: `.npz` or `.csv`."""
     folder: Path = Path("runs/value_network")
     network: ValueConfig = field(default_factory=ValueConfig)
     learning_rate: float = 1e-3

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.networks.value_network import ValueView
-from ludoteca.train.positions.games import Games, Positions, join
-from ludoteca.train.positions.storage import load_games
-from ludoteca.train.split import split
+from ludoteca.train.data.formats import load_games
+from ludoteca.train.data.sequential import Positions, SequentialGames, join
+from ludoteca.train.data.split import split
 from ludoteca.train.value_network.config import Config
 
 
@@ -25,7 +25,7 @@ class Data:
         validation: which it is validated with, all of other games.
     """
 
-    games: Games
+    games: SequentialGames
     positions: Positions
     view: ValueView
     targets: NDArray[np.float32]

@@ -1,11 +1,11 @@
 """Solving the endgame of any game that somebody knows how to solve."""
 
 import importlib
-from functools import cache
 from typing import Any
 
 from ludoteca.agents.games.endgame.solution import Endgame, EndgameSolution
 from ludoteca.envs.game import Game
+from ludoteca.envs.interpreted import cache_by_mode
 
 # One line per game: its name, and what makes an `Endgame` from the game.
 SOLVERS = {
@@ -41,7 +41,7 @@ def solve_endgame(
     return make_endgame(game).solve(s, all_moves=all_moves, nodes=nodes, seconds=seconds)
 
 
-@cache
+@cache_by_mode
 def make_endgame(game: Game) -> Endgame:
     """Return what solves the endgames of a game.
 

@@ -16,9 +16,9 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.match import play_match
 from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
 
 
 def agreement(
@@ -47,7 +47,7 @@ def agreement(
     if not made.simultaneous:
         raise ValueError(f"game must be one in which all move at once, got {made.spec}")
     found = [agree(made, spec, games, moves, repeats, seed) for spec in agents]
-    content = {"about": about_this_run(), "versions": our_versions(), "agents": found}
+    content = {"about": run_info(), "versions": package_versions(), "agents": found}
     write_whole(out, json.dumps(content, indent=1) + "\n")
     return content
 
@@ -60,7 +60,7 @@ def agree(game: Game, spec: str, games: int, moves: int, repeats: int, seed: int
         question that are equal; `"predictable"`, the share of answers that are the most frequent
         one of the others to the same question (of equally frequent ones, in parts).
     """
-    match = play_match(game, [spec, spec], games, seed=seed, record=games)
+    match = play_match(game, [spec, spec], games, seed=seed, num_replays=games)
     asked = [
         (s, seat)
         for replay in match.replays
@@ -73,7 +73,7 @@ def agree(game: Game, spec: str, games: int, moves: int, repeats: int, seed: int
     states = np.array([asked[k][0] for k in chosen], game.state)
     seats = np.array([asked[k][1] for k in chosen], np.int64)
     agent = make_agent(spec, game)
-    agent.start(np.arange(len(chosen)))
+    agent.reset(np.arange(len(chosen)))
     answers = np.stack(
         [
             agent.act(

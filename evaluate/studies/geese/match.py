@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.match import BATCH
-from ludoteca.evaluate.match_schedule import seating
+from ludoteca.evaluate.match import BATCH_SIZE
+from ludoteca.evaluate.match_schedule import assign_seats
 from ludoteca.evaluate.statistics.ranks import ranks
 from ludoteca.evaluate.studies.geese.lives import CAUSES, Lives, lives_of
 from ludoteca.evaluate.timed_match import play_timed
@@ -26,7 +26,7 @@ def geese_match(
     games: int = 2_000,
     first: int = 100,
     seed: int = 0,
-    batch: int = BATCH,
+    batch: int = BATCH_SIZE,
 ) -> dict[str, Any]:
     """Play a match and write what came of it, and of each goose.
 
@@ -43,9 +43,11 @@ def geese_match(
     made = make_game(game)
     if made.name != "hungry_geese":
         raise ValueError(f"game must be hungry_geese, got {game!r}")
-    result, _, content = play_timed(made, agents, games, seed=seed, batch=batch, record=games)
+    result, _, content = play_timed(
+        made, agents, games, seed=seed, batch_size=batch, num_replays=games
+    )
     lives = lives_of(result.replays)
-    who = seating(np.arange(games), made.num_players, len(agents))
+    who = assign_seats(np.arange(games), made.num_players, len(agents))
     for a, told in enumerate(content["agents"]):
         told["lives"] = fates(lives, who == a)
         told["first"] = fates(lives, (who == a) & (np.arange(games) < first)[:, None])

@@ -79,7 +79,7 @@ def reproduce(
     after each task: it has the sections whose tasks are all finished.
 
     Args:
-        episodes: recorded games to learn from, see `python -m ludoteca.train.episodes convert`.
+        episodes: recorded games to learn from, see `python -m ludoteca.train.data convert`.
             Without any, tasks that need them are left out.
         bands: whose moves in them the four networks learn, the weakest first: names of agents,
             joined by `+`, or ratings as in the thesis, `900-1000 1001-1100 1101-1200 1201-inf`.
@@ -295,7 +295,7 @@ def generated_games(name: str, agent: str, games: int) -> Task:
     """Return games of an agent against itself, to learn from."""
     settings = {"agents": agent, "games": games, "seed": 0}
     return Task(
-        name, "ludoteca.train.episodes", settings | {"processes": 1, "out": "{artifact}"},
+        name, "ludoteca.train.data", settings | {"processes": 1, "out": "{artifact}"},
         settings, ("generate",), kind="games", product=GAMES_FILE, recorded=False,
     )  # fmt: skip
 
@@ -304,7 +304,7 @@ def recorded_games(name: str, sources: tuple[Path, ...]) -> Task:
     """Return games that others recorded, from files of the user, to learn from."""
     words = ("convert", *map(str, sources))
     return Task(
-        name, "ludoteca.train.episodes", {"out": "{artifact}", "processes": 1}, {}, words,
+        name, "ludoteca.train.data", {"out": "{artifact}", "processes": 1}, {}, words,
         kind="games", product=GAMES_FILE, recorded=False,
     )  # fmt: skip
 

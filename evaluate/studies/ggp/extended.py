@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.markdown import bold, p_text, table
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.wilcoxon import signed_rank
 from ludoteca.evaluate.studies.ggp.valencia2021 import GAME_NAMES, GAMES
 from ludoteca.evaluate.tournament.plan import Tournament
-from ludoteca.evaluate.tournament.report import duration, how_it_was_made
+from ludoteca.evaluate.tournament.report import duration, provenance_paragraphs
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
 
 SIMULATIONS, SECONDS = 1000, 0.002  # a move
 FAST_SIMULATIONS, FAST_SECONDS = 200, 0.0004
@@ -93,7 +93,7 @@ def write(
         made: `"about"` and `"versions"` of the run that played them; by default this one.
         about: what else to tell about the run.
     """
-    made = made or {"about": {**about_this_run(), **about}, "versions": our_versions()}
+    made = made or {"about": {**run_info(), **about}, "versions": package_versions()}
     run, versions = made["about"], made["versions"]
     ratings = {
         stage: {
@@ -139,7 +139,7 @@ def to_markdown(found: Mapping[str, Results], run: dict[str, Any], versions: dic
         "told to be weaker. Of some 70 games each, these intervals are wide.",
         _equivalents(equal, timed),
         "## How it was made",
-        *how_it_was_made(run, versions),
+        *provenance_paragraphs(run, versions),
         "Playing took "
         + ", ".join(f"{duration(results.seconds)} ({stage})" for stage, results in found.items())
         + ", all processes together.",

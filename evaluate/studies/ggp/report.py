@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.markdown import bold, p_value, table
 from ludoteca.evaluate.studies.ggp.conclusions import Conclusion, conclusions
 from ludoteca.evaluate.studies.ggp.valencia2021 import (
@@ -24,9 +23,10 @@ from ludoteca.evaluate.studies.ggp.valencia2021 import (
 )
 from ludoteca.evaluate.studies.verdicts import FAILS, HOLDS, OPEN, UNCORRECTED, VERDICTS
 from ludoteca.evaluate.tournament.analysis import Analysis, analyze
-from ludoteca.evaluate.tournament.report import duration, how_it_was_made
+from ludoteca.evaluate.tournament.report import duration, provenance_paragraphs
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
 
 NORMAL_95 = 1.96
 SUMMARY = {
@@ -56,7 +56,7 @@ def write(
         made: `"about"` and `"versions"` of the run that played them; by default this one.
         about: what else to tell about the run.
     """
-    made = made or {"about": {**about_this_run(), **about}, "versions": our_versions()}
+    made = made or {"about": {**run_info(), **about}, "versions": package_versions()}
     run, versions = made["about"], made["versions"]
     shares = {s: results.points() / results.games_per_agent for s, results in found.items()}
     # Rounded, or equal numbers of wins differ in their last digits, which tests by ranks take for
@@ -123,7 +123,7 @@ def to_markdown(
             texts=4,
         ),
         "## How it was made",
-        *how_it_was_made(run, versions),
+        *provenance_paragraphs(run, versions),
         "Playing took "
         + ", ".join(
             f"{duration(results.seconds)} at {simulations} simulations"

@@ -17,7 +17,7 @@ from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.report import write_report
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import run_tournament
-from ludoteca.evaluate.tournament.stored import read_results
+from ludoteca.evaluate.tournament.saved_results import read_results
 from ludoteca.local_executor import cores
 
 FAST_GAMES_PER_PAIR = 24

@@ -13,10 +13,10 @@ from ludoteca.agents.networks.value_network import ValueView, load_value_network
 from ludoteca.agents.networks.weights import find_weights
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.report import about_this_run
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.timed_match import Timed
 from ludoteca.files import write_whole
+from ludoteca.provenance import run_info
 
 MOST = 10**6
 # Moves played: from, and below.
@@ -49,18 +49,18 @@ def fresh_games(
     loaded, _ = load_value_network(made, find_weights(network, "uctnet"))
     runner = Runner(loaded, 1 / made.observation_high, precision="auto")
     view = ValueView(made, loaded.config.view)
-    content: dict[str, Any] = {"about": about_this_run(), "games": games, "tests": []}
+    content: dict[str, Any] = {"about": run_info(), "games": games, "tests": []}
     for opponent in opponents:
         other = player if opponent == "self" else opponent
         played = np.zeros(games, np.int64)
         seen = [Watched(spec, made, played) for spec in (player, other)]
-        # All at once: game k is then played in lane k.
-        result = play_match(made, seen, games, seed=seed, batch=games)
+        # All at once: game k then has index k.
+        result = play_match(made, seen, games, seed=seed, batch_size=games)
         assert result.returns is not None
-        states, seats, lanes, plies = (
+        states, seats, env_indices, plies = (
             np.concatenate([part[k] for one in seen for part in one.parts]) for k in range(4)
         )
-        targets = result.returns[lanes, 0].astype(np.float32)
+        targets = result.returns[env_indices, 0].astype(np.float32)
         told = np.concatenate(
             [
                 runner(view.encode(states[part], seats[part])) * view.signs(seats[part])
@@ -82,7 +82,7 @@ class Watched(Timed):
     """An agent of whom is kept what it was asked.
 
     Attributes:
-        parts: positions, seats, lanes and moves played of each question.
+        parts: positions, seats, indices of games and moves played of each question.
     """
 
     def __init__(self, spec: str, game: Game, played: NDArray[np.int64]):
@@ -91,7 +91,7 @@ class Watched(Timed):
         Args:
             spec: its spec string.
             game: the game it plays.
-            played: moves played in each lane so far; all agents of a match count them together.
+            played: moves played at each index so far; all agents of a match count them together.
         """
         super().__init__(spec, game)
         self._played = played
@@ -102,12 +102,14 @@ class Watched(Timed):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """See `Agent`."""
-        self.parts.append((states.copy(), seats.copy(), lanes.copy(), self._played[lanes]))
-        self._played[lanes] += 1
-        return super().act(states, seats, rngs, lanes)
+        self.parts.append(
+            (states.copy(), seats.copy(), env_indices.copy(), self._played[env_indices])
+        )
+        self._played[env_indices] += 1
+        return super().act(states, seats, rngs, env_indices)
 
 
 def phase(low: int, high: int) -> str:

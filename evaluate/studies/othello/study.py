@@ -172,8 +172,8 @@ def generated_games(name: str, games: int, opponent: str) -> Task:
     """Return games to learn from: UCT with 50 iterations against `"random"` or `"self"`."""
     settings = {"games": games, "iterations": 50, "side": "both", "opponent": opponent, "seed": 0}
     return Task(
-        name, "ludoteca.train.positions", settings | {"workers": 1, "out": "{artifact}"},
-        settings, ("generate",), kind="games", product=GAMES_FILE, recorded=False,
+        name, "ludoteca.train.data", settings | {"workers": 1, "out": "{artifact}"},
+        settings, ("generate-sequential",), kind="games", product=GAMES_FILE, recorded=False,
     )  # fmt: skip
 
 

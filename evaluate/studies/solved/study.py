@@ -109,10 +109,12 @@ def solved_tasks(scale: float) -> Tasks:
         tasks.append(training(name, shared | settings | {"games": games}))
     for network, seat, count in LINES:
         name = f"lines-{network}-{seat}-{count}"
-        tasks.append(exploit_task(name, network, "lines", games_of[network], count, {"seat": seat}))
+        tasks.append(
+            exploit_task(name, network, "best-response", games_of[network], count, {"seat": seat})
+        )
     positions = max(round(POSITION_COUNT * scale), 20)
     for (count, endgame), (least, most) in product(SEARCHES, PLIES):
-        options = {"count": positions, "least": least, "most": most, "seed": 1}
+        options = {"count": positions, "min_plies": least, "max_plies": most, "seed": 1}
         name = positions_name(count, endgame, least, most)
         tasks.append(
             exploit_task(name, "connect4", "positions", "connect4", count, options, endgame)
@@ -146,7 +148,7 @@ def exploit_task(
     Args:
         name: of the task.
         network: name of the network's task.
-        measure: `"lines"` or `"positions"`.
+        measure: `"best-response"` or `"positions"`.
         game: the game.
         simulations: of each search.
         options: of the command.

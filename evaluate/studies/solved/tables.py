@@ -37,6 +37,7 @@ def positions_name(simulations: int, endgame: int, least: int, most: int) -> str
 
 LINE_TASKS = tuple(f"lines-{network}-{seat}-{count}" for network, seat, count in LINES)
 MATCH_TASKS = (*(f"match-{number}" for number in range(len(OPPONENTS))), "hex")
+LINE_COUNTS = ("decisions", "wins", "draws", "losses")
 POSITION_TASKS = tuple(
     positions_name(*search, *plies) for search, plies in product(SEARCHES, PLIES)
 )
@@ -49,7 +50,7 @@ def line_rows(found: Records) -> list[tuple[Any, ...]]:
             found[name]["game"],
             seat,
             count,
-            *(f"{found[name]['found'][key]:,}" for key in ("decisions", "wins", "draws", "losses")),
+            *(f"{found[name]['result'][key]:,}" for key in LINE_COUNTS),
         )
         for name, (_, seat, count) in zip(LINE_TASKS, LINES, strict=True)
     ]
@@ -81,7 +82,7 @@ def position_rows(found: Records) -> list[tuple[Any, ...]]:
     """Return the shares of perfect moves in Connect Four."""
     rows = []
     for (count, endgame), (least, most) in product(SEARCHES, PLIES):
-        one = found[positions_name(count, endgame, least, most)]["found"]
+        one = found[positions_name(count, endgame, least, most)]["result"]
         rows.append(
             (
                 f"{least} to {most}",

@@ -1,0 +1,1 @@
+"""Recorded games: one data set format, its files, generators, converters and checks."""
