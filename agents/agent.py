@@ -20,17 +20,17 @@ class Agent(ABC):
     Attributes:
         game: the game it was made for.
         choose: its policy kernel `choose(s, player, legal, n, rng) -> action`, if it is one.
-        most_games: how many games it can play in one batch, at the indices below that number; None
+        max_games: how many games it can play in one batch, at the indices below that number; None
             if there is no limit.
 
     Agents can be copied and pickled, and play on as the original would.
     """
 
-    made_when_needed: ClassVar[tuple[str, ...]] = ()
+    lazy_attributes: ClassVar[tuple[str, ...]] = ()
     """Attributes of a subclass that are None in a copy, as it can make them anew."""
 
     choose: Policy | None = None
-    most_games: int | None = None
+    max_games: int | None = None
 
     def __init__(self, game: Game):
         self.game = game
@@ -52,7 +52,7 @@ class Agent(ABC):
         return
 
     def __getstate__(self) -> dict[str, Any]:
-        anew = dict.fromkeys(self.made_when_needed)
+        anew = dict.fromkeys(self.lazy_attributes)
         return {key: by_reference(value) for key, value in (vars(self) | anew).items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

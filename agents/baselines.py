@@ -118,13 +118,13 @@ def most_discs(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     best, ties, chosen = -1, 0, int(legal[0])
     for k in range(n):
         action = int(legal[k])
-        gain = 0
+        flipped = 0
         if action < size * size:
             square = U1 << np.uint64(8 * (action // size) + action % size)
-            gain = count(othello.turned(square, s.discs[player], s.discs[1 - player]))
-        if gain > best:
-            best, ties, chosen = gain, 1, action
-        elif gain == best:
+            flipped = count(othello.turned(square, s.discs[player], s.discs[1 - player]))
+        if flipped > best:
+            best, ties, chosen = flipped, 1, action
+        elif flipped == best:
             ties += 1
             if below(rng, ties) == 0:  # each of the tied moves is kept with equal probability
                 chosen = action

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.sampling import nth_legal
+from ludoteca.agents.sampling import sample_legal
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import real
 from ludoteca.envs.records import batch_of_one
@@ -109,7 +109,7 @@ class DQNAgent(Agent):
         if self._epsilon > 0:
             explores, drawn = uniform(rngs.T) < self._epsilon, uniform(rngs.T)
             actions = np.where(
-                explores, self.encoder.translate(nth_legal(masks, drawn), seats), actions
+                explores, self.encoder.translate(sample_legal(masks, drawn), seats), actions
             )
         return actions
 

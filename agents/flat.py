@@ -22,9 +22,10 @@ START, PLAYED = range(STATES)
 class FlatAgent(CompiledAgent):
     """Flat Monte Carlo: plays at random after each move, and takes the move of the highest mean.
 
-    Each simulation is a first move and random moves of all players up to `depth` plies, the first
-    one included. In other games than Hungry Geese the reward is the result (0 if the game is not
-    over), and the first moves take turns. What the game will draw is drawn anew in each simulation.
+    Each simulation is a first move and random moves of all players up to `playout_depth` plies, the
+    first one included. In other games than Hungry Geese the reward is the result (0 if the game is
+    not over), and the first moves take turns. What the game will draw is drawn anew in each
+    simulation.
 
     Hungry Geese is played as in Martín Miralles (UIB, 2021), section 2.3: random "valid" moves
     from the first on, and the reward of `length_to_the_fifth`. The thesis does not say what makes a
@@ -35,14 +36,19 @@ class FlatAgent(CompiledAgent):
     """
 
     def __init__(
-        self, game: Game, simulations: int = 1000, depth: int | None = None, playout: str = ""
+        self,
+        game: Game,
+        simulations: int = 1000,
+        playout_depth: int | None = None,
+        playout: str = "",
     ):
         """Make the agent.
 
         Args:
             game: the game it plays.
             simulations: per move.
-            depth: plies of a simulation: 6 by default in Hungry Geese, otherwise to the end.
+            playout_depth: plies of a simulation: 6 by default in Hungry Geese, otherwise to the
+                end.
             playout: `"uniform"`, `"valid"` or `"safe"`, see `ludoteca.agents.playouts`. The default
                 is `"safe"` in Hungry Geese, otherwise `"uniform"`.
 
@@ -50,10 +56,12 @@ class FlatAgent(CompiledAgent):
             ValueError: if a parameter is out of range.
         """
         self.simulations = integer("simulations", simulations, 1, 10**9)
-        self.playout, self.depth = choose_playout(game, playout, depth, least=1)
+        self.playout, self.playout_depth = choose_playout(game, playout, playout_depth, least=1)
         self._work = np.zeros(1, work_dtype(game))
         act = make_act(game, self.playout)
-        super().__init__(game, act, game.empty(STATES), self._work, self.simulations, self.depth)
+        super().__init__(
+            game, act, game.empty(STATES), self._work, self.simulations, self.playout_depth
+        )
 
     def means(self, s: Any, seat: int, rng: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Return the mean reward of each action in one position, NaN where it was not tried.
@@ -88,7 +96,7 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
 
 @factory("search")
 def make_act(game: Game, playout: str) -> Callable[..., None]:
-    """Return `act(positions, seats, rngs, states, work, simulations, depth, actions)`.
+    """Return `act(positions, seats, rngs, states, work, simulations, playout_depth, actions)`.
 
     Writes the chosen `actions`, int64 `[K]`; position k draws from `rngs[k]`, uint64 `[K, 1]`.
     """
@@ -102,19 +110,19 @@ def make_act(game: Game, playout: str) -> Callable[..., None]:
         states: Any,
         work: Any,
         simulations: int,
-        depth: int,
+        playout_depth: int,
         actions: Any,
     ) -> None:
         for k in range(len(positions)):
             states[START] = positions[k]
-            actions[k] = simulate(states, seats[k], rngs[k], work[0], simulations, depth)
+            actions[k] = simulate(states, seats[k], rngs[k], work[0], simulations, playout_depth)
 
     return act  # type: ignore[no-any-return]
 
 
 @factory()
 def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
-    """Return `simulate(states, seat, rng, work, simulations, depth) -> action`.
+    """Return `simulate(states, seat, rng, work, simulations, playout_depth) -> action`.
 
     Afterwards `work.total` and `work.visits` tell what was found about each action.
     """
@@ -167,7 +175,9 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
         return chosen
 
     @kernel
-    def simulate(states: Any, seat: int, rng: Any, work: Any, simulations: int, depth: int) -> int:
+    def simulate(
+        states: Any, seat: int, rng: Any, work: Any, simulations: int, playout_depth: int
+    ) -> int:
         work.visits[:] = 0
         work.total[:] = 0.0
         s = states[PLAYED]
@@ -184,11 +194,11 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
             first = int(choose(s, seat, work.first, n, rng) if thesis else work.first[i % n])
             play(s, seat, first, rng, work)
             plies, over = 1, is_terminal(s)
-            if fast and depth >= max_plies:
+            if fast and playout_depth >= max_plies:
                 if not over:
                     play_out(s, work.legal, rng)
             else:
-                while plies < depth and not over:
+                while plies < playout_depth and not over:
                     play(s, seat, -1, rng, work)
                     plies += 1
                     over = is_terminal(s)

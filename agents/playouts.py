@@ -107,17 +107,21 @@ PLAYOUTS: dict[str, dict[str, Policy]] = {
 DEFAULTS = {"hungry_geese": ("safe", 6)}
 
 
-def choose_playout(game: Game, playout: str, depth: int | None, least: int) -> tuple[str, int]:
+def choose_playout(
+    game: Game, playout: str, playout_depth: int | None, least: int
+) -> tuple[str, int]:
     """Return the kind of a game's playouts and their plies, those of `DEFAULTS` where not said.
 
     Args:
         game: the game.
         playout: their kind, or `""`.
-        depth: their plies, or None.
+        playout_depth: their plies, or None.
         least: how many plies there must be.
 
     Raises:
-        ValueError: if `depth` is out of range.
+        ValueError: if `playout_depth` is out of range.
     """
     usual, plies = DEFAULTS.get(game.name, ("uniform", game.max_plies))
-    return playout or usual, plies if depth is None else integer("depth", depth, least, 10**6)
+    return playout or usual, plies if playout_depth is None else integer(
+        "playout_depth", playout_depth, least, 10**6
+    )

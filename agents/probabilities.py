@@ -40,7 +40,7 @@ def action_probabilities(
     """
     integer("samples", samples, 1, 10**6)
     found = np.zeros((len(states), agent.game.num_actions))
-    together = min(TOGETHER, agent.most_games or TOGETHER)
+    together = min(TOGETHER, agent.max_games or TOGETHER)
     for begin in range(0, len(states), together):
         part = slice(begin, begin + together)
         known = agent.action_probabilities(states[part], seats[part])

@@ -46,7 +46,7 @@ class MatchRunner:
         self._schedule, self._results = schedule, results
         self._agents, self._game = agents, schedule.game
         self._next, self._high = low, high
-        limits = [agent.most_games for agent in agents if agent.most_games is not None]
+        limits = [agent.max_games for agent in agents if agent.max_games is not None]
         batch_size = max(1, min(batch_size, high - low, *limits))
         self._batch = GameBatch(schedule.game, batch_size, record=schedule.num_replays > low)
         self._episode_states = self._batch.episode_states

@@ -89,7 +89,7 @@ class Timed(Agent):
     def __init__(self, spec: str, game: Game):
         super().__init__(game)
         self.agent, self.name = make_agent(spec, game), spec
-        self.most_games = self.agent.most_games
+        self.max_games = self.agent.max_games
         self.moves, self.seconds = 0, 0.0
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
@@ -125,11 +125,11 @@ def simulation_speed(agent: Any, positions: list[Any]) -> dict[str, float]:
     Medians: near the end of a game there are many, as playouts are short and need no network.
 
     Args:
-        agent: one that tells what it finds, by `search(s)` or `look(states)`; of others nothing is
-            told.
+        agent: one that tells what it finds, by `search(s)` or `search_positions(states)`; of others
+            nothing is told.
         positions: records in which the game goes on.
     """
-    if not hasattr(agent, "search") and not hasattr(agent, "look"):
+    if not hasattr(agent, "search") and not hasattr(agent, "search_positions"):
         return {}
     simulations, speeds = [], []
     for s in positions:
@@ -137,7 +137,7 @@ def simulation_speed(agent: Any, positions: list[Any]) -> dict[str, float]:
         if hasattr(agent, "search"):
             count = agent.search(s).simulations
         else:
-            count = int(agent.look(batch_of_one(agent.game, s)).visits.sum())
+            count = int(agent.search_positions(batch_of_one(agent.game, s)).visit_counts.sum())
         simulations.append(count)
         speeds.append(count / (clock() - begun))
     return {

@@ -24,7 +24,7 @@ from ludoteca.agents.external.openspiel_counterparts import (
     same_action,
     tictactoe_counterpart,
 )
-from ludoteca.agents.external.openspiel_moves import FOLLOWED, NOT_FOUND, make_find_moves
+from ludoteca.agents.external.openspiel_moves import NOT_FOUND, SEARCHED_PLIES, make_find_moves
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.records import as_words
@@ -74,12 +74,12 @@ class OpenSpielAgent(Agent):
         self.solve = choice("solve", solve, (False, True))
         self._pyspiel = import_pyspiel()
         self._other, self._to_theirs, self._to_ours = self._find_other()
-        self._followed: dict[int, _Followed] = {}  # by index of the game
+        self._tracked: dict[int, _TrackedGame] = {}  # by index of the game
         # Three positions to work on and the one looked for; the same memory as unsigned integers.
         # Records are assigned to it field by field, so the bytes between fields are always zero.
-        self._states = game.empty(FOLLOWED + 2)
+        self._states = game.empty(SEARCHED_PLIES + 2)
         self._words = as_words(self._states)
-        self._legal = np.zeros((FOLLOWED, game.num_actions), np.int16)
+        self._legal = np.zeros((SEARCHED_PLIES, game.num_actions), np.int16)
 
     def __getstate__(self) -> dict[str, Any]:
         made = {"_pyspiel", "_other", "_to_theirs", "_to_ours", "_words"}
@@ -107,7 +107,7 @@ class OpenSpielAgent(Agent):
     def reset(self, env_indices: NDArray[np.int64]) -> None:
         """Forget the games at `env_indices`: new ones begin there."""
         for env_index in env_indices.tolist():
-            self._followed.pop(env_index, None)
+            self._tracked.pop(env_index, None)
 
     def act(
         self,
@@ -123,33 +123,34 @@ class OpenSpielAgent(Agent):
         """
         actions = np.zeros(len(states), np.int64)
         for k, env_index in enumerate(env_indices.tolist()):
-            state = self._follow(env_index, states[k])
+            state = self._track(env_index, states[k])
             actions[k] = self._to_ours(state, self._search(state, rngs[k]))
         return actions
 
-    def _follow(self, env_index: int, s: Any) -> Any:
+    def _track(self, env_index: int, s: Any) -> Any:
         """Return OpenSpiel's state of position `s`."""
-        followed = self._followed.get(env_index)
+        followed = self._tracked.get(env_index)
         moves = None if followed is None else self._find_moves(followed.position, s)
         if followed is None or moves is None:
-            followed = _Followed(self.game.new(), self._other.new_initial_state())
+            followed = _TrackedGame(self.game.new(), self._other.new_initial_state())
             moves = self._find_moves(followed.position, s)
         if moves is None and hasattr(self._other, "rules"):  # our game: any position will do
-            followed, moves = _Followed(s, self._other.new_initial_state(s)), []
+            followed, moves = _TrackedGame(s, self._other.new_initial_state(s)), []
         if moves is None:
             raise ValueError(
-                f"the position in game {env_index} is more than {FOLLOWED} plies from the last one "
-                f"there, and from the start of {self.game.spec}: OpenSpiel must see whole games"
+                f"the position in game {env_index} is more than {SEARCHED_PLIES} plies from the "
+                f"last one there, and from the start of {self.game.spec}: OpenSpiel must see "
+                "whole games"
             )
         for action in moves:
             followed.state.apply_action(self._to_theirs(followed.state, action))
-        self._followed[env_index] = _Followed(s.copy(), followed.state)
+        self._tracked[env_index] = _TrackedGame(s.copy(), followed.state)
         return followed.state
 
     def _find_moves(self, position: Any, wanted: Any) -> list[int] | None:
         """Return the moves that lead from one position to another, or None."""
         self._states[0], self._states[-1] = position, wanted
-        moves = np.zeros(FOLLOWED, np.int64)
+        moves = np.zeros(SEARCHED_PLIES, np.int64)
         n = make_find_moves(self.game)(self._states, self._words, self._legal, moves)
         return None if n == NOT_FOUND else moves[:n].tolist()
 
@@ -183,7 +184,7 @@ class OpenSpielAgent(Agent):
         return bot.mcts_search(state)
 
 
-class _Followed(NamedTuple):
+class _TrackedGame(NamedTuple):
     """A position the agent was asked about, and OpenSpiel's state of it."""
 
     position: Any

@@ -13,10 +13,10 @@ from ludoteca.envs.jit import compiled, factory
 from ludoteca.envs.params import choice
 from ludoteca.envs.symmetry import Symmetry
 
-View = Literal["plain", "rich"]
+View = Literal["plain", "hand_crafted"]
 
 
-class Rich(NamedTuple):
+class HandCraftedFeatures(NamedTuple):
     """What a game can show beside its usual planes.
 
     Attributes:
@@ -37,9 +37,9 @@ class Rich(NamedTuple):
     safe_actions: Callable[..., int]
 
 
-# One line for each game that has a rich view. The mover is in the middle of the board.
-RICH = {
-    "hungry_geese": Rich(
+# One line for each game that has hand-crafted features. The mover is in the middle of the board.
+HAND_CRAFTED_FEATURES = {
+    "hungry_geese": HandCraftedFeatures(
         goose_view.PLANES,
         goose_view.FULL,
         goose_view.room,
@@ -53,8 +53,9 @@ RICH = {
 class SeatEncoder:
     """Turns positions into planes in which one network can play every seat.
 
-    The view `plain` shows what the game shows to each seat; `rich`, what is in `RICH`, and its
-    masks leave out actions that lose for certain, as long as there are others.
+    The view `plain` shows what the game shows to each seat; `hand_crafted`, what is in
+    `HAND_CRAFTED_FEATURES`, and its masks leave out actions that lose for certain, as long as there
+    are others.
 
     Attributes:
         game: the game.
@@ -72,18 +73,18 @@ class SeatEncoder:
         """
         if not game.simultaneous:
             raise ValueError(f"needs a game in which all move at once, got {game.spec}")
-        choice("view", view, ("plain", "rich"))
+        choice("view", view, ("plain", "hand_crafted"))
         self.game, self.view = game, view
         _, rows, columns = game.observation_shape
         if view == "plain":
             self.shape, self.scale = game.observation_shape, 1 / game.observation_high
             self.symmetries = game.symmetries()
-            self._look: Any = Observer(game).look
+            self._encode: Any = Observer(game).observe
         else:
-            rich = find_rich(game)
-            self.shape, self.scale = (rich.planes, rows, columns), 1 / rich.full
+            features = find_hand_crafted_features(game)
+            self.shape, self.scale = (features.planes, rows, columns), 1 / features.full
             self.symmetries = _about_the_middle(game, rows, columns)
-            self._look = self._look_rich
+            self._encode = self._encode_hand_crafted
 
     def encode(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
@@ -94,30 +95,33 @@ class SeatEncoder:
             states: positions. Shape `[K]`.
             seats: whose view is wanted, of players who can act. Shape `[K]`.
         """
-        found: tuple[NDArray[np.int8], NDArray[np.int8]] = self._look(states, seats)
+        found: tuple[NDArray[np.int8], NDArray[np.int8]] = self._encode(states, seats)
         return found
 
-    def _look_rich(
+    def _encode_hand_crafted(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
         planes = np.empty((len(states), *self.shape), np.int8)
         masks = np.empty((len(states), self.game.num_actions), np.int8)
-        make_rich_view(self.game)(states, first_of_equals(states), seats, planes, masks)
+        make_feature_encoder(self.game)(states, is_first_of_equals(states), seats, planes, masks)
         return planes, masks
 
 
-def find_rich(game: Game) -> Rich:
+def find_hand_crafted_features(game: Game) -> HandCraftedFeatures:
     """Return what a game can show beside its usual planes.
 
     Raises:
         ValueError: if it can show nothing.
     """
-    if game.name not in RICH:
-        raise ValueError(f"{game.name} has no rich view; games with one are {', '.join(RICH)}")
-    return RICH[game.name]
+    if game.name not in HAND_CRAFTED_FEATURES:
+        raise ValueError(
+            f"{game.name} has no hand-crafted features; games with them are "
+            f"{', '.join(HAND_CRAFTED_FEATURES)}"
+        )
+    return HAND_CRAFTED_FEATURES[game.name]
 
 
-def first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
+def is_first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
     """Tell which positions are not the same as the one before. Shape `[K]`."""
     new = np.ones(len(states), np.bool_)
     content = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.itemsize)
@@ -126,15 +130,15 @@ def first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
 
 
 @factory("network input")
-def make_rich_view(game: Game) -> Any:
+def make_feature_encoder(game: Game) -> Any:
     """Return `view(states, new, seats, planes, masks)`, which fills the last two.
 
     `new` tells which positions are not the same as the one before.
     """
-    rich = find_rich(game)
-    study, observe, safe_actions = rich.study, rich.observe, rich.safe_actions
+    features = find_hand_crafted_features(game)
+    study, observe, safe_actions = features.study, features.observe, features.safe_actions
     legal_actions, num_actions = game.legal_actions, game.num_actions
-    room = rich.room(game.num_players)
+    room = features.room(game.num_players)
     cells = game.observation_shape[1] * game.observation_shape[2]
 
     @compiled

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from ludoteca.agents.games.endgame import make_endgame, solve_endgame
+from ludoteca.agents.games.endgame import make_endgame_solver, solve_endgame
 from ludoteca.envs.clock import clock
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.ffo import ffo_positions
@@ -65,7 +65,7 @@ def bench_endgame(
     chosen = select_names(list(numbers), only) if only else usual
     console = Console(highlight=False)
     about = run_info(seconds_per_position=seconds)
-    make_endgame(make_game("othello")).prepare()
+    make_endgame_solver(make_game("othello")).prepare()
     found = []
     for name in chosen:
         with console.status(f"solving {name}"):

@@ -17,7 +17,7 @@ from ludoteca.provenance import load_average, package_versions, run_info
 
 SIMULATIONS = 1000
 LONG = 20_000  # simulations of a search that is worth two threads
-GEESE = {"simulations": 1000, "depth": 6}
+GEESE = {"simulations": 1000, "playout_depth": 6}
 # Scores are in [0, 1] here and in [-1, 1] there: with their default constants both explore alike.
 UCT = "mcts:policy=uct"
 OUR_UCT = "one thread, uct with c = sqrt(2), random playouts; all that a move takes"
@@ -133,7 +133,7 @@ def flat_geese_group() -> Group:
         comparisons=(
             Comparison(
                 f"Hungry Geese, flat Monte Carlo, {GEESE['simulations']:,} simulations of depth "
-                f"{GEESE['depth']}",
+                f"{GEESE['playout_depth']}",
                 "flat",
                 "",
                 300,

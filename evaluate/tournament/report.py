@@ -96,8 +96,8 @@ def to_markdown(
         f"# Tournament of {len(names)} agents in {_count(len(games), 'game')}",
         _summary(results, analysis, ratings),
         f"## {what.capitalize()}",
-        f"Each agent played {results.games_per_agent:,} games of each kind; the best result in each "
-        "game is bold.",
+        f"Each agent played {results.games_per_agent:,} games of each kind; the best result in "
+        "each game is bold.",
         sections.points_table(analysis, names, games),
         links["points"],
         "## Pairwise results",

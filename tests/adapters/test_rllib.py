@@ -387,7 +387,7 @@ def test_matchups_are_the_same_for_all_and_use_every_seat():
     assert met["v2"] / 12000 == pytest.approx(0.5 + 0.5 / 3, abs=0.02)
     assert met["v0"] / 12000 == pytest.approx(0.5 / 3, abs=0.02)
     for bad in ({"opponents": ()}, {"opponents": "v0"}, {"opponents": (LEARNER,)},
-                {"num_players": 1}, {"latest_share": 2}):  # fmt: skip
+                {"num_players": 1}, {"latest_prob": 2}):  # fmt: skip
         with pytest.raises(ValueError, match="must be"):
             Matchups(**bad)
 
@@ -471,7 +471,7 @@ def test_self_play_waits_for_games_and_for_a_score():
     )
     with pytest.raises(TypeError, match=r"needs multi_agent\(\*\*Matchups"):
         train(made.callbacks(partial(SelfPlay, min_games=1, threshold=0)))
-    for bad in ({"threshold": 2}, {"min_games": 0}, {"size": 0}, {"latest_share": -1}):
+    for bad in ({"threshold": 2}, {"min_games": 0}, {"size": 0}, {"latest_prob": -1}):
         with pytest.raises(ValueError, match="must be"):
             SelfPlay(**bad)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.baselines import RandomAgent
-from ludoteca.agents.games.endgame.limits import Limits
+from ludoteca.agents.games.endgame.limits import SearchLimits
 from ludoteca.agents.mcts.clock import search_for
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs import clock as module
@@ -96,7 +96,7 @@ def test_endgames_do_not_lose_their_time_to_compiling(compiling):
             compiling(0.3)
         return 5 if len(calls) == 3 else 1001  # STOPPED
 
-    limits = Limits(nodes=None, seconds=0.2)
+    limits = SearchLimits(nodes=None, seconds=0.2)
     assert limits.run(search, np.zeros(1, np.int64), lambda: "a position") == 5
 
 

@@ -13,7 +13,7 @@ from ludoteca.agents.games.endgame import (
     EndgameLimitError,
     EndgameSolution,
     limits,
-    make_endgame,
+    make_endgame_solver,
     solve_endgame,
 )
 from ludoteca.agents.games.endgame import transposition_table as endgame_table
@@ -192,7 +192,7 @@ def test_nine_empty_squares() -> None:
     tried = 0
     for positions in random_games(GAME, 12, seed=0):
         for s in positions[:-1]:
-            if make_endgame(GAME).empty(s) == 9 and tried < 2:
+            if make_endgame_solver(GAME).empty(s) == 9 and tried < 2:
                 tried += 1
                 assert solve_endgame(GAME, s).score == brute_force(cells(s))
     assert tried == 2
@@ -380,10 +380,10 @@ def test_what_cannot_be_solved_is_refused() -> None:
 @pytest.mark.parametrize("name", SOLVERS)
 def test_every_solver_is_found_by_its_game(name: str) -> None:
     game = make_game(name)
-    endgame = make_endgame(game)
+    endgame = make_endgame_solver(game)
     endgame.prepare()
     assert endgame.empty(game.new()) in (42, 60)
-    assert make_endgame(game) is endgame
+    assert make_endgame_solver(game) is endgame
 
 
 def test_a_solution_can_be_read() -> None:
@@ -405,13 +405,15 @@ def test_tree_search_plays_endgames_perfectly() -> None:
     known = FFO[3]
     assert known.best == (2, ("d1",))
     s = known.state()
-    plain, exact = (make_agent(f"mcts:simulations=30,endgame={empty}", GAME) for empty in (13, 14))
+    plain, exact = (
+        make_agent(f"mcts:simulations=30,solver_empties={empty}", GAME) for empty in (13, 14)
+    )
     assert choices(plain, s, 8) != {"d1"}
     assert choices(exact, s, 8) == {"d1"}
 
 
 def test_the_report_tells_what_was_solved() -> None:
-    agent = MCTSAgent(GAME, simulations=20, endgame=14)
+    agent = MCTSAgent(GAME, simulations=20, solver_empties=14)
     agent.prepare()
     report = agent.search(FFO[3].state())
     assert (report.name, report.score, report.proven) == ("d1", 2, "win")
@@ -426,14 +428,16 @@ def test_the_report_tells_what_was_solved() -> None:
 
 
 def test_before_the_endgame_the_search_is_the_same() -> None:
-    plain, exact = (MCTSAgent(GAME, simulations=50, endgame=empty) for empty in (0, 12))
+    plain, exact = (MCTSAgent(GAME, simulations=50, solver_empties=empty) for empty in (0, 12))
     assert choices(plain, GAME.new(), 6) == choices(exact, GAME.new(), 6)
     assert plain.search(GAME.new()).score is None
 
 
 @pytest.mark.parametrize("more", ["", ",reuse=True", ",threads=2", ",seconds=0.001"])
 def test_games_are_played_to_the_end(more: str) -> None:
-    result = play_match(GAME, [f"mcts:simulations=5,endgame=8{more}", "random"], games=2, seed=3)
+    result = play_match(
+        GAME, [f"mcts:simulations=5,solver_empties=8{more}", "random"], games=2, seed=3
+    )
     assert result.games == 2
 
 
@@ -441,8 +445,8 @@ def test_endgames_of_other_games_are_refused() -> None:
     with pytest.raises(
         ValueError, match="endgames of hex cannot be solved, only of othello, connect4"
     ):
-        make_agent("mcts:endgame=10", make_game("hex"))
-    with pytest.raises(ValueError, match="has no parameter 'endgame' where all move at once"):
-        make_agent("mcts:endgame=10", make_game("tron"))
-    with pytest.raises(ValueError, match="endgame must be an integer from 0 to 60, got 61"):
-        make_agent("mcts:endgame=61", GAME)
+        make_agent("mcts:solver_empties=10", make_game("hex"))
+    with pytest.raises(ValueError, match="no parameter 'solver_empties' where all move at once"):
+        make_agent("mcts:solver_empties=10", make_game("tron"))
+    with pytest.raises(ValueError, match="solver_empties must be an integer from 0 to 60, got 61"):
+        make_agent("mcts:solver_empties=61", GAME)

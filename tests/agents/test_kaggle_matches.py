@@ -7,7 +7,7 @@ from submissions import BOARDS, ask, positions_of
 
 import ludoteca
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.external.kaggle import FunctionAgent, kaggle_function
+from ludoteca.agents.external.kaggle import KaggleFunctionAgent, kaggle_function
 from ludoteca.agents.external.kaggle.observation import configuration, observation
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import FORFEIT
@@ -64,7 +64,7 @@ def test_a_function_of_this_process_is_an_agent():
     made = []
     result = play_match(
         "hungry_geese",
-        [FunctionAgent(GAME, lambda: made.append(1) or agent), "random"],
+        [KaggleFunctionAgent(GAME, lambda: made.append(1) or agent), "random"],
         2,
         num_replays=2,
     )
@@ -74,12 +74,12 @@ def test_a_function_of_this_process_is_an_agent():
         with pytest.raises(
             ValueError, match="an agent must return one of NORTH, EAST, SOUTH, WEST"
         ):
-            ask(FunctionAgent(GAME, lambda wrong=wrong: lambda obs: wrong))
+            ask(KaggleFunctionAgent(GAME, lambda wrong=wrong: lambda obs: wrong))
     with pytest.raises(ZeroDivisionError):
-        ask(FunctionAgent(GAME, lambda: lambda obs: 1 / 0))
-    assert ask(FunctionAgent(GAME, lambda: lambda: None)) == NORTH
+        ask(KaggleFunctionAgent(GAME, lambda: lambda obs: 1 / 0))
+    assert ask(KaggleFunctionAgent(GAME, lambda: lambda: None)) == NORTH
     with pytest.raises(ValueError, match="play hungry_geese, not hex"):
-        FunctionAgent(make_game("hex"), lambda: agent)
+        KaggleFunctionAgent(make_game("hex"), lambda: agent)
 
 
 @pytest.mark.parametrize("spec", BOARDS[:4])
@@ -87,8 +87,11 @@ def test_an_agent_as_a_function_plays_as_it_does_here(spec):
     """Through observations and back it is asked about the same positions."""
     game = make_game(spec)
     for seat in range(game.num_players):
-        play = kaggle_function("flat:simulations=8,depth=3", seed=5)
-        own, rng = make_agent("flat:simulations=8,depth=3", game), np.full((1, 1), 5, np.uint64)
+        play = kaggle_function("flat:simulations=8,playout_depth=3", seed=5)
+        own, rng = (
+            make_agent("flat:simulations=8,playout_depth=3", game),
+            np.full((1, 1), 5, np.uint64),
+        )
         for s in positions_of(game, seed=seat):
             if s.length[seat] == 0 or game.is_terminal(s):
                 break

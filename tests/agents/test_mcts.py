@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.mcts import MCTSAgent
-from ludoteca.agents.mcts.act import FINALS, make_act, make_best_child
+from ludoteca.agents.mcts.act import ACTION_SELECTIONS, make_act, make_best_child
 from ludoteca.agents.mcts.clock import search_for
-from ludoteca.agents.mcts.features import SETTINGS, Features
-from ludoteca.agents.mcts.memory import Trees
+from ludoteca.agents.mcts.config import SEARCH_PARAMS, SearchConfig
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.search import make_search, search_kernel
 from ludoteca.agents.mcts.tree import LOSS, PLAYED, ROOT, SIZE, UNEXPANDED, WIN
+from ludoteca.agents.mcts.workspace import Workspace
 from ludoteca.envs.game import Game
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
@@ -99,15 +99,17 @@ def test_every_policy_takes_the_winning_move(policy: str) -> None:
     # O O .
     game = make_game("tictactoe")
     s = play(game, "a1", "a2", "b1", "b2")
-    for final in FINALS:
-        report = MCTSAgent(game, policy=policy, final=final, simulations=400).search(s)
+    for action_selection in ACTION_SELECTIONS:
+        report = MCTSAgent(
+            game, policy=policy, action_selection=action_selection, simulations=400
+        ).search(s)
         assert report.simulations >= 400
         assert {one.name: one.mean for one in report.candidates}["c1"] == 1
         # Uniform visits and those of OMC, which looks away from a sure best, say little.
-        if final == "mean" or (
-            policy not in ("uniform", "omc", "omc_stochastic") and final != "policy"
+        if action_selection == "mean" or (
+            policy not in ("uniform", "omc", "omc_stochastic") and action_selection != "policy"
         ):
-            assert report.name == "c1", final
+            assert report.name == "c1", action_selection
 
 
 @pytest.mark.parametrize("options", ENHANCEMENTS, ids=str)
@@ -134,10 +136,10 @@ def test_interpreted_searches_equal_compiled_ones(options: dict[str, Any]) -> No
     tree = agent._threads.trees[0]
     records = [view_records(array) for array in (tree.nodes, tree.table, tree.states)]
     nodes, table, states = records
-    work, settings = view_records(tree.work)[0], view_records(agent._settings)[0]
-    search = search_kernel(game, agent.features)
+    work, params = view_records(tree.work)[0], view_records(agent._params)[0]
+    search = search_kernel(game, agent.config)
     with np.errstate(over="ignore"):
-        search(nodes, tree.shared, table, states, tree.words, work, settings, 60)
+        search(nodes, tree.shared, table, states, tree.words, work, params, 60)
     again = agent_tree(agent)
     assert len(again) == len(compiled)
     for name in compiled.dtype.names or ():
@@ -306,13 +308,13 @@ def test_a_tree_that_is_full_is_still_searched() -> None:
     assert report.nodes <= 100
 
 
-@pytest.mark.parametrize(("levels", "nodes"), [(1, 1 + 7), (2, 1 + 7 + 49), (0, 400)])
-def test_a_tree_of_some_levels(levels: int, nodes: int) -> None:
+@pytest.mark.parametrize(("max_depth", "nodes"), [(1, 1 + 7), (2, 1 + 7 + 49), (0, 400)])
+def test_a_tree_of_some_levels(max_depth: int, nodes: int) -> None:
     game = make_game("connect4")
-    agent = MCTSAgent(game, simulations=500, levels=levels)
+    agent = MCTSAgent(game, simulations=500, max_depth=max_depth)
     report = agent.search(game.new())
     assert report.simulations == 500
-    assert report.nodes == nodes if levels else report.nodes > nodes
+    assert report.nodes == nodes if max_depth else report.nodes > nodes
 
 
 @pytest.mark.parametrize("parallel", ["tree", "root"])
@@ -338,7 +340,7 @@ def test_a_visit_counts_as_a_loss_until_its_score_is_known() -> None:
     before = children["value"][best] / children["visits"][best]
     children["visits"][best] += 10  # ten threads on their way
     assert children["value"][best] / children["visits"][best] < before
-    agent._threads.run(_compiled_search(agent), agent._settings, 1)
+    agent._threads.run(_compiled_search(agent), agent._params, 1)
     assert children["visits"].argmax() == best
     assert children["visits"].sum() == 90 + 10 + 1
 
@@ -346,7 +348,7 @@ def test_a_visit_counts_as_a_loss_until_its_score_is_known() -> None:
 def _compiled_search(agent: MCTSAgent) -> Any:
     from ludoteca.agents.mcts.search import make_search
 
-    return make_search(agent.game, agent.features)
+    return make_search(agent.game, agent.config)
 
 
 def test_time_is_kept() -> None:
@@ -421,10 +423,12 @@ def test_playouts_may_follow_a_policy() -> None:
 
 def test_playouts_cut_short_are_evaluated() -> None:
     game = make_game("othello")
-    by_default = MCTSAgent(game, simulations=4, depth=0).search(game.new())
+    by_default = MCTSAgent(game, simulations=4, playout_depth=0).search(game.new())
     # Each of the four first moves leaves 4 discs to 1.
     assert [one.mean for one in by_default.candidates] == pytest.approx([0.5 + 0.5 * 3 / 5] * 4)
-    returns = MCTSAgent(game, simulations=4, depth=0, evaluation="returns").search(game.new())
+    returns = MCTSAgent(game, simulations=4, playout_depth=0, evaluation="returns").search(
+        game.new()
+    )
     assert [one.mean for one in returns.candidates] == [0.5] * 4
 
 
@@ -436,9 +440,9 @@ def test_prepared_agents_compile_nothing_more(options: dict[str, Any]) -> None:
     agent = MCTSAgent(game, simulations=5, **options)
     agent.prepare()
     functions = [
-        make_act(game, agent.features),
-        make_search(game, agent.features),
-        make_best_child(agent.features),
+        make_act(game, agent.config),
+        make_search(game, agent.config),
+        make_best_child(agent.config),
     ]
     before = [len(function.signatures) for function in functions]
     assert sum(before) >= 1
@@ -479,7 +483,10 @@ def test_search_beats_random_play(id_: str) -> None:
         ({"simulations": 0}, "simulations must be an integer from 1"),
         ({"simulations": 1.5}, "simulations must be an integer from 1"),
         ({"seconds": -1}, "seconds must be a number from 0.0001"),
-        ({"final": "best"}, "final must be one of 'max', 'robust', 'max_robust'"),
+        (
+            {"action_selection": "best"},
+            "action_selection must be one of 'max', 'robust', 'max_robust'",
+        ),
         ({"policy": "moss", "alpha": 1.0}, "policy 'moss' has no parameter 'alpha'; it has no"),
         ({"policy": "ucb1", "gamma": 1.0}, "no parameter 'gamma'; its parameters are alpha"),
         ({"amaf": "raves"}, "amaf must be one of '', 'amaf', 'rave', 'grave'"),
@@ -497,13 +504,13 @@ def test_wrong_parameters_are_refused(options: dict[str, Any], message: str) -> 
 
 
 def test_features_are_all_agent_options() -> None:
-    names = {field.name for field in fields(Features)}
+    names = {field.name for field in fields(SearchConfig)}
     assert names == {
         "policy", "draw_is_loss", "solver", "amaf", "mast", "decisive", "transpositions",
         "shared_tree", "playout", "evaluation",
     }  # fmt: skip
     assert WIN > LOSS
     assert SIZE == 1
-    assert math.isinf(MCTSAgent(make_game("connect4"))._settings["fpu"][0])
-    assert Trees.make(make_game("connect4"), Features(), 10).size == 0
-    assert SETTINGS.isalignedstruct
+    assert math.isinf(MCTSAgent(make_game("connect4"))._params["fpu"][0])
+    assert Workspace.make(make_game("connect4"), SearchConfig(), 10).size == 0
+    assert SEARCH_PARAMS.isalignedstruct

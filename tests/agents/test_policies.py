@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from ludoteca.agents.mcts.features import SETTINGS, Features, work_dtype
+from ludoteca.agents.mcts.config import SEARCH_PARAMS, SearchConfig, work_dtype
 from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, gamma, leading, unit
 from ludoteca.agents.mcts.selection import make_selection
 from ludoteca.agents.mcts.tree import NODE, ROOT, UNEXPANDED
@@ -64,7 +64,7 @@ class Statistics:
             ("visits", self.n),
             ("value", self.sums),
             ("square", self.squares),
-            ("gain", self.gains),
+            ("reward_estimate", self.gains),
             ("prior", self.priors),
         ):
             arms[name] = values
@@ -269,15 +269,15 @@ def test_more_by_hand() -> None:
 
 def block_of(s: Statistics, name: str) -> tuple[Callable[[], tuple[int, float]], Any]:
     """Return a function that lets the search choose among children, and the random stream."""
-    game, features = make_game("tictactoe"), Features(policy=name)
-    choose, _ = make_selection(game, features)
+    game, config = make_game("tictactoe"), SearchConfig(policy=name)
+    choose, _ = make_selection(game, config)
     nodes = np.zeros(s.k + 1, NODE)
     nodes[1:] = s.records()
     nodes[ROOT]["first"], nodes[ROOT]["count"], nodes[ROOT]["visits"] = 1, s.k, s.t
     nodes[1]["opened"], nodes[1]["selections"] = s.k, s.t
-    settings = np.zeros(1, SETTINGS)
-    settings["c"][0, : len(POLICIES[name].params)] = list(POLICIES[name].params.values())
-    settings["fpu"] = math.inf
+    params = np.zeros(1, SEARCH_PARAMS)
+    params["c"][0, : len(POLICIES[name].params)] = list(POLICIES[name].params.values())
+    params["fpu"] = math.inf
     work = np.zeros(1, work_dtype(game))
     work["rng"] = 5
     memory = (
@@ -285,9 +285,9 @@ def block_of(s: Statistics, name: str) -> tuple[Callable[[], tuple[int, float]],
         ROOT,
         UNEXPANDED,
         view_records(work)[0],
-        view_records(settings)[0],
+        view_records(params)[0],
     )
-    return lambda: (choose(*memory) - 1, float(work["drawn"][0])), work["rng"][0]
+    return lambda: (choose(*memory) - 1, float(work["probability"][0])), work["rng"][0]
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -389,9 +389,9 @@ def test_the_thesis_policies_beat_ucb1(arms: int) -> None:
     problems = random_problems(200, arms, seed=1)
     ucb1 = play_bandits("ucb1", problems, 20_000)
     for name in ("ucb_alpha1", "ucb_alpha2"):
-        gain = ucb1 - play_bandits(name, problems, 20_000)
-        assert gain.mean() > 3 * gain.std() / math.sqrt(len(gain))
-        assert gain.mean() > 0.3 * ucb1.mean()
+        reward_estimate = ucb1 - play_bandits(name, problems, 20_000)
+        assert reward_estimate.mean() > 3 * reward_estimate.std() / math.sqrt(len(reward_estimate))
+        assert reward_estimate.mean() > 0.3 * ucb1.mean()
 
 
 def test_regret_of_exp3_keeps_its_bound() -> None:
@@ -423,8 +423,8 @@ def test_means_are_mixed_with_amaf_by_the_weight_worked_out_by_hand(case: str) -
     """Another child without AMAF has a mean just above or below it; the better one is chosen."""
     bias, visits, value, amaf_visits, amaf_value, expected = MIXED[case]
     game = make_game("tictactoe")
-    features = Features(policy="etc", amaf=case.partition(" ")[0])
-    choose, remember_reference = make_selection(game, features)
+    config = SearchConfig(policy="etc", amaf=case.partition(" ")[0])
+    choose, remember_reference = make_selection(game, config)
     nodes = np.zeros(8, NODE)
     nodes[ROOT]["first"], nodes[ROOT]["count"] = 1, 2
     nodes[1]["opened"], nodes[1]["selections"] = 2, 2 * visits
@@ -434,8 +434,8 @@ def test_means_are_mixed_with_amaf_by_the_weight_worked_out_by_hand(case: str) -
     nodes[5]["first"], nodes[5]["count"] = 6, 2  # the ancestor of GRAVE and its children
     nodes["action"][6:8] = (2, 4) if "unknown" not in case else (2, 3)
     nodes["amaf_visits"][6:8], nodes["amaf_value"][6:8] = (9, 60), (9.0, 36.0)
-    settings = np.zeros(1, SETTINGS)
-    settings["c"][0, 0], settings["fpu"], settings["amaf_weight"] = 1, math.inf, bias
+    params = np.zeros(1, SEARCH_PARAMS)
+    params["c"][0, 0], params["fpu"], params["amaf_weight"] = 1, math.inf, bias
     work = view_records(np.zeros(1, work_dtype(game)))[0]
     tree, reference = view_records(nodes), UNEXPANDED
     if case in ("grave", "grave of an action unknown there"):
@@ -443,7 +443,7 @@ def test_means_are_mixed_with_amaf_by_the_weight_worked_out_by_hand(case: str) -
         remember_reference(tree, reference, work)
     for more, chosen in ((-2e-6, 1), (2e-6, 2)):
         tree.value[2] = visits * (expected + more)
-        memory = (tree, ROOT, reference, work, view_records(settings)[0])
+        memory = (tree, ROOT, reference, work, view_records(params)[0])
         assert choose(*memory) == chosen
 
 
@@ -451,15 +451,15 @@ def test_means_are_mixed_with_amaf_by_the_weight_worked_out_by_hand(case: str) -
 def test_an_action_without_visits_is_opened_when_no_index_is_above_first_play_urgency(more) -> None:
     """The best of two visited children has the index 0.6 + 1 / 10."""
     game = make_game("tictactoe")
-    choose, _ = make_selection(game, Features(policy="ucb_minimal"))
+    choose, _ = make_selection(game, SearchConfig(policy="ucb_minimal"))
     nodes = np.zeros(4, NODE)
     nodes[ROOT]["first"], nodes[ROOT]["count"] = 1, 3
     nodes[1]["opened"], nodes[1]["selections"] = 2, 14
     nodes["visits"][1:3], nodes["value"][1:3] = (10, 4), (6.0, 1.0)
-    settings = np.zeros(1, SETTINGS)
-    settings["c"][0, 0], settings["fpu"] = 1, 0.7 + more
+    params = np.zeros(1, SEARCH_PARAMS)
+    params["c"][0, 0], params["fpu"] = 1, 0.7 + more
     work = np.zeros(1, work_dtype(game))
     work["rng"] = 5
     memory = (view_records(nodes), ROOT, UNEXPANDED, view_records(work)[0])
     with np.errstate(over="ignore"):
-        assert choose(*memory, view_records(settings)[0]) == (3 if more > 0 else 1)
+        assert choose(*memory, view_records(params)[0]) == (3 if more > 0 else 1)

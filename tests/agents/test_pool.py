@@ -40,7 +40,7 @@ def pool_of(count: int, **options: Any) -> OpponentPool:
 
 
 def test_the_oldest_leaves_and_those_that_stay_do_not() -> None:
-    pool = OpponentPool(3, stays={"random": make_agent("random", GAME)})
+    pool = OpponentPool(3, fixed={"random": make_agent("random", GAME)})
     for k in range(5):
         pool.add(str(k), Corner(GAME))
     assert [one.name for one in pool.members] == ["random", "2", "3", "4"]
@@ -48,21 +48,21 @@ def test_the_oldest_leaves_and_those_that_stay_do_not() -> None:
 
 
 def test_probabilities_are_those_of_the_formulas() -> None:
-    uniform = pool_of(4, latest_share=0.5)
+    uniform = pool_of(4, latest_prob=0.5)
     assert uniform.probabilities() == pytest.approx([0.125, 0.125, 0.125, 0.625])
-    assert pool_of(4, latest_share=0).probabilities() == pytest.approx([0.25] * 4)
-    assert pool_of(2, latest_share=1).probabilities() == pytest.approx([0, 1])
-    only = OpponentPool(stays={"random": Corner(GAME), "greedy": Corner(GAME)})
+    assert pool_of(4, latest_prob=0).probabilities() == pytest.approx([0.25] * 4)
+    assert pool_of(2, latest_prob=1).probabilities() == pytest.approx([0, 1])
+    only = OpponentPool(fixed={"random": Corner(GAME), "greedy": Corner(GAME)})
     assert only.probabilities() == pytest.approx([0.5, 0.5])  # there is no latest self
 
-    prioritized = pool_of(3, sampling="prioritized", latest_share=0.2, power=2)
+    prioritized = pool_of(3, sampling="prioritized", latest_prob=0.2, power=2)
     for member, games, points in zip(prioritized.members, (8, 2, 0), (8, 1, 0), strict=True):
         member.games, member.points = games, points
     win_rates = np.array([9 / 10, 2 / 4, 1 / 2])
     expected = 0.8 * (1 - win_rates) ** 2 / ((1 - win_rates) ** 2).sum()
     expected[-1] += 0.2
     assert prioritized.probabilities() == pytest.approx(expected)
-    names = [one.name for one in prioritized.draw(20_000)]
+    names = [one.name for one in prioritized.sample(20_000)]
     counts = [names.count(one.name) for one in prioritized.members]
     assert chisquare(counts, 20_000 * expected).pvalue > 1e-3
 
@@ -78,7 +78,7 @@ def test_results_count_less_when_another_self_joins() -> None:
 
 
 def test_each_game_is_played_by_one_member_from_its_start() -> None:
-    pool = OpponentPool(latest_share=0.5, seed=1)
+    pool = OpponentPool(latest_prob=0.5, seed=1)
     low, high = Corner(GAME), Corner(GAME, highest=True)
     pool.add("low", low)
     pool.add("high", high)
@@ -106,7 +106,7 @@ def test_each_game_is_played_by_one_member_from_its_start() -> None:
 
 
 def test_results_are_counted_for_those_who_were_met() -> None:
-    pool = OpponentPool(latest_share=1.0)
+    pool = OpponentPool(latest_prob=1.0)
     first = pool.add("first", Corner(GAME))
     agent = PoolAgent(GAME, pool)
     agent.reset(np.arange(3))
@@ -120,7 +120,7 @@ def test_results_are_counted_for_those_who_were_met() -> None:
 
 
 def test_with_several_rivals_each_is_compared_with_the_learner() -> None:
-    pool = OpponentPool(latest_share=1.0)
+    pool = OpponentPool(latest_prob=1.0)
     member = pool.add("one", make_agent("random", make_game("hungry_geese")))
     agent = PoolAgent(make_game("hungry_geese"), pool)
     agent.reset(np.arange(1))
@@ -142,7 +142,7 @@ def test_bad_parameters_are_named() -> None:
         OpponentPool(0)
     with pytest.raises(ValueError, match="sampling must be one of 'uniform', 'prioritized'"):
         OpponentPool(sampling="newest")
-    with pytest.raises(ValueError, match="latest_share must be a number from 0 to 1"):
-        OpponentPool(latest_share=2)
+    with pytest.raises(ValueError, match="latest_prob must be a number from 0 to 1"):
+        OpponentPool(latest_prob=2)
     with pytest.raises(ValueError, match="the pool is empty"):
-        OpponentPool().draw(1)
+        OpponentPool().sample(1)

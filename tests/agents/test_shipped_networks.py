@@ -115,7 +115,7 @@ def test_cards_that_claim_too_much_are_found():
 def test_who_a_network_was_trained_against():
     card = load_card("ac", "geese")
     assert trained_against(card, "deterministic") == "yes"
-    assert trained_against(card, "flat:simulations=1000,depth=6") == "its kind"
+    assert trained_against(card, "flat:simulations=1000,playout_depth=6") == "its kind"
     assert trained_against(card, "cnn:geese") == "its kind"
     assert trained_against(card, "mcts:simulations=500") == "no"
     outside = [

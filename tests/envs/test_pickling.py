@@ -166,8 +166,8 @@ MORE_AGENTS = (
     ("hex:board_size=5", "mixed:0.3"),
     ("hungry_geese", "mcts:simulations=20,threads=2"),
     ("hungry_geese", "ac:geese,simulations=8"),
-    ("connect4", "az:connect4,simulations=8,endgame=4"),
-    ("connect4", "mcts:simulations=20,endgame=8"),
+    ("connect4", "az:connect4,simulations=8,solver_empties=4"),
+    ("connect4", "mcts:simulations=20,solver_empties=8"),
     ("othello:board_size=6", "greedy"),
     ("tron", "random_safe"),
 )

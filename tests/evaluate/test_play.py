@@ -308,7 +308,7 @@ def test_what_is_proven_counts_more_than_means():
 
 def test_exact_endgames_tell_how_many_more_discs():
     session = Session(make_game("othello:board_size=4"), (HUMAN, "mcts"))
-    found = think(make_agent("mcts:endgame=12", session.game), "mcts", session)
+    found = think(make_agent("mcts:solver_empties=12", session.game), "mcts", session)
     assert (found.proven, found.exact) == ("loss", -10)  # the second player wins by ten discs
     assert "proven loss; exact score -10" in Terminal(session, {})._describe(found)
 

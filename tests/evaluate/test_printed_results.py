@@ -23,7 +23,8 @@ from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import run_tournament
 
 LONG = (
-    "mcts:policy=ucb_alpha1,simulations=3,solver=True,final=mean,transpositions=True,decisive=both"
+    "mcts:policy=ucb_alpha1,simulations=3,solver=True,action_selection=mean,"
+    "transpositions=True,decisive=both"
 )
 
 
@@ -140,7 +141,7 @@ def test_a_search_of_all_players_shows_each() -> None:
 
 def test_exact_endgames_show_their_scores() -> None:
     game = make_game("othello:board_size=4")
-    report = MCTSAgent(game, endgame=12).search(game.new())
+    report = MCTSAgent(game, solver_empties=12).search(game.new())
     lines = lines_of(report)
     assert lines[0].startswith("exact endgame of othello: best move ")
     assert "exact score -10" in lines[0]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tyro
 
-from ludoteca.agents.networks.ac_network import DOCUMENT
+from ludoteca.agents.networks.ac_network import UIB2021
 from ludoteca.agents.registry import AGENTS, make_agent
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import geese
@@ -236,7 +236,7 @@ def test_only_agents_that_games_connect_are_rated():
 
 
 def test_a_match_of_geese(tmp_path):
-    agents = ("flat:simulations=20,depth=4", "random_safe", "greedy", "random")
+    agents = ("flat:simulations=20,playout_depth=4", "random_safe", "greedy", "random")
     geese_match(agents, tmp_path / "m.json", games=40, first=12, seed=3)
     geese_match(agents, tmp_path / "f.json", games=12, first=12, seed=3)
     found, few = (json.loads((tmp_path / name).read_text()) for name in ("m.json", "f.json"))
@@ -296,13 +296,13 @@ def options(task, folder="there"):
 def test_competitions_of_flat_monte_carlo_are_the_thesis():
     for name, settings in FLAT.items():
         assert options(MATCHES[name])["agents"] == [
-            f"flat:simulations={count},depth={depth}" for count, depth in settings
+            f"flat:simulations={count},playout_depth={depth}" for count, depth in settings
         ]
         assert options(MATCHES[name])["games"] == ["2000"]
     assert [setting for name in ("depth-4", "depth-6") for setting in FLAT[name]] == list(
         uib2021.SECONDS
     )
-    agent = make_agent("flat:simulations=500,depth=6", make_game("hungry_geese"))
+    agent = make_agent("flat:simulations=500,playout_depth=6", make_game("hungry_geese"))
     assert (agent.simulations, agent.depth) == (500, 6)
 
 
@@ -317,7 +317,7 @@ def test_tables_of_the_thesis_add_up():
 def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
     for name, task in NETWORKS.items():
         config = parse(task.arguments(Path("there"))[3:])
-        assert config.network == replace(DOCUMENT, value=False), name
+        assert config.network == replace(UIB2021, value=False), name
         assert (config.optimizer, config.learning_rate, config.validation) == ("sgd", 0.01, 0.2)
         assert config.folder == Path("there") / name
         assert config.data == (EVERY[task.requires[0]].artifact(Path("there")),)
@@ -350,7 +350,7 @@ def test_games_to_learn_from():
 
     for count in (125, 250, 500, 1000):
         config = read(EVERY[f"games-{count}"])
-        assert config.agents == (f"flat:simulations={count},depth=6",)
+        assert config.agents == (f"flat:simulations={count},playout_depth=6",)
         assert (config.games, config.processes) == (1_000, 1)
         assert config.out == Path(f"there/games-{count}/games.npz")
     assert read(EVERY["games-deterministic"]).agents == ("deterministic",)
@@ -371,7 +371,7 @@ def test_all_agents_exist_and_get_the_places_of_winners(tmp_path):
         assert all(parse_name(spec) in AGENTS for spec in found)
         assert "{" not in " ".join(found)
     assert options(MATCHES["final"], str(tmp_path))["agents"] == [
-        "deterministic:variant=thesis", "flat:simulations=1000,depth=6", "cnn:simulated-1",
+        "deterministic:variant=thesis", "flat:simulations=1000,playout_depth=6", "cnn:simulated-1",
         "cnn:real-1",
     ]  # fmt: skip
     default = options(MATCHES["final-default"], str(tmp_path))["agents"]
@@ -696,7 +696,7 @@ def test_targets_are_reached_if_intervals_say_so():
 
 def test_names_of_agents():
     names = {"net-125": "network of flat 125, depth 6"}
-    assert called("flat:simulations=125,depth=4") == "flat 125, depth 4"
+    assert called("flat:simulations=125,playout_depth=4") == "flat 125, depth 4"
     assert called("cnn:/a/b/net-125,precision=auto", names) == names["net-125"]
     assert called("cnn:other") == "other"
     assert called("ac:geese,precision=auto") == "self-play"

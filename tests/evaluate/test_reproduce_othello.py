@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from ludoteca.agents.mcts.act import FINALS
+from ludoteca.agents.mcts.act import ACTION_SELECTIONS
 from ludoteca.agents.networks.value_network import ValueConfig, ValueNetwork, ValueView
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
@@ -90,7 +90,7 @@ def test_matches_are_at_equal_iterations_and_at_equal_time():
     assert all(match.options["games"] >= 400 for match in matches.values())
     agent = make_agent(f"{names.UCT},simulations=50", make_game("othello"))
     assert agent.features.policy == "uct"
-    assert agent.final == FINALS.index("mean")
+    assert agent.action_selection == ACTION_SELECTIONS.index("mean")
 
 
 def test_competitors_are_given_times_that_were_measured(tmp_path):
@@ -104,7 +104,7 @@ def test_competitors_are_given_times_that_were_measured(tmp_path):
     assert spec == names.COMPETITORS["az"]
     assert other == "mcts:seconds=0.12500"
     _, other = options(tasks["az-uctnet"], str(tmp_path))["agents"]
-    assert other.startswith(f"uctnet:{tmp_path}/net-random-100k,seconds=0.01250,leaves=16")
+    assert other.startswith(f"uctnet:{tmp_path}/net-random-100k,seconds=0.01250,leaf_batch=16")
     assert tasks["az-uctnet"].requires == ("az-pace", "net-random-100k")
     assert tasks["az-mcts"].options["games"] == 400
 

@@ -145,7 +145,7 @@ def test_a_match_without_forfeits_tells_nothing_of_them():
 
 def test_no_more_games_are_played_side_by_side_than_an_agent_can():
     class Narrow(Leaver):
-        most_games = 3
+        max_games = 3
 
         def act(self, states, seats, rngs, env_indices):
             self.left += env_indices.tolist()

@@ -123,7 +123,7 @@ def ppo(method: str = "ppo", **network: Any) -> tuple[Descent, Any]:
 
 
 def document() -> tuple[Descent, Any]:
-    return ppo("document", kind="document")
+    return ppo("document", kind="uib2021")
 
 
 def search() -> tuple[Descent, Any]:

@@ -56,7 +56,7 @@ TINY_SEARCH = replace(
 TINY_DOCUMENT = replace(
     DOCUMENT,
     game=TINY.game,
-    network=ACConfig(kind="document", view="plain", filters=8, blocks=1),
+    network=ACConfig(kind="uib2021", view="plain", filters=8, blocks=1),
     games=24,
     games_per_round=8,
     gate_games=4,
@@ -115,7 +115,7 @@ def test_it_learns_tron(changes, tmp_path):
     training = make_training(config, tensorboard=False)
     candidate = training.candidate()
     assert candidate.simulations == changes.get("simulations", 0)
-    candidate.search_by(simulations=0)
+    candidate.set_search(simulations=0)
     scores = [play_match(config.game, [candidate, "random"], 400, seed=5).totals[0].score]
     for _ in training.run():
         pass
@@ -128,7 +128,7 @@ def test_it_learns_tron(changes, tmp_path):
 
 def test_searched_decisions_are_those_of_the_search():
     game = make_game(TINY.game)
-    encoder = SeatEncoder(game, "rich")
+    encoder = SeatEncoder(game, "hand_crafted")
 
     def run(planes):
         return np.zeros((len(planes), 5), np.float32)
@@ -225,7 +225,7 @@ def test_a_run_ends_when_losses_are_no_numbers(config, tmp_path):
 
 def test_rounds_are_games_of_the_seats_that_learn():
     game = make_game(TINY.game)
-    encoder = SeatEncoder(game, "rich")
+    encoder = SeatEncoder(game, "hand_crafted")
 
     def run(planes):
         return np.zeros((len(planes), 5), np.float32)

@@ -611,7 +611,7 @@ def test_generated_games_go_as_the_rules_say(game):
 
 def test_generation_depends_neither_on_processes_nor_on_blocks(tmp_path, monkeypatch):
     config = GenerationConfig(
-        agents=("flat:simulations=5,depth=2", "random_safe"), games=40, processes=1
+        agents=("flat:simulations=5,playout_depth=2", "random_safe"), games=40, processes=1
     )
     one = generate(replace(config, out=tmp_path / "1.npz"))
     generate(replace(config, out=tmp_path / "2.npz", processes=2))

@@ -83,7 +83,7 @@ AC_CONFIG = ActorCriticConfig(
 DOCUMENT_CONFIG = replace(
     DOCUMENT,
     game="tron:rows=5,columns=5",
-    network=ACConfig(kind="document", view="plain", filters=8, blocks=1),
+    network=ACConfig(kind="uib2021", view="plain", filters=8, blocks=1),
     gate_games=4,
     gate_share=0.4,
     sets=2,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ludoteca.agents.mcts.act import FINALS
+from ludoteca.agents.mcts.act import ACTION_SELECTIONS
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.train.data import generate_sequential as generating
@@ -208,7 +208,7 @@ def test_self_play_is_told_from_the_first_player():
 def test_the_default_is_the_document_s_uct():
     agent = make_agent(SequentialGenerationConfig().player, make_game("othello"))
     assert (agent.simulations, agent.features.policy) == (50, "uct")
-    assert FINALS[agent.final] == "mean"
+    assert ACTION_SELECTIONS[agent.action_selection] == "mean"
     assert agent._settings["c"][0, 0] == 2**0.5
 
 

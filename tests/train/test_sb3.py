@@ -60,7 +60,7 @@ def make_model(algorithm: Any = MaskablePPO, env: Any = None) -> Any:
 def test_every_algorithm_plays_its_past_selves(algorithm: Any) -> None:
     envs = make_envs(illegal_action="random")
     model = make_model(algorithm, VecMonitor(envs))
-    callback = SelfPlayCallback(every=128, size=2, stays=("random",))
+    callback = SelfPlayCallback(every=128, size=2, fixed=("random",))
     model.learn(400, callback=callback)
     names = [one.name for one in callback.pool.members]
     assert names[0] == "random"
@@ -151,25 +151,25 @@ def test_a_pool_is_resumed_with_the_model(
 ) -> None:
     folder = tmp_path / "selves"
     model = make_model(algorithm)
-    first = SelfPlayCallback(every=128, size=3, stays=("random",), folder=folder)
+    first = SelfPlayCallback(every=128, size=3, fixed=("random",), folder=folder)
     model.learn(512, callback=first)
     model.save(tmp_path / "model.zip")
     resumed = algorithm.load(tmp_path / "model.zip", env=make_envs(), device="cpu")
-    second = SelfPlayCallback(every=128, size=3, stays=("random",), folder=folder)
+    second = SelfPlayCallback(every=128, size=3, fixed=("random",), folder=folder)
     second.init_callback(resumed)
     with monkeypatch.context() as patch:
         patch.setattr("ludoteca.train.sb3.set_opponents", lambda env, pool: [])
         second._on_training_start()
     assert second.steps == first.steps
     for old, new in zip(first.pool.members, second.pool.members, strict=True):
-        assert (new.name, new.stays, new.games, new.points) == (
-            old.name, old.stays, old.games, old.points,
+        assert (new.name, new.fixed, new.games, new.points) == (
+            old.name, old.fixed, old.games, old.points,
         )  # fmt: skip
-        if not old.stays:
+        if not old.fixed:
             weights = (one.agent._policy.state_dict() for one in (old, new))
             for a, b in zip(*(one.values() for one in weights), strict=True):
                 assert torch.equal(a, b)
-    drawn = ([one.name for one in callback.pool.draw(20)] for callback in (first, second))
+    drawn = ([one.name for one in callback.pool.sample(20)] for callback in (first, second))
     assert next(drawn) == next(drawn)
     resumed.learn(256, callback=second)
     latest = second.pool.members[-1].name

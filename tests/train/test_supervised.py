@@ -28,7 +28,7 @@ from ludoteca.train.supervised.training import Training
 
 SMALL = "hungry_geese:num_players=2,rows=5,columns=5,max_length=8,episode_steps=60"
 TINY = ACConfig(filters=8, blocks=1)
-TINY_PLAIN = ACConfig(kind="document", view="plain", filters=8, blocks=1, value=False)
+TINY_PLAIN = ACConfig(kind="uib2021", view="plain", filters=8, blocks=1, value=False)
 
 
 @pytest.fixture(autouse=True)
@@ -91,7 +91,7 @@ def test_it_learns_to_play_as_an_agent_does(tmp_path):
         assert play_match(game, [agent, "random_safe"], 50, seed=5).totals[0].score > 0.8
 
 
-@pytest.mark.parametrize("view", ["plain", "rich"])
+@pytest.mark.parametrize("view", ["plain", "hand_crafted"])
 def test_accuracy_is_how_often_the_agent_plays_the_same(view, mixed, tmp_path):
     training = trained(tiny(mixed, tmp_path, network=replace(TINY, view=view), epochs=1))
     data = training.data
@@ -125,7 +125,7 @@ def test_nothing_that_is_validated_with_is_learned(mixed, tmp_path):
     assert not np.array_equal(data.validation, other.validation)
 
 
-@pytest.mark.parametrize("view", ["plain", "rich"])
+@pytest.mark.parametrize("view", ["plain", "hand_crafted"])
 @pytest.mark.parametrize("games", [None, 7])
 def test_samples_are_those_of_the_episodes(view, games, mixed, tmp_path, monkeypatch):
     monkeypatch.setattr("ludoteca.train.data.dataset.CHUNK", 4)
@@ -169,9 +169,9 @@ def test_moves_are_chosen_by_agent_and_by_rating(mixed, tmp_path):
     ("game", "view"),
     [
         (SMALL, "plain"),
-        (SMALL, "rich"),
+        (SMALL, "hand_crafted"),
         ("hungry_geese:rows=4,columns=7", "plain"),
-        ("hungry_geese:rows=4,columns=7", "rich"),
+        ("hungry_geese:rows=4,columns=7", "hand_crafted"),
         ("tron:rows=4,columns=4", "plain"),
     ],
 )
@@ -195,7 +195,9 @@ def test_augmented_labels_point_to_the_same_neighbor(game, view):
         np.testing.assert_array_equal(moved[i], symmetry.observation(planes[i]))
         there = []
         for seen, action in ((planes[i], samples.actions[i]), (moved[i], actions[i])):
-            head = rows // 2 * columns + columns // 2 if view == "rich" else seen[0].argmax()
+            head = (
+                rows // 2 * columns + columns // 2 if view == "hand_crafted" else seen[0].argmax()
+            )
             down, right = DIRECTIONS[action]
             row, column = head // columns + down, head % columns + right
             if game.startswith("tron") and not (0 <= row < rows and 0 <= column < columns):
@@ -399,7 +401,7 @@ def test_time_may_be_up_before_the_end(mixed, tmp_path, capsys):
 def test_the_document_s_settings():
     assert parse(["document"]) == DOCUMENT
     assert parse([]) == MODERN
-    assert DOCUMENT.network == ACConfig("document", "plain", filters=24, blocks=6, value=False)
+    assert DOCUMENT.network == ACConfig("uib2021", "plain", filters=24, blocks=6, value=False)
     settings = (DOCUMENT.optimizer, DOCUMENT.momentum, DOCUMENT.learning_rate, DOCUMENT.validation)
     assert settings == ("sgd", 0.9, 0.01, 0.2)
     falls = (DOCUMENT.schedule, DOCUMENT.rate_factor, DOCUMENT.rate_patience)
@@ -439,7 +441,7 @@ def test_files_that_cannot_be_are_refused(mixed, tmp_path):
     games_of("random", games=2, game="tron:rows=3,columns=3").save(other)
     with pytest.raises(ValueError, match="are different games"):
         load_data(replace(tiny(mixed, tmp_path), data=(mixed, other)))
-    with pytest.raises(ValueError, match="no rich view"):
+    with pytest.raises(ValueError, match="no hand-crafted features"):
         load_data(tiny(other, tmp_path))
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ludoteca.agents.networks.ac_network import DOCUMENT as DOCUMENT_NETWORK
+from ludoteca.agents.networks.ac_network import UIB2021 as UIB2021_NETWORK
 from ludoteca.agents.networks.ac_network import ACConfig
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.scale import Limits
@@ -131,7 +131,7 @@ MODERN = Config()
 DOCUMENT = Config(
     folder=Path("runs/actor_critic_document"),
     method="document",
-    network=DOCUMENT_NETWORK,
+    network=UIB2021_NETWORK,
     games_per_round=500,
     log_every=1_024,
     evaluate_every=10_240,

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.actor_critic import Run, policy_of
+from ludoteca.agents.actor_critic import Run, masked_softmax
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.agents.sampling import by_weight
+from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.arena import Arena, Turn
@@ -122,7 +122,7 @@ class SelfPlay:
     ) -> NDArray[np.int64]:
         """Return the network's actions in some rows of a turn, and keep the decisions."""
         policies, values, *more = self._think(run, turn, rows, rng)
-        actions = by_weight(policies.astype(np.float64), rng.random(len(rows)))
+        actions = sample_by_weight(policies.astype(np.float64), rng.random(len(rows)))
         kept.append(
             (
                 turn.env_indices[rows].astype(np.int32),
@@ -143,7 +143,7 @@ class SelfPlay:
     ) -> tuple[NDArray[Any], ...]:
         """Return policies to draw from, values, and what else the round keeps of the decisions."""
         outputs = run(turn.planes[rows])
-        return policy_of(outputs[:, :-1], turn.masks[rows]), outputs[:, -1].copy()
+        return masked_softmax(outputs[:, :-1], turn.masks[rows]), outputs[:, -1].copy()
 
 
 def advantages(played: Round, gamma: float, trace: float) -> NDArray[np.float32]:

@@ -92,7 +92,7 @@ class SearchTraining(Training):
     def searching(self) -> dict[str, Any]:
         """Return how the network searches: as in training."""
         config = self.config
-        return {"simulations": config.simulations, "c": config.c, "fpu": config.fpu}
+        return {"simulations": config.simulations, "c_puct": config.c, "fpu_reduction": config.fpu}
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what `restore` needs."""

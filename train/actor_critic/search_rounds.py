@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.actor_critic import Run, judge_by
-from ludoteca.agents.guided.improvement import improved
-from ludoteca.agents.guided.joint_search import JointFound, JointSearch
+from ludoteca.agents.actor_critic import Run, make_seat_evaluator
+from ludoteca.agents.guided.decoupled_search import (
+    DecoupledNetworkGuidedSearch,
+    DecoupledSearchResult,
+)
+from ludoteca.agents.guided.policy_improvement import improved_policies
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.train.actor_critic.config import Config
 from ludoteca.train.actor_critic.rounds import Round, SelfPlay
@@ -39,7 +42,9 @@ class SearchPlay(SelfPlay):
     def __init__(self, encoder: SeatEncoder, config: Config, monitor: Monitor | None = None):
         """Make room for a round of games, and as many searches."""
         super().__init__(encoder, config, monitor)
-        self._search = JointSearch(encoder.game, config.games_per_round, config.simulations)
+        self._search = DecoupledNetworkGuidedSearch(
+            encoder.game, config.games_per_round, config.simulations
+        )
 
     def _think(
         self, run: Run, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
@@ -54,15 +59,17 @@ class SearchPlay(SelfPlay):
         if chosen.any():
             found = self._look(run, turn.states[rows[first[chosen]]], rng)
             place = (np.cumsum(chosen) - 1)[which[searched]]
-            better, worth, gain = improved(
-                found.policies, found.visits, found.values, self._config.improvement
+            better, worth, gain = improved_policies(
+                found.priors, found.visit_counts, found.action_values, self._config.improvement
             )
             one = (place, movers[searched])
             policies[searched], values[searched] = better[one], worth[one]
             gains[searched] = gain[one]
         return policies, values, searched, policies, gains
 
-    def _look(self, run: Run, states: NDArray[np.void], rng: np.random.Generator) -> JointFound:
+    def _look(
+        self, run: Run, states: NDArray[np.void], rng: np.random.Generator
+    ) -> DecoupledSearchResult:
         """Search some positions side by side."""
         config, monitor = self._config, self._arena.monitor
 
@@ -73,10 +80,10 @@ class SearchPlay(SelfPlay):
         streams = rng.integers(2**63, size=(len(states), 1)).astype(np.uint64)
         return self._search.run(
             states,
-            judge_by(self._encoder, checked),
+            make_seat_evaluator(self._encoder, checked),
             config.simulations,
             streams,
             config.c,
             config.fpu,
-            explore=config.explore,
+            uniform_fraction=config.explore,
         )

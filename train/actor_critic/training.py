@@ -153,11 +153,11 @@ class Training(RoundTraining):
         """Return the network as it is now as an agent that plays what it thinks best."""
         self.tester.load(self.network)
         agent = ActorCriticAgent.from_runner(self.encoder, self.tester)
-        agent.search_by(**self.searching())
+        agent.set_search(**self.searching())
         return agent
 
     def searching(self) -> dict[str, Any]:
-        """Return how the network searches when it is tested, as `search_by` takes it: not."""
+        """Return how the network searches when it is tested, as `set_search` takes it: not."""
         return {"simulations": 0}
 
     def strength(self, matches: list[MatchResult]) -> float:

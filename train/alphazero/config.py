@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ludoteca.agents.guided.selection import Rule
+from ludoteca.agents.guided.selection import SelectionParams
 from ludoteca.agents.networks.pv_network import PVConfig
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.scale import Limits
@@ -93,9 +93,9 @@ class Config(RoundConfig):
     """Score that it needs there."""
 
     @property
-    def search_rule(self) -> Rule:
+    def search_rule(self) -> SelectionParams:
         """How searches choose, in self-play and evaluations."""
-        return Rule(gumbel=self.rule == "gumbel", c_init=self.c)
+        return SelectionParams(gumbel=self.rule == "gumbel", c_init=self.c)
 
     def __post_init__(self) -> None:
         super().__post_init__()

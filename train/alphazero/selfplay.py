@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.games.endgame import Line, make_endgame
-from ludoteca.agents.guided.search import Evaluate, GuidedSearch
+from ludoteca.agents.games.endgame import OptimalLine, make_endgame_solver
+from ludoteca.agents.guided.search import Evaluate, NetworkGuidedSearch
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.sampling import by_weight, nth_legal
+from ludoteca.agents.sampling import sample_by_weight, sample_legal
 from ludoteca.train.alphazero.config import Config
 from ludoteca.train.arena import Arena, Turn
 from ludoteca.train.monitor import Monitor
@@ -49,15 +49,15 @@ class SelfPlay:
         """Make room for a round of games; `monitor` is shown the progress, and may end a round."""
         self._encoder, self._config = encoder, config
         self._arena = Arena(encoder, config.games_per_round, monitor)
-        self._search = GuidedSearch(
+        self._search = NetworkGuidedSearch(
             encoder,
             config.games_per_round,
             max(config.simulations, config.fast_simulations),
             config.search_rule,
             config.considered,
         )
-        self._endgame = make_endgame(encoder.game) if config.exact else None
-        self._lines: dict[int, Line] = {}  # by index of the game: how solved games go on
+        self._endgame = make_endgame_solver(encoder.game) if config.exact else None
+        self._lines: dict[int, OptimalLine] = {}  # by index of the game: how solved games go on
 
     def play(self, evaluate: Evaluate, rng: np.random.Generator) -> Round:
         """Play a game at every index.
@@ -129,7 +129,9 @@ class SelfPlay:
                 s = turn.states[row]
                 if self._endgame.empty(s) > self._config.exact:
                     continue
-                line = self._lines[int(env_index)] = Line(self._encoder.game, self._endgame, s)
+                line = self._lines[int(env_index)] = OptimalLine(
+                    self._encoder.game, self._endgame, s
+                )
             solved[row] = True
             actions[row] = action = line.next()
             policies[row, action] = 1
@@ -158,27 +160,30 @@ class SelfPlay:
             return evaluate(*positions)
 
         full = rng.random(len(rows)) < config.full_share
-        found = self._search.run(
+        result = self._search.run(
             turn.states[rows],
             checked,
             np.where(full, config.simulations, config.fast_simulations),
             rng,
-            noise=1.0 if config.rule == "gumbel" else config.noise,
-            concentration=config.concentration or 10 / float(turn.masks[rows].sum(1).mean()),
+            dirichlet_fraction=config.noise,
+            gumbel_scale=1.0,
+            dirichlet_alpha=config.concentration or 10 / float(turn.masks[rows].sum(1).mean()),
         )
-        chosen = found.best
+        chosen = result.action
         if config.rule == "puct" and ply < config.temperature_plies and config.temperature > 0:
-            chosen = by_weight(found.policy, rng.random(len(rows)), config.temperature)
+            chosen = sample_by_weight(
+                result.action_weights, rng.random(len(rows)), config.temperature
+            )
         if opening.any():
             priors = np.maximum(self._search.trees.priors[:, 0], 0).astype(np.float64)
             legal = (self._search.trees.priors[:, 0] >= 0).astype(np.int8)
-            by_prior = by_weight(priors, rng.random(len(rows)))
-            uniform = nth_legal(legal, rng.random(len(rows)))
+            by_prior = sample_by_weight(priors, rng.random(len(rows)))
+            uniform = sample_legal(legal, rng.random(len(rows)))
             shares = self._uniform[turn.env_indices[rows]]
             mixed = np.where(rng.random(len(rows)) < shares, uniform, by_prior)
             chosen = np.where(opening, mixed, chosen)
-        actions[rows], policies[rows] = chosen, found.policy
-        kept.values[turn.env_indices[rows], ply] = found.value
+        actions[rows], policies[rows] = chosen, result.action_weights
+        kept.values[turn.env_indices[rows], ply] = result.root_value
         kept.full[turn.env_indices[rows], ply] = full
 
 

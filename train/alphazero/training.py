@@ -137,7 +137,7 @@ class Training(RoundTraining):
             config.evaluate_simulations,
             config.search_rule,
             config.considered,
-            endgame=config.exact,
+            solver_empties=config.exact,
         )
 
     def strength(self, matches: list[MatchResult]) -> float:

@@ -32,7 +32,7 @@ class GenerationConfig:
     """The file to write, `.npz`."""
     game: str = "hungry_geese"
     """The game, one in which all move at once, as a spec string."""
-    agents: tuple[str, ...] = ("flat:simulations=125,depth=6",)
+    agents: tuple[str, ...] = ("flat:simulations=125,playout_depth=6",)
     """Who plays, as spec strings: one agent in all seats, or up to one per seat, who take turns in
     every seat."""
     games: int = 1_000

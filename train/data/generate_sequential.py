@@ -76,7 +76,7 @@ class SequentialGenerationConfig:
         """
         if self.agent is not None:
             return self.agent
-        return f"mcts:policy=uct,c={self.c!r},simulations={self.iterations},final=mean"
+        return f"mcts:policy=uct,c={self.c!r},simulations={self.iterations},action_selection=mean"
 
 
 def generate(config: SequentialGenerationConfig, progress: bool = False) -> Path:

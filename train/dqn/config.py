@@ -140,7 +140,9 @@ DOCUMENT = Config(
     target="reply",
     games=150_000,
     games_per_round=5,
-    network=QConfig(kind="document", filters=(48, 384), dueling=False, init="zero", bounded=False),
+    network=QConfig(
+        kind="tanaka2018", filters=(48, 384), dueling=False, init="zero", bounded=False
+    ),
     win=100.0,
     loss=-100.0,
     loss_by_length=True,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.dqn import ILLEGAL
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.sampling import nth_legal
+from ludoteca.agents.sampling import sample_legal
 from ludoteca.train.arena import Arena, Turn
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.replay import Packing
@@ -124,7 +124,7 @@ class Table:
         chosen = np.zeros(len(going), np.int64)  # as the network numbers actions
         if len(own) > 0:
             best = np.where(masks[own] == 1, run(turn.planes[own]), ILLEGAL).argmax(1)
-            random = nth_legal(masks[own], rng.random(len(own)))
+            random = sample_legal(masks[own], rng.random(len(own)))
             chosen[own] = np.where(rng.random(len(own)) < epsilon, random, best)
             kept.explored[going[own], ply] = chosen[own] != best
         if len(own) < len(going):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from ludoteca.agents.networks.ac_network import DOCUMENT as DOCUMENT_NETWORK
+from ludoteca.agents.networks.ac_network import UIB2021 as UIB2021_NETWORK
 from ludoteca.agents.networks.ac_network import ACConfig
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.settings import EpochConfig
@@ -73,7 +73,7 @@ MODERN = Config()
 # stopped after 25 epochs that were no better. Neither tells the size of batches.
 DOCUMENT = Config(
     folder=Path("runs/supervised_document"),
-    network=replace(DOCUMENT_NETWORK, value=False),
+    network=replace(UIB2021_NETWORK, value=False),
     epochs=200,
     patience=25,
     batch_size=128,

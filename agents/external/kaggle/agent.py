@@ -75,7 +75,7 @@ class KaggleAgent(Agent):
         self.python = find_python(python, sys.executable)
         self.act_timeout = real("act_timeout", act_timeout, 1e-3, 1e6)
         self.overage = real("overage", overage, 0, 1e6)
-        self.most_games = integer("games", games, 1, 1024)
+        self.max_games = integer("games", games, 1, 1024)
         self.fresh = choice("fresh", fresh, (False, True))
         self.memory = 0 if memory is None else integer("memory", memory, 1, 2**22) << 20
         self.output = choice("output", output, (False, True))
@@ -129,9 +129,9 @@ class KaggleAgent(Agent):
         for k, (env_index, seat) in enumerate(
             zip(env_indices.tolist(), seats.tolist(), strict=True)
         ):
-            if env_index >= (self.most_games or 0):
+            if env_index >= (self.max_games or 0):
                 raise ValueError(
-                    f"{self.path.name} plays {self.most_games} games side by side, not "
+                    f"{self.path.name} plays {self.max_games} games side by side, not "
                     f"{env_index + 1} or more; games={env_index + 1} lets it, with a process "
                     "for each goose"
                 )

@@ -22,7 +22,7 @@ Function = Callable[..., Any]
 ENV_INDEX = np.zeros(1, np.int64)
 
 
-class FunctionAgent(Agent):
+class KaggleFunctionAgent(Agent):
     """Plays Hungry Geese by a function `agent(observation, configuration)` of this process."""
 
     def __init__(self, game: Game, make: Callable[[], Function]):

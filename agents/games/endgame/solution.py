@@ -85,7 +85,7 @@ def position(
     return s
 
 
-class Endgame(Protocol):
+class EndgameSolver(Protocol):
     """Solves the endgames of one game."""
 
     def empty(self, s: Any) -> int:
@@ -100,7 +100,7 @@ class Endgame(Protocol):
         """Solve a position, see `ludoteca.agents.games.endgame.solve_endgame`."""
 
 
-class Line:
+class OptimalLine:
     """Perfect play of both players from a position to the end of the game.
 
     Attributes:
@@ -108,7 +108,7 @@ class Line:
         value: what the game becomes for that player: 1, 0 or -1.
     """
 
-    def __init__(self, game: Game, endgame: Endgame, s: Any):
+    def __init__(self, game: Game, endgame: EndgameSolver, s: Any):
         """Solve a position."""
         assert game.player is not None
         solution = endgame.solve(s, all_moves=False, nodes=None, seconds=None)

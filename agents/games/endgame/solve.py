@@ -3,14 +3,14 @@
 import importlib
 from typing import Any
 
-from ludoteca.agents.games.endgame.solution import Endgame, EndgameSolution
+from ludoteca.agents.games.endgame.solution import EndgameSolution, EndgameSolver
 from ludoteca.envs.game import Game
 from ludoteca.envs.interpreted import cache_by_mode
 
-# One line per game: its name, and what makes an `Endgame` from the game.
+# One line per game: its name, and what makes an `EndgameSolver` from the game.
 SOLVERS = {
-    "othello": "ludoteca.agents.games.endgame.othello:OthelloEndgame",
-    "connect4": "ludoteca.agents.games.endgame.connect4:Connect4Endgame",
+    "othello": "ludoteca.agents.games.endgame.othello:OthelloEndgameSolver",
+    "connect4": "ludoteca.agents.games.endgame.connect4:Connect4EndgameSolver",
 }
 
 
@@ -38,11 +38,11 @@ def solve_endgame(
         ValueError: if endgames of the game cannot be solved, `s` is no position of it that goes
             on, or a limit is not positive.
     """
-    return make_endgame(game).solve(s, all_moves=all_moves, nodes=nodes, seconds=seconds)
+    return make_endgame_solver(game).solve(s, all_moves=all_moves, nodes=nodes, seconds=seconds)
 
 
 @cache_by_mode
-def make_endgame(game: Game) -> Endgame:
+def make_endgame_solver(game: Game) -> EndgameSolver:
     """Return what solves the endgames of a game.
 
     Raises:
@@ -51,5 +51,5 @@ def make_endgame(game: Game) -> Endgame:
     if game.name not in SOLVERS:
         raise ValueError(f"endgames of {game.name} cannot be solved, only of {', '.join(SOLVERS)}")
     module, _, attribute = SOLVERS[game.name].partition(":")
-    solver: Endgame = getattr(importlib.import_module(module), attribute)(game)
+    solver: EndgameSolver = getattr(importlib.import_module(module), attribute)(game)
     return solver

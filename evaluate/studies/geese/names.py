@@ -27,8 +27,8 @@ TARGET = 0.6  # share of games that the network of self-play is to win, and to s
 # Networks that learn by self-play -> preset of the training, games, and games between
 # evaluations. The thesis does not say how many games its loop had.
 LOOPS = {
-    "loop-uib2021": ("document", 20_000, 2_000),
-    "loop-default": ("modern", 16_384, 2_048),
+    "loop-uib2021": ("uib2021", 20_000, 2_000),
+    "loop-default": ("default", 16_384, 2_048),
 }
 OPPONENT = "deterministic"  # in their evaluations
 GEESE = {LITERAL: "deterministic (thesis)", LITERAL_TAIL: "deterministic (thesis, tail)"}
@@ -36,7 +36,7 @@ GEESE = {LITERAL: "deterministic (thesis)", LITERAL_TAIL: "deterministic (thesis
 
 def flat(simulations: int, depth: int) -> str:
     """Return the spec string of flat Monte Carlo."""
-    return f"flat:simulations={simulations},depth={depth}"
+    return f"flat:simulations={simulations},playout_depth={depth}"
 
 
 def called(spec: str, networks: Mapping[str, str] | None = None) -> str:
@@ -53,7 +53,7 @@ def called(spec: str, networks: Mapping[str, str] | None = None) -> str:
     if name == "mcts":
         return f"decoupled UCT {options['simulations']}"
     if name == "flat":
-        return f"flat {options['simulations']}, depth {options['depth']}"
+        return f"flat {options['simulations']}, depth {options['playout_depth']}"
     if name == "cnn":
         folder = Path(rest.partition(",")[0]).name
         return (networks or {}).get(folder, folder)

@@ -312,9 +312,9 @@ def recorded_games(name: str, sources: tuple[Path, ...]) -> Task:
 def network(name: str, data: Task, label: str, options: Mapping[str, Any]) -> Task:
     """Return the training of the thesis' convolutional network to imitate the moves of others."""
     settings = {"data": data.settings, "seed": 0, **options}
-    places = {"data": f"{{folder}}/{data.name}/{data.product}", "folder": f"{{folder}}/{name}"}
+    places = {"data": f"{{folder}}/{data.name}/{data.product}", "run_dir": f"{{folder}}/{name}"}
     return Task(
-        name, "ludoteca.train.supervised", settings | places, settings, ("document",),
+        name, "ludoteca.train.imitation", settings | places, settings, ("uib2021",),
         (data.name,), kind="network", label=label, kept=("about", "data", "training"),
     )  # fmt: skip
 
@@ -324,16 +324,16 @@ def self_play(name: str, preset: str, games: int, every: int, fast: bool, precis
     options = {
         "seed": 0,
         "games": games // 40 if fast else games,
-        "evaluate_every": every // 40 if fast else every,
-        "evaluate_games": 4 if fast else 50,
-        "final_games": 8 if fast else 250,
-        "evaluate_against": (OPPONENT,),
+        "eval_interval": every // 40 if fast else every,
+        "eval_games": 4 if fast else 50,
+        "final_eval_games": 8 if fast else 250,
+        "eval_opponents": (OPPONENT,),
         "threads": 1,
         "precision": precision,
     }
-    sizes = {"log_every": 1_024, "past_every": 5_120} if preset == "modern" else {}
+    sizes = {"log_interval": 1_024, "past_opponent_interval": 5_120} if preset == "default" else {}
     return Task(
-        name, "ludoteca.train.actor_critic", {**sizes, **options, "folder": f"{{folder}}/{name}"},
+        name, "ludoteca.train.actor_critic", {**sizes, **options, "run_dir": f"{{folder}}/{name}"},
         {"preset": preset, **options}, (preset,), kind="self-play",
         kept=("about", "training", "evaluation"), summarize=evaluation_curve,
     )  # fmt: skip
@@ -341,7 +341,7 @@ def self_play(name: str, preset: str, games: int, every: int, fast: bool, precis
 
 def evaluation_curve(folder: Path) -> dict[str, Any]:
     """Return the wins in each evaluation of self-play, and how many networks were accepted."""
-    column, tests = f"{OPPONENT}__any", ("gate_tried", "gate_passed")
+    column, tests = f"{OPPONENT}__any", ("candidates_tested", "candidates_accepted")
     curve = [
         {
             "games": int(row["step"]),
@@ -389,4 +389,4 @@ def learning(fast: bool, precision: str) -> dict[str, Any]:
 def selected(band: str) -> dict[str, Any]:
     """Return the options of learning only the moves of a band, see `make_study`."""
     ratings = RATINGS.fullmatch(band)
-    return {"ratings": ratings.groups()} if ratings else {"agents": tuple(band.split("+"))}
+    return {"rating_range": ratings.groups()} if ratings else {"agents": tuple(band.split("+"))}

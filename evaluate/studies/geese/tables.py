@@ -190,7 +190,7 @@ def real_rows(found: Records) -> list[tuple[str, ...]]:
     rows = []
     for name, accuracy in zip((*REAL_NETS, "net-real-all"), accuracies, strict=True):
         settings = found[name]["settings"]
-        players = settings.get("agents", [" to ".join(settings.get("ratings", ["all"]))])
+        players = settings.get("agents", [" to ".join(settings.get("rating_range", ["all"]))])
         rows.append((", ".join(players), *_network_cells(found[name]), accuracy))
     return rows
 
@@ -263,11 +263,16 @@ def loop_rows(found: Records) -> list[tuple[str, ...]]:
     for name, (preset, *_) in LOOPS.items():
         one = found[name]
         last, training = one["curve"][-1], one["training"]
-        tested = f"{last['gate_passed']} of {last['gate_tried']}" if "gate_tried" in last else "-"
+        tested = (
+            f"{last['candidates_accepted']} of {last['candidates_tested']}"
+            if "candidates_tested" in last
+            else "-"
+        )
         results = {part["opponent"]: part["seats"][0] for part in one["evaluation"]}
         wins = [wilson_share(results[k]["wins"], results[k]["games"]) for k in ("random", OPPONENT)]
-        minutes = f"{training['seconds'] / 60:.1f}"
-        rows.append((f"`{preset}`", f"{training['games']:,}", minutes, tested, *wins))
+        minutes, kept = f"{training['seconds'] / 60:.1f}", f"{accepted} of {tested}"
+        kept = "-" if tested is None else kept
+        rows.append((f"`{preset}`", f"{training['games']:,}", minutes, kept, *wins))
     return rows
 
 

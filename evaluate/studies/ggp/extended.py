@@ -69,7 +69,7 @@ def stages(fast: bool, seed: int) -> dict[str, Tournament]:
             games=GAMES,
             agents=tuple(
                 f"mcts:{one},{seconds if stage == 'equal_time' else simulations},"
-                "draw=loss,final=mean"
+                "draw=loss,action_selection=mean"
                 for one in agents.values()
             ),
             names=tuple(agents),

@@ -103,7 +103,7 @@ def study(fast: bool, seed: int) -> dict[str, Tournament]:
         str(simulations): Tournament(
             games=valencia2021.GAMES,
             agents=tuple(
-                f"mcts:{policy},simulations={simulations},draw=loss,final=mean"
+                f"mcts:{policy},simulations={simulations},draw=loss,action_selection=mean"
                 for policy in POLICIES.values()
             ),
             names=valencia2021.POLICY_NAMES,

@@ -26,21 +26,21 @@ GAMES = 150_000  # the paper's usual run
 OMITTED_GAMES = 50_000  # of the points of its grid whose results the paper omits
 # The paper's settings, read such that they can learn; `literal` of the ablation takes them as
 # they stand.
-READING: dict[str, Any] = {"network.init": "zero_head", "win": 1.0, "loss": -1.0}
+READING: dict[str, Any] = {"network.init": "zero_head", "win_reward": 1.0, "loss_reward": -1.0}
 # Of every run, however long; by default they would follow the number of games.
-DEFAULT_SIZES = {"games_per_round": 256, "memory": 200_000}
+DEFAULT_SIZES = {"games_per_iteration": 256, "buffer_size": 200_000}
 FILTERS = {1: "48", 2: "48 384"}
 # What differs from the paper's preset, taken literally.
 ABLATIONS: dict[str, Settings] = {
     "literal": {},
     "weights": {"network.init": "default"},
     "head": {"network.init": "zero_head"},
-    "rewards": {"win": 1.0, "loss": -1.0},
+    "rewards": {"win_reward": 1.0, "loss_reward": -1.0},
     "both": READING,
-    "default": {"network.init": "default", "win": 1.0, "loss": -1.0},
-    "memory": {**READING, "memory": 30_000},
-    "masked": {**READING, "masked": True},
-    "target": {**READING, "target_every": 100},
+    "default": {"network.init": "default", "win_reward": 1.0, "loss_reward": -1.0},
+    "memory": {**READING, "buffer_size": 30_000},
+    "masked": {**READING, "masked_targets": True},
+    "target": {**READING, "target_update_interval": 100},
 }
 ABLATION_GAMES = 20_000
 # Board size -> games, residual blocks, how often a transition is learned from, and the run whose
@@ -124,8 +124,8 @@ def paper_tasks(scale: float, precision: str) -> Tasks:
     def run(name: str, games: int, settings: Settings) -> Task:
         count = max(round(games * scale), 500)
         final = 1_000 if scale == 1 else 100
-        sizes = {"evaluate_every": count, "evaluate_games": 50, "final_games": final}
-        return training(name, "document", count, settings | sizes | {"precision": precision})
+        sizes = {"eval_interval": count, "eval_games": 50, "final_eval_games": final}
+        return training(name, "tanaka2018", count, settings | sizes | {"precision": precision})
 
     def white_first(size: int) -> dict[str, Any]:
         return {"game": f"hex:board_size={size},first=white"}
@@ -133,12 +133,12 @@ def paper_tasks(scale: float, precision: str) -> Tasks:
     points = product(LEARNING_RATES, GAMMAS, EPSILONS, LAYERS)
     readings: dict[str, tuple[int, Settings]] = {
         "best": (2 * GAMES, {}),
-        "simple": (2 * GAMES, {"mode": "simple", "opponent": HEURISTIC}),
+        "simple": (2 * GAMES, {"experience": "simple", "opponent": HEURISTIC}),
         "mirrored": (2 * GAMES, {"opponent": HEURISTIC}),
         "board-6": (GAMES, white_first(6)),
         "board-7": (GAMES // 2, white_first(7)),
         "board-8": (GAMES // 5, white_first(8)),
-        "second": (2 * GAMES, {"seat": "second"}),
+        "second": (2 * GAMES, {"agent_seat": "second"}),
     }
     tasks = [
         *(
@@ -163,8 +163,8 @@ def grid_settings(rate: float, gamma: float, epsilon: float, layers: int) -> Set
         "learning_rate": rate,
         "final_learning_rate": rate,
         "gamma": gamma,
-        "epsilon": epsilon,
-        "final_epsilon": epsilon,
+        "exploration_initial_eps": epsilon,
+        "exploration_final_eps": epsilon,
         "network.filters": FILTERS[layers],
     }
 
@@ -173,14 +173,14 @@ def beyond_tasks(scale: float, precision: str) -> Tasks:
     """Return the runs with our preset, by name."""
     shared = {
         "opponent": MIXED,
-        "target": "reply",
+        "td_target": "reply",
         "network.filters": 64,
-        "warm_up": 2_000,
-        "epsilon_games": 0.4,
+        "learning_starts": 2_000,
+        "exploration_fraction": 0.4,
         "precision": precision,
-        "evaluate_games": 500 if scale == 1 else 50,
-        "evaluate_against": f"{MIXED} {HEURISTIC}",
-        "final_games": 2_000 if scale == 1 else 200,
+        "eval_games": 500 if scale == 1 else 50,
+        "eval_opponents": f"{MIXED} {HEURISTIC}",
+        "final_eval_games": 2_000 if scale == 1 else 200,
     }
     tasks = {}
     for size, (games, blocks, ratio, start_from) in BEYOND.items():
@@ -190,12 +190,12 @@ def beyond_tasks(scale: float, precision: str) -> Tasks:
             **shared,
             "network.blocks": blocks,
             "replay_ratio": ratio,
-            "epsilon": 0.3 if start_from is None else 0.15,
-            "log_every": max(count // 60, 256),
-            "evaluate_every": max(count // 10, 512),
+            "exploration_initial_eps": 0.3 if start_from is None else 0.15,
+            "log_interval": max(count // 60, 256),
+            "eval_interval": max(count // 10, 512),
         }
         name = f"hex{size}"
-        tasks[name] = training(name, "modern", count, DEFAULT_SIZES | settings, start_from)
+        tasks[name] = training(name, "default", count, DEFAULT_SIZES | settings, start_from)
     return tasks
 
 
@@ -212,7 +212,7 @@ def training(
         start_from: name of the run whose best network it begins with.
     """
     options = {"games": games, **settings}
-    places = {"folder": f"{{folder}}/{name}"}
+    places = {"run_dir": f"{{folder}}/{name}"}
     if start_from is not None:
         places["start_from"] = f"{{folder}}/{start_from}"
     return Task(

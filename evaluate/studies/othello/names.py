@@ -3,11 +3,11 @@
 ITERATIONS = (50, 200, 800)
 SECONDS = 0.02  # per move, at equal time
 LEAVES = 16  # that a network evaluates in a batch, at equal time
-UCT = "mcts:policy=uct,c=1.4142135623730951,final=mean"  # the paper's
+UCT = "mcts:policy=uct,c=1.4142135623730951,action_selection=mean"  # the paper's
 SHIPPED = "othello"  # name of the AlphaZero network that comes with the package
 # One line for each competitor that goes beyond the paper: its name, and its spec string.
 COMPETITORS = {
-    "az": f"az:{SHIPPED},simulations=200,leaves=8,endgame=10,precision=auto",
+    "az": f"az:{SHIPPED},simulations=200,leaf_batch=8,solver_empties=10,precision=auto",
 }
 TIMES = 10  # how much more time than a competitor our own UCT gets
 # Name of a network -> opponent of its games, how many games, and its view.

@@ -118,7 +118,7 @@ def paper_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
             "epochs": 2 if fast else 12,
             "positions_per_epoch": 4_000 if fast else 200_000,
             # 1,000 or 2,000 games, or 100 of 1,000.
-            "validation": 0.02 if games == 100_000 else 0.1,
+            "validation_fraction": 0.02 if games == 100_000 else 0.1,
             "precision": precision,
         }
         tasks.append(network(f"net-{name}", data[opponent], round(games * scale), view, options))
@@ -130,7 +130,7 @@ def paper_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
         for name in NETWORKS if iterations < 800 else SIZES:
             ours = f"uctnet:{{folder}}/net-{name},simulations={iterations},precision={precision}"
             if fast:  # a small batch of games is slow otherwise
-                ours += f",leaves={LEAVES}"
+                ours += f",leaf_batch={LEAVES}"
             agents = (ours, f"{UCT},simulations={iterations}")
             tasks.append(match_task(f"{name}-{iterations}", agents, games, (f"net-{name}",)))
     for name in SIZES:
@@ -188,10 +188,10 @@ def network(name: str, data: Task, games: int, view: str, options: Mapping[str, 
         options: further options of the training.
     """
     settings = {"data": data.settings, "games": games, "network.view": view, **options}
-    places = {"data": f"{{folder}}/{data.name}/{data.product}", "folder": f"{{folder}}/{name}"}
+    places = {"data": f"{{folder}}/{data.name}/{data.product}", "run_dir": f"{{folder}}/{name}"}
     kept = ("about", "game", "data", "training", "validation", "metrics")
     return Task(
-        name, "ludoteca.train.value_network", settings | places, settings, (), (data.name,),
+        name, "ludoteca.train.value_regression", settings | places, settings, (), (data.name,),
         kind="network", kept=kept,
     )  # fmt: skip
 
@@ -212,7 +212,7 @@ def fresh_games(name: str, network: str, games: int) -> Task:
 def timed_uctnet(name: str, seconds: float | str, precision: str) -> str:
     """Return the spec string of UCT with a network and a time per move."""
     place = f"uctnet:{{folder}}/net-{name}"
-    return f"{place},seconds={seconds},leaves={LEAVES},precision={precision}"
+    return f"{place},seconds={seconds},leaf_batch={LEAVES},precision={precision}"
 
 
 def is_shipped() -> bool:

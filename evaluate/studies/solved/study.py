@@ -19,7 +19,7 @@ from ludoteca.evaluate.studies.study import Study, Task, Tasks, match_task
 FAST = 1 / 32
 FAST_HEX = "hex:board_size=4"  # untrained networks leave too many lines on 5x5
 # Of every training, however long; by default they would follow the number of games.
-SIZES = {"games_per_round": 256, "warm_up": 10_000, "window": 500_000}
+SIZES = {"games_per_iteration": 256, "learning_starts": 10_000, "buffer_size": 500_000}
 # Name of a network -> its game, and what differs from the defaults of the training.
 NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
     "tictactoe": (
@@ -28,9 +28,9 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
             "games": 4_096,
             "network.filters": 32,
             "network.blocks": 2,
-            "simulations": 16,
-            "window": 20_000,
-            "warm_up": 1_000,
+            "num_simulations": 16,
+            "buffer_size": 20_000,
+            "learning_starts": 1_000,
         },
     ),
     "hex": (
@@ -39,7 +39,7 @@ NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
             "games": 16_384,
             "network.filters": 32,
             "network.blocks": 4,
-            "window": 200_000,
+            "buffer_size": 200_000,
         },
     ),
     "connect4": (
@@ -100,11 +100,11 @@ def solved_tasks(scale: float) -> Tasks:
         games = max(round(settings["games"] * scale), 512)
         shared = {
             "game": games_of[name],
-            "log_every": 1_024 if scale == 1 else 256,
-            "evaluate_every": max(games // 4, 256),
-            "evaluate_games": 20,
-            "evaluate_against": ("random", "mcts:simulations=2000"),
-            "final_games": 50,
+            "log_interval": 1_024 if scale == 1 else 256,
+            "eval_interval": max(games // 4, 256),
+            "eval_games": 20,
+            "eval_opponents": ("random", "mcts:simulations=2000"),
+            "final_eval_games": 50,
         }
         tasks.append(training(name, shared | settings | {"games": games}))
     for network, seat, count in LINES:
@@ -129,7 +129,7 @@ def solved_tasks(scale: float) -> Tasks:
 
 def training(name: str, settings: Mapping[str, Any]) -> Task:
     """Return the training of a network by AlphaZero."""
-    options = {"folder": f"{{folder}}/{name}", **SIZES, **settings}
+    options = {"run_dir": f"{{folder}}/{name}", **SIZES, **settings}
     kept = ("config", "training", "evaluation", "about")
     return Task(name, "ludoteca.train.alphazero", options, settings, kind="network", kept=kept)
 
@@ -156,7 +156,7 @@ def exploit_task(
     """
     solved = {"endgame": endgame} if endgame else {}
     agent = f"az:path={{folder}}/{network},simulations={simulations},precision=auto"
-    agent += f",endgame={endgame}" if endgame else ""
+    agent += f",solver_empties={endgame}" if endgame else ""
     return Task(
         name, "ludoteca.evaluate.exploit", {"agent": agent, **options, "out": "{artifact}"},
         {"game": game, "simulations": simulations, **solved, **options}, (measure, game),

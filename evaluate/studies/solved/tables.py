@@ -86,7 +86,7 @@ def position_rows(found: Records) -> list[tuple[Any, ...]]:
         rows.append(
             (
                 f"{least} to {most}",
-                f"{count:,}{f', endgame={endgame}' if endgame else ''}",
+                f"{count:,}{f', solver_empties={endgame}' if endgame else ''}",
                 one["positions"],
                 with_interval(100 * (one["perfect"] / one["positions"]), (one["low"], one["high"])),
                 "{1} of {0}".format(*one["won"]),

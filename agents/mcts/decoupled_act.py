@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.mcts.act import BY_POLICY, MAX, MEAN
-from ludoteca.agents.mcts.joint_features import JointFeatures
+from ludoteca.agents.mcts.decoupled_config import DecoupledSearchConfig
 from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading
 from ludoteca.agents.mcts.tree import ROOT
 from ludoteca.envs.game import Game
@@ -14,13 +14,13 @@ from ludoteca.envs.rng import below
 
 
 @factory()
-def make_best_action(game: Game, features: JointFeatures) -> Callable[..., int]:
-    """Return the compiled form of `best_action_kernel(game, features)`."""
-    run = best_action_kernel(game, features)
+def make_best_action(game: Game, config: DecoupledSearchConfig) -> Callable[..., int]:
+    """Return the compiled form of `best_action_kernel(game, config)`."""
+    run = best_action_kernel(game, config)
 
     @compiled_without_allocation
-    def best_action(arms: Any, seat: int, final: int, settings: Any, work: Any) -> int:
-        return run(arms, seat, final, settings[0], work[0])
+    def best_action(arms: Any, seat: int, action_selection: int, params: Any, work: Any) -> int:
+        return run(arms, seat, action_selection, params[0], work[0])
 
     return best_action  # type: ignore[no-any-return]
 
@@ -38,17 +38,17 @@ def make_settled(game: Game) -> Callable[..., bool]:
 
 
 @factory()
-def best_action_kernel(game: Game, features: JointFeatures) -> Callable[..., int]:
-    """Return `best_action(arms, seat, final, settings, work) -> action`, the move to play.
+def best_action_kernel(game: Game, config: DecoupledSearchConfig) -> Callable[..., int]:
+    """Return `best_action(arms, seat, action_selection, params, work) -> action`, the move to play.
 
     Of equal moves the one with more visits is taken, then any with equal probability. 0 if the
     player has no move.
     """
-    score = POLICIES[features.policy].score
+    score = POLICIES[config.policy].score
     num_actions = game.num_actions
 
     @kernel
-    def best_action(arms: Any, seat: int, final: int, settings: Any, work: Any) -> int:
+    def best_action(arms: Any, seat: int, action_selection: int, params: Any, work: Any) -> int:
         t, tried = 0, 0
         top = NO_BEST
         for action in range(num_actions):
@@ -64,12 +64,12 @@ def best_action_kernel(game: Game, features: JointFeatures) -> Callable[..., int
                 continue
             mean = arm.value / arm.visits
             points = float(arm.visits)
-            if final == MAX:
+            if action_selection == MAX:
                 points = arm.value
-            elif final == MEAN:
+            elif action_selection == MEAN:
                 points = mean
-            elif final == BY_POLICY:
-                points = score(arm, mean, t, math.log(t), tried, top, settings.c, work.rng)
+            elif action_selection == BY_POLICY:
+                points = score(arm, mean, t, math.log(t), tried, top, params.c, work.rng)
             visits = arms[ROOT, seat, best].visits
             if points > best_points or (points == best_points and arm.visits > visits):
                 best, best_points, ties = action, points, 1

@@ -8,12 +8,13 @@ import pytest
 
 from ludoteca.agents import make_agent
 from ludoteca.agents.evaluations import EVALUATIONS, find_evaluation
-from ludoteca.agents.mcts.act import FINALS
+from ludoteca.agents.mcts.act import ACTION_SELECTIONS
 from ludoteca.agents.mcts.agent import MCTSAgent, policy_parameters
-from ludoteca.agents.mcts.joint_act import best_action_kernel, settled_kernel
-from ludoteca.agents.mcts.joint_agent import JointMCTSAgent
-from ludoteca.agents.mcts.joint_features import SETTINGS, JointFeatures, work_dtype
-from ludoteca.agents.mcts.joint_tree import (
+from ludoteca.agents.mcts.decoupled_act import best_action_kernel, settled_kernel
+from ludoteca.agents.mcts.decoupled_agent import DecoupledMCTSAgent
+from ludoteca.agents.mcts.decoupled_config import SEARCH_PARAMS, DecoupledSearchConfig, work_dtype
+from ludoteca.agents.mcts.decoupled_search import STATES, make_search, search_kernel
+from ludoteca.agents.mcts.decoupled_tree import (
     ARM,
     FULL,
     NODE,
@@ -23,7 +24,6 @@ from ludoteca.agents.mcts.joint_tree import (
     table_size,
 )
 from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.agents.mcts.simultaneous import STATES, make_search, search_kernel
 from ludoteca.agents.registry import agent_params
 from ludoteca.envs.games.hungry_geese import FOOD, hungry_geese
 from ludoteca.envs.games.tron import tron
@@ -78,33 +78,33 @@ def tron_position(lines):
 class Search:
     """A search with its memory in the open, compiled or interpreted."""
 
-    def __init__(self, game, s, features=None, nodes=1000, depth=None, fpu=np.inf, seed=1):
-        self.game, self.features = game, features or JointFeatures()
+    def __init__(self, game, s, config=None, nodes=1000, depth=None, fpu=np.inf, seed=1):
+        self.game, self.config = game, config or DecoupledSearchConfig()
         self.nodes = np.zeros(nodes, NODE)
         self.arms = np.zeros((nodes, game.num_players, game.num_actions), ARM)
         self.table = np.zeros(table_size(nodes), np.int32)
         self.states, self.work = game.empty(STATES), np.zeros(1, work_dtype(game))
-        self.settings = np.zeros(1, SETTINGS)
-        given = dict.fromkeys(POLICIES[self.features.policy].params)
-        self.settings["c"] = policy_parameters(self.features.policy, given)
-        self.settings["fpu"] = fpu
-        self.settings["max_plies"] = game.max_plies if depth is None else depth
+        self.params = np.zeros(1, SEARCH_PARAMS)
+        given = dict.fromkeys(POLICIES[self.config.policy].params)
+        self.params["c"] = policy_parameters(self.config.policy, given)
+        self.params["fpu"] = fpu
+        self.params["playout_depth"] = game.max_plies if depth is None else depth
         self.states[0] = s
         self.work["rng"] = seed
         self.size = 0
 
     def run(self, simulations, *, interpreted=False):
-        arrays = (self.states, self.work, self.settings)
+        arrays = (self.states, self.work, self.params)
         if interpreted:
-            nodes, arms, states, work, settings = (
+            nodes, arms, states, work, params = (
                 view_records(array) for array in (self.nodes, self.arms, *arrays)
             )
             with np.errstate(over="ignore"):
-                self.size = search_kernel(self.game, self.features)(
-                    nodes, arms, self.table, self.size, states, work[0], settings[0], simulations
+                self.size = search_kernel(self.game, self.config)(
+                    nodes, arms, self.table, self.size, states, work[0], params[0], simulations
                 )
         else:
-            self.size = make_search(self.game, self.features)(
+            self.size = make_search(self.game, self.config)(
                 self.nodes, self.arms, self.table, self.size, *arrays, simulations
             )
         return self
@@ -163,13 +163,15 @@ CROWD = (
 def test_every_policy_finds_the_only_surviving_move(policy):
     game, s = geese_position(*TRAP)
     simulations = 300 if policy == "exp3" else 60  # which learns slowly
-    search = Search(game, s, JointFeatures(policy), depth=2).run(simulations, interpreted=True)
+    search = Search(game, s, DecoupledSearchConfig(policy), depth=2).run(
+        simulations, interpreted=True
+    )
     visits, values = search.arms["visits"][0, 0], search.arms["value"][0, 0]
     assert visits.sum() == search.arms["visits"][0, 1].sum() == simulations
     assert (visits > 0).all()
     assert np.argmax(values / visits) == EAST
     assert np.isfinite(search.arms["value"]).all()
-    assert np.isfinite(search.arms["gain"]).all()
+    assert np.isfinite(search.arms["reward_estimate"]).all()
     assert policy == "uniform" or np.argmax(visits) == EAST
     visits, values = search.arms["visits"][0, 1], search.arms["value"][0, 1]
     assert np.argmax(values / visits) in (SOUTH, WEST)
@@ -246,16 +248,16 @@ def test_a_full_tree_is_still_searched():
 
 
 @pytest.mark.parametrize(
-    ("name", "features", "depth"),
+    ("name", "config", "depth"),
     [
-        ("tron:rows=5,columns=6", JointFeatures(playout="safe"), None),
-        ("tron:rows=5,columns=6", JointFeatures("exp3", True), None),
-        ("hungry_geese:min_food=1", JointFeatures(playout="safe"), 4),
+        ("tron:rows=5,columns=6", DecoupledSearchConfig(playout="safe"), None),
+        ("tron:rows=5,columns=6", DecoupledSearchConfig("exp3", True), None),
+        ("hungry_geese:min_food=1", DecoupledSearchConfig(playout="safe"), 4),
     ],
 )
-def test_compiled_and_interpreted_are_equal(name, features, depth):
+def test_compiled_and_interpreted_are_equal(name, config, depth):
     game = make_game(name)
-    searches = [Search(game, game.new(5), features, depth=depth) for _ in range(2)]
+    searches = [Search(game, game.new(5), config, depth=depth) for _ in range(2)]
     for part in (40, 30):
         searches[0].run(part)
         searches[1].run(part, interpreted=True)
@@ -288,7 +290,7 @@ def test_a_search_is_determined_by_its_stream_and_sees_no_future():
 
 def test_searching_one_by_one_is_searching_all():
     game, s = tron_position(["..R.....", "........", "bbbB...."])
-    agent = make_agent("mcts:simulations=100,final=max_robust", game)
+    agent = make_agent("mcts:simulations=100,action_selection=max_robust", game)
     states = game.empty(3)
     states[:] = np.array(s, game.state)
     rngs = np.array([[3], [4], [5]], np.uint64)
@@ -306,11 +308,13 @@ def test_a_search_may_have_seconds():
     assert report.simulations >= 64
 
 
-@pytest.mark.parametrize("options", [{}, {"final": "max_robust"}, {"seconds": 0.05}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"action_selection": "max_robust"}, {"seconds": 0.05}], ids=str
+)
 def test_threads_share_the_simulations(options):
     game = make_game("tron:rows=5,columns=5")
     s = game.new(3)
-    agent = JointMCTSAgent(game, simulations=301, threads=3, **options)
+    agent = DecoupledMCTSAgent(game, simulations=301, threads=3, **options)
     report = agent.search(s, np.array([5], np.uint64), seat=1)
     visits = [tree.nodes["visits"][0] for tree in agent._threads.trees]
     assert min(visits) >= 100
@@ -351,22 +355,23 @@ def test_finals():
     arms = view_records(np.zeros((1, 2, 4), ARM))
     arms["visits"][0, 1], arms["value"][0, 1] = (0, 60, 70, 10), (0, 40, 35, 9)
     work = view_records(np.zeros(1, work_dtype(game)))[0]
-    settings = view_records(np.zeros(1, SETTINGS))[0]
-    settings.c[0] = 2.0
-    best_action = best_action_kernel(game, JointFeatures())
+    params = view_records(np.zeros(1, SEARCH_PARAMS))[0]
+    params.c[0] = 2.0
+    best_action = best_action_kernel(game, DecoupledSearchConfig())
     with np.errstate(over="ignore"):
         chosen = {
-            name: best_action(arms, 1, final, settings, work) for final, name in enumerate(FINALS)
+            name: best_action(arms, 1, action_selection, params, work)
+            for action_selection, name in enumerate(ACTION_SELECTIONS)
         }
     assert chosen == {"max": 1, "robust": 2, "max_robust": 2, "mean": 3, "policy": 3}
-    assert best_action(arms, 0, 1, settings, work) == 0  # who has no move
+    assert best_action(arms, 0, 1, params, work) == 0  # who has no move
     assert not settled_kernel(game)(arms, 1)
     arms["visits"][0, 1, 1] = 80
     assert settled_kernel(game)(arms, 1)
     # Equal moves are chosen equally often.
     arms["visits"][0, 1], arms["value"][0, 1] = 50, 20
     with np.errstate(over="ignore"):
-        counts = np.bincount([best_action(arms, 1, 1, settings, work) for _ in range(400)])
+        counts = np.bincount([best_action(arms, 1, 1, params, work) for _ in range(400)])
     assert len(counts) == 4
     assert counts.min() > 60
 
@@ -407,9 +412,9 @@ def test_standing_is_the_result_if_the_game_ended_now():
     find_evaluation("standing", game)(s, out)
     assert out.tolist() == [-1, 0, 1]
     s.steps = s.max_steps
-    final = np.zeros(3)
-    game.returns(s, final)
-    assert out.tolist() == final.tolist()
+    action_selection = np.zeros(3)
+    game.returns(s, action_selection)
+    assert out.tolist() == action_selection.tolist()
     with pytest.raises(ValueError, match="tron has no evaluation 'standing'; it has returns"):
         find_evaluation("standing", tron())
     assert set(EVALUATIONS) <= {make_game(name).name for name in ("hungry_geese", "othello")}
@@ -420,8 +425,8 @@ def test_playouts_cut_short_are_evaluated():
     game, s = geese_position(lines, "WEW", steps=50)
     means = []
     for evaluation in ("standing", "returns"):
-        features = JointFeatures(evaluation=evaluation)
-        search = Search(game, s, features, depth=0).run(40, interpreted=True)
+        config = DecoupledSearchConfig(evaluation=evaluation)
+        search = Search(game, s, config, depth=0).run(40, interpreted=True)
         means.append(search.arms["value"][0].sum(1) / 40)
     assert means[0][0] > means[0][2] > means[0][1]  # in the order of their lengths
     assert abs(means[1] - 0.5).max() < abs(means[0] - 0.5).max()
@@ -436,10 +441,10 @@ def test_it_beats_random():
 
 def test_geese_do_not_play_uniformly_to_the_end_unless_asked_to():
     goose, rider = (make_agent("mcts", make_game(name)) for name in ("hungry_geese", "tron"))
-    assert (goose.features.playout, goose._settings["max_plies"][0]) == ("safe", 6)
-    assert (rider.features.playout, rider._settings["max_plies"][0]) == ("uniform", 50)
-    asked = make_agent("mcts:playout=uniform,depth=200", goose.game)
-    assert (asked.features.playout, asked._settings["max_plies"][0]) == ("uniform", 200)
+    assert (goose.config.playout, goose._params["playout_depth"][0]) == ("safe", 6)
+    assert (rider.config.playout, rider._params["playout_depth"][0]) == ("uniform", 50)
+    asked = make_agent("mcts:playout=uniform,playout_depth=200", goose.game)
+    assert (asked.config.playout, asked._params["playout_depth"][0]) == ("uniform", 200)
 
 
 def test_it_beats_three_geese():
@@ -484,7 +489,7 @@ def test_each_search_refuses_the_games_of_the_other():
     with pytest.raises(ValueError, match="MCTSAgent needs a turn-based game, unlike tron"):
         MCTSAgent(tron())
     with pytest.raises(ValueError, match="connect4 is turn-based"):
-        JointMCTSAgent(make_game("connect4"))
+        DecoupledMCTSAgent(make_game("connect4"))
     assert isinstance(make_agent("mcts:simulations=10", make_game("connect4")), MCTSAgent)
     assert {"policy", "solver", "playout"} <= set(agent_params("mcts"))
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.game import Game
 
 
-def check_choices(
+def validate_actions(
     game: Game,
     chosen: Any,
     masks: NDArray[np.int8],
@@ -53,12 +53,13 @@ def check_choices(
         k = int(np.argmin(legal))
         raise ValueError(
             f"{who} chose {actions[k]} for observation {k}, which is illegal: legal "
-            f"are {np.flatnonzero(masks[k]).tolist()}. {position_text(game, states[k], seats[k])}"
+            f"are {np.flatnonzero(masks[k]).tolist()}. "
+            f"{describe_position(game, states[k], seats[k])}"
         )
     return actions.astype(np.int64)
 
 
-def position_text(game: Game, state: Any, seat: int) -> str:
+def describe_position(game: Game, state: Any, seat: int) -> str:
     """Return lines that show a position: the game, who is asked to move, and the board."""
     from ludoteca.envs.render import render
 

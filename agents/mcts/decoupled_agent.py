@@ -7,23 +7,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.mcts.act import FINALS, MAX_ROBUST
+from ludoteca.agents.mcts.act import ACTION_SELECTIONS, MAX_ROBUST
 from ludoteca.agents.mcts.agent import policy_parameters
 from ludoteca.agents.mcts.clock import search_for
-from ludoteca.agents.mcts.joint_act import make_best_action, make_settled
-from ludoteca.agents.mcts.joint_features import SETTINGS, JointFeatures
-from ludoteca.agents.mcts.joint_memory import JointThreads
-from ludoteca.agents.mcts.joint_report import make_joint_report
-from ludoteca.agents.mcts.joint_tree import check_joint_actions
+from ludoteca.agents.mcts.decoupled_act import make_best_action, make_settled
+from ludoteca.agents.mcts.decoupled_config import SEARCH_PARAMS, DecoupledSearchConfig
+from ludoteca.agents.mcts.decoupled_report import make_decoupled_report
+from ludoteca.agents.mcts.decoupled_search import make_search
+from ludoteca.agents.mcts.decoupled_tree import check_joint_actions
+from ludoteca.agents.mcts.decoupled_workspace import DecoupledSearchThreads
 from ludoteca.agents.mcts.report import SearchReport
-from ludoteca.agents.mcts.simultaneous import make_search
 from ludoteca.agents.playouts import choose_playout
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 
 
-class JointMCTSAgent(Agent):
+class DecoupledMCTSAgent(Agent):
     """Monte Carlo tree search where all move at once: decoupled UCT, with any selection policy.
 
     The trees of different moves and games have nothing in common: the agent has no memory.
@@ -35,10 +35,10 @@ class JointMCTSAgent(Agent):
         policy: str = "ucb1",
         simulations: int = 1000,
         seconds: float | None = None,
-        final: str = "robust",
+        action_selection: str = "robust",
         draw: str = "half",
         fpu: float = math.inf,
-        depth: int | None = None,
+        playout_depth: int | None = None,
         playout: str = "",
         evaluation: str = "",
         threads: int = 1,
@@ -57,11 +57,11 @@ class JointMCTSAgent(Agent):
             policy: selection policy: a name in `ludoteca.agents.mcts.policies.POLICIES`.
             simulations: per move.
             seconds: per move, instead of a number of simulations.
-            final: how the move is chosen in the end, see `MCTSAgent`.
+            action_selection: how the move is chosen in the end, see `MCTSAgent`.
             draw: what a drawn game is worth: `"half"` a win, or as a `"loss"` for everyone.
             fpu: score of moves without visits (first-play urgency); by default all come first.
-            depth: plies after which a playout stops and is evaluated: 6 by default in Hungry Geese,
-                otherwise none, as games end by themselves.
+            playout_depth: plies after which a playout stops and is evaluated: 6 by default in
+                Hungry Geese, otherwise none, as games end by themselves.
             playout: what playouts play: `"uniform"`, `"valid"` or `"safe"` random moves, see
                 `ludoteca.agents.playouts`. The default is `"safe"` in Hungry Geese, otherwise
                 `"uniform"`.
@@ -81,10 +81,12 @@ class JointMCTSAgent(Agent):
         """
         super().__init__(game)
         if not game.simultaneous:
-            raise ValueError(f"{game.name} is turn-based, and JointMCTSAgent is not for such games")
+            raise ValueError(
+                f"{game.name} is turn-based, and DecoupledMCTSAgent is not for such games"
+            )
         check_joint_actions(game)
-        playout, plies = choose_playout(game, playout, depth, least=0)
-        self.features = JointFeatures(
+        playout, plies = choose_playout(game, playout, playout_depth, least=0)
+        self.config = DecoupledSearchConfig(
             policy=policy,
             draw_is_loss=choice("draw", draw, ("half", "loss")) == "loss",
             playout=playout,
@@ -92,20 +94,24 @@ class JointMCTSAgent(Agent):
         )
         self.simulations = integer("simulations", simulations, 1, 10**9)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
-        self.final = FINALS.index(choice("final", final, FINALS))
+        self.action_selection = ACTION_SELECTIONS.index(
+            choice("action_selection", action_selection, ACTION_SELECTIONS)
+        )
         given = {"alpha": alpha, "zeta": zeta, "c": c, "d": d, "m": m, "gamma": gamma}
-        self._settings = np.zeros(1, SETTINGS)
-        self._settings["c"][0] = policy_parameters(policy, given)
-        self._settings["fpu"] = fpu
-        self._settings["max_plies"] = plies
+        self._params = np.zeros(1, SEARCH_PARAMS)
+        self._params["c"][0] = policy_parameters(policy, given)
+        self._params["fpu"] = fpu
+        self._params["playout_depth"] = plies
         nodes = integer("max_nodes", max_nodes, 2, 10**9)
         integer("threads", threads, 1, 1024)
         if self.seconds is None:
-            most = -(-self.simulations // threads) * (2 if self.final == MAX_ROBUST else 1)
+            most = -(-self.simulations // threads) * (
+                2 if self.action_selection == MAX_ROBUST else 1
+            )
             nodes = min(nodes, most + self.simulations // 10 + 2)
-        self._threads = JointThreads(game, nodes, threads)
-        self._search = make_search(game, self.features)
-        self._best_action = make_best_action(game, self.features)
+        self._threads = DecoupledSearchThreads(game, nodes, threads)
+        self._search = make_search(game, self.config)
+        self._best_action = make_best_action(game, self.config)
         self._settled = make_settled(game)
 
     def prepare(self) -> None:
@@ -144,8 +150,8 @@ class JointMCTSAgent(Agent):
         action = self._choose(s, rng, seat)
         seconds = clock() - start
         nodes, arms = self._threads.statistics()
-        title = f"decoupled MCTS ({self.features.policy}) of {self.game.name}, player {seat}"
-        return make_joint_report(self.game, nodes, arms, seat, action, seconds, title)
+        title = f"decoupled MCTS ({self.config.policy}) of {self.game.name}, player {seat}"
+        return make_decoupled_report(self.game, nodes, arms, seat, action, seconds, title)
 
     def _choose(self, s: Any, rng: NDArray[np.uint64], seat: int) -> int:
         """Search one position; return the chosen action."""
@@ -153,22 +159,22 @@ class JointMCTSAgent(Agent):
         threads, work = self._threads, self._threads.trees[0].work
         threads.begin(s, rng)
         if self.seconds is None:
-            threads.run(self._search, self._settings, self.simulations)
+            threads.run(self._search, self._params, self.simulations)
             left = self.simulations
-            while self.final == MAX_ROBUST and left > 0:
+            while self.action_selection == MAX_ROBUST and left > 0:
                 if self._settled(threads.statistics()[1], seat):
                     break
                 more = max(self.simulations // 10, 1)
-                threads.run(self._search, self._settings, more)
+                threads.run(self._search, self._params, more)
                 left -= more
         else:
 
             def go_on(count: int) -> bool:
-                threads.run(self._search, self._settings, count * len(threads.trees))
+                threads.run(self._search, self._params, count * len(threads.trees))
                 return False
 
             search_for(self.seconds, start, go_on)
         arms = threads.statistics()[1]
-        action = self._best_action(arms, seat, self.final, self._settings, work)
+        action = self._best_action(arms, seat, self.action_selection, self._params, work)
         rng[:] = work["rng"][0]
         return int(action)

@@ -1,4 +1,4 @@
-"""What a search is made of: features, which are compiled in, and settings, which are not."""
+"""What a search is made of: config, which are compiled in, and params, which are not."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from ludoteca.envs.params import choice
 
 
 @dataclass(frozen=True)
-class Features:
+class SearchConfig:
     """What is compiled into a search.
 
     Attributes:
@@ -51,15 +51,15 @@ class Features:
             raise ValueError(f"playouts are either mast's or {self.playout}, not both")
 
 
-SETTINGS = np.dtype(
+SEARCH_PARAMS = np.dtype(
     [
         ("c", np.float64, (4,)),  # the policy's parameters
         ("fpu", np.float64),  # first-play urgency: the score of a child without visits
         ("amaf_weight", np.float64),  # "amaf": alpha; "rave" and "grave": the bias
         ("mast_parameter", np.float64),  # temperature (gibbs) or epsilon (greedy)
         ("grave_reference", np.int32),  # an ancestor with more visits lends its AMAF statistics
-        ("max_plies", np.int32),  # of a playout, before the position is evaluated
-        ("levels", np.int32),  # how many the tree grows below its root; 0: as many as it likes
+        ("playout_depth", np.int32),  # of a playout, before the position is evaluated
+        ("max_depth", np.int32),  # how many the tree grows below its root; 0: as many as it likes
     ],
     align=True,
 )
@@ -71,10 +71,10 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
     return np.dtype(
         [
             ("rng", np.uint64, (1,)),
-            ("drawn", np.float64),  # probability with which the last child was drawn
+            ("probability", np.float64),  # probability with which the last child was drawn
             ("mast_value", np.float64, (players, actions)),
             ("weights", np.float64, (actions,)),
-            ("chance", np.float64, (plies + 1,)),  # `drawn`, for each node of the path
+            ("probabilities", np.float64, (plies + 1,)),  # `probability`, for each node of the path
             ("scores", np.float32, (players,)),
             ("simulation", np.int32),
             ("mast_visits", np.int32, (players, actions)),

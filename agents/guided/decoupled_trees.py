@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.mcts.joint_tree import (
+from ludoteca.agents.mcts.decoupled_tree import (
     ARM,
     FULL,
     NODE,
@@ -31,7 +31,7 @@ NOBODY = -1  # in place of an action: the player cannot act
 ENDED = -1  # in place of a leaf: the network has nothing to say
 
 
-class JointTrees(NamedTuple):
+class DecoupledTrees(NamedTuple):
     """B trees of up to N nodes, for P players with A actions, L simulations at once in each.
 
     Attributes:
@@ -73,7 +73,7 @@ class JointTrees(NamedTuple):
     streams: NDArray[np.uint64]
 
 
-def make_joint_trees(game: Game, count: int, nodes: int, leaves: int) -> JointTrees:
+def make_decoupled_trees(game: Game, count: int, nodes: int, leaf_batch: int) -> DecoupledTrees:
     """Return memory for `count` searches of up to `nodes` nodes.
 
     Raises:
@@ -82,7 +82,7 @@ def make_joint_trees(game: Game, count: int, nodes: int, leaves: int) -> JointTr
     check_joint_actions(game)
     players, actions = game.num_players, game.num_actions
     deepest = min(nodes, game.max_plies) + 1
-    return JointTrees(
+    return DecoupledTrees(
         states=game.empty(count),
         nodes=np.zeros((count, nodes), NODE),
         arms=np.zeros((count, nodes, players, actions), ARM),
@@ -90,11 +90,11 @@ def make_joint_trees(game: Game, count: int, nodes: int, leaves: int) -> JointTr
         size=np.zeros(count, np.int32),
         seen=np.zeros((count, nodes), np.bool_),
         values=np.zeros((count, nodes, players), np.float32),
-        leaf_states=game.empty(count * leaves).reshape(count, leaves),
-        leaves=np.zeros((count, leaves), np.int32),
-        path=np.zeros((count, leaves, deepest), np.int32),
-        chosen=np.zeros((count, leaves, deepest, players), np.int8),
-        depth=np.zeros((count, leaves), np.int32),
+        leaf_states=game.empty(count * leaf_batch).reshape(count, leaf_batch),
+        leaves=np.zeros((count, leaf_batch), np.int32),
+        path=np.zeros((count, leaf_batch, deepest), np.int32),
+        chosen=np.zeros((count, leaf_batch, deepest, players), np.int8),
+        depth=np.zeros((count, leaf_batch), np.int32),
         scores=np.zeros(players),
         joint=np.zeros(players, np.int64),
         legal=np.zeros(actions, np.int16),
@@ -102,16 +102,16 @@ def make_joint_trees(game: Game, count: int, nodes: int, leaves: int) -> JointTr
     )
 
 
-def first_joint_trees(trees: JointTrees, count: int) -> JointTrees:
+def first_decoupled_trees(trees: DecoupledTrees, count: int) -> DecoupledTrees:
     """Return the first `count` of the trees, in the same memory."""
     shared = ("scores", "joint", "legal")
     parts = {
         name: array if name in shared else array[:count] for name, array in trees._asdict().items()
     }
-    return JointTrees(**parts)
+    return DecoupledTrees(**parts)
 
 
-class JointSimulation(NamedTuple):
+class DecoupledSimulation(NamedTuple):
     """Compiled functions over trees.
 
     Attributes:
@@ -133,7 +133,7 @@ class JointSimulation(NamedTuple):
 
 
 @factory("search")
-def make_joint_simulation(game: Game) -> JointSimulation:
+def make_decoupled_simulation(game: Game) -> DecoupledSimulation:
     """Return the compiled functions for a game."""
     step, is_terminal, returns = game.step, game.is_terminal, game.returns
     is_active: Any = game.is_active
@@ -259,4 +259,4 @@ def make_joint_simulation(game: Game) -> JointSimulation:
                 back_up(t, b, slot)
                 k += 1
 
-    return JointSimulation(begin, descend, outline, back_up_all)
+    return DecoupledSimulation(begin, descend, outline, back_up_all)

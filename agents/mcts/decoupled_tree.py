@@ -30,7 +30,7 @@ ARM = np.dtype(
     [
         ("value", np.float64),  # sum of the player's scores, in [0, 1]
         ("square", np.float64),  # sum of squared scores
-        ("gain", np.float64),  # importance-weighted sum of scores (EXP3)
+        ("reward_estimate", np.float64),  # importance-weighted sum of scores (EXP3)
         ("visits", np.int32),
         ("prior", np.float32),  # probability of the action under a policy (PUCT)
     ],
@@ -64,7 +64,7 @@ def reset_node(nodes: Any, arms: Any, node: int) -> None:
     for p in range(players):
         for action in range(actions):
             arm = arms[node, p, action]
-            arm.value = arm.square = arm.gain = 0.0
+            arm.value = arm.square = arm.reward_estimate = 0.0
             arm.visits = 0
             arm.prior = 0.0
 

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.agents.mcts.features import Features, work_dtype
+from ludoteca.agents.mcts.config import SearchConfig, work_dtype
 from ludoteca.agents.mcts.tree import ENTRY, NODE, SHARED, STATES
 from ludoteca.envs.game import Game
 from ludoteca.envs.records import CACHE_LINE, as_words
 
 
-class Trees(NamedTuple):
+class Workspace(NamedTuple):
     """A tree and one thread's memory to search it in, see `search.search_kernel`."""
 
     nodes: NDArray[np.void]
@@ -27,9 +27,9 @@ class Trees(NamedTuple):
         return int(self.shared[-1])
 
     @classmethod
-    def make(cls, game: Game, features: Features, max_nodes: int) -> "Trees":
+    def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "Workspace":
         """Return memory for one tree and one thread."""
-        entries = 1 << (max_nodes - 1).bit_length() if features.transpositions else 0
+        entries = 1 << (max_nodes - 1).bit_length() if config.transpositions else 0
         tree = (
             np.zeros(max_nodes, NODE),
             apart(SHARED, np.int64),
@@ -37,9 +37,9 @@ class Trees(NamedTuple):
         )
         return cls(*tree, *_thread_memory(game))
 
-    def for_another_thread(self, game: Game) -> "Trees":
+    def for_another_thread(self, game: Game) -> "Workspace":
         """Return memory for one more thread to search the same tree."""
-        return Trees(self.nodes, self.shared, self.table, *_thread_memory(game))
+        return Workspace(self.nodes, self.shared, self.table, *_thread_memory(game))
 
     def begin(self, s: Any, rng: int) -> None:
         """Forget everything: the next search is of position `s` and draws from the stream `rng`."""

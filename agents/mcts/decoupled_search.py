@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.evaluations import find_evaluation
-from ludoteca.agents.mcts.joint_features import JointFeatures
-from ludoteca.agents.mcts.joint_tree import FULL, find_child, start_tree
+from ludoteca.agents.mcts.decoupled_config import DecoupledSearchConfig
+from ludoteca.agents.mcts.decoupled_tree import FULL, find_child, start_tree
 from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading, unit
 from ludoteca.agents.mcts.tree import ROOT
 from ludoteca.agents.playouts import playout_policy
@@ -28,9 +28,9 @@ STATES = 2
 
 
 @factory("search")
-def make_search(game: Game, features: JointFeatures) -> Callable[..., int]:
-    """Return the compiled form of `search_kernel(game, features)`."""
-    run = search_kernel(game, features)
+def make_search(game: Game, config: DecoupledSearchConfig) -> Callable[..., int]:
+    """Return the compiled form of `search_kernel(game, config)`."""
+    run = search_kernel(game, config)
 
     @compiled_without_allocation
     def search(
@@ -40,36 +40,36 @@ def make_search(game: Game, features: JointFeatures) -> Callable[..., int]:
         size: int,
         states: Any,
         work: Any,
-        settings: Any,
+        params: Any,
         simulations: int,
     ) -> int:
-        return run(nodes, arms, table, size, states, work[0], settings[0], simulations)
+        return run(nodes, arms, table, size, states, work[0], params[0], simulations)
 
     return search  # type: ignore[no-any-return]
 
 
 @factory()
-def search_kernel(game: Game, features: JointFeatures) -> Callable[..., int]:
-    """Return `search(nodes, arms, table, size, states, work, settings, simulations) -> size`.
+def search_kernel(game: Game, config: DecoupledSearchConfig) -> Callable[..., int]:
+    """Return `search(nodes, arms, table, size, states, work, params, simulations) -> size`.
 
     Goes on with a tree of `size` nodes, or begins one if that is 0.
 
     Arguments of the kernel:
-        nodes: the tree, dtype `joint_tree.NODE`; one that is full grows no more, but is searched.
-        arms: what the players tried, dtype `joint_tree.ARM`. Shape `[nodes, players, actions]`.
-        table: the children by joint action, int32 `[joint_tree.table_size(nodes)]`.
+        nodes: the tree, dtype `decoupled_tree.NODE`; a full one grows no more, but is searched.
+        arms: what the players tried, dtype `decoupled_tree.ARM`. Shape `[nodes, players, actions]`.
+        table: the children by joint action, int32 `[decoupled_tree.table_size(nodes)]`.
         size: how many nodes the tree has.
         states: positions to work on, `states[START]` the root's. Shape `[2]`.
-        work: a record of `joint_features.work_dtype(game)`.
-        settings: a record of `joint_features.SETTINGS`.
+        work: a record of `decoupled_config.work_dtype(game)`.
+        params: a record of `decoupled_config.SEARCH_PARAMS`.
         simulations: how many there are to be.
     """
     step, is_terminal = game.step, game.is_terminal
     has_chance = "rng" in (game.state.names or ())
-    choose_all = make_selection(game, features)
-    play_out = make_playout(game, features)
+    choose_all = make_selection(game, config)
+    play_out = make_playout(game, config)
     players = game.num_players
-    importance = POLICIES[features.policy].importance_weighted
+    importance = POLICIES[config.policy].importance_weighted
 
     @kernel
     def back_up(arms: Any, work: Any, depth: int) -> None:
@@ -83,7 +83,7 @@ def search_kernel(game: Game, features: JointFeatures) -> Callable[..., int]:
                     arm.value += x
                     arm.square += x * x
                     if importance:
-                        arm.gain += x / work.chance[d, p]
+                        arm.reward_estimate += x / work.probabilities[d, p]
 
     @kernel
     def search(
@@ -93,7 +93,7 @@ def search_kernel(game: Game, features: JointFeatures) -> Callable[..., int]:
         size: int,
         states: Any,
         work: Any,
-        settings: Any,
+        params: Any,
         simulations: int,
     ) -> int:
         if size == 0:
@@ -109,7 +109,7 @@ def search_kernel(game: Game, features: JointFeatures) -> Callable[..., int]:
             nodes[ROOT].visits += 1
             while not is_terminal(s) and (node == ROOT or nodes[node].visits > 1):
                 work.path[depth] = node
-                joint = choose_all(arms, node, s, depth, work, settings)
+                joint = choose_all(arms, node, s, depth, work, params)
                 step(s, work.joint)
                 depth += 1
                 child = find_child(nodes, arms, table, size, node, joint)
@@ -118,7 +118,7 @@ def search_kernel(game: Game, features: JointFeatures) -> Callable[..., int]:
                 size = max(size, child + 1)
                 node = child
                 nodes[node].visits += 1
-            play_out(s, work, settings)
+            play_out(s, work, params)
             back_up(arms, work, depth)
         return size
 
@@ -126,35 +126,35 @@ def search_kernel(game: Game, features: JointFeatures) -> Callable[..., int]:
 
 
 @factory()
-def make_selection(game: Game, features: JointFeatures) -> Callable[..., int]:
-    """Return the kernel `choose_all(arms, node, s, depth, work, settings) -> joint`.
+def make_selection(game: Game, config: DecoupledSearchConfig) -> Callable[..., int]:
+    """Return the kernel `choose_all(arms, node, s, depth, work, params) -> joint`.
 
     It lets every active player choose in `node`, where the position is `s`, and writes the actions
-    to `work.chosen[depth]` and `work.joint`; `joint` is their number, see `joint_tree.NODE`.
+    to `work.chosen[depth]` and `work.joint`; `joint` is their number, see `decoupled_tree.NODE`.
     """
     legal_actions, players, num_actions = game.legal_actions, game.num_players, game.num_actions
-    policy = POLICIES[features.policy]
+    policy = POLICIES[config.policy]
     score, draws, importance = policy.score, policy.kind == "weights", policy.importance_weighted
     needs_best = policy.needs_best
 
     @kernel
-    def choose_all(arms: Any, node: int, s: Any, depth: int, work: Any, settings: Any) -> int:
+    def choose_all(arms: Any, node: int, s: Any, depth: int, work: Any, params: Any) -> int:
         joint = 0
         for p in range(players):
             n = legal_actions(s, p, work.legal)
             action = NOBODY
             if n > 0:
-                action = choose(arms, node, p, n, work, settings)
-                work.chance[depth, p] = work.drawn
+                action = choose(arms, node, p, n, work, params)
+                work.probabilities[depth, p] = work.probability
             work.chosen[depth, p] = action
             work.joint[p] = max(action, 0)
             joint = joint * num_actions + max(action, 0)
         return joint
 
     @kernel
-    def choose(arms: Any, node: int, p: int, n: int, work: Any, settings: Any) -> int:
-        """Choose among `work.legal[:n]`; `work.drawn` gets the probability it was drawn with."""
-        work.drawn = 1.0
+    def choose(arms: Any, node: int, p: int, n: int, work: Any, params: Any) -> int:
+        """Choose among `work.legal[:n]`; write the action's probability to `work.probability`."""
+        work.probability = 1.0
         t, new, untried = 0, -1, 0
         for k in range(n):
             visits = arms[node, p, work.legal[k]].visits
@@ -166,7 +166,7 @@ def make_selection(game: Game, features: JointFeatures) -> Callable[..., int]:
         if t == 0:
             for k in range(n):
                 arms[node, p, work.legal[k]].prior = 1.0 / n
-        if untried > 0 and (t == 0 or settings.fpu == math.inf):
+        if untried > 0 and (t == 0 or params.fpu == math.inf):
             return int(new)
         log_t = math.log(t)
         top = NO_BEST
@@ -182,7 +182,7 @@ def make_selection(game: Game, features: JointFeatures) -> Callable[..., int]:
                 work.weights[k] = -math.inf if importance else 0.0
                 continue
             mean = arm.value / arm.visits
-            points = score(arm, mean, t, log_t, n, top, settings.c, work.rng)
+            points = score(arm, mean, t, log_t, n, top, params.c, work.rng)
             work.weights[k] = points
             total += points
             if points > best_score:
@@ -191,15 +191,15 @@ def make_selection(game: Game, features: JointFeatures) -> Callable[..., int]:
             ties += int(points == best_score)
             if points == best_score and (ties == 1 or below(work.rng, ties) == 0):
                 best = k
-        if untried > 0 and settings.fpu >= best_score:
+        if untried > 0 and params.fpu >= best_score:
             return int(new)
         if draws:
-            best = draw(n, n - untried, best, best_score, total, work, settings)
+            best = draw(n, n - untried, best, best_score, total, work, params)
         return int(work.legal[best])
 
     @kernel
     def draw(
-        n: int, tried: int, best: int, best_score: float, total: float, work: Any, settings: Any
+        n: int, tried: int, best: int, best_score: float, total: float, work: Any, params: Any
     ) -> int:
         """Draw an arm with probability proportional to its weight."""
         if importance:
@@ -208,7 +208,7 @@ def make_selection(game: Game, features: JointFeatures) -> Callable[..., int]:
             for k in range(n):
                 work.weights[k] = math.exp(work.weights[k] - best_score)
                 total += work.weights[k]
-            mix = settings.c[0]
+            mix = params.c[0]
             for k in range(n):
                 if work.weights[k] > 0:
                     work.weights[k] = (1 - mix) * work.weights[k] / total + mix / tried
@@ -219,7 +219,7 @@ def make_selection(game: Game, features: JointFeatures) -> Callable[..., int]:
         for k in range(n):
             left -= work.weights[k]
             if left <= 0 and work.weights[k] > 0:
-                work.drawn = work.weights[k] / total
+                work.probability = work.weights[k] / total
                 return k
         return best
 
@@ -227,21 +227,21 @@ def make_selection(game: Game, features: JointFeatures) -> Callable[..., int]:
 
 
 @factory()
-def make_playout(game: Game, features: JointFeatures) -> Callable[..., None]:
-    """Return the kernel `play_out(s, work, settings)`.
+def make_playout(game: Game, config: DecoupledSearchConfig) -> Callable[..., None]:
+    """Return the kernel `play_out(s, work, params)`.
 
-    It plays `s` to the end, or as far as `settings.max_plies`, and writes every player's score in
+    It plays `s` to the end, or as far as `params.playout_depth`, and writes every player's score in
     [0, 1] to `work.scores`.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
-    returns, players, draw_is_loss = game.returns, game.num_players, features.draw_is_loss
-    choose = playout_policy(features.playout, game)
-    evaluate = find_evaluation(features.evaluation, game)
+    returns, players, draw_is_loss = game.returns, game.num_players, config.draw_is_loss
+    choose = playout_policy(config.playout, game)
+    evaluate = find_evaluation(config.evaluation, game)
 
     @kernel
-    def play_out(s: Any, work: Any, settings: Any) -> None:
+    def play_out(s: Any, work: Any, params: Any) -> None:
         plies = 0
-        while plies < settings.max_plies and not is_terminal(s):
+        while plies < params.playout_depth and not is_terminal(s):
             for p in range(players):
                 n = legal_actions(s, p, work.legal)
                 work.joint[p] = choose(s, p, work.legal, n, work.rng) if n > 0 else 0

@@ -1,4 +1,4 @@
-"""What a search where all move at once is made of: its features, its settings and its memory."""
+"""What a search where all move at once is made of: its config, its params and its memory."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from ludoteca.envs.params import choice
 
 
 @dataclass(frozen=True)
-class JointFeatures:
+class DecoupledSearchConfig:
     """What is compiled into a search.
 
     Attributes:
@@ -29,11 +29,11 @@ class JointFeatures:
         choice("policy", self.policy, tuple(POLICIES))
 
 
-SETTINGS = np.dtype(
+SEARCH_PARAMS = np.dtype(
     [
         ("c", np.float64, (4,)),  # the policy's parameters
         ("fpu", np.float64),  # first-play urgency: the score of an arm without visits
-        ("max_plies", np.int32),  # of a playout, before the position is evaluated
+        ("playout_depth", np.int32),  # of a playout, before the position is evaluated
     ],
     align=True,
 )
@@ -45,12 +45,12 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
     return np.dtype(
         [
             ("rng", np.uint64, (1,)),
-            ("drawn", np.float64),  # probability with which the last action was drawn
+            ("probability", np.float64),  # probability with which the last action was drawn
             ("weights", np.float64, (actions,)),
             ("scores", np.float64, (players,)),
             ("joint", np.int64, (players,)),  # the actions of one step
             # Of each step in the tree: the probabilities of its actions, the node, the actions.
-            ("chance", np.float64, (plies, players)),
+            ("probabilities", np.float64, (plies, players)),
             ("path", np.int32, (plies,)),
             ("chosen", np.int16, (plies, players)),
             ("legal", np.int16, (actions,)),

@@ -8,7 +8,7 @@ from ludoteca.agents.mcts.tree import ROOT
 from ludoteca.envs.game import Game
 
 
-def make_joint_report(
+def make_decoupled_report(
     game: Game,
     nodes: NDArray[np.void],
     arms: NDArray[np.void],
@@ -21,8 +21,8 @@ def make_joint_report(
 
     Args:
         game: the game.
-        nodes: the tree, dtype `joint_tree.NODE`.
-        arms: what the players tried, dtype `joint_tree.ARM`. Shape `[nodes, players, actions]`.
+        nodes: the tree, dtype `decoupled_tree.NODE`.
+        arms: what the players tried, dtype `decoupled_tree.ARM`. Shape `[nodes, players, actions]`.
         seat: the player that searched.
         action: the chosen move.
         seconds: how long the search took.
