@@ -53,7 +53,7 @@ class UCTNetAgent(NetworkGuidedAgent):
 
         Args:
             game: the game it plays.
-            path: a file or folder that `python -m ludoteca.train.value_network` wrote.
+            path: a file or folder that `python -m ludoteca.train.value_regression` wrote.
             simulations: of each search.
             seconds: per move, instead of a number of simulations; positions are then searched one
                 after the other.

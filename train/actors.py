@@ -21,11 +21,11 @@ from torch import Tensor, nn
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.executor import LOCAL, Executor, make_executor, parse_executor
 from ludoteca.shared import Shared
-from ludoteca.train.ahead import Ahead
+from ludoteca.train.async_rollouts import AsyncRollouts
 from ludoteca.train.distributed import ranks
 from ludoteca.train.inference import RemoteRunner, start_inference
 from ludoteca.train.monitor import Monitor
-from ludoteca.train.settings import RoundConfig
+from ludoteca.train.settings import RLConfig
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
@@ -34,7 +34,7 @@ Run = Runner | RemoteRunner
 TIMED = 1000  # parts whose times are kept
 
 
-class Actor(Protocol[R_co]):
+class ActorWorker(Protocol[R_co]):
     """What a worker keeps from part to part: networks, games, search trees."""
 
     def play(self, weights: Sequence[Weights], rng: np.random.Generator, games: int) -> R_co:
@@ -47,10 +47,12 @@ class Actor(Protocol[R_co]):
         """
 
 
-MakeActor = Callable[[Any, str], Actor[R]]  # from settings and the name of an inference server
+MakeActor = Callable[
+    [Any, str], ActorWorker[R]
+]  # from settings and the name of an inference server
 
 
-class Actors(Generic[R]):
+class MultiprocessActor(Generic[R]):
     """The actors of a run as the learner sees them.
 
     What is played depends on the number of workers, but not on where they are, nor on which of them
@@ -64,7 +66,7 @@ class Actors(Generic[R]):
 
     def __init__(
         self,
-        config: RoundConfig,
+        config: RLConfig,
         make_actor: MakeActor[R],
         scale: float,
         monitor: Monitor | None = None,
@@ -84,7 +86,7 @@ class Actors(Generic[R]):
         self._given = self._running = executor
         self._shared: tuple[Shared[Weights], ...] = ()
         self._version = -1  # how many times weights were loaded, less 1
-        self._ahead: Ahead[R] | None = None
+        self._ahead: AsyncRollouts[R] | None = None
         self._server: tuple[str, Any] = ("", None)
         self._stale: list[int] = []  # of the parts since the last summary
         self.part_seconds: deque[tuple[float, float]] = deque(maxlen=TIMED)
@@ -93,7 +95,7 @@ class Actors(Generic[R]):
     def executor(self) -> Executor:
         """The executor, with its workers."""
         if self._running is None:
-            self._running = make_executor(self._run.executor, self._run.workers)
+            self._running = make_executor(self._run.executor, self._run.num_actors)
         return self._running
 
     @property
@@ -121,8 +123,8 @@ class Actors(Generic[R]):
             Stopped: if the run is to stop; what is under way is dropped.
         """
         if self._run.max_staleness > 0:
-            return joined_rounds(self._play_ahead(rng, games))
-        workers, monitor = self._run.workers, self._monitor
+            return concatenate_rollouts(self._play_ahead(rng, games))
+        workers, monitor = self._run.num_actors, self._monitor
         if workers == 1:  # as in this process
             rngs = [rng]
         else:
@@ -139,18 +141,18 @@ class Actors(Generic[R]):
             if workers == 1:
                 rng.bit_generator.state = after
         self._stale += [0] * len(parts)
-        return joined_rounds(parts)
+        return concatenate_rollouts(parts)
 
     def _play_ahead(self, rng: np.random.Generator, games: int) -> list[R]:
         config, monitor = self._run, self._monitor
         if self._ahead is None:
-            left = -(-(config.games - games) // config.games_per_round)
-            self._ahead = Ahead(
+            left = -(-(config.games - games) // config.games_per_iteration)
+            self._ahead = AsyncRollouts(
                 self.executor, self._task(), config, games, left, int(rng.integers(2**63))
             )
             self._version = 0
             self._ahead.load(0, self._shared)
-        monitor.begin("playing", config.workers, "part")
+        monitor.begin("playing", config.num_actors, "part")
         try:
             found = self._ahead.take(lambda done: monitor.step("playing", done))
         except BaseException:
@@ -170,7 +172,9 @@ class Actors(Generic[R]):
             _ = self.executor  # connects to the cluster
             precision: Any = run.precision
             self._server = start_inference(self._scale, run.device, precision)
-        part = replace(run, games_per_round=run.games_per_round // run.workers, device=device)
+        part = replace(
+            run, games_per_iteration=run.games_per_iteration // run.num_actors, device=device
+        )
         return partial(play_part, self._make, part, self._server[0])
 
     def summary(self) -> dict[str, float | int | None]:
@@ -219,12 +223,12 @@ def play_part(
 
 
 @cache
-def _kept_actor(make_actor: MakeActor[R], config: Any, server: str) -> Actor[R]:
-    torch.set_num_threads(config.threads if config.workers == 1 else 1)
+def _kept_actor(make_actor: MakeActor[R], config: Any, server: str) -> ActorWorker[R]:
+    torch.set_num_threads(config.threads if config.num_actors == 1 else 1)
     return make_actor(config, server)
 
 
-def make_runner(network: nn.Module, scale: float, config: RoundConfig, server: str) -> Run:
+def make_runner(network: nn.Module, scale: float, config: RLConfig, server: str) -> Run:
     """Return what runs the network that plays: in this process, or at an inference server."""
     if server:
         return RemoteRunner(server)
@@ -237,7 +241,7 @@ def set_weights(network: nn.Module, weights: Weights) -> None:
     network.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
 
 
-def joined_rounds(parts: Sequence[R]) -> R:
+def concatenate_rollouts(parts: Sequence[R]) -> R:
     """Return the round that consists of some parts: dataclasses of arrays.
 
     A field `env_indices` holds indices of games, and is counted on from part to part.

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from ludoteca.envs.game import Game
-from ludoteca.train.settings import RoundConfig
+from ludoteca.train.settings import RLConfig
 
 # The number of actions from which a network that plays without search, and so sees more games in
 # the same time, learns as much as one that searches; measured in Hex, see docs/training.md.
@@ -36,7 +36,7 @@ class Algorithm:
         """The default settings."""
         return _find(self.defaults)
 
-    def make(self, config: RoundConfig) -> Any:
+    def make(self, config: RLConfig) -> Any:
         """Return a run with these settings, without TensorBoard's files."""
         return _find(self.maker)(config, tensorboard=False)
 
@@ -51,21 +51,21 @@ ALGORITHMS = {
     "dqn": Algorithm(
         "deep Q-learning",
         "ludoteca.train.dqn",
-        "ludoteca.train.dqn.config:MODERN",
-        "ludoteca.train.dqn.training:Training",
+        "ludoteca.train.dqn.config:DEFAULT",
+        "ludoteca.train.dqn.training:DQNTraining",
         "dqn",
     ),
     "alphazero": Algorithm(
         "AlphaZero",
         "ludoteca.train.alphazero",
-        "ludoteca.train.alphazero.config:MODERN",
-        "ludoteca.train.alphazero.training:Training",
+        "ludoteca.train.alphazero.config:DEFAULT",
+        "ludoteca.train.alphazero.training:AlphaZeroTraining",
         "az",
     ),
     "actor-critic": Algorithm(
         "actor-critic (PPO)",
         "ludoteca.train.actor_critic",
-        "ludoteca.train.actor_critic.config:MODERN",
+        "ludoteca.train.actor_critic.config:DEFAULT",
         "ludoteca.train.actor_critic.methods:make_training",
         "ac",
     ),

@@ -8,7 +8,7 @@ from torch import nn
 
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.train.checkpoint import Weights, as_arrays, copied, write_if_other
-from ludoteca.train.run_folder import Arrays, below, under
+from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
 
 
 class BestNetwork:
@@ -97,7 +97,7 @@ class BestNetwork:
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return numbers and arrays that `restore` needs."""
         numbers = {"best": self.record, "best_updates": self.updates}
-        return numbers, under("best", as_arrays(self.weights))
+        return numbers, with_prefix("best", as_arrays(self.weights))
 
     def restore(self, numbers: dict[str, Any], arrays: Arrays, file: Path) -> None:
         """Resume from where `state` was taken.
@@ -108,7 +108,7 @@ class BestNetwork:
             file: holds the weights then; without it, there is no best network so far.
         """
         self.record, self.updates = numbers["best"], numbers.get("best_updates", 0)
-        best = below("best", arrays)
+        best = without_prefix("best", arrays)
         self.weights = {name: torch.from_numpy(array) for name, array in best.items()}
         if self.record and not best:
             self._load(file)

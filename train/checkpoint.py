@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from ludoteca.agents.networks.weights import load_weights, save_weights
-from ludoteca.train.run_folder import Arrays
+from ludoteca.train.run_directory import Arrays
 
 Weights = dict[str, Tensor]
 
@@ -19,7 +19,7 @@ def copied(network: nn.Module) -> Weights:
 
 
 def as_arrays(weights: Weights) -> Arrays:
-    """Return weights as arrays that `RunFolder.save_state` takes."""
+    """Return weights as arrays that `RunDirectory.save_state` takes."""
     return {name: tensor.numpy() for name, tensor in weights.items()}
 
 

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any, TypeVar
 
@@ -14,20 +14,20 @@ from rich.console import Console
 from ludoteca.progress import show_progress
 from ludoteca.train import STARTED
 from ludoteca.train.distributed import PeerLostError, joined, ranks
-from ludoteca.train.epoch_report import Findings, findings_table, finish_epochs
-from ludoteca.train.epochs import EpochTraining
+from ludoteca.train.epoch_report import ValidationReport, validation_table, write_supervised_report
+from ludoteca.train.epochs import SupervisedTraining
 from ludoteca.train.interruption import Interrupted, stopping_on_signals
-from ludoteca.train.loop import RoundTraining
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.monitor import Stopped
 from ludoteca.train.next_command import next_command
-from ludoteca.train.report import Subject, finish, results_table
-from ludoteca.train.settings import EpochConfig, RoundConfig
-from ludoteca.train.status import epoch_status, round_status
+from ludoteca.train.report import ReportSubject, results_table, write_report
+from ludoteca.train.settings import RLConfig, SupervisedConfig
+from ludoteca.train.status import rl_status, supervised_status
 from ludoteca.train.time_limit import TimeLimit
 
-Training = TypeVar("Training", bound=RoundTraining)
-InEpochs = TypeVar("InEpochs", bound=EpochTraining)
-Config = TypeVar("Config", bound=RoundConfig | EpochConfig)
+Training = TypeVar("Training", bound=RLTraining)
+InEpochs = TypeVar("InEpochs", bound=SupervisedTraining)
+Config = TypeVar("Config", bound=RLConfig | SupervisedConfig)
 
 # Seconds for an evaluation after a signal: a user waits for it, a system shuts down.
 AFTER_SIGNAL: dict[int, float] = {signal.SIGINT: 10.0, signal.SIGTERM: 3.0}
@@ -35,7 +35,9 @@ AT_LEAST = 3.0  # seconds for an evaluation when time is up
 _begun: float | None = None  # when the command of this process began, by `time.monotonic()`
 
 
-def train(training: Training, subject: Callable[[Training], Subject]) -> dict[str, Any] | None:
+def train(
+    training: Training, subject: Callable[[Training], ReportSubject]
+) -> dict[str, Any] | None:
     """Train to the end or until the run is stopped, and show how it goes; then write the report.
 
     The limit of time, if there is one, includes evaluations, compiling and the report. Ctrl-C and
@@ -59,7 +61,7 @@ def train(training: Training, subject: Callable[[Training], Subject]) -> dict[st
     try:
         with (
             stopping_on_signals(monitor) as received,
-            show_progress(lambda: round_status(training), ranks().leads),
+            show_progress(lambda: rl_status(training), ranks().leads),
         ):
             monitor.deadline = limit.deadline(None)
             for _ in training.run():
@@ -79,42 +81,44 @@ def train(training: Training, subject: Callable[[Training], Subject]) -> dict[st
         return None
     if results is not None:
         Console().print(results_table(results), highlight=False)
-        print(f"report: {config.folder / 'report.md'}")
+        print(f"report: {config.run_dir / 'report.md'}")
     if not training.finished:
         place = f"after {training.games:,} of {config.games:,} games"
         print(_stopped(place if training.updates > 0 else "", received))
         if before == (training.games, training.updates) and not received:
             print(
-                f"a round of {config.games_per_round:,} games needs more time: give it more "
-                "--minutes or, in another folder, fewer --games-per-round"
+                f"a round of {config.games_per_iteration:,} games needs more time: give it more "
+                "--minutes or, in another folder, fewer --games-per-iteration"
             )
     elif results is None:
         print("the training is finished; the same command evaluates it and writes the report")
     if training.updates > 0:
-        print(f"next: {next_command(training.game, training.kind, config.folder)}")
+        print(f"next: {next_command(training.game, training.kind, config.run_dir)}")
     if received:
         raise Interrupted(received[0])
     return results if training.finished else None
 
 
-def _evaluated(training: Training, subject: Callable[[Training], Subject]) -> dict[str, Any] | None:
+def _evaluated(
+    training: Training, subject: Callable[[Training], ReportSubject]
+) -> dict[str, Any] | None:
     """Evaluate what a run has learned and write the report; return None if there is no time."""
     monitor = training.monitor
     try:
         if not training.keeps_last and not training.finished:
             with monitor.task(1 / 2):
                 training.evaluate_out_of_turn()
-        return finish(training, subject(training))
+        return write_report(training, subject(training))
     except Stopped:
         return None
 
 
-def _final_seconds(training: RoundTraining) -> float | None:
+def _final_seconds(training: RLTraining) -> float | None:
     """Return how long the evaluation at the end will take, by that of others, if there were any."""
     config, opponents = training.config, len(training.opponents())
     if training.evaluator.seconds == 0:
         return None
-    ratio = config.final_games / config.evaluate_games * (opponents + 1) / opponents
+    ratio = config.final_eval_games / config.eval_games * (opponents + 1) / opponents
     return training.evaluator.seconds * (1 + ratio)
 
 
@@ -148,7 +152,7 @@ def _say_where_it_resumes(saved: int | None, total: int, unit: str) -> None:
 
 
 def train_epochs(
-    training: InEpochs, find: Callable[[InEpochs], Findings], progress: bool = True
+    training: InEpochs, find: Callable[[InEpochs], ValidationReport], progress: bool = True
 ) -> dict[str, Any] | None:
     """Train in epochs to the end or until the run is stopped; then write the report.
 
@@ -172,7 +176,7 @@ def train_epochs(
     try:
         with (
             stopping_on_signals(monitor) as received,
-            show_progress(lambda: epoch_status(training), progress and ranks().leads),
+            show_progress(lambda: supervised_status(training), progress and ranks().leads),
         ):
             monitor.deadline = limit.deadline(None)
             for _ in training.run():
@@ -183,7 +187,7 @@ def train_epochs(
                 monitor.grant(_evaluation_end(limit, received))
                 try:
                     findings = find(training)
-                    results = finish_epochs(training, findings)
+                    results = write_supervised_report(training, findings)
                 except Stopped:
                     findings = None
     except KeyboardInterrupt:
@@ -195,15 +199,15 @@ def train_epochs(
         _leave(received)
         return None
     if findings is not None and progress:
-        Console().print(findings_table(findings), highlight=False)
-        print(f"report: {config.folder / 'report.md'}")
+        Console().print(validation_table(findings), highlight=False)
+        print(f"report: {config.run_dir / 'report.md'}")
     if not training.finished:
         place = f"in epoch {training.epoch + 1} of {config.epochs}"
         print(_stopped(place if training.learned else "", received))
     elif findings is None:
         print("the training is finished; the same command evaluates it and writes the report")
     if training.learned and progress:
-        print(f"next: {next_command(training.game, training.kind, config.folder)}")
+        print(f"next: {next_command(training.game, training.kind, config.run_dir)}")
     if received:
         raise Interrupted(received[0])
     return results if training.finished and findings is not None else None
@@ -220,33 +224,33 @@ def _leave(received: Sequence[int]) -> None:
 
 
 def parse_preset(
-    name: str, description: str | None, modern: Config, document: Config, arguments: Sequence[str]
+    name: str,
+    description: str | None,
+    presets: Mapping[str, tuple[str, Config]],
+    arguments: Sequence[str],
 ) -> Config:
-    """Read a command line: a preset, `modern` if none is named, and settings that differ.
+    """Parse a command line: the name of a preset, by default the first one, and changed settings.
 
     Args:
-        name: of the module.
-        description: what it does.
-        modern: the preset that learns well.
-        document: the preset of the document.
-        arguments: of the command.
+        name: module name.
+        description: description of the command.
+        presets: name of each preset -> what it is, and its settings.
+        arguments: arguments of the command.
     """
-    about = f"{(description or '').strip()}\n\nShown are the settings of the preset"
-    presets = {
-        "modern": (
-            f"{about} `modern`, what learns well, which is meant if none is named. There is also "
-            "`document`, what the document did: `document --help`.",
-            modern,
-        ),
-        "document": (f"{about} `document`, what the document did.", document),
-    }
+    default, *others = presets
+    shown = {}
+    for preset, (about, config) in presets.items():
+        text = f"{(description or '').strip()}\n\nDefaults below: preset `{preset}`, {about}."
+        if preset == default:
+            text += "".join(f" Preset `{other}`: see `{other} --help`." for other in others)
+        shown[preset] = (text, config)
     named = arguments[:1] and arguments[0] in presets
-    config: Config = tyro.extras.overridable_config_cli(
-        presets,
+    parsed: Config = tyro.extras.overridable_config_cli(
+        shown,
         prog=f"python -m {name}",
-        args=arguments if named else ["modern", *arguments],
+        args=arguments if named else [default, *arguments],
     )
-    return config
+    return parsed
 
 
 def run_command(name: str, main: Callable[[], Any]) -> None:

@@ -1,6 +1,6 @@
 """The demonstration: deep Q-learning learns Hex 5x5 against Mixed in a few minutes.
 
-`python -m ludoteca.train.demo` is `python -m ludoteca.train.dqn modern` with the settings below,
+`python -m ludoteca.train.demo` is `python -m ludoteca.train.dqn default` with the settings below,
 all of which are options here, too. It tests the network from both seats against Mixed, the
 heuristic and random moves, and writes a report into `runs/demo/`.
 """
@@ -13,23 +13,23 @@ import tyro
 from ludoteca.agents.networks.q_network import QConfig
 from ludoteca.train.command import run_command
 from ludoteca.train.dqn.__main__ import main
-from ludoteca.train.dqn.config import MODERN, Config
+from ludoteca.train.dqn.config import DEFAULT, DQNConfig
 
 DEMO = replace(
-    MODERN,
-    folder=Path("runs/demo"),
+    DEFAULT,
+    run_dir=Path("runs/demo"),
     game="hex:board_size=5",
     opponent="mixed:x=0.2",
-    mode="mirrored",
-    target="reply",
+    experience="mirrored",
+    td_target="reply",
     games=25_000,
     network=QConfig(filters=(64,), blocks=3),
     replay_ratio=1.0,
-    warm_up=2_000,
-    log_every=500,
-    evaluate_every=2_500,
-    evaluate_games=250,
-    evaluate_against=("mixed:x=0.2", "heuristic"),
+    learning_starts=2_000,
+    log_interval=500,
+    eval_interval=2_500,
+    eval_games=250,
+    eval_opponents=("mixed:x=0.2", "heuristic"),
 )
 
 
@@ -38,7 +38,7 @@ if __name__ == "__main__":
         "ludoteca.train.demo",
         lambda: main(
             tyro.cli(
-                Config, default=DEMO, prog="python -m ludoteca.train.demo", description=__doc__
+                DQNConfig, default=DEMO, prog="python -m ludoteca.train.demo", description=__doc__
             )
         ),
     )

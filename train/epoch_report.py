@@ -10,14 +10,14 @@ from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import table
 from ludoteca.files import write_whole
 from ludoteca.terminal_table import TerminalTable
-from ludoteca.train.epochs import EpochTraining
+from ludoteca.train.epochs import SupervisedTraining
 from ludoteca.train.report import circumstances, how_it_was_done, points, write_card, write_results
 
 COLORS = {"training": "#5b6770", "validation": "#1f77d0"}
 
 
 @dataclass(frozen=True)
-class Findings:
+class ValidationReport:
     """What is told about a finished training.
 
     Attributes:
@@ -42,13 +42,15 @@ class Findings:
     panels: tuple[tuple[str, str], ...]
 
 
-def finish_epochs(training: EpochTraining, findings: Findings) -> dict[str, Any]:
+def write_supervised_report(
+    training: SupervisedTraining, findings: ValidationReport
+) -> dict[str, Any]:
     """Write all files of a training; return the results.
 
     Writes `best.safetensors` again, with its card, `learning_curve.png` and `report.md`; and
     `results.json` if the training is finished, or else `results_so_far.json`.
     """
-    folder = training.config.folder
+    folder = training.config.run_dir
     results = circumstances(training.game, training.config) | {
         "data": findings.data,
         "training": {
@@ -68,7 +70,7 @@ def finish_epochs(training: EpochTraining, findings: Findings) -> dict[str, Any]
     return results
 
 
-def findings_table(findings: Findings) -> TerminalTable:
+def validation_table(findings: ValidationReport) -> TerminalTable:
     """Return the table of findings for the terminal."""
     shown = TerminalTable(findings.headings, title="the best network in validation")
     for row in findings.rows:
@@ -76,7 +78,7 @@ def findings_table(findings: Findings) -> TerminalTable:
     return shown
 
 
-def _draw(training: EpochTraining, findings: Findings) -> bytes:
+def _draw(training: SupervisedTraining, findings: ValidationReport) -> bytes:
     """Return the learning curve as PNG."""
     panels = findings.panels
     figure = Figure(figsize=(7, 1 + 3 * len(panels)), layout="constrained", dpi=110)
@@ -96,7 +98,7 @@ def _draw(training: EpochTraining, findings: Findings) -> bytes:
     return figure_png(figure)
 
 
-def _describe(results: dict[str, Any], findings: Findings) -> str:
+def _describe(results: dict[str, Any], findings: ValidationReport) -> str:
     """Return the report as Markdown."""
     training = results["training"]
     return f"""# {findings.title}

@@ -12,22 +12,22 @@ from numpy.typing import NDArray
 from ludoteca.envs.game import Game
 from ludoteca.train.allocator import keep_memory
 from ludoteca.train.checkpoint import Weights, as_arrays, copied, write_if_other
-from ludoteca.train.descent import Descent
 from ludoteca.train.distributed import ranks
 from ludoteca.train.metrics import Metrics
 from ludoteca.train.monitor import Monitor, Stopped
 from ludoteca.train.precision import run_precision
-from ludoteca.train.run_folder import Arrays, RunFolder, below, under
-from ludoteca.train.settings import EpochConfig
+from ludoteca.train.run_directory import Arrays, RunDirectory, with_prefix, without_prefix
+from ludoteca.train.settings import SupervisedConfig
 from ludoteca.train.torch_random import TorchStream
+from ludoteca.train.trainable_model import TrainableModel
 
 # Settings that do not change what is learned; and those that tell when it ends: a run can be made
 # longer, with learning rates from then on as if it had been so from the start.
-FREE = ("folder", "minutes", "epochs", "patience")
+FREE = ("run_dir", "minutes", "epochs", "patience")
 SAVE_SECONDS = 120.0  # between checkpoints within an epoch
 
 
-class EpochTraining(ABC):
+class SupervisedTraining(ABC):
     """A training run in epochs, which can be interrupted at any time.
 
     The state is saved after each epoch, and now and then between two updates: a run that resumes
@@ -56,12 +56,12 @@ class EpochTraining(ABC):
     """
 
     kind: ClassVar[str]
-    config: EpochConfig
-    learner: Descent[Any]
+    config: SupervisedConfig
+    learner: TrainableModel[Any]
     training: NDArray[np.int64]
     metrics: Metrics
 
-    def __init__(self, config: EpochConfig, game: Game, digest: int):
+    def __init__(self, config: SupervisedConfig, game: Game, digest: int):
         """Begin a run, or go on with the one in the folder.
 
         Args:
@@ -77,7 +77,7 @@ class EpochTraining(ABC):
         torch.set_num_threads(1)
         keep_memory()
         self.config, self.game = config, game
-        self._folder = RunFolder(config.folder, config.as_dict() | {"digest": digest}, FREE)
+        self._folder = RunDirectory(config.run_dir, config.as_dict() | {"digest": digest}, FREE)
         self._state = self._folder.load_state()
         self.precision = run_precision(config, self._folder, self._state)
         self.monitor = Monitor()
@@ -94,7 +94,7 @@ class EpochTraining(ABC):
         torch.manual_seed(config.seed)
 
     def begin(
-        self, learner: Descent[Any], training: NDArray[np.int64], tensorboard: bool = True
+        self, learner: TrainableModel[Any], training: NDArray[np.int64], tensorboard: bool = True
     ) -> None:
         """Restore the state of a run that goes on, and open the metrics.
 
@@ -110,7 +110,7 @@ class EpochTraining(ABC):
                 rows = self._restore(*self._state)
             self._state = None
         self._folder.claim()
-        self.metrics = Metrics(self.config.folder, rows, keep_writing=tensorboard)
+        self.metrics = Metrics(self.config.run_dir, rows, keep_writing=tensorboard)
         if self.saved is not None:
             self._write_derived()
 
@@ -120,10 +120,10 @@ class EpochTraining(ABC):
         self.best, self._best_updates = numbers["best"], numbers.get("best_updates", 0)
         self.seen, self._losses = numbers.get("seen", 0), numbers.get("losses", [])
         self._drawn = numbers.get("drawn")
-        self._dropout.restore(below("dropout", arrays))
-        best = below("best", arrays)
+        self._dropout.restore(without_prefix("dropout", arrays))
+        best = without_prefix("best", arrays)
         self._best_weights = {name: torch.from_numpy(array) for name, array in best.items()}
-        self.learner.restore(below("learner", arrays))
+        self.learner.restore(without_prefix("learner", arrays))
         self.saved = self.epoch
         rows: list[Any] = numbers["rows"]
         return rows
@@ -281,9 +281,9 @@ class EpochTraining(ABC):
             "precision": self.precision,
             "rows": self.metrics.rows,
         }
-        arrays = under("learner", self.learner.state())
-        arrays |= under("best", as_arrays(self._best_weights))
-        arrays |= under("dropout", self._dropout.state())
+        arrays = with_prefix("learner", self.learner.state())
+        arrays |= with_prefix("best", as_arrays(self._best_weights))
+        arrays |= with_prefix("dropout", self._dropout.state())
         self._folder.save_state(numbers, arrays)
         self.saved = self.epoch
         self._write_derived()
@@ -297,7 +297,7 @@ class EpochTraining(ABC):
         """Write the files that follow from the state, if they are missing or out of date."""
         if not self._ranks.leads:
             return
-        folder, weights = self.config.folder, copied(self.network)
+        folder, weights = self.config.run_dir, copied(self.network)
         about = {
             "game": self.game.spec,
             "network": self.config.network.as_dict(),

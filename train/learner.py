@@ -12,18 +12,18 @@ from ludoteca.agents.networks.ac_network import ACNetwork
 from ludoteca.agents.networks.pv_network import PVNetwork
 from ludoteca.agents.networks.q_network import QNetwork
 from ludoteca.agents.networks.weights import find_weights
-from ludoteca.train.descent import Descent, Network
 from ludoteca.train.optimizer import Optimization, learning_rate
-from ludoteca.train.settings import RoundConfig
+from ludoteca.train.settings import RLConfig
+from ludoteca.train.trainable_model import Network, TrainableModel
 
 First = TypeVar("First", QNetwork, PVNetwork, ACNetwork)
 
 
-class Learner(Descent[Network]):
+class Learner(TrainableModel[Network]):
     """A network, its optimizer, and a learning rate that falls while games are played."""
 
     def __init__(
-        self, network: Network, config: RoundConfig, scale: float, momentum: float, decay: float
+        self, network: Network, config: RLConfig, scale: float, momentum: float, decay: float
     ):
         """Make a learner.
 
@@ -35,7 +35,7 @@ class Learner(Descent[Network]):
             decay: of the weights.
         """
         optimization = Optimization(
-            config.optimizer, config.learning_rate, momentum, decay, config.clip
+            config.optimizer, config.learning_rate, momentum, decay, config.max_grad_norm
         )
         super().__init__(network, optimization, scale, config.device, config.precision)
         self._settings = config
@@ -64,13 +64,13 @@ class Learner(Descent[Network]):
             raise ValueError(
                 f"the losses of update {self.updates} are {policy} and {value}: "
                 f"learning_rate={config.learning_rate:g} is too high for "
-                f"optimizer={config.optimizer!r} and clip={config.clip:g}"
+                f"optimizer={config.optimizer!r} and max_grad_norm={config.max_grad_norm:g}"
             )
         return policy, value
 
 
 def first_network(
-    config: RoundConfig,
+    config: RLConfig,
     kind: str,
     load: Callable[[Path], tuple[First, Any]],
     make: Callable[[], First],

@@ -23,34 +23,34 @@ from ludoteca.train.learner import Learner
 from ludoteca.train.metrics import Metrics
 from ludoteca.train.monitor import Monitor, Stopped
 from ludoteca.train.precision import run_precision
-from ludoteca.train.run_folder import Arrays, RunFolder, below, under
-from ludoteca.train.settings import RoundConfig
+from ludoteca.train.run_directory import Arrays, RunDirectory, with_prefix, without_prefix
+from ludoteca.train.settings import RLConfig
 from ludoteca.train.training_steps import TrainingSteps
 
 # Settings that do not change what is learned, and the number of games: a run can be made longer,
 # with learning rates from then on as if it had been so from the start.
 FREE = (
-    "folder",
+    "run_dir",
     "minutes",
     "save_seconds",
-    "select",
-    "final_games",
-    "keep_every",
+    "checkpoint_selection",
+    "final_eval_games",
+    "checkpoint_interval",
     "games",
     "executor",
 )
 # Settings that runs of older versions lack, with what these did.
-ADDED = {"workers": 1, "executor": LOCAL, "max_staleness": 0, "inference": "actors"}
+ADDED = {"num_actors": 1, "executor": LOCAL, "max_staleness": 0, "inference": "actors"}
 
 
-class RoundTraining(TrainingSteps):
+class RLTraining(TrainingSteps):
     """A training run in rounds, which can be interrupted at any time.
 
-    With `pipeline`, the next round is played in a second thread while the last one is learned from,
-    by the network as it was before. The state is saved between two updates, together with the round
-    that is being learned from or has just been played: a run that resumes from there learns bit for
-    bit the same. A round that was not played to its end is dropped, and played again by the same
-    network with the same random numbers.
+    With `overlap_actor_learner`, the next round is played in a second thread while the last one is
+    learned from, by the network as it was before. The state is saved between two updates, together
+    with the round that is being learned from or has just been played: a run that resumes from there
+    learns bit for bit the same. A round that was not played to its end is dropped, and played again
+    by the same network with the same random numbers.
 
     A subclass prepares itself in its constructor and then calls `begin`; the loop calls its steps,
     see `TrainingSteps`.
@@ -71,11 +71,11 @@ class RoundTraining(TrainingSteps):
         saved: how many games the last checkpoint has seen, or None if there is none.
     """
 
-    config: RoundConfig
+    config: RLConfig
     metrics: Metrics
     learner: Learner[Any]
 
-    def __init__(self, config: RoundConfig, game: Game):
+    def __init__(self, config: RLConfig, game: Game):
         """Begin a run, or resume the one in the folder.
 
         Raises:
@@ -87,7 +87,7 @@ class RoundTraining(TrainingSteps):
         keep_memory()
         self.config, self.game = config, game
         self.monitor = Monitor()
-        self.folder = RunFolder(config.folder, config.as_dict(), FREE, ADDED)
+        self.folder = RunDirectory(config.run_dir, config.as_dict(), FREE, ADDED)
         self._state = self.folder.load_state()
         self.precision = run_precision(config, self.folder, self._state)
         # Playing and learning draw from generators of their own, as they go on side by side.
@@ -96,8 +96,10 @@ class RoundTraining(TrainingSteps):
         self.games = self.plies = 0
         self.seconds = self.learning_seconds = 0.0
         self.saved: int | None = None
-        self._best = BestNetwork(config.select, pretrained=config.start_from is not None)
-        self.evaluator = Evaluator(game, config.evaluate_games, config.seed + 1, self.monitor)
+        self._best = BestNetwork(
+            config.checkpoint_selection, pretrained=config.start_from is not None
+        )
+        self.evaluator = Evaluator(game, config.eval_games, config.seed + 1, self.monitor)
         self._last = 0  # games of the last round
         self._waiting: Any = None  # the round that was played, but not learned from to its end
         self._learning = False  # whether updates were made from it
@@ -121,7 +123,7 @@ class RoundTraining(TrainingSteps):
                 rows = self._restore(*self._state)
             self._state = None
         self.folder.claim()
-        self.metrics = Metrics(self.config.folder, rows, keep_writing=tensorboard)
+        self.metrics = Metrics(self.config.run_dir, rows, keep_writing=tensorboard)
         if self.saved is not None:
             self._write_derived()
 
@@ -135,13 +137,13 @@ class RoundTraining(TrainingSteps):
         self.learning.bit_generator.state = numbers["learning"]
         self._unmeasured = numbers.get("unmeasured", False)
         self._learning = numbers.get("in_learning", False)
-        waiting = below("waiting", arrays)
+        waiting = without_prefix("waiting", arrays)
         if waiting:
             self._waiting = self.round(**{f.name: waiting[f.name] for f in fields(self.round)})
-        acting = below("acting", arrays)
+        acting = without_prefix("acting", arrays)
         if acting:
             self._acting = {name: torch.from_numpy(array) for name, array in acting.items()}
-        self._best.restore(numbers, arrays, self.config.folder / "best.safetensors")
+        self._best.restore(numbers, arrays, self.config.run_dir / "best.safetensors")
         self.restore(numbers["own"], arrays)
         self.saved = self.games
         rows: list[Any] = numbers["rows"]
@@ -174,7 +176,7 @@ class RoundTraining(TrainingSteps):
         played = 0.0 if waiting is None else float(len(waiting.lengths))
         learned = played * self.monitor.work["learning"].share if self._learning else 0.0
         if self._acting is not None or played == 0:
-            played += self.config.games_per_round * self.monitor.work["playing"].share
+            played += self.config.games_per_iteration * self.monitor.work["playing"].share
         return min(self.games + (played + learned) / 2, self.config.games)
 
     def run(self) -> Iterator[int]:
@@ -283,7 +285,9 @@ class RoundTraining(TrainingSteps):
     @property
     def _overlaps(self) -> bool:
         """Whether the next round is asked for while the network learns."""
-        return self.config.pipeline and self.config.max_staleness == 0  # else actors play ahead
+        return (
+            self.config.overlap_actor_learner and self.config.max_staleness == 0
+        )  # else actors play ahead
 
     def _prepare(self) -> None:
         """Give the player the network for the next round."""
@@ -330,9 +334,9 @@ class RoundTraining(TrainingSteps):
         best, best_arrays = self._best.state()
         if self._waiting is not None:
             played = {f.name: getattr(self._waiting, f.name) for f in fields(self._waiting)}
-            arrays = arrays | under("waiting", played)
+            arrays = arrays | with_prefix("waiting", played)
         if self._acting is not None:
-            arrays = arrays | under("acting", as_arrays(self._acting))
+            arrays = arrays | with_prefix("acting", as_arrays(self._acting))
         numbers = {
             "games": self.games,
             "plies": self.plies,
@@ -356,7 +360,7 @@ class RoundTraining(TrainingSteps):
         """Write the files that follow from the state, if they are missing or out of date."""
         if not self._ranks.leads:
             return
-        folder, weights, about = self.config.folder, copied(self.network), self._about()
+        folder, weights, about = self.config.run_dir, copied(self.network), self._about()
         write_if_other(folder / "network.safetensors", weights, about)
         self._best.write(folder / "best.safetensors", weights, about)
         self.metrics.save()
@@ -414,14 +418,14 @@ class RoundTraining(TrainingSteps):
     def _measure(self) -> None:
         """Write down how it goes, and evaluate, when it is time for either."""
         before = self.games - self._last
-        every = self.config.keep_every
+        every = self.config.checkpoint_interval
         over = self.games >= self.config.games
         if every and self._ranks.leads and (over or self.games // every > before // every):
-            path = self.config.folder / f"kept/games-{self.games:08}.safetensors"
+            path = self.config.run_dir / f"checkpoints/games-{self.games:08}.safetensors"
             write_network(path, copied(self.network), self._about())
         logged, evaluated = (
             over or self.games // every > before // every
-            for every in (self.config.log_every, self.config.evaluate_every)
+            for every in (self.config.log_interval, self.config.eval_interval)
         )
         if logged or evaluated:
             self._log(evaluated)

@@ -20,7 +20,7 @@ class Stopped(Exception):  # noqa: N818 - not an error, like StopIteration
 
 
 @dataclass
-class Work:
+class PhaseProgress:
     """How far the work of a phase is.
 
     Attributes:
@@ -58,10 +58,10 @@ class Monitor:
     def __init__(self) -> None:
         """Begin without a deadline."""
         self.phase: Phase = "playing"
-        self.work: dict[Phase, Work] = {
-            "playing": Work("move"),
-            "learning": Work("update"),
-            "evaluating": Work("game"),
+        self.work: dict[Phase, PhaseProgress] = {
+            "playing": PhaseProgress("move"),
+            "learning": PhaseProgress("update"),
+            "evaluating": PhaseProgress("game"),
         }
         self.deadline = self.task_deadline = inf
         self.request = self.notice = ""

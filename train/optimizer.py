@@ -29,7 +29,7 @@ class Optimization:
     learning_rate: float = 1e-3
     momentum: float = 0.9
     decay: float = 0.0
-    clip: float = 0.0
+    max_grad_norm: float = 0.0
 
     def make(self, weights: Iterator[nn.Parameter]) -> torch.optim.Optimizer:
         """Return the optimizer of some weights."""

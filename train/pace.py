@@ -23,8 +23,8 @@ EVALUATIONS = 5  # in a run, the one before the first game included
 # Of the time of the run: evaluations on the way, that at the end, the report and what is imprecise.
 EVALUATION_SHARE, FINAL_SHARE, SPARE_SHARE = 0.1, 0.1, 0.05
 SPARE_SECONDS = 3.0
-FEWEST = {"games": 64, "evaluate_games": 2, "final_games": 10}
-PLANNED = ("games", "evaluate_every", "evaluate_games", "final_games")
+FEWEST = {"games": 64, "eval_games": 2, "final_eval_games": 10}
+PLANNED = ("games", "eval_interval", "eval_games", "final_eval_games")
 
 
 @dataclass(frozen=True)
@@ -52,18 +52,18 @@ def plan(config: Any, pace: Pace, seconds: float, left: float) -> dict[str, int]
         left: how much of that is left.
     """
     tests = {
-        "evaluate_games": EVALUATION_SHARE * seconds / EVALUATIONS,
-        "final_games": FINAL_SHARE * seconds,
+        "eval_games": EVALUATION_SHARE * seconds / EVALUATIONS,
+        "final_eval_games": FINAL_SHARE * seconds,
     }
     counts = {
         name: max(min(int(time / pace.test_seconds), getattr(config, name)), FEWEST[name])
         for name, time in tests.items()
     }
     # Random moves are an opponent at the end.
-    testing = pace.test_seconds * (EVALUATIONS * counts["evaluate_games"] + counts["final_games"])
+    testing = pace.test_seconds * (EVALUATIONS * counts["eval_games"] + counts["final_eval_games"])
     playing = left - testing - SPARE_SHARE * seconds - SPARE_SECONDS
     games = max(int(pace.games * playing), FEWEST["games"])
-    return {"games": games, "evaluate_every": -(-games // (EVALUATIONS - 1)), **counts}
+    return {"games": games, "eval_interval": -(-games // (EVALUATIONS - 1)), **counts}
 
 
 def measure_pace(algorithm: Algorithm, config: Any, seconds: float) -> Pace:
@@ -78,7 +78,7 @@ def measure_pace(algorithm: Algorithm, config: Any, seconds: float) -> Pace:
         seconds: how long the run is to take.
     """
     limit = min(max(TRIAL_SHARE * seconds, LEAST_TRIAL), LONGEST_TRIAL)
-    workers = getattr(config, "workers", 1)
+    workers = getattr(config, "num_actors", 1)
     with _trial(algorithm, config, workers * -(-COMPILED // workers)) as training:
         steps = training.run()
         for _ in range(2):  # the second rollout is played while the first is learned
@@ -86,7 +86,7 @@ def measure_pace(algorithm: Algorithm, config: Any, seconds: float) -> Pace:
         steps.close()
         _evaluation_seconds(training, 1)
     ready = time.monotonic()
-    rollout = ROLLOUT if config.games_per_round == AUTO else config.games_per_round
+    rollout = ROLLOUT if config.games_per_iteration == AUTO else config.games_per_iteration
     with _trial(algorithm, config, workers * -(-rollout // workers)) as training:
         training.monitor.deadline = ready + limit
         for _ in training.run():
@@ -104,22 +104,22 @@ def measure_pace(algorithm: Algorithm, config: Any, seconds: float) -> Pace:
 
 
 @contextmanager
-def _trial(algorithm: Algorithm, config: Any, games_per_round: int) -> Iterator[Any]:
+def _trial(algorithm: Algorithm, config: Any, games_per_iteration: int) -> Iterator[Any]:
     """Begin a run without an end in a temporary folder; afterwards nothing is left of it."""
     trial: dict[str, Any] = {
         "games": 10**9,
-        "games_per_round": games_per_round,
-        "log_every": 10**9,
-        "evaluate_every": 10**9,
-        "evaluate_games": 1,
+        "games_per_iteration": games_per_iteration,
+        "log_interval": 10**9,
+        "eval_interval": 10**9,
+        "eval_games": 1,
         "minutes": None,
         "save_seconds": 1e9,
-        "keep_every": 0,
+        "checkpoint_interval": 0,
     }
-    if hasattr(config, "warm_up"):
-        trial["warm_up"] = 1
+    if hasattr(config, "learning_starts"):
+        trial["learning_starts"] = 1
     with tempfile.TemporaryDirectory() as folder:
-        training = algorithm.make(replace(config, folder=Path(folder) / "trial", **trial))
+        training = algorithm.make(replace(config, run_dir=Path(folder) / "trial", **trial))
         try:
             yield training
         finally:

@@ -4,13 +4,13 @@ from typing import Any
 
 from ludoteca.agents.networks.runner import Precision, faster_precision
 from ludoteca.train.distributed import ranks
-from ludoteca.train.run_folder import Arrays, RunFolder
-from ludoteca.train.settings import EpochConfig, RoundConfig
+from ludoteca.train.run_directory import Arrays, RunDirectory
+from ludoteca.train.settings import RLConfig, SupervisedConfig
 
 
 def run_precision(
-    config: RoundConfig | EpochConfig,
-    folder: RunFolder,
+    config: RLConfig | SupervisedConfig,
+    folder: RunDirectory,
     state: tuple[dict[str, Any], Arrays] | None,
 ) -> Precision:
     """Return the precision of a run; one that resumes keeps the one it began with.

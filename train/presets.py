@@ -6,7 +6,7 @@ from typing import Any
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
 from ludoteca.train.algorithms import ALGORITHMS
-from ludoteca.train.settings import RoundConfig
+from ludoteca.train.settings import RLConfig
 
 # Name of a preset -> its minutes.
 PRESETS = {
@@ -42,26 +42,26 @@ def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "s
         minutes: how long the run is to take.
         opponent: an agent to learn against, or `"self"`.
     """
-    config: RoundConfig = ALGORITHMS[algorithm].config
+    config: RLConfig = ALGORITHMS[algorithm].config
     network = network_config(algorithm, game, minutes)
     games = 50 if minutes < 10 else 200
     config = replace(
         config,
         game=game.spec,
         network=network,
-        evaluate_games=20 if minutes < 10 else 50,
-        final_games=games,
+        eval_games=20 if minutes < 10 else 50,
+        final_eval_games=games,
         save_seconds=30.0 if minutes < 10 else 120.0,
     )
     if algorithm == "dqn":
         tested = (TREE_SEARCH, "random") if opponent == "self" else (opponent, "random")
-        return replace(config, opponent=opponent, evaluate_against=tested)  # type: ignore[call-arg]
+        return replace(config, opponent=opponent, eval_opponents=tested)  # type: ignore[call-arg]
     if algorithm == "alphazero":
         batch_size = FEW_GAMES_BATCH if minutes < 10 else config.batch_size
-        return replace(config, evaluate_against=("random", TREE_SEARCH), batch_size=batch_size)
+        return replace(config, eval_opponents=("random", TREE_SEARCH), batch_size=batch_size)
     rivals = [spec for spec in RIVALS if _plays(spec, game)] if opponent == "self" else [opponent]
-    league: Any = {"league": tuple(rivals), "league_share": 0.25 if rivals else 0.0}
-    return replace(config, evaluate_against=("random", *rivals), **league)
+    league: Any = {"opponent_pool": tuple(rivals), "opponent_pool_prob": 0.25 if rivals else 0.0}
+    return replace(config, eval_opponents=("random", *rivals), **league)
 
 
 def network_config(algorithm: str, game: Game, minutes: float) -> Any:

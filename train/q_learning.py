@@ -34,13 +34,13 @@ NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
-class Config:
+class QLearningConfig:
     """Settings; with the same ones a run gives the same table."""
 
     env: str = "ludoteca/GridWorld-v0"
     """The environment, as a spec string: a Gymnasium id, with parameters as in
     `ludoteca/GridWorld-v0:slip=0.2,random_start=True`."""
-    folder: Path = Path("runs/q_learning")
+    run_dir: Path = Path("runs/q_learning")
     """Where everything is written."""
     seed: int = 0
     """Determines exploration and environment."""
@@ -53,14 +53,14 @@ class Config:
     """Discount, 0 to 1."""
     epsilon: float = 0.3
     """Probability of a random action, 0 to 1."""
-    evaluation: int = 100
+    n_eval_episodes: int = 100
     """Episodes that the greedy policy is evaluated in."""
     minutes: float | None = None
     """Stop learning after this time, even if there are episodes left."""
 
     def __post_init__(self) -> None:
         integer("seed", self.seed, 0, 2**63 - 1)
-        for name in ("episodes", "evaluation"):
+        for name in ("episodes", "n_eval_episodes"):
             integer(name, getattr(self, name), 1, 10**9)
         for name in ("learning_rate", "gamma", "epsilon"):
             real(name, getattr(self, name), 0, 1)
@@ -70,7 +70,7 @@ class Config:
             raise ValueError("learning_rate must be above 0, got 0: nothing would be learned")
 
 
-def main(config: Config) -> dict[str, Any]:
+def main(config: QLearningConfig) -> dict[str, Any]:
     """Learn, print and write; return what is in `results.json`.
 
     Raises:
@@ -100,15 +100,15 @@ def main(config: Config) -> dict[str, Any]:
 
 def _conclude(
     env: gymnasium.Env[Any, Any],
-    config: Config,
-    learned: "Learned",
+    config: QLearningConfig,
+    learned: "QLearningResult",
     exact: NDArray[np.float64] | None,
 ) -> dict[str, Any]:
     """Evaluate what was learned, print and write it; return what is in `results.json`."""
     tenth = -(-len(learned.returns) // 10)
     results = {
         "command": shlex.join(["python", "-m", "ludoteca.train.q_learning", *sys.argv[1:]]),
-        "config": asdict(config) | {"folder": str(config.folder)},
+        "config": asdict(config) | {"run_dir": str(config.run_dir)},
         "moves": int(learned.updates.sum()),
         "mean_return_first_tenth": float(learned.returns[:tenth].mean()),
         "mean_return_last_tenth": float(learned.returns[-tenth:].mean()),
@@ -126,11 +126,11 @@ def _conclude(
     if exact is not None:
         results["exact"] = [[None if np.isnan(x) else float(x) for x in row] for row in exact]
         compare(config, learned, exact)
-    write_whole(config.folder / "results.json", json.dumps(results, indent=2) + "\n")
+    write_whole(config.run_dir / "results.json", json.dumps(results, indent=2) + "\n")
     return results
 
 
-def _status(monitor: Monitor, config: Config) -> RunStatus:
+def _status(monitor: Monitor, config: QLearningConfig) -> RunStatus:
     """Return how far a run is, for the progress display."""
     done = monitor.work["learning"].done
     return RunStatus(
@@ -144,7 +144,9 @@ def _status(monitor: Monitor, config: Config) -> RunStatus:
     )
 
 
-def compare(config: Config, learned: "Learned", exact: NDArray[np.float64]) -> None:
+def compare(
+    config: QLearningConfig, learned: "QLearningResult", exact: NDArray[np.float64]
+) -> None:
     """Print the grid world's table beside the exact values, and write it as text and picture."""
     text = describe(learned.q, exact, learned.updates)
     print("\n" + text, end="")
@@ -153,8 +155,8 @@ def compare(config: Config, learned: "Learned", exact: NDArray[np.float64]) -> N
         f"{config.learning_rate:g}, discount {config.gamma:g}, epsilon {config.epsilon:g}"
     )
     picture = draw(learned.q, exact, learned.updates, title)
-    write_whole(config.folder / "values.txt", text)
-    write_whole(config.folder / "values.png", picture)
+    write_whole(config.run_dir / "values.txt", text)
+    write_whole(config.run_dir / "values.png", picture)
 
 
 def make_env(spec: str) -> gymnasium.Env[Any, Any]:
@@ -171,7 +173,7 @@ def make_env(spec: str) -> gymnasium.Env[Any, Any]:
 
 
 @dataclass(frozen=True)
-class Learned:
+class QLearningResult:
     """What Q-learning leaves behind, S states and A actions counted from 0.
 
     Attributes:
@@ -186,7 +188,9 @@ class Learned:
     returns: NDArray[np.float64]
 
 
-def learn(env: gymnasium.Env[Any, Any], config: Config, monitor: Monitor | None = None) -> Learned:
+def learn(
+    env: gymnasium.Env[Any, Any], config: QLearningConfig, monitor: Monitor | None = None
+) -> QLearningResult:
     """Learn a table of action values by Q-learning with epsilon-greedy exploration.
 
     Watkins, "Learning from Delayed Rewards", 1989. Where `info` has an `action_mask`, only legal
@@ -204,7 +208,7 @@ def learn(env: gymnasium.Env[Any, Any], config: Config, monitor: Monitor | None 
         try:
             monitor.step("learning", episode)
         except Stopped:
-            return Learned(q, updates, returns[:episode])
+            return QLearningResult(q, updates, returns[:episode])
         s_t, info = env.reset(seed=config.seed if episode == 0 else None)
         legal_t = legal_actions(info, num_actions)
         over = False
@@ -218,7 +222,7 @@ def learn(env: gymnasium.Env[Any, Any], config: Config, monitor: Monitor | None 
             updates[s_t, a_t] += 1
             returns[episode] += r_t
             s_t, legal_t, over = s_tp1, legal_tp1, terminated or truncated
-    return Learned(q, updates, returns)
+    return QLearningResult(q, updates, returns)
 
 
 def update(
@@ -262,11 +266,13 @@ def choose(
     return int(legal[rng.integers(len(legal))])
 
 
-def evaluate(env: gymnasium.Env[Any, Any], q: NDArray[np.float64], config: Config) -> float:
+def evaluate(
+    env: gymnasium.Env[Any, Any], q: NDArray[np.float64], config: QLearningConfig
+) -> float:
     """Return the mean sum of rewards of the greedy policy, over episodes of other seeds."""
     rng = own_stream(config)
     total = 0.0
-    for episode in range(config.evaluation):
+    for episode in range(config.n_eval_episodes):
         s_t, info = env.reset(seed=config.seed + 1 if episode == 0 else None)
         over = False
         while not over:
@@ -274,10 +280,10 @@ def evaluate(env: gymnasium.Env[Any, Any], q: NDArray[np.float64], config: Confi
             s_t, reward, terminated, truncated, info = env.step(a_t)
             total += float(reward)
             over = terminated or truncated
-    return total / config.evaluation
+    return total / config.n_eval_episodes
 
 
-def own_stream(config: Config) -> np.random.Generator:
+def own_stream(config: QLearningConfig) -> np.random.Generator:
     """Return a stream of random numbers other than the one that the environment gets."""
     return np.random.default_rng([config.seed, 1])
 
@@ -314,7 +320,7 @@ def legal_actions(info: Mapping[str, Any], num_actions: int) -> NDArray[np.int64
 
 if __name__ == "__main__":
     try:
-        main(tyro.cli(Config, description=__doc__))
+        main(tyro.cli(QLearningConfig, description=__doc__))
     except ValueError as error:
         sys.exit(f"ludoteca.train.q_learning: {error}")
     except Interrupted as stop:

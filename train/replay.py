@@ -11,7 +11,7 @@ from ludoteca.envs.symmetry import Symmetry
 
 
 @dataclass(frozen=True)
-class Batch:
+class TransitionBatch:
     """Transitions as a learner wants them.
 
     Attributes:
@@ -34,12 +34,12 @@ class Batch:
     def __len__(self) -> int:
         return len(self.actions)
 
-    def __getitem__(self, rows: slice) -> "Batch":
-        return Batch(*(getattr(self, field.name)[rows] for field in fields(self)))
+    def __getitem__(self, rows: slice) -> "TransitionBatch":
+        return TransitionBatch(*(getattr(self, field.name)[rows] for field in fields(self)))
 
-    def mapped(self, symmetry: Symmetry) -> "Batch":
+    def mapped(self, symmetry: Symmetry) -> "TransitionBatch":
         """Return what a symmetry of the game makes of it."""
-        return Batch(
+        return TransitionBatch(
             symmetry.observation(self.planes),
             symmetry.actions[self.actions],
             self.rewards,
@@ -69,7 +69,7 @@ class Packing:
         return flat.view(np.int8).reshape(len(packed), *self.shape)
 
 
-class Records:
+class RingBuffer:
     """The last records, in one array that is filled round and round.
 
     Attributes:
@@ -125,7 +125,7 @@ class Records:
         self.added = int(state["added"])
 
 
-class ReplayBuffer(Records):
+class ReplayBuffer(RingBuffer):
     """The last transitions, packed."""
 
     def __init__(self, capacity: int, shape: tuple[int, ...], num_actions: int, binary: bool):
@@ -148,10 +148,10 @@ class ReplayBuffer(Records):
         ]
         super().__init__(capacity, np.dtype(transition))
 
-    def batch(self, places: NDArray[np.int64]) -> Batch:
+    def batch(self, places: NDArray[np.int64]) -> TransitionBatch:
         """Return the transitions at some places."""
         chosen = self.records[places]
-        return Batch(
+        return TransitionBatch(
             planes=self.planes.unpack(chosen["planes"]),
             actions=chosen["action"].astype(np.int64),
             rewards=chosen["reward"].copy(),

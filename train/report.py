@@ -23,10 +23,10 @@ from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.train.evaluation import evaluate_in_time, seat_names
-from ludoteca.train.loop import RoundTraining
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.metrics import Row
 from ludoteca.train.monitor import Stopped
-from ludoteca.train.settings import EpochConfig, RoundConfig
+from ludoteca.train.settings import RLConfig, SupervisedConfig
 
 HEADINGS = ("against", "seat", "games", "wins", "draws", "losses", "win rate", "95 % interval")
 SELECTED = {"best": "as the last of those that won most", "last": "the last one"}
@@ -36,7 +36,7 @@ COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 
 
 @dataclass(frozen=True)
-class Subject:
+class ReportSubject:
     """What a report is about.
 
     Attributes:
@@ -59,7 +59,7 @@ class Subject:
     plays: str
 
 
-def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
+def write_report(training: RLTraining, subject: ReportSubject) -> dict[str, Any]:
     """Evaluate the network that a training kept; write all files; return the results.
 
     Writes `best.safetensors` again, with its card, and `learning_curve.png`, `replay.json`,
@@ -70,7 +70,7 @@ def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
     Raises:
         Stopped: if there is not enough time for any.
     """
-    config, game, folder = training.config, training.game, training.config.folder
+    config, game, folder = training.config, training.game, training.config.run_dir
     evaluation: list[dict[str, Any]] = []
     replay = None
     network_seat = 1 if subject.seat == "second" else 0
@@ -82,7 +82,7 @@ def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
                 game,
                 subject.agent,
                 opponent,
-                config.final_games,
+                config.final_eval_games,
                 config.seed + 2,
                 monitor,
                 monitor.seconds_left / (len(opponents) - k),
@@ -124,7 +124,7 @@ def finish(training: RoundTraining, subject: Subject) -> dict[str, Any]:
     return results
 
 
-def circumstances(game: Game, config: RoundConfig | EpochConfig) -> dict[str, Any]:
+def circumstances(game: Game, config: RLConfig | SupervisedConfig) -> dict[str, Any]:
     """Return how the results of a run came about, as JSON can hold it."""
     return {
         "about": run_info(),
@@ -184,7 +184,7 @@ def _repeated(seat: dict[str, Any]) -> bool:
     return seat["games"] > 1 and seat.get("distinct") == 1
 
 
-def draw_curve(training: RoundTraining, subject: Subject) -> bytes:
+def draw_curve(training: RLTraining, subject: ReportSubject) -> bytes:
     """Return how wins and losses developed, as a PNG file."""
     metrics = training.metrics.rows
     figure = Figure(figsize=(7.5, 6), dpi=120, layout="constrained")
@@ -250,7 +250,7 @@ def _shown(game: Game, values: Any) -> Any:
     return values if game.layout.cell_actions or game.layout.column_actions else None
 
 
-def describe(results: dict[str, Any], subject: Subject, replay: Replay, seat: int) -> str:
+def describe(results: dict[str, Any], subject: ReportSubject, replay: Replay, seat: int) -> str:
     """Return the report as Markdown."""
     game, config, training = make_game(results["game"]), results["config"], results["training"]
     best = training["best"]
@@ -273,7 +273,7 @@ network was chosen.
 
 {training["games"]:,} games and {training["updates"]:,} updates in {training["seconds"]:,.0f}
 seconds, evaluations included. Without them {_speed(game, training)}.
-Each marked point: {config["evaluate_games"]:,} games per seat. The network of {best["games"]:,}
+Each marked point: {config["eval_games"]:,} games per seat. The network of {best["games"]:,}
 games was kept, {_selected(results)}.{_unfinished(results)}
 
 ## A game
@@ -291,7 +291,7 @@ def _selected(results: dict[str, Any]) -> str:
     """Return why the network was kept."""
     training = results["training"]
     is_last = training["best"]["games"] == training["games"] and not training["finished"]
-    return SELECTED["last" if is_last else results["config"]["select"]]
+    return SELECTED["last" if is_last else results["config"]["checkpoint_selection"]]
 
 
 def _unfinished(results: dict[str, Any]) -> str:
@@ -321,7 +321,7 @@ def how_it_was_done(results: dict[str, Any]) -> str:
 """
 
 
-def _decisions(training: RoundTraining) -> dict[str, int]:
+def _decisions(training: RLTraining) -> dict[str, int]:
     """Return how many decisions the network made, if its training counts them."""
     counts = [int(row["decisions"] or 0) for row in training.metrics.rows if "decisions" in row]
     return {"decisions": sum(counts)} if counts else {}

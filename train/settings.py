@@ -11,23 +11,23 @@ from ludoteca.agents.networks.value_network import ValueConfig
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.executor import LOCAL, parse_executor
 
-AUTO = -1  # of a setting that follows the size of the run; see `ludoteca.train.scale`
+AUTO = -1  # of a setting that follows the size of the run; see `ludoteca.train.auto_settings`
 
 
 @dataclass(frozen=True)
-class RoundConfig:
+class RLConfig:
     """Settings; with the same ones, a run gives the same network on the same machine.
 
     Each training has defaults of its own for some of them.
     """
 
-    folder: Path = Path("runs/training")
+    run_dir: Path = Path("runs/training")
     """Where everything is written; an interrupted run resumes from there."""
     game: str = "hex:board_size=5"
     """The game as a spec string."""
     games: int = 20_000
     """How many games are played. A run can be made longer: its learning rate falls over all."""
-    games_per_round: int = AUTO
+    games_per_iteration: int = AUTO
     """Games played side by side; the network learns after each round of them. -1: a 64th of the
     run, from 16 to 256 (actor-critic: 128)."""
     seed: int = 0
@@ -46,7 +46,7 @@ class RoundConfig:
     """At the end; it falls along a cosine."""
     weight_decay: float = 1e-4
     """Of the optimizer."""
-    clip: float = 1.0
+    max_grad_norm: float = 1.0
     """Largest norm of a gradient; 0: any."""
     batch_size: int = 512
     """Positions per update."""
@@ -55,24 +55,24 @@ class RoundConfig:
     augment: bool = True
     """Show batches under random symmetries of the game."""
 
-    log_every: int = AUTO
+    log_interval: int = AUTO
     """Games between rows of `metrics.csv`. -1: a 32nd of the run, at most 512 (deep Q-learning:
     2,000; actor-critic: 1,024)."""
-    evaluate_every: int = AUTO
+    eval_interval: int = AUTO
     """Games between evaluations. -1: a seventh of the run, at most 2,560 (deep Q-learning: 10,000;
     actor-critic: 10,240)."""
-    evaluate_games: int = 50
+    eval_games: int = 50
     """Games per seat and opponent in each."""
-    evaluate_against: tuple[str, ...] = ()
+    eval_opponents: tuple[str, ...] = ()
     """Opponents there."""
-    select: Literal["best", "last"] = "best"
+    checkpoint_selection: Literal["best", "last"] = "best"
     """Which of the networks that were evaluated becomes `best.safetensors`: the one that did best,
     or the last one. Where nearly all games are won, the best one is so by chance."""
-    final_games: int = 200
+    final_eval_games: int = 200
     """Games per seat and opponent at the end, with that network."""
 
-    keep_every: int = 0
-    """Games between copies of the network in `kept/`, whose strength
+    checkpoint_interval: int = 0
+    """Games between copies of the network in `checkpoints/`, whose strength
     `ludoteca rating` compares; 0: none."""
 
     device: str = "cpu"
@@ -80,13 +80,13 @@ class RoundConfig:
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """Numbers of convolutions; `bfloat16` is several times faster on processors made for it, and
     `auto` chooses it there."""
-    pipeline: bool = True
+    overlap_actor_learner: bool = True
     """Play the next round while learning from the last one, on two cores: games are then played by
     the network of one round before."""
     threads: int = 1
     """Threads of the network, when it plays and when it learns. More than one are worth it without
-    `pipeline`; another number rounds differently, and so gives another network."""
-    workers: int = 1
+    `overlap_actor_learner`; another number rounds differently, and so gives another network."""
+    num_actors: int = 1
     """Self-play actors: processes that play a part of each round each; 1: this process plays, in a
     thread, unless `executor` is another. What is learned depends on their number."""
     executor: str = LOCAL
@@ -95,8 +95,8 @@ class RoundConfig:
     what is learned."""
     max_staleness: int = 0
     """Rounds that the network may have learned from since it was as it plays. Above 0, actors play
-    ahead while it learns, which takes the place of `pipeline`, and what is learned depends on their
-    speed."""
+    ahead while it learns, which takes the place of `overlap_actor_learner`, and what is
+    learned depends on their speed."""
     inference: Literal["actors", "central"] = "actors"
     """Where the network that plays runs: in each of the workers, or in one place for all, in
     batches of what all of them ask, on a GPU if `device` is one; needs a Ray cluster."""
@@ -107,18 +107,24 @@ class RoundConfig:
     resumes the run."""
 
     def __post_init__(self) -> None:
-        for name in ("games", "batch_size", "evaluate_games", "final_games"):
+        for name in ("games", "batch_size", "eval_games", "final_eval_games"):
             integer(name, getattr(self, name), 1, 10**9)
-        self.check_auto("games_per_round", "log_every", "evaluate_every")
-        for name in ("seed", "keep_every"):
+        self.check_auto("games_per_iteration", "log_interval", "eval_interval")
+        for name in ("seed", "checkpoint_interval"):
             integer(name, getattr(self, name), 0, 2**62)
         integer("threads", self.threads, 1, 1024)
-        rates = ("learning_rate", "final_learning_rate", "weight_decay", "clip", "replay_ratio")
+        rates = (
+            "learning_rate",
+            "final_learning_rate",
+            "weight_decay",
+            "max_grad_norm",
+            "replay_ratio",
+        )
         for name in rates:
             real(name, getattr(self, name), 0, 1e9)
         choice("optimizer", self.optimizer, ("adam", "sgd"))
         self._check_actors()
-        choice("select", self.select, ("best", "last"))
+        choice("checkpoint_selection", self.checkpoint_selection, ("best", "last"))
         choice("precision", self.precision, ("auto", "float32", "bfloat16"))
         if self.minutes is not None:
             real("minutes", self.minutes, 0, 1e9)
@@ -129,19 +135,19 @@ class RoundConfig:
         Raises:
             ValueError: if one makes no sense.
         """
-        integer("workers", self.workers, 1, 10**5)
+        integer("num_actors", self.num_actors, 1, 10**5)
         integer("max_staleness", self.max_staleness, 0, 10**6)
         choice("inference", self.inference, ("actors", "central"))
         parse_executor(self.executor)
-        if self.games_per_round != AUTO and self.games_per_round % self.workers:
+        if self.games_per_iteration != AUTO and self.games_per_iteration % self.num_actors:
             raise ValueError(
-                f"games_per_round={self.games_per_round} must be a multiple of "
-                f"workers={self.workers}"
+                f"games_per_iteration={self.games_per_iteration} must be a multiple of "
+                f"num_actors={self.num_actors}"
             )
         if self.max_staleness > 0 and not self.has_actors:
             raise ValueError(
                 f"max_staleness={self.max_staleness} needs actors that play while the network "
-                "learns: workers=2 or more, or executor=ray"
+                "learns: num_actors=2 or more, or executor=ray"
             )
         if self.inference == "central" and self.executor == LOCAL:
             raise ValueError("inference=central needs a Ray cluster: executor=ray, or ray:ADDRESS")
@@ -149,7 +155,7 @@ class RoundConfig:
     @property
     def has_actors(self) -> bool:
         """Whether other processes than this one play."""
-        return self.workers > 1 or self.executor != LOCAL
+        return self.num_actors > 1 or self.executor != LOCAL
 
     def check_auto(self, *names: str, least: int = 1) -> None:
         """Check settings that are `AUTO` or an integer, `least` or more.
@@ -166,12 +172,12 @@ class RoundConfig:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
-        paths = {"folder": str(self.folder), "start_from": str(self.start_from or "")}
+        paths = {"run_dir": str(self.run_dir), "start_from": str(self.start_from or "")}
         return asdict(self) | paths | {"network": self.network.as_dict()}
 
 
 @dataclass(frozen=True)
-class EpochConfig:
+class SupervisedConfig:
     """Settings; with the same ones, a run gives the same network on the same machine.
 
     Each training has defaults of its own for some of them.
@@ -179,11 +185,11 @@ class EpochConfig:
 
     data: tuple[Path, ...]
     """Files of games."""
-    folder: Path = Path("runs/epochs")
+    run_dir: Path = Path("runs/epochs")
     """Where everything is written; an interrupted run resumes from there."""
     games: int | None = None
     """How many games of the data are used, the first ones; by default all."""
-    validation: float = 0.1
+    validation_fraction: float = 0.1
     """Share of the games that are only validated with, all their positions. Games that are alike
     in every move stay together."""
     seed: int = 0
@@ -221,7 +227,7 @@ class EpochConfig:
             integer(name, getattr(self, name), 1, 10**9)
         for name in ("patience", "seed"):
             integer(name, getattr(self, name), 0, 2**62)
-        real("validation", self.validation, 1e-6, 0.9)
+        real("validation_fraction", self.validation_fraction, 1e-6, 0.9)
         real("learning_rate", self.learning_rate, 0, 1e9)
         choice("precision", self.precision, ("auto", "float32", "bfloat16"))
         if self.minutes is not None:
@@ -229,5 +235,5 @@ class EpochConfig:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
-        paths = {"folder": str(self.folder), "data": [str(path) for path in self.data]}
+        paths = {"run_dir": str(self.run_dir), "data": [str(path) for path in self.data]}
         return asdict(self) | paths | {"network": self.network.as_dict()}

@@ -1,12 +1,12 @@
 """What the progress display shows of a training."""
 
 from ludoteca.progress import RunStatus
-from ludoteca.train.epochs import EpochTraining
-from ludoteca.train.loop import RoundTraining
+from ludoteca.train.epochs import SupervisedTraining
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.monitor import Monitor
 
 
-def round_status(training: RoundTraining) -> RunStatus:
+def rl_status(training: RLTraining) -> RunStatus:
     """Return how far a training in rounds is."""
     monitor = training.monitor
     return RunStatus(
@@ -22,7 +22,7 @@ def round_status(training: RoundTraining) -> RunStatus:
     )
 
 
-def epoch_status(training: EpochTraining) -> RunStatus:
+def supervised_status(training: SupervisedTraining) -> RunStatus:
     """Return how far a training in epochs is."""
     monitor = training.monitor
     return RunStatus(
@@ -52,7 +52,7 @@ def detail(monitor: Monitor) -> str:
     return f"{work.unit} {work.done:,} of {about}{max(work.total, work.done):,}"
 
 
-def last_evaluation(training: RoundTraining) -> str:
+def last_evaluation(training: RLTraining) -> str:
     """Return how the last evaluation went, or "" if there was none."""
     for row in reversed(training.metrics.rows):
         rates = {
@@ -70,7 +70,7 @@ def last_evaluation(training: RoundTraining) -> str:
     return ""
 
 
-def last_epoch(training: EpochTraining) -> str:
+def last_epoch(training: SupervisedTraining) -> str:
     """Return how the last epoch went, or "" if there was none."""
     if not training.metrics.rows:
         return ""

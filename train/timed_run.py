@@ -15,7 +15,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.registry import default_game
 from ludoteca.train.algorithms import ALGORITHMS, choose_algorithm
-from ludoteca.train.equivalent import equivalent_command, with_settings
+from ludoteca.train.equivalent_command import equivalent_command, with_settings
 from ludoteca.train.pace import PLANNED, measure_pace, plan
 from ludoteca.train.presets import PRESETS, preset_config
 
@@ -39,7 +39,7 @@ class TimedRun:
         minutes: float | None = None,
         algorithm: str = "auto",
         opponent: str = "self",
-        folder: Path | None = None,
+        run_dir: Path | None = None,
         seed: int = 0,
         threads: int | None = None,
         processes: int = 1,
@@ -64,10 +64,10 @@ class TimedRun:
         self.minutes = PRESETS[preset] if minutes is None else minutes
         config = preset_config(name, game, PRESETS[preset], opponent)
         time_name = preset if minutes is None else f"{minutes:g}-minutes"
-        config = replace(config, folder=folder or default_folder(game, time_name), seed=seed)
+        config = replace(config, run_dir=run_dir or default_run_dir(game, time_name), seed=seed)
         if threads is not None:
             config = replace(config, threads=threads)
-        config = replace(config, workers=integer("processes", processes, 1, 1024))
+        config = replace(config, num_actors=integer("processes", processes, 1, 1024))
         prog = f"python -m {self.algorithm.module}"
         self.config: Any = with_settings(config, settings, prog)
         given = {setting.partition("=")[0].strip().replace("-", "_") for setting in settings}
@@ -98,7 +98,7 @@ class TimedRun:
         config = self.config
         console.print(
             f"{self.game.title}: {self.algorithm.title} for {self.minutes:g} "
-            f"minute{'s' if self.minutes != 1 else ''}, in {config.folder}",
+            f"minute{'s' if self.minutes != 1 else ''}, in {config.run_dir}",
             markup=False,
         )
         if self.planned:
@@ -120,7 +120,7 @@ class TimedRun:
 
     def _sizes_begun(self) -> dict[str, int]:
         """Return the planned settings of the run in the folder, if there is one."""
-        file = Path(self.config.folder) / "config.json"
+        file = Path(self.config.run_dir) / "config.json"
         try:
             begun = json.loads(file.read_text())
             return {name: int(begun[name]) for name in PLANNED}
@@ -130,7 +130,7 @@ class TimedRun:
             raise ValueError(f"{file} is damaged: remove {file.parent} to begin anew") from None
 
 
-def default_folder(game: Game, time_name: str) -> Path:
+def default_run_dir(game: Game, time_name: str) -> Path:
     """Return the folder of a run: named after the game, its unusual parameters, and the time."""
     usual = default_game(game).params
     unusual = [f"{key}={value}" for key, value in game.params.items() if value != usual[key]]

@@ -29,7 +29,7 @@ def train_command(parameters: Any) -> Callable[..., None]:
         minutes: Seconds = None,
         algorithm: Name = "auto",
         opponent: Annotated[str, arg(metavar="AGENT")] = "self",
-        run_dir: Annotated[Folder, arg(aliases=["--folder"])] = None,
+        run_dir: Annotated[Folder, arg()] = None,
         seed: int = 0,
         threads: Annotated[
             int | None, arg(metavar="INT", help_behavior_hint="(default: the algorithm's)")
@@ -69,7 +69,7 @@ def train_command(parameters: Any) -> Callable[..., None]:
             minutes=minutes,
             algorithm=algorithm,
             opponent=opponent,
-            folder=run_dir,
+            run_dir=run_dir,
             seed=seed,
             threads=threads,
             processes=processes,

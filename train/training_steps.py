@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 from ludoteca.agents.agent import Agent
 from ludoteca.evaluate.match import MatchResult
-from ludoteca.train.actors import Actors
-from ludoteca.train.run_folder import Arrays
+from ludoteca.train.actors import MultiprocessActor
+from ludoteca.train.run_directory import Arrays
 
 
 class TrainingSteps(ABC):
@@ -24,7 +24,7 @@ class TrainingSteps(ABC):
     round: ClassVar[type[Any]]
     kind: ClassVar[str]
     player: Any
-    actors: Actors[Any] | None = None
+    actors: MultiprocessActor[Any] | None = None
 
     @abstractmethod
     def play(self, games: int) -> Any:

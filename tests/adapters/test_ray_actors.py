@@ -21,61 +21,61 @@ from ludoteca.agents.networks.q_network import QConfig  # noqa: E402
 from ludoteca.agents.networks.weights import load_weights  # noqa: E402
 from ludoteca.local_executor import InlineExecutor  # noqa: E402
 from ludoteca.train import actors as actors_module  # noqa: E402
-from ludoteca.train.actor_critic.config import Config as ACSettings  # noqa: E402
+from ludoteca.train.actor_critic.config import ActorCriticConfig  # noqa: E402
 from ludoteca.train.actor_critic.methods import make_training  # noqa: E402
-from ludoteca.train.alphazero.config import Config as AZSettings  # noqa: E402
-from ludoteca.train.alphazero.training import Training as AlphaZero  # noqa: E402
-from ludoteca.train.dqn.config import Config as DQNSettings  # noqa: E402
-from ludoteca.train.dqn.training import Training as DeepQ  # noqa: E402
+from ludoteca.train.alphazero.config import AlphaZeroConfig  # noqa: E402
+from ludoteca.train.alphazero.training import AlphaZeroTraining  # noqa: E402
+from ludoteca.train.dqn.config import DQNConfig  # noqa: E402
+from ludoteca.train.dqn.training import DQNTraining  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 SMALL = {
     "games": 48,
-    "games_per_round": 16,
+    "games_per_iteration": 16,
     "batch_size": 32,
-    "log_every": 16,
-    "evaluate_every": 48,
-    "evaluate_games": 2,
-    "final_games": 2,
+    "log_interval": 16,
+    "eval_interval": 48,
+    "eval_games": 2,
+    "final_eval_games": 2,
     "threads": 1,
     "precision": "float32",
-    "pipeline": False,
-    "evaluate_against": ("random",),
+    "overlap_actor_learner": False,
+    "eval_opponents": ("random",),
 }
 MAKERS = {
     "alphazero": (
-        AlphaZero,
-        AZSettings(
+        AlphaZeroTraining,
+        AlphaZeroConfig(
             game="tictactoe",
             network=PVConfig(filters=8, blocks=1),
-            simulations=4,
+            num_simulations=4,
             fast_simulations=2,
-            window=1000,
-            warm_up=30,
-            evaluate_simulations=2,
+            buffer_size=1000,
+            learning_starts=30,
+            eval_simulations=2,
             **SMALL,
         ),
     ),
     "dqn": (
-        DeepQ,
-        DQNSettings(
+        DQNTraining,
+        DQNConfig(
             game="tictactoe",
             network=QConfig(filters=(8,), blocks=1),
-            memory=1000,
-            warm_up=30,
+            buffer_size=1000,
+            learning_starts=30,
             opponent="random",
             **SMALL,
         ),
     ),
     "ppo": (
         make_training,
-        ACSettings(
+        ActorCriticConfig(
             game="tron:rows=5,columns=5",
             network=ACConfig(kind="residual", view="plain", filters=8, blocks=1),
-            league=("random_safe",),
-            league_share=0.5,
-            past=2,
-            past_every=16,
+            opponent_pool=("random_safe",),
+            opponent_pool_prob=0.5,
+            num_past_opponents=2,
+            past_opponent_interval=16,
             **SMALL,
         ),
     ),
@@ -109,7 +109,7 @@ def _threads():
 def trained(name: str, folder: Path, **changes: object) -> tuple[dict, list]:
     """Run a training; return its weights and rows of metrics."""
     make, config = MAKERS[name]
-    training = make(replace(config, folder=folder, **changes), tensorboard=False)
+    training = make(replace(config, run_dir=folder, **changes), tensorboard=False)
     list(training.run())
     assert training.finished
     weights, _ = load_weights(folder / "network.safetensors")
@@ -127,7 +127,7 @@ def assert_same(one: tuple[dict, list], other: tuple[dict, list]) -> None:
 @pytest.mark.parametrize("name", MAKERS)
 def test_one_ray_actor_plays_what_one_process_plays(name, tmp_path):
     one = trained(name, tmp_path / "one")
-    other = trained(name, tmp_path / "ray", executor="ray", workers=1)
+    other = trained(name, tmp_path / "ray", executor="ray", num_actors=1)
     if name == "alphazero":  # in one process, evaluations are kept from round to round, too
         np.testing.assert_allclose(one[1][-1]["policy_loss"], other[1][-1]["policy_loss"])
     assert_same(one, other)
@@ -144,7 +144,7 @@ def test_two_ray_actors_play_what_one_process_plays(name, tmp_path, monkeypatch)
         return found[-1]
 
     monkeypatch.setattr(actors_module, "make_executor", executor_of)
-    one = trained(name, tmp_path / "one", workers=2)  # both parts in this process
+    one = trained(name, tmp_path / "one", num_actors=2)  # both parts in this process
     assert isinstance(found[0], InlineExecutor)
 
     def kill() -> None:
@@ -158,14 +158,16 @@ def test_two_ray_actors_play_what_one_process_plays(name, tmp_path, monkeypatch)
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    other = trained(name, tmp_path / "ray", executor="ray", workers=2)
+    other = trained(name, tmp_path / "ray", executor="ray", num_actors=2)
     killer.join(60)
     assert reruns == [1]
     assert_same(one, other)
 
 
 def test_rounds_are_played_ahead_within_the_bound(tmp_path):
-    _, rows = trained("alphazero", tmp_path, executor="ray", workers=2, max_staleness=2, games=96)
+    _, rows = trained(
+        "alphazero", tmp_path, executor="ray", num_actors=2, max_staleness=2, games=96
+    )
     stale = [row["staleness_max"] for row in rows if row.get("staleness_max") is not None]
     assert len(stale) == 6
     assert stale[0] == 0
@@ -185,7 +187,7 @@ def test_inference_in_one_place_for_all_actors(name, tmp_path, monkeypatch):
     )
     central = {"executor": "ray", "inference": "central"}
     for k, where in enumerate(({}, central)):
-        settings = replace(config, folder=tmp_path / str(k), workers=2, **where)
+        settings = replace(config, run_dir=tmp_path / str(k), num_actors=2, **where)
         training = make(settings, tensorboard=False)
         training.player.load(training.network)
         rounds.append(training.play(0))

@@ -36,7 +36,7 @@ CARDS = [
     for kind, found in (("ac", SEATED), ("az", SEARCHED), ("cnn", TAUGHT), ("dqn", SHIPPED))
     for name in found
 ]
-MODULES = {"ac": "actor_critic", "az": "alphazero", "cnn": "supervised", "dqn": "dqn"}
+MODULES = {"ac": "actor_critic", "az": "alphazero", "cnn": "imitation", "dqn": "dqn"}
 # What is played of a card by default: the first match against this opponent, and games.
 BRIEFLY = {
     "ac": ("deterministic", 60),
@@ -60,13 +60,15 @@ def test_the_card_says_how_a_network_was_made_and_how_strong_it_is(kind, name):
     assert (card["date"], card["versions"]) == (made["about"]["date"], made["versions"])
     assert {"python", "torch", "ludoteca"} <= card["versions"].keys()
     assert {"date", "cpu"} <= made["about"].keys()
-    assert made["config"]["folder"].startswith("runs/")
+    assert made["config"]["run_dir"].startswith("runs/")
     if kind == "cnn":
         assert made["training"]["best"]["accuracy"] > 0.75
     assert card["trained_by"].endswith(".")
     assert all(isinstance(spec, str) for spec in card["trained_against"])
     # Opponents that the file tells of are among those of the card.
-    known = [made["config"]["opponent"]] if kind == "dqn" else made["config"].get("league", ())
+    known = (
+        [made["config"]["opponent"]] if kind == "dqn" else made["config"].get("opponent_pool", ())
+    )
     assert set(known) <= set(card["trained_against"])
     assert card["strength"]
     for match in card["strength"]:

@@ -49,21 +49,21 @@ def test_other_processes_are_kept_out_until_the_holder_ends(tmp_path):
 
 
 def test_a_run_is_trained_by_one_process_at_a_time(tmp_path):
-    from ludoteca.train.run_folder import RunFolder
+    from ludoteca.train.run_directory import RunDirectory
 
     late = tmp_path / "late"
-    begun = RunFolder(late, {})  # when the folder was not there yet
+    begun = RunDirectory(late, {})  # when the folder was not there yet
     late.mkdir()
     for folder in (tmp_path, late):
         with start(HOLDER, folder) as holder:
             assert holder.stdout.readline() == "locked\n"
             with pytest.raises(ValueError, match=rf"in use by process {holder.pid} "):
-                begun.claim() if folder == late else RunFolder(folder, {})
-    run = RunFolder(tmp_path, {})
+                begun.claim() if folder == late else RunDirectory(folder, {})
+    run = RunDirectory(tmp_path, {})
     run.claim()
     with start(HOLDER, tmp_path) as other:
         assert other.wait(60) == 1
-    assert RunFolder(tmp_path, {})  # the same process may go on, as in a notebook
+    assert RunDirectory(tmp_path, {})  # the same process may go on, as in a notebook
 
 
 def test_a_process_may_lock_a_folder_again(tmp_path, monkeypatch):

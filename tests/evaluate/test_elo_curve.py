@@ -8,29 +8,29 @@ import pytest
 
 from ludoteca.agents.networks.pv_network import PVConfig
 from ludoteca.evaluate.elo_curve import checkpoints_of, main, rate_checkpoints
-from ludoteca.train.alphazero.config import Config
-from ludoteca.train.alphazero.training import Training
+from ludoteca.train.alphazero.config import AlphaZeroConfig
+from ludoteca.train.alphazero.training import AlphaZeroTraining
 
 
 def test_later_networks_stand_higher(tmp_path):
-    config = Config(
-        folder=tmp_path,
+    config = AlphaZeroConfig(
+        run_dir=tmp_path,
         game="tictactoe",
         network=PVConfig(filters=16, blocks=1),
         games=800,
-        games_per_round=100,
-        simulations=8,
+        games_per_iteration=100,
+        num_simulations=8,
         batch_size=128,
-        window=5000,
-        warm_up=400,
-        log_every=400,
-        evaluate_every=10_000,
-        evaluate_games=1,
-        evaluate_against=("random",),
-        final_games=1,
-        keep_every=200,
+        buffer_size=5000,
+        learning_starts=400,
+        log_interval=400,
+        eval_interval=10_000,
+        eval_games=1,
+        eval_opponents=("random",),
+        final_eval_games=1,
+        checkpoint_interval=200,
     )
-    training = Training(config, tensorboard=False)
+    training = AlphaZeroTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     assert [games for games, _ in sorted(checkpoints_of(tmp_path))] == [200, 400, 600, 800]
@@ -54,9 +54,9 @@ def test_later_networks_stand_higher(tmp_path):
 
 
 def test_what_has_no_rungs_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="has no copies of a network: train with --keep-every"):
+    with pytest.raises(ValueError, match="has no checkpoints: train with --checkpoint-interval"):
         rate_checkpoints(tmp_path)
-    with pytest.raises(ValueError, match=r"agent needs \{path\} where the file goes"):
+    with pytest.raises(ValueError, match=r"agent needs \{path\} in place of the file"):
         rate_checkpoints(tmp_path, agent="az:x")
     with pytest.raises(ValueError, match="games must be an integer from 2"):
         rate_checkpoints(tmp_path, games=1)
@@ -68,6 +68,6 @@ def test_the_command_line_takes_the_folder_first(tmp_path, monkeypatch, capsys):
     )
     assert main() == 2
     assert capsys.readouterr().err == (
-        f"elo_curve: {tmp_path} has no copies of a network: train with --keep-every, or with "
-        "`ludoteca train GAME --set keep_every=100`\n"
+        f"elo_curve: {tmp_path} has no checkpoints: train with --checkpoint-interval, or with "
+        "`ludoteca train GAME --set checkpoint_interval=100`\n"
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tyro
 
-from ludoteca.agents.networks.ac_network import UIB2021
+from ludoteca.agents.networks import ac_network
 from ludoteca.agents.registry import AGENTS, make_agent
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import geese
@@ -52,10 +52,9 @@ from ludoteca.evaluate.studies.geese.tables import both_targets
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import read_records, record
 from ludoteca.train.actor_critic.__main__ import parse as parse_training
-from ludoteca.train.actor_critic.config import DOCUMENT as DOCUMENT_LOOP
-from ludoteca.train.actor_critic.config import MODERN as MODERN_LOOP
+from ludoteca.train.actor_critic.config import DEFAULT, UIB2021
 from ludoteca.train.data.__main__ import Command
-from ludoteca.train.supervised.__main__ import parse
+from ludoteca.train.imitation.__main__ import parse
 
 EPISODES = (Path("some episodes.zip"), Path("more"))
 STUDY = make_study(EPISODES)
@@ -317,9 +316,13 @@ def test_tables_of_the_thesis_add_up():
 def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
     for name, task in NETWORKS.items():
         config = parse(task.arguments(Path("there"))[3:])
-        assert config.network == replace(UIB2021, value=False), name
-        assert (config.optimizer, config.learning_rate, config.validation) == ("sgd", 0.01, 0.2)
-        assert config.folder == Path("there") / name
+        assert config.network == replace(ac_network.UIB2021, value=False), name
+        assert (config.optimizer, config.learning_rate, config.validation_fraction) == (
+            "sgd",
+            0.01,
+            0.2,
+        )
+        assert config.run_dir == Path("there") / name
         assert config.data == (EVERY[task.requires[0]].artifact(Path("there")),)
     wanted = {name: parse(task.arguments(Path("x"))[3:]).agents for name, task in NETWORKS.items()}
     assert wanted["net-real-1"] == ("thesis-deterministic", "boilergoose")
@@ -329,18 +332,25 @@ def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
     by_rating = real_tasks(EPISODES, bands)
     for k, ends in enumerate(((900, 1000), (1001, 1100), (1101, 1200.5), (1201, float("inf")))):
         config = parse(by_rating[f"net-real-{k}"].arguments(Path("x"))[3:])
-        assert (config.ratings, config.agents) == (ends, ())
+        assert (config.rating_range, config.agents) == (ends, ())
 
 
 def test_self_play_from_nothing_is_the_presets():
     loops = {name: task for name, task in EVERY.items() if task.kind == "self-play"}
-    assert [task.words[0] for task in loops.values()] == ["document", "modern"]
-    for (name, task), preset in zip(loops.items(), (DOCUMENT_LOOP, MODERN_LOOP), strict=True):
+    assert [task.words[0] for task in loops.values()] == ["uib2021", "default"]
+    for (name, task), preset in zip(loops.items(), (UIB2021, DEFAULT), strict=True):
         config = parse_training(task.arguments(Path("there"))[3:])
-        assert config.folder == Path("there") / name
+        assert config.run_dir == Path("there") / name
         assert config.games == task.options["games"] > 10_000
         assert (config.start_from, config.seed) == (None, 0)
-        same = ("method", "network", "games_per_round", "learning_rate", "league", "gate_share")
+        same = (
+            "method",
+            "network",
+            "games_per_iteration",
+            "learning_rate",
+            "opponent_pool",
+            "gating_threshold",
+        )
         assert all(getattr(config, key) == getattr(preset, key) for key in same)
 
 
@@ -398,12 +408,12 @@ def test_pieces_come_after_what_they_need():
 
 ABOUT = {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
 METRICS = {
-    "document": """step,deterministic__any,gate_tried,gate_passed
+    "uib2021": """step,deterministic__any,candidates_tested,candidates_accepted
 0,0.0,0,0
 300,,1,1
 500,0.25,40,7
 """,
-    "modern": """step,deterministic__any
+    "default": """step,deterministic__any
 0,0.5
 500,0.75
 900,0.875
@@ -533,8 +543,8 @@ def test_the_report_says_what_the_pieces_found(folder, tmp_path, monkeypatch):
     # Of all deaths all are head on, and a share of those of one agent are forced.
     assert f"| {best} | 1,000 | 60.0 | 100.0 | {share(100, 600)} |" in text
     tenth, quarter = share(125, 1000), share(250, 1000)
-    assert f"| `document` | 50,000 | 2.0 | 7 of 40 | {quarter} | {tenth} |" in text
-    assert f"| `modern` | 50,000 | 2.0 | - | {quarter} | {tenth} |" in text
+    assert f"| `uib2021` | 50,000 | 2.0 | 7 of 40 | {quarter} | {tenth} |" in text
+    assert f"| `default` | 50,000 | 2.0 | - | {quarter} | {tenth} |" in text
     assert "| 0 | 0 | 0 | 50 |\n| 500 | 25 | 500 | 75 |\n|  |  | 900 | 88 |" in text
     assert "What is not here" not in text
     assert json.loads((tmp_path / "report/results.json").read_text()).keys() == {

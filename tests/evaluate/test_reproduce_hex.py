@@ -19,7 +19,7 @@ from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import Task, read_records
 from ludoteca.evaluate.studies.study import record as record_of
 from ludoteca.train.dqn.__main__ import parse
-from ludoteca.train.dqn.config import DOCUMENT, Config
+from ludoteca.train.dqn.config import TANAKA2018, DQNConfig
 
 STUDY = make_study()
 PLANNED = STUDY.parts
@@ -34,7 +34,7 @@ def kept(out: Path, parts=PLANNED) -> dict:
     return read_records(out, parts, STUDY.fits)
 
 
-def parsed(run: Task) -> Config:
+def parsed(run: Task) -> DQNConfig:
     arguments = run.arguments(Path("there"))
     assert arguments[:3] == ["-P", "-m", "ludoteca.train.dqn"]
     return parse(arguments[3:])
@@ -47,24 +47,28 @@ def test_the_runs_are_the_documents():
         name for name in map(lambda point: "grid-{}-{}-{}-{}".format(*point), tanaka2018.GRID)
     } < set(grid)
     one = parsed(RUNS["grid-0.1-0.9-0.25-1"])
-    assert (one.learning_rate, one.gamma, one.epsilon, one.network.filters) == (
+    assert (one.learning_rate, one.gamma, one.exploration_initial_eps, one.network.filters) == (
         0.1, 0.9, 0.25, (48,),
     )  # fmt: skip
-    assert (one.final_learning_rate, one.final_epsilon) == (0.1, 0.25)
-    assert (one.games, one.mode, one.opponent, one.seat) == (
+    assert (one.final_learning_rate, one.exploration_final_eps) == (0.1, 0.25)
+    assert (one.games, one.experience, one.opponent, one.agent_seat) == (
         150_000, "mirrored", "mixed:x=0.2", "first",
     )  # fmt: skip
     assert {parsed(RUNS[name]).games for name in grid} == {150_000, 50_000}
     assert sum(parsed(RUNS[name]).games == 150_000 for name in grid) == len(tanaka2018.GRID)
     best = parsed(RUNS["best"])
     assert (best.games, best.gamma, best.network.filters) == (300_000, 0.8, (48, 384))
-    assert (best.network.init, best.win, best.loss) == ("zero_head", 1.0, -1.0)
-    assert parsed(RUNS["simple"]).mode == "simple"
+    assert (best.network.init, best.win_reward, best.loss_reward) == ("zero_head", 1.0, -1.0)
+    assert parsed(RUNS["simple"]).experience == "simple"
     assert parsed(RUNS["mirrored"]).opponent == "heuristic"
     assert parsed(RUNS["board-8"]).game == "hex:board_size=8,first=white"
-    assert parsed(RUNS["second"]).seat == "second"
+    assert parsed(RUNS["second"]).agent_seat == "second"
     literal = parsed(RUNS["ablation-literal"])
-    assert (literal.network, literal.win, literal.loss) == (DOCUMENT.network, 100.0, -100.0)
+    assert (literal.network, literal.win_reward, literal.loss_reward) == (
+        TANAKA2018.network,
+        100.0,
+        -100.0,
+    )
 
 
 def test_every_ablation_has_a_label():
@@ -76,10 +80,10 @@ def test_ours_use_no_more_games_than_the_document():
         run = OURS[f"hex{size}"]
         assert parsed(run).games <= 150_000
         assert parsed(run).game == f"hex:board_size={size}"
-        assert parsed(run).final_games >= 1000
+        assert parsed(run).final_eval_games >= 1000
     assert parsed(OURS["hex11"]).start_from == Path("there/hex7")
     for _, opponent, *_ in tables.TARGETS:
-        assert opponent in parsed(OURS["hex5"]).evaluate_against
+        assert opponent in parsed(OURS["hex5"]).eval_opponents
 
 
 def make_up(folder: Path, name: str, config: dict, games: int, rates, seat: str, wins: int) -> None:
@@ -184,14 +188,14 @@ def test_what_the_report_has_is_not_run_again(made_up, tmp_path, capsys):
 
 
 def test_runs_are_made_once_and_failures_tell(tmp_path, capsys):
-    settings = {"games_per_round": 5, "game": "hex:board_size=2", "opponent": "random"}
-    settings |= {"network.filters": "4", "evaluate_games": 5, "final_games": 5}
-    run = training_task("tiny", "document", 10, settings)
+    settings = {"games_per_iteration": 5, "game": "hex:board_size=2", "opponent": "random"}
+    settings |= {"network.filters": "4", "eval_games": 5, "final_eval_games": 5}
+    run = training_task("tiny", "tanaka2018", 10, settings)
     run_tasks({"tiny": run}, tmp_path, 1, show=False)
     written = (tmp_path / "tiny/results.json").stat().st_mtime_ns
     run_tasks({"tiny": run}, tmp_path, 1, show=False)
     assert (tmp_path / "tiny/results.json").stat().st_mtime_ns == written
-    wrong = training_task("wrong", "document", 10, {"game": "hex:board_size=99"})
+    wrong = training_task("wrong", "tanaka2018", 10, {"game": "hex:board_size=99"})
     with pytest.raises(RuntimeError, match=r"(?s)wrong failed: .*board_size must be an integer"):
         run_tasks({"wrong": wrong}, tmp_path, 1, show=False)
     assert main(["hex", "--part", "half"]) == 2

@@ -25,7 +25,7 @@ from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import read_records, record
 from ludoteca.evaluate.timed_match import simulation_speed, timed_match
 from ludoteca.train.data.generate_sequential import SequentialGenerationConfig as Generation
-from ludoteca.train.value_network.config import Config
+from ludoteca.train.value_regression.config import ValueRegressionConfig
 
 STUDY = make_study()
 PLANNED = STUDY.parts
@@ -62,11 +62,11 @@ def test_networks_are_the_documents_but_for_the_view():
     for name, (opponent, games, view) in NETWORKS.items():
         task = TASKS[f"net-{name}"]
         assert task.requires == (f"data-{opponent}",)
-        config = cli(Config, args=task.arguments(Path("there"))[3:])
+        config = cli(ValueRegressionConfig, args=task.arguments(Path("there"))[3:])
         assert (config.games, config.network.view) == (games, view)
         assert config.data == (Path(f"there/data-{opponent}/games.npz"),)
         assert (config.learning_rate, config.network) == (
-            1e-3, replace(Config((Path(),)).network, view=view),
+            1e-3, replace(ValueRegressionConfig((Path(),)).network, view=view),
         )  # fmt: skip
     assert {games for opponent, games, view in NETWORKS.values() if view == "second"} == {
         1_000, 10_000, 100_000,

@@ -12,7 +12,7 @@ from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.solved import study as solved
 from ludoteca.evaluate.studies.solved.study import NETWORKS, make_study
 from ludoteca.evaluate.studies.solved.tables import OPPONENTS, TRAININGS
-from ludoteca.train.alphazero.config import Config
+from ludoteca.train.alphazero.config import AlphaZeroConfig
 
 STUDY = make_study()
 TASKS = STUDY.tasks
@@ -23,11 +23,13 @@ def test_the_trainings_are_commands_that_are_understood(tmp_path):
     for name, (game, settings) in NETWORKS.items():
         arguments = TASKS[name].arguments(tmp_path)
         assert arguments[:3] == ["-P", "-m", "ludoteca.train.alphazero"]
-        config = tyro.cli(Config, args=arguments[3:])
+        config = tyro.cli(AlphaZeroConfig, args=arguments[3:])
         assert (config.game, config.games) == (game, settings["games"])
-        assert config.folder == tmp_path / name
+        assert config.run_dir == tmp_path / name
     assert (
-        tyro.cli(Config, args=make_study(fast=True).tasks["hex"].arguments(tmp_path)[3:]).games
+        tyro.cli(
+            AlphaZeroConfig, args=make_study(fast=True).tasks["hex"].arguments(tmp_path)[3:]
+        ).games
         == 512
     )
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from ludoteca.train.actors import Weights
-from ludoteca.train.settings import RoundConfig
+from ludoteca.train.settings import RLConfig
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Round:
 
 
 class CountingActor:
-    def __init__(self, config: RoundConfig, server: str):
-        self._games = config.games_per_round
+    def __init__(self, config: RLConfig, server: str):
+        self._games = config.games_per_iteration
 
     def play(self, weights: Sequence[Weights], rng: np.random.Generator, games: int) -> Round:
         count = self._games

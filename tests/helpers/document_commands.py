@@ -24,7 +24,7 @@ from ludoteca.envs.spec import parse_name, parse_spec
 SMALLER = {
     "--games": "8",
     "--games-per-pair": "6",
-    "--games-per-round": "8",
+    "--games-per-iteration": "8",
     "--replay-count": "2",
     "--count": "10",
 }

@@ -467,9 +467,9 @@ def sb3_archives(folder: Path) -> Attempt:
 
 
 def run_states(folder: Path) -> Attempt:
-    from ludoteca.train.run_folder import RunFolder
+    from ludoteca.train.run_directory import RunDirectory
 
-    run = RunFolder(folder, {})
+    run = RunDirectory(folder, {})
     arrays = {"a/b": np.zeros((3, 4)), "c": np.arange(5), "d": np.zeros(2, "i1,f4")}
     run.save_state({"games": 5, "more": [1, 2]}, arrays)
     file = folder / "state.npz"

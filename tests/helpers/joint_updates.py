@@ -17,17 +17,17 @@ from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.q_network import QConfig, make_q_network
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.envs.registry import make_game
-from ludoteca.train.actor_critic.config import Config as ACSettings
+from ludoteca.train.actor_critic.config import ActorCriticConfig
+from ludoteca.train.actor_critic.learner import ActorCriticLearner
 from ludoteca.train.actor_critic.learner import Batch as Decisions
-from ludoteca.train.actor_critic.learner import Learner as ACLearner
-from ludoteca.train.alphazero.config import Config as AZSettings
-from ludoteca.train.alphazero.learner import Learner as AZLearner
-from ludoteca.train.descent import Descent
+from ludoteca.train.alphazero.config import AlphaZeroConfig
+from ludoteca.train.alphazero.learner import AlphaZeroLearner
 from ludoteca.train.distributed import joined
-from ludoteca.train.dqn.config import Config as DQNSettings
-from ludoteca.train.dqn.learner import Learner as DQNLearner
+from ludoteca.train.dqn.config import DQNConfig
+from ludoteca.train.dqn.learner import DQNLearner
 from ludoteca.train.optimizer import Optimization
-from ludoteca.train.replay import Batch as Transitions
+from ludoteca.train.replay import TransitionBatch
+from ludoteca.train.trainable_model import TrainableModel
 
 SIZES = (33, 64, 1)  # of batches: one that no two processes halve, and one that is not split
 Found = dict[str, np.ndarray]
@@ -58,21 +58,25 @@ def _values(rng: np.random.Generator, size: int) -> np.ndarray:
     return rng.uniform(-1, 1, size).astype(np.float32)
 
 
-def alphazero() -> tuple[Descent, Any]:
+def alphazero() -> tuple[TrainableModel, Any]:
     game = make_game("tictactoe")
     shape = Encoder(game).shape
     # Not Adam: where gradients are all but 0, it makes steps of their rounding errors.
-    config = AZSettings(precision="float32", clip=0.1, optimizer="sgd", learning_rate=0.05)
-    learner = AZLearner(make_pv_network(PVConfig(filters=8, blocks=2), game), config, 1.0)
+    config = AlphaZeroConfig(
+        precision="float32", max_grad_norm=0.1, optimizer="sgd", learning_rate=0.05
+    )
+    learner = AlphaZeroLearner(make_pv_network(PVConfig(filters=8, blocks=2), game), config, 1.0)
     return learner, lambda rng, size: learner.update(
         _planes(rng, size, shape), _policies(rng, size, 9), _values(rng, size), 0.5
     )
 
 
-def dqn() -> tuple[Descent, Any]:
+def dqn() -> tuple[TrainableModel, Any]:
     game = make_game("tictactoe")
     shape = Encoder(game).shape
-    config = DQNSettings(precision="float32", target_every=2, optimizer="sgd", learning_rate=0.05)
+    config = DQNConfig(
+        precision="float32", target_update_interval=2, optimizer="sgd", learning_rate=0.05
+    )
     network = make_q_network(QConfig(filters=(8,), blocks=1), game)
     learner = DQNLearner(network, config, 1.0)
 
@@ -80,7 +84,7 @@ def dqn() -> tuple[Descent, Any]:
         masks = rng.integers(2, size=(size, 9)).astype(np.int8)
         masks[:, 0] = 1
         discounts = rng.choice(np.float32([0, -1]), size)
-        batch = Transitions(
+        batch = TransitionBatch(
             _planes(rng, size, shape),
             rng.integers(9, size=size),
             _values(rng, size),
@@ -94,12 +98,12 @@ def dqn() -> tuple[Descent, Any]:
     return learner, update
 
 
-def ppo(method: str = "ppo", **network: Any) -> tuple[Descent, Any]:
+def ppo(method: str = "ppo", **network: Any) -> tuple[TrainableModel, Any]:
     game = make_game("tron:rows=5,columns=5")
     built = ACConfig(**{"kind": "residual", "view": "plain", "filters": 8, "blocks": 1} | network)
     shape = SeatEncoder(game, "plain").shape
-    learner = ACLearner(
-        make_ac_network(built, game), ACSettings(precision="float32", method=method), 1.0
+    learner = ActorCriticLearner(
+        make_ac_network(built, game), ActorCriticConfig(precision="float32", method=method), 1.0
     )
     for module in learner.network.modules():
         if isinstance(module, torch.nn.Dropout):
@@ -122,20 +126,20 @@ def ppo(method: str = "ppo", **network: Any) -> tuple[Descent, Any]:
     return learner, update
 
 
-def document() -> tuple[Descent, Any]:
-    return ppo("document", kind="uib2021")
+def document() -> tuple[TrainableModel, Any]:
+    return ppo("uib2021", kind="uib2021")
 
 
-def search() -> tuple[Descent, Any]:
+def search() -> tuple[TrainableModel, Any]:
     return ppo("search")
 
 
-def supervised() -> tuple[Descent, Any]:
+def supervised() -> tuple[TrainableModel, Any]:
     """A network without value, by SGD, as `train.supervised` learns."""
     game = make_game("tron:rows=5,columns=5")
     built = ACConfig(kind="residual", view="plain", filters=8, blocks=1, value=False)
     shape = SeatEncoder(game, "plain").shape
-    learner = Descent(make_ac_network(built, game), Optimization("sgd", 0.1), 1.0)
+    learner = TrainableModel(make_ac_network(built, game), Optimization("sgd", 0.1), 1.0)
 
     def update(rng: np.random.Generator, size: int) -> list[float]:
         planes, actions = _planes(rng, size, shape), rng.integers(game.num_actions, size=size)

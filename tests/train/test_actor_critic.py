@@ -13,59 +13,64 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.actor_critic.__main__ import main, parse
-from ludoteca.train.actor_critic.config import DOCUMENT, Config
-from ludoteca.train.actor_critic.document import DocumentTraining
-from ludoteca.train.actor_critic.learner import clipped_loss, document_loss
+from ludoteca.train.actor_critic.config import UIB2021, ActorCriticConfig
+from ludoteca.train.actor_critic.learner import clipped_loss, uib2021_loss
 from ludoteca.train.actor_critic.methods import make_training
-from ludoteca.train.actor_critic.rounds import LEARNER, Round, SelfPlay, advantages
-from ludoteca.train.actor_critic.search_rounds import SearchPlay
-from ludoteca.train.actor_critic.training import Training
+from ludoteca.train.actor_critic.rollout import (
+    LEARNER,
+    ActorCriticCollector,
+    ActorCriticRollout,
+    advantages,
+)
+from ludoteca.train.actor_critic.search_rollout import SearchCollector
+from ludoteca.train.actor_critic.training import ActorCriticTraining
+from ludoteca.train.actor_critic.uib2021 import UIB2021Training
 
-TINY = Config(
+TINY = ActorCriticConfig(
     game="hungry_geese:rows=4,columns=5",
     network=ACConfig(filters=8, blocks=1),
     games=48,
-    games_per_round=8,
+    games_per_iteration=8,
     batch_size=64,
-    league=("random_safe",),
-    league_share=0.5,
-    past=2,
-    past_every=8,
-    log_every=16,
-    evaluate_every=16,
-    evaluate_games=2,
-    evaluate_against=("random",),
-    final_games=3,
+    opponent_pool=("random_safe",),
+    opponent_pool_prob=0.5,
+    num_past_opponents=2,
+    past_opponent_interval=8,
+    log_interval=16,
+    eval_interval=16,
+    eval_games=2,
+    eval_opponents=("random",),
+    final_eval_games=3,
     save_seconds=0.0,
-    pipeline=True,
+    overlap_actor_learner=True,
     threads=1,
 )
 TINY_SEARCH = replace(
     TINY,
     method="search",
-    simulations=6,
-    search_share=0.5,
+    num_simulations=6,
+    search_prob=0.5,
     augment=True,
-    gain_share=0.5,
-    window=150,
+    improvement_fraction=0.5,
+    buffer_size=150,
     replay_ratio=3.0,
     games=24,
-    log_every=8,
-    evaluate_every=8,
+    log_interval=8,
+    eval_interval=8,
 )
 TINY_DOCUMENT = replace(
-    DOCUMENT,
+    UIB2021,
     game=TINY.game,
     network=ACConfig(kind="uib2021", view="plain", filters=8, blocks=1),
     games=24,
-    games_per_round=8,
-    gate_games=4,
-    sets=2,
-    log_every=8,
-    evaluate_every=8,
-    evaluate_games=2,
-    evaluate_against=("random",),
-    final_games=3,
+    games_per_iteration=8,
+    gating_games=4,
+    max_rollouts=2,
+    log_interval=8,
+    eval_interval=8,
+    eval_games=2,
+    eval_opponents=("random",),
+    final_eval_games=3,
     save_seconds=0.0,
     threads=1,
 )
@@ -81,16 +86,16 @@ def _threads():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"games": 5_000, "games_per_round": 200, "batch_size": 256, "replay_ratio": 6.0},
+        {"games": 5_000, "games_per_iteration": 200, "batch_size": 256, "replay_ratio": 6.0},
         {
             "method": "search",
             "games": 1_500,
-            "games_per_round": 100,
+            "games_per_iteration": 100,
             "batch_size": 128,
             "replay_ratio": 16.0,
-            "simulations": 24,
-            "search_share": 0.5,
-            "window": 5_000,
+            "num_simulations": 24,
+            "search_prob": 0.5,
+            "buffer_size": 5_000,
             "augment": True,
         },
     ],
@@ -100,21 +105,21 @@ def _threads():
 def test_it_learns_tron(changes, tmp_path):
     config = replace(
         TINY,
-        folder=tmp_path,
+        run_dir=tmp_path,
         game="tron:rows=5,columns=5",
         network=ACConfig(kind="residual", view="plain", filters=16, blocks=1),
         learning_rate=3e-3,
-        league=(),
-        past=0,
-        log_every=1_000,
-        evaluate_every=5_000,
-        evaluate_games=10,
+        opponent_pool=(),
+        num_past_opponents=0,
+        log_interval=1_000,
+        eval_interval=5_000,
+        eval_games=10,
         save_seconds=1e9,
         **changes,
     )
     training = make_training(config, tensorboard=False)
     candidate = training.candidate()
-    assert candidate.simulations == changes.get("simulations", 0)
+    assert candidate.simulations == changes.get("num_simulations", 0)
     candidate.set_search(simulations=0)
     scores = [play_match(config.game, [candidate, "random"], 400, seed=5).totals[0].score]
     for _ in training.run():
@@ -133,9 +138,9 @@ def test_searched_decisions_are_those_of_the_search():
     def run(planes):
         return np.zeros((len(planes), 5), np.float32)
 
-    config = replace(TINY_SEARCH, games_per_round=60, simulations=20, search_share=0.4)
+    config = replace(TINY_SEARCH, games_per_iteration=60, num_simulations=20, search_prob=0.4)
     league = [make_agent("random_safe", game)]
-    played = SearchPlay(encoder, config).play(run, league, np.random.default_rng(0))
+    played = SearchCollector(encoder, config).play(run, league, np.random.default_rng(0))
     assert (played.who[played.env_indices, played.seats] == LEARNER).all()
     assert abs(played.searched.mean() - 0.4) < 0.05
     assert np.allclose(played.policies.sum(1), 1, atol=1e-5)
@@ -155,7 +160,7 @@ def test_searched_decisions_are_those_of_the_search():
 
 
 def test_decisions_are_kept_by_what_a_search_gains(tmp_path):
-    config = replace(TINY_SEARCH, folder=tmp_path, gain_share=0.5)
+    config = replace(TINY_SEARCH, run_dir=tmp_path, improvement_fraction=0.5)
     training = make_training(config, tensorboard=False)
     gains = np.zeros(100_000, np.float32)
     gains[:1000] = 0.1  # expected: half, and half of what is 100 times the mean, if it were kept
@@ -168,12 +173,12 @@ def test_decisions_are_kept_by_what_a_search_gains(tmp_path):
     assert abs(times[2000:3000].mean() - (0.5 + 0.5 * 0.001 / 0.00111)) < 0.1
     assert abs(times[3000:].mean() - 0.5) < 0.01
     assert (training.copies(np.zeros(10, np.float32)) < 10).all()  # no search gained anything
-    training.config = replace(config, gain_share=0)
+    training.config = replace(config, improvement_fraction=0)
     assert np.array_equal(training.copies(gains), np.arange(len(gains)))
 
 
 def test_advantages_by_hand():
-    played = Round(
+    played = ActorCriticRollout(
         lengths=np.array([2]),
         returns=np.array([[1.0, -1.0]], np.float32),
         who=np.zeros((1, 2), np.int8),
@@ -202,13 +207,13 @@ def test_losses_by_hand():
     expected = -(1.2 - 1.5 + 0.5 - 0.8 + 2.2) / 5
     assert torch.isclose(clipped_loss(moved, moved, gains, 0.2), torch.tensor(expected))
     logs = torch.log(torch.tensor([0.5, 0.25]))
-    loss = document_loss(logs, logs, torch.tensor([1.0, -0.5]), 0.2)
+    loss = uib2021_loss(logs, logs, torch.tensor([1.0, -0.5]), 0.2)
     assert torch.isclose(loss, torch.tensor(-(np.log(0.5) - 0.5 * np.log(0.25)) / 2).float())
 
 
 def test_the_documents_loss_has_a_least_value():
     chosen = torch.tensor([-10.0, -50.0, -1000.0], requires_grad=True)
-    loss = document_loss(chosen, chosen, torch.tensor([-1.0, -1.0, -1.0]), 0.2)
+    loss = uib2021_loss(chosen, chosen, torch.tensor([-1.0, -1.0, -1.0]), 0.2)
     loss.backward()
     assert torch.isclose(loss, torch.tensor((-10 + 2 * np.log(1e-7)) / 3).float())
     assert torch.isclose(chosen.grad, torch.tensor([1 / 3, 0, 0])).all()
@@ -216,7 +221,7 @@ def test_the_documents_loss_has_a_least_value():
 
 @pytest.mark.parametrize("config", [TINY, TINY_SEARCH, TINY_DOCUMENT], ids=lambda c: c.method)
 def test_a_run_ends_when_losses_are_no_numbers(config, tmp_path):
-    training = make_training(replace(config, folder=tmp_path), tensorboard=False)
+    training = make_training(replace(config, run_dir=tmp_path), tensorboard=False)
     with torch.no_grad():
         next(training.network.parameters()).fill_(torch.nan)
     with pytest.raises(ValueError, match=r"losses of update 1 are nan and nan: learning_rate="):
@@ -230,7 +235,7 @@ def test_rounds_are_games_of_the_seats_that_learn():
     def run(planes):
         return np.zeros((len(planes), 5), np.float32)
 
-    table = SelfPlay(encoder, replace(TINY, games_per_round=60))
+    table = ActorCriticCollector(encoder, replace(TINY, games_per_iteration=60))
     league = [make_agent("random_safe", game), make_agent("greedy", game)]
     played = table.play(run, league, np.random.default_rng(0))
     assert set(np.unique(played.who)) == {0, 1, 2}
@@ -249,7 +254,9 @@ def test_rounds_are_games_of_the_seats_that_learn():
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monkeypatch):
-    training = Training(replace(TINY, folder=tmp_path, certain_share=share), tensorboard=False)
+    training = ActorCriticTraining(
+        replace(TINY, run_dir=tmp_path, confident_fraction=share), tensorboard=False
+    )
     training.player.load(training.network)
     played = training.play(0)
     peaks = np.random.default_rng(0).choice(np.array([0.5, 0.99], np.float32), len(played.values))
@@ -269,14 +276,14 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
 
 @pytest.mark.parametrize(
     "config",
-    [TINY, replace(TINY, pipeline=False, augment=True), TINY_SEARCH, TINY_DOCUMENT],
+    [TINY, replace(TINY, overlap_actor_learner=False, augment=True), TINY_SEARCH, TINY_DOCUMENT],
     ids=["ppo", "alone", "search", "document"],
 )
 def test_an_interrupted_run_ends_as_one_that_was_not(config, tmp_path):
-    whole = make_training(replace(config, folder=tmp_path / "whole"), tensorboard=False)
+    whole = make_training(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     for _ in whole.run():
         pass
-    parts = replace(config, folder=tmp_path / "parts")
+    parts = replace(config, run_dir=tmp_path / "parts")
     for rounds in (1, 2, 10):
         training = make_training(parts, tensorboard=False)
         for _, _ in zip(range(rounds), training.run(), strict=False):
@@ -294,7 +301,7 @@ def test_an_interrupted_run_ends_as_one_that_was_not(config, tmp_path):
     assert 0 < training.learning_seconds < training.seconds
 
 
-@pytest.mark.parametrize("name", ["league", "evaluate_against"])
+@pytest.mark.parametrize("name", ["opponent_pool", "eval_opponents"])
 @pytest.mark.parametrize(
     ("spec", "message"),
     [("nonsense", "unknown agent 'nonsense'"), ("ac:nowhere", "nowhere")],
@@ -302,13 +309,13 @@ def test_an_interrupted_run_ends_as_one_that_was_not(config, tmp_path):
 def test_wrong_opponents_leave_no_folder(name, spec, message, tmp_path):
     folder = tmp_path / "run"
     with pytest.raises((ValueError, OSError), match=message):
-        make_training(replace(TINY, folder=folder, **{name: (spec,)}), tensorboard=False)
+        make_training(replace(TINY, run_dir=folder, **{name: (spec,)}), tensorboard=False)
     assert not folder.exists()
 
 
 def test_the_documents_loop_keeps_only_what_wins(tmp_path, monkeypatch):
-    training = make_training(replace(TINY_DOCUMENT, folder=tmp_path), tensorboard=False)
-    assert isinstance(training, DocumentTraining)
+    training = make_training(replace(TINY_DOCUMENT, run_dir=tmp_path), tensorboard=False)
+    assert isinstance(training, UIB2021Training)
     shares, kept = iter([0.4, 0.4, 0.6]), []
     monkeypatch.setattr(training, "_share", lambda: next(shares))
     seen = [
@@ -333,10 +340,10 @@ def _trained(training):
 
 
 def test_the_command_writes_a_report(tmp_path, capsys):
-    arguments = ["--folder", str(tmp_path / "run"), "--games", "16", "--games-per-round", "8"]
-    config = replace(TINY, folder=tmp_path / "run", games=16)
+    arguments = ["--run-dir", str(tmp_path / "run"), "--games", "16", "--games-per-iteration", "8"]
+    config = replace(TINY, run_dir=tmp_path / "run", games=16)
     assert parse(arguments).games == 16
-    assert parse(["document"]) == DOCUMENT
+    assert parse(["uib2021"]) == UIB2021
     assert main(config) is not None
     text = (tmp_path / "run" / "report.md").read_text()
     assert "Actor-critic in Hungry Geese" in text
@@ -355,15 +362,15 @@ def test_the_command_writes_a_report(tmp_path, capsys):
     [
         ({"game": "othello"}, "all move at once"),
         ({"network": ACConfig(value=False)}, "network.value=True"),
-        ({"method": "document"}, "needs no pipeline"),
-        ({"evaluate_against": ()}, "at least one opponent"),
+        ({"method": "uib2021"}, "overlap_actor_learner"),
+        ({"eval_opponents": ()}, "at least one opponent"),
         ({"gamma": 1.5}, "gamma"),
-        ({"method": "search", "simulations": 0}, "simulations"),
-        ({"method": "search", "gain_share": 1.5}, "gain_share"),
-        ({"explore": 1.5}, "explore"),
-        ({"league": ("nobody",)}, "unknown agent"),
+        ({"method": "search", "num_simulations": 0}, "num_simulations"),
+        ({"method": "search", "improvement_fraction": 1.5}, "improvement_fraction"),
+        ({"root_uniform_fraction": 1.5}, "root_uniform_fraction"),
+        ({"opponent_pool": ("nobody",)}, "unknown agent"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(changes, problem, tmp_path):
     with pytest.raises(ValueError, match=problem):
-        make_training(replace(TINY, folder=tmp_path, **changes), tensorboard=False)
+        make_training(replace(TINY, run_dir=tmp_path, **changes), tensorboard=False)

@@ -12,20 +12,20 @@ from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.envs.registry import make_game
 from ludoteca.local_executor import InlineExecutor
-from ludoteca.train.actors import Actors, joined_rounds
-from ludoteca.train.alphazero.config import Config
-from ludoteca.train.alphazero.players import LocalActor, RemoteActor
-from ludoteca.train.dqn.config import Config as DQNConfig
+from ludoteca.train.actors import MultiprocessActor, concatenate_rollouts
+from ludoteca.train.alphazero.actors import AlphaZeroActorWorker, AlphaZeroLocalActor
+from ludoteca.train.alphazero.config import AlphaZeroConfig
+from ludoteca.train.dqn.config import DQNConfig
 from ludoteca.train.monitor import Monitor, Stopped
-from ludoteca.train.settings import RoundConfig
+from ludoteca.train.settings import RLConfig
 
-COUNTING = RoundConfig(games=40, games_per_round=4, workers=2)
-TINY = Config(
+COUNTING = RLConfig(games=40, games_per_iteration=4, num_actors=2)
+TINY = AlphaZeroConfig(
     game="tictactoe",
     games=20,
-    games_per_round=8,
+    games_per_iteration=8,
     network=PVConfig(filters=8, blocks=1),
-    simulations=4,
+    num_simulations=4,
     fast_simulations=2,
     precision="float32",
 )
@@ -38,9 +38,9 @@ def _threads():
     torch.set_num_threads(threads)
 
 
-def counting(monitor: Monitor | None = None, **changes: object) -> Actors[Round]:
+def counting(monitor: Monitor | None = None, **changes: object) -> MultiprocessActor[Round]:
     config = replace(COUNTING, **changes)
-    return Actors(config, CountingActor, 1.0, monitor, InlineExecutor())
+    return MultiprocessActor(config, CountingActor, 1.0, monitor, InlineExecutor())
 
 
 def same(one: object, other: object) -> bool:
@@ -54,11 +54,11 @@ def test_parts_make_a_round():
     parts = [
         Round(np.full(n, 1), np.arange(n, dtype=np.int32), *(np.full(n, n),) * 3) for n in (2, 3)
     ]
-    whole = joined_rounds(parts)
+    whole = concatenate_rollouts(parts)
     assert whole.env_indices.tolist() == [0, 1, 2, 3, 4]
     assert whole.env_indices.dtype == np.int32
     assert whole.networks.tolist() == [2, 2, 3, 3, 3]
-    assert joined_rounds(parts[:1]) is parts[0]
+    assert concatenate_rollouts(parts[:1]) is parts[0]
 
 
 def test_each_worker_plays_a_part_with_numbers_of_its_own():
@@ -123,8 +123,8 @@ def test_one_actor_plays_what_this_process_plays():
     torch.set_num_threads(1)
     first = make_pv_network(TINY.network, game)
     mine, theirs = np.random.default_rng(7), np.random.default_rng(7)
-    local = LocalActor(first, Encoder(game), TINY)
-    actors = Actors(TINY, RemoteActor, 1.0, executor=InlineExecutor())
+    local = AlphaZeroLocalActor(first, Encoder(game), TINY)
+    actors = MultiprocessActor(TINY, AlphaZeroActorWorker, 1.0, executor=InlineExecutor())
     actors.load(first)
     for _ in range(2):
         assert same(local.play(mine), actors.play(theirs, 0))
@@ -136,13 +136,13 @@ def test_one_actor_plays_what_this_process_plays():
     ("settings", "problem"),
     [
         ({"max_staleness": 2}, "max_staleness=2 needs actors that play while the network learns"),
-        ({"max_staleness": -1, "workers": 2}, "max_staleness"),
-        ({"inference": "central", "workers": 2}, "inference=central needs a Ray cluster"),
+        ({"max_staleness": -1, "num_actors": 2}, "max_staleness"),
+        ({"inference": "central", "num_actors": 2}, "inference=central needs a Ray cluster"),
         ({"executor": "slurm"}, "executor must be local, ray"),
-        ({"workers": 3, "games_per_round": 256}, "must be a multiple of workers=3"),
+        ({"num_actors": 3, "games_per_iteration": 256}, "must be a multiple of num_actors=3"),
     ],
 )
-@pytest.mark.parametrize("make", [Config, DQNConfig])
+@pytest.mark.parametrize("make", [AlphaZeroConfig, DQNConfig])
 def test_settings_that_make_no_sense_are_refused(make, settings, problem):
     with pytest.raises(ValueError, match=problem):
         make(**settings)

@@ -18,29 +18,29 @@ from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.alphazero.__main__ import main
-from ludoteca.train.alphazero.config import Config
-from ludoteca.train.alphazero.gate import Gate
-from ludoteca.train.alphazero.players import LocalActor, make_actors
-from ludoteca.train.alphazero.selfplay import Round, SelfPlay, examples
-from ludoteca.train.alphazero.training import Training
+from ludoteca.train.alphazero.actors import AlphaZeroLocalActor, make_actors
+from ludoteca.train.alphazero.config import AlphaZeroConfig
+from ludoteca.train.alphazero.gatekeeper import Gatekeeper
+from ludoteca.train.alphazero.rollout import AlphaZeroCollector, AlphaZeroRollout, examples
+from ludoteca.train.alphazero.training import AlphaZeroTraining
 from ludoteca.train.replay import Packing
 
-TINY = Config(
+TINY = AlphaZeroConfig(
     game="tictactoe",
     network=PVConfig(filters=8, blocks=1),
     games=80,
-    games_per_round=20,
-    simulations=8,
+    games_per_iteration=20,
+    num_simulations=8,
     fast_simulations=2,
     batch_size=32,
-    window=1000,
-    warm_up=100,
-    log_every=20,
-    evaluate_every=40,
-    evaluate_games=5,
-    evaluate_against=("random",),
-    evaluate_simulations=4,
-    final_games=10,
+    buffer_size=1000,
+    learning_starts=100,
+    log_interval=20,
+    eval_interval=40,
+    eval_games=5,
+    eval_opponents=("random",),
+    eval_simulations=4,
+    final_eval_games=10,
     save_seconds=0.0,
 )
 
@@ -56,21 +56,21 @@ def _threads():
 def test_it_learns_tic_tac_toe_to_perfection(tmp_path):
     config = replace(
         TINY,
-        folder=tmp_path,
+        run_dir=tmp_path,
         games=3000,
-        games_per_round=100,
+        games_per_iteration=100,
         network=PVConfig(filters=32, blocks=2),
-        simulations=16,
+        num_simulations=16,
         batch_size=256,
-        window=10_000,
-        warm_up=1000,
-        log_every=1000,
-        evaluate_every=1000,
-        evaluate_games=50,
-        evaluate_simulations=16,
+        buffer_size=10_000,
+        learning_starts=1000,
+        log_interval=1000,
+        eval_interval=1000,
+        eval_games=50,
+        eval_simulations=16,
         save_seconds=1e9,
     )
-    training = Training(config, tensorboard=False)
+    training = AlphaZeroTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     match = play_match("tictactoe", [f"az:{tmp_path},simulations=32", "random"], 600, seed=9)
@@ -84,7 +84,7 @@ def test_it_learns_tic_tac_toe_to_perfection(tmp_path):
 
 
 def test_what_is_learned_from_a_game_by_hand():
-    played = Round(
+    played = AlphaZeroRollout(
         lengths=np.array([3, 2]),
         returns=np.array([1, -1], np.float32),
         planes=np.arange(6, dtype=np.uint8).reshape(2, 3, 1),
@@ -107,8 +107,8 @@ def test_what_is_learned_from_a_game_by_hand():
 @pytest.mark.parametrize("rule", ["puct", "gumbel"])
 def test_rounds_are_games_by_the_rules(rule):
     game = make_game("hex:board_size=3")
-    config = replace(TINY, game=game.spec, rule=rule, full_share=0.5)
-    table = SelfPlay(Encoder(game), config)
+    config = replace(TINY, game=game.spec, search_policy=rule, full_search_prob=0.5)
+    table = AlphaZeroCollector(Encoder(game), config)
 
     def evaluate(planes):
         return np.zeros((len(planes), 9), np.float32), np.zeros(len(planes), np.float32)
@@ -133,8 +133,8 @@ def test_endgames_are_played_as_solved(spec, exact):
     def evaluate(planes):
         return np.zeros((len(planes), game.num_actions), np.float32), np.zeros(len(planes))
 
-    config = replace(TINY, game=spec, exact=exact, games_per_round=12)
-    played = SelfPlay(encoder, config).play(evaluate, np.random.default_rng(0))
+    config = replace(TINY, game=spec, solver_empties=exact, games_per_iteration=12)
+    played = AlphaZeroCollector(encoder, config).play(evaluate, np.random.default_rng(0))
     planes = Packing(encoder.shape, True).unpack(played.planes.reshape(-1, played.planes.shape[2]))
     planes = planes.reshape(12, -1, *encoder.shape)
     squares, solved = planes[0, 0, 0].size, 0
@@ -175,15 +175,17 @@ def test_the_agent_plays_endgames_as_solved():
 
 @pytest.mark.parametrize(("rule", "gate"), [("puct", 0), ("gumbel", 0), ("gumbel", 40)])
 def test_a_run_goes_on_to_the_same_end(tmp_path, rule, gate):
-    config = replace(TINY, rule=rule, full_share=0.5, gate_every=gate, gate_games=4)
-    whole = Training(replace(config, folder=tmp_path / "whole"), tensorboard=False)
+    config = replace(
+        TINY, search_policy=rule, full_search_prob=0.5, gating_interval=gate, gating_games=4
+    )
+    whole = AlphaZeroTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     for _ in whole.run():
         pass
-    begun = Training(replace(config, folder=tmp_path / "parts"), tensorboard=False)
+    begun = AlphaZeroTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
     for games in begun.run():
         if games >= 40:
             break
-    again = Training(replace(config, folder=tmp_path / "parts"), tensorboard=False)
+    again = AlphaZeroTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
     assert again.games == 40
     for _ in again.run():
         pass
@@ -195,7 +197,9 @@ def test_a_run_goes_on_to_the_same_end(tmp_path, rule, gate):
 
 def test_a_finished_run_can_be_made_longer(tmp_path):
     for games in (40, 60):
-        training = Training(replace(TINY, folder=tmp_path, games=games), tensorboard=False)
+        training = AlphaZeroTraining(
+            replace(TINY, run_dir=tmp_path, games=games), tensorboard=False
+        )
         assert training.games == games - (40 if games == 40 else 20)
         for _ in training.run():
             pass
@@ -209,8 +213,10 @@ def test_a_finished_run_can_be_made_longer(tmp_path):
 )
 def test_which_network_is_kept(tmp_path, monkeypatch, select, strengths, kept):
     measured = iter(strengths)
-    monkeypatch.setattr(Training, "strength", lambda self, matches: next(measured))
-    training = Training(replace(TINY, folder=tmp_path, select=select), tensorboard=False)
+    monkeypatch.setattr(AlphaZeroTraining, "strength", lambda self, matches: next(measured))
+    training = AlphaZeroTraining(
+        replace(TINY, run_dir=tmp_path, checkpoint_selection=select), tensorboard=False
+    )
     for _ in training.run():
         pass
     assert list(measured) == []
@@ -220,10 +226,10 @@ def test_which_network_is_kept(tmp_path, monkeypatch, select, strengths, kept):
 
 @pytest.mark.slow
 def test_several_processes_play_the_same_games_again(tmp_path):
-    config = replace(TINY, games=40, workers=2, evaluate_games=1, final_games=1)
+    config = replace(TINY, games=40, num_actors=2, eval_games=1, final_eval_games=1)
     weights = []
     for name in ("one", "two"):
-        training = Training(replace(config, folder=tmp_path / name), tensorboard=False)
+        training = AlphaZeroTraining(replace(config, run_dir=tmp_path / name), tensorboard=False)
         for _ in training.run():
             pass
         weights.append(training.network.state_dict())
@@ -234,15 +240,17 @@ def test_rounds_of_several_processes_are_the_parts_of_each():
     game = make_game("tictactoe")
     network = make_pv_network(TINY.network, game)
     torch.set_num_threads(1)
-    config = replace(TINY, workers=2, precision="float32")
+    config = replace(TINY, num_actors=2, precision="float32")
     actors = make_actors(config, 1.0)
     actors.load(network)
     together = actors.play(np.random.default_rng(3), 0)
     actors.close()
-    part = replace(config, games_per_round=10)
+    part = replace(config, games_per_iteration=10)
     for k, seed in enumerate(np.random.default_rng(3).integers(2**63, size=2)):
-        alone = LocalActor(network, Encoder(game), part).play(np.random.default_rng(int(seed)))
-        for field in fields(Round):
+        alone = AlphaZeroLocalActor(network, Encoder(game), part).play(
+            np.random.default_rng(int(seed))
+        )
+        for field in fields(AlphaZeroRollout):
             whole = getattr(together, field.name)[10 * k : 10 * k + 10].astype(np.float64)
             assert np.allclose(whole, getattr(alone, field.name), atol=1e-3)
 
@@ -259,8 +267,10 @@ def test_only_a_network_that_wins_gets_through_the_gate():
     trials = 4
     for share, passed in ((0.0, trials), (1.0, 0)):
         player = Player()
-        config = replace(TINY, precision="float32", gate_every=40, gate_games=24, gate_share=share)
-        gate = Gate(player, game, make_pv_network(TINY.network, game), config)
+        config = replace(
+            TINY, precision="float32", gating_interval=40, gating_games=24, gating_threshold=share
+        )
+        gate = Gatekeeper(player, game, make_pv_network(TINY.network, game), config)
         for _ in range(2 * trials):  # rounds of 20 games
             gate.load(make_pv_network(TINY.network, game))
         assert (gate.tried, gate.passed, player.loaded) == (trials, passed, passed)
@@ -276,21 +286,21 @@ QUICK = ("Connect4-v0", "Othello-v0", "Breakthrough-v0", "Tron-v0")
 def test_every_game_in_turn_can_be_learned(id_, tmp_path):
     config = replace(
         TINY,
-        folder=tmp_path,
+        run_dir=tmp_path,
         game=make_game(id_).spec,
         games=2,
-        games_per_round=2,
-        simulations=2,
-        warm_up=1,
+        games_per_iteration=2,
+        num_simulations=2,
+        learning_starts=1,
         batch_size=8,
-        evaluate_games=1,
-        evaluate_simulations=1,
+        eval_games=1,
+        eval_simulations=1,
     )
     if make_game(id_).simultaneous:
         with pytest.raises(ValueError, match="two players who move in turn"):
-            Training(config, tensorboard=False)
+            AlphaZeroTraining(config, tensorboard=False)
         return
-    training = Training(config, tensorboard=False)
+    training = AlphaZeroTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     assert training.updates > 0
@@ -299,7 +309,7 @@ def test_every_game_in_turn_can_be_learned(id_, tmp_path):
 
 
 def test_a_run_ends_when_losses_are_no_numbers(tmp_path):
-    training = Training(replace(TINY, folder=tmp_path), tensorboard=False)
+    training = AlphaZeroTraining(replace(TINY, run_dir=tmp_path), tensorboard=False)
     planes = np.zeros((2, *Encoder(training.game).shape), np.int8)
     policies = np.full((2, training.game.num_actions), 1 / training.game.num_actions, np.float32)
     with torch.no_grad():
@@ -309,7 +319,7 @@ def test_a_run_ends_when_losses_are_no_numbers(tmp_path):
 
 
 def test_a_finished_run_leaves_a_report(tmp_path):
-    results = main(replace(TINY, folder=tmp_path))
+    results = main(replace(TINY, run_dir=tmp_path))
     assert results is not None
     text = (tmp_path / "report.md").read_text()
     assert "# AlphaZero in Tic-Tac-Toe" in text
@@ -327,16 +337,16 @@ def test_a_finished_run_leaves_a_report(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"rule": "uct"}, "rule must be one of 'puct', 'gumbel', got 'uct'"),
-        ({"simulations": 0}, "simulations must be an integer from 1"),
-        ({"evaluate_against": ()}, "must name at least one opponent"),
+        ({"search_policy": "uct"}, "search_policy must be one of 'puct', 'gumbel', got 'uct'"),
+        ({"num_simulations": 0}, "num_simulations must be an integer from 1"),
+        ({"eval_opponents": ()}, "must name at least one opponent"),
         (
-            {"workers": 3, "games_per_round": 256},
-            "games_per_round=256 must be a multiple of workers=3",
+            {"num_actors": 3, "games_per_iteration": 256},
+            "games_per_iteration=256 must be a multiple of num_actors=3",
         ),
-        ({"full_share": 2.0}, "full_share must be a number from 0 to 1"),
+        ({"full_search_prob": 2.0}, "full_search_prob must be a number from 0 to 1"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, problem):
     with pytest.raises(ValueError, match=problem):
-        Config(**settings)
+        AlphaZeroConfig(**settings)

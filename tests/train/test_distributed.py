@@ -20,13 +20,13 @@ from ludoteca.train.data.formats import save_games
 from ludoteca.train.distributed import ALONE, joined, ranks
 from ludoteca.train.joint_norm import JointBatchNorm2d
 from ludoteca.train.monitor import Monitor, Stopped
-from ludoteca.train.run_folder import RunFolder
+from ludoteca.train.run_directory import RunDirectory
 
 TORCHRUN = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}  # for torchrun: folders here have common names
-ALPHAZERO = """--game tictactoe --games-per-round 16 --network.filters 8 --network.blocks 1
---simulations 4 --batch-size 32 --warm-up 20 --window 1000 --log-every 16 --evaluate-every 64
---evaluate-games 2 --final-games 2 --evaluate-against random --evaluate-simulations 2
+ALPHAZERO = """--game tictactoe --games-per-iteration 16 --network.filters 8 --network.blocks 1
+--num-simulations 4 --batch-size 32 --learning-starts 20 --buffer-size 1000 --log-interval 16
+--eval-interval 64 --eval-games 2 --final-eval-games 2 --eval-opponents random --eval-simulations 2
 --optimizer sgd --precision float32"""
 
 
@@ -117,11 +117,11 @@ def test_processes_of_torchrun_do_not_train_side_by_side(tmp_path, monkeypatch):
     for name, value in _environment(1, 1).items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ValueError, match=r"torchrun has started 2 processes, but this program"):
-        RunFolder(tmp_path, {})
+        RunDirectory(tmp_path, {})
     monkeypatch.setenv("WORLD_SIZE", "1")
     with joined() as processes:
         assert processes is ALONE
-    RunFolder(tmp_path, {})
+    RunDirectory(tmp_path, {})
 
 
 def _command(processes: int, module: str, *options: object) -> list[str]:
@@ -151,8 +151,8 @@ def test_a_run_resumes_with_another_number_of_processes(tmp_path):
     """The first two rounds are played by the first network, so that losses can be compared."""
     module = "ludoteca.train.alphazero"
     one, two = tmp_path / "one", tmp_path / "two"
-    _run(1, module, *ALPHAZERO.split(), "--games", 32, "--folder", one)
-    said = _run(2, module, *ALPHAZERO.split(), "--games", 32, "--folder", two)
+    _run(1, module, *ALPHAZERO.split(), "--games", 32, "--run-dir", one)
+    said = _run(2, module, *ALPHAZERO.split(), "--games", 32, "--run-dir", two)
     assert said.count("report: ") == 1  # by rank 0
     assert json.loads((two / "results.json").read_text())["training"]["finished"]
     rows = list(zip(_rows(one), _rows(two), strict=True))
@@ -163,7 +163,7 @@ def test_a_run_resumes_with_another_number_of_processes(tmp_path):
         for name in ("policy_loss", "value_loss", "plies", "updates"):
             assert row.get(name, 0) == pytest.approx(other.get(name, 0), rel=1e-4), name
     for processes, games in ((1, 48), (2, 64)):
-        _run(processes, module, *ALPHAZERO.split(), "--games", games, "--folder", two)
+        _run(processes, module, *ALPHAZERO.split(), "--games", games, "--run-dir", two)
         assert _rows(two)[-1]["step"] == games
 
 
@@ -176,7 +176,7 @@ def test_epochs_learn_the_same_in_two_processes(tmp_path):
     settings = ("--data", games, "--epochs", 2, "--batch-size", 33, "--network.dropout", 0)
     for processes in (1, 2):
         folder = tmp_path / str(processes)
-        _run(processes, "ludoteca.train.value_network", *settings, "--folder", folder)
+        _run(processes, "ludoteca.train.value_regression", *settings, "--run-dir", folder)
     for row, other in zip(_rows(tmp_path / "1"), _rows(tmp_path / "2"), strict=True):
         for name in ("training_loss", "validation_loss", "learning_rate"):
             assert row[name] == pytest.approx(other[name], rel=1e-3), name
@@ -199,7 +199,7 @@ def running(tmp_path):
     """A run in two processes that has written a checkpoint, and the processes of its ranks."""
     command = _command(
         2, "ludoteca.train.alphazero", *ALPHAZERO.split(), "--games", 100_000, "--save-seconds", 0,
-        "--folder", tmp_path,
+        "--run-dir", tmp_path,
     )  # fmt: skip
     run = subprocess.Popen(
         command,

@@ -27,27 +27,27 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.train import command
 from ludoteca.train.demo import DEMO
 from ludoteca.train.dqn.__main__ import main, parse
-from ludoteca.train.dqn.config import DOCUMENT, MODERN, Config
-from ludoteca.train.dqn.learner import Learner
-from ludoteca.train.dqn.rounds import Round, Table
-from ludoteca.train.dqn.training import Training, epsilon_at
+from ludoteca.train.dqn.config import DEFAULT, TANAKA2018, DQNConfig
+from ludoteca.train.dqn.learner import DQNLearner
+from ludoteca.train.dqn.rollout import DQNCollector, DQNRollout
+from ludoteca.train.dqn.training import DQNTraining, epsilon_at
 from ludoteca.train.dqn.transitions import rewards, transitions
 from ludoteca.train.optimizer import learning_rate
-from ludoteca.train.replay import Batch, ReplayBuffer
+from ludoteca.train.replay import ReplayBuffer, TransitionBatch
 
 TINY = replace(
-    MODERN,
+    DEFAULT,
     game="tictactoe",
     network=QConfig(filters=(8,), blocks=1),
     games=200,
-    games_per_round=20,
+    games_per_iteration=20,
     batch_size=32,
-    memory=1000,
-    warm_up=100,
-    log_every=40,
-    evaluate_every=80,
-    evaluate_games=10,
-    final_games=20,
+    buffer_size=1000,
+    learning_starts=100,
+    log_interval=40,
+    eval_interval=80,
+    eval_games=10,
+    final_eval_games=20,
     save_seconds=0.0,
 )
 
@@ -59,14 +59,14 @@ def _threads():
     torch.set_num_threads(threads)
 
 
-def by_hand(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -> Round:
+def by_hand(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -> DQNRollout:
     """A round in which ply t of game g saw the number 10 g + t and did action t."""
     games, plies = len(lengths), max(lengths)
     seen = 10 * np.arange(games)[:, None] + np.arange(plies)
     flags = np.zeros((games, plies), np.bool_)
     for place in explored:
         flags[place] = True
-    return Round(
+    return DQNRollout(
         lengths=np.array(lengths),
         returns=np.array(returns, np.float32),
         seats=np.array(seats, np.int8),
@@ -78,9 +78,9 @@ def by_hand(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -> Rou
     )
 
 
-def linked(round_: Round, **settings):
+def linked(round_: DQNRollout, **settings):
     """Return (ply, reward, discount, ply of what follows or None) of each transition."""
-    config = replace(MODERN, gamma=0.5, **settings)
+    config = replace(DEFAULT, gamma=0.5, **settings)
     dtype = ReplayBuffer(1, (1,), 8, False).records.dtype
     return [
         (
@@ -95,7 +95,7 @@ def linked(round_: Round, **settings):
 
 def test_replies_link_positions_of_the_same_player():
     game = by_hand([5], [0, 1, 0, 1, 0])  # the first player wins at ply 4
-    simple = {"target": "reply", "mode": "simple"}
+    simple = {"td_target": "reply", "experience": "simple"}
     assert linked(game, n_step=1, **simple) == [
         (0, 0.0, 0.5, 2),
         (2, 0.0, 0.5, 4),
@@ -107,7 +107,7 @@ def test_replies_link_positions_of_the_same_player():
         (4, 1.0, 0.0, None),
     ]
     # Mirrored: the loser's moves, too, which lead to his loss.
-    assert linked(game, n_step=1, target="reply", mode="mirrored") == [
+    assert linked(game, n_step=1, td_target="reply", experience="mirrored") == [
         (0, 0.0, 0.5, 2),
         (1, 0.0, 0.5, 3),
         (2, 0.0, 0.5, 4),
@@ -118,13 +118,13 @@ def test_replies_link_positions_of_the_same_player():
 
 def test_negamax_links_positions_of_opponents_with_a_minus():
     game = by_hand([4], [0, 1, 0, 1], returns=[(-1, 1)], seats=[-1])
-    assert linked(game, n_step=1, target="negamax") == [
+    assert linked(game, n_step=1, td_target="negamax") == [
         (0, 0.0, -0.5, 1),
         (1, 0.0, -0.5, 2),
         (2, 0.0, -0.5, 3),
         (3, 1.0, 0.0, None),
     ]
-    assert linked(game, n_step=3, target="negamax") == [
+    assert linked(game, n_step=3, td_target="negamax") == [
         (0, 0.0, -0.125, 3),
         (1, 0.25, 0.0, None),
         (2, -0.5, 0.0, None),
@@ -132,12 +132,12 @@ def test_negamax_links_positions_of_opponents_with_a_minus():
     ]
     # A player who moves twice in a row (after a pass) keeps the sign.
     twice = by_hand([3], [0, 0, 1], seats=[-1])
-    assert linked(twice, n_step=1, target="negamax")[0] == (0, 0.0, 0.5, 1)
+    assert linked(twice, n_step=1, td_target="negamax")[0] == (0, 0.0, 0.5, 1)
 
 
 def test_several_steps_end_where_a_random_move_was_made():
     game = by_hand([6], [0, 1, 0, 1, 0, 1], explored=[(0, 2)], returns=[(-1, 1)], seats=[-1])
-    found = linked(game, n_step=9, target="negamax")
+    found = linked(game, n_step=9, td_target="negamax")
     assert found[0] == (0, 0.0, 0.25, 2)  # to the random move, and no further
     assert found[1] == (1, 0.0, -0.5, 2)
     assert found[2] == (2, -(0.5**3), 0.0, None)  # the random move itself counts
@@ -145,7 +145,7 @@ def test_several_steps_end_where_a_random_move_was_made():
 
 def test_games_of_a_round_do_not_mix_and_seats_decide_what_is_learned():
     round_ = by_hand([3, 2], [0, 1, 0], returns=[(1, -1), (-1, 1)], seats=[0, 1])
-    found = linked(round_, n_step=1, target="reply", mode="simple")
+    found = linked(round_, n_step=1, td_target="reply", experience="simple")
     assert [ply for ply, *_ in found] == [0, 2, 11]
     assert found[-1] == (11, 1.0, 0.0, None)
 
@@ -153,10 +153,10 @@ def test_games_of_a_round_do_not_mix_and_seats_decide_what_is_learned():
 def test_losses_weigh_less_the_later_they_come():
     round_ = by_hand([9, 19], [0, 1], returns=[(1, -1), (-1, 1)], seats=[0, 0])
     # By hand: 1 - 9 / 26 and 1 - 19 / 26 of -100.
-    paid = rewards(round_, DOCUMENT, 25)
+    paid = rewards(round_, TANAKA2018, 25)
     assert np.allclose(paid, [[100, -65.3846], [-26.9231, 100]])
     drawn = by_hand([9], [0, 1], returns=[(0, 0)])
-    assert rewards(drawn, DOCUMENT, 25).tolist() == [[0, 0]]
+    assert rewards(drawn, TANAKA2018, 25).tolist() == [[0, 0]]
 
 
 class Fixed(nn.Module):
@@ -173,9 +173,9 @@ class Fixed(nn.Module):
         return outputs
 
 
-def batch_of(discount: float, legal) -> Batch:
+def batch_of(discount: float, legal) -> TransitionBatch:
     planes = np.zeros((2, 1, 1, 1), np.int8)
-    return Batch(
+    return TransitionBatch(
         planes,
         np.array([0, 1]),
         np.array([1.0, 2.0], np.float32),
@@ -189,25 +189,25 @@ def batch_of(discount: float, legal) -> Batch:
     ("settings", "expected"),
     [
         # Target network (3, 1, 2), network (1, 5, 2); all legal but action 1.
-        ({"double": False, "masked": False}, 3.0),  # max of the target network
-        ({"double": True, "masked": False}, 1.0),  # action 1 is the network's best
-        ({"double": True, "masked": True}, 2.0),  # action 2 is, of the legal ones
-        ({"double": False, "masked": True}, 3.0),
+        ({"double_q": False, "masked_targets": False}, 3.0),  # max of the target network
+        ({"double_q": True, "masked_targets": False}, 1.0),  # action 1 is the network's best
+        ({"double_q": True, "masked_targets": True}, 2.0),  # action 2 is, of the legal ones
+        ({"double_q": False, "masked_targets": True}, 3.0),
     ],
 )
 def test_targets_by_hand(settings, expected):
     config = replace(
-        MODERN, network=replace(MODERN.network, bounded=False), loss_function="mse", **settings
+        DEFAULT, network=replace(DEFAULT.network, bounded=False), loss_function="mse", **settings
     )
-    learner = Learner(Fixed([3.0, 1.0, 2.0]), config, 1.0)
+    learner = DQNLearner(Fixed([3.0, 1.0, 2.0]), config, 1.0)
     learner.network.outputs.data = torch.tensor([1.0, 5.0, 2.0])
     assert np.allclose(learner._targets(batch_of(-0.5, [1, 0, 1])), [1 - 0.5 * expected, 2.0])
 
 
 def test_an_update_by_hand():
     """SGD on 0.5 (y - Q)^2: each chosen output moves by rate * error / batch size."""
-    config = replace(DOCUMENT, momentum=0.0)
-    learner = Learner(Fixed([0.0, 0.0, 4.0]), config, 1.0)
+    config = replace(TANAKA2018, momentum=0.0)
+    learner = DQNLearner(Fixed([0.0, 0.0, 4.0]), config, 1.0)
     loss, errors = learner.update(batch_of(0.8, [1, 1, 1]), None, 0.0)
     # Targets 1 + 0.8 * 4 and 2.
     assert np.isclose(loss, (0.5 * 4.2**2 + 0.5 * 2.0**2) / 2)
@@ -219,7 +219,9 @@ def test_an_update_by_hand():
 @pytest.mark.parametrize(("every", "copied"), [(1, range(1, 9)), (3, [3, 6]), (7, [7]), (0, [])])
 def test_targets_come_from_the_network_as_it_was_every_so_many_updates(every, copied):
     """The target network is copied after exactly these updates, and stays the same in between."""
-    learner = Learner(Fixed([0.0, 0.0, 4.0]), replace(DOCUMENT, target_every=every), 1.0)
+    learner = DQNLearner(
+        Fixed([0.0, 0.0, 4.0]), replace(TANAKA2018, target_update_interval=every), 1.0
+    )
     if every == 0:
         assert learner._target is learner.network
         return
@@ -234,7 +236,13 @@ def test_targets_come_from_the_network_as_it_was_every_so_many_updates(every, co
 
 
 def test_schedules():
-    config = replace(MODERN, games=1000, epsilon=0.3, final_epsilon=0.1, epsilon_games=0.5)
+    config = replace(
+        DEFAULT,
+        games=1000,
+        exploration_initial_eps=0.3,
+        exploration_final_eps=0.1,
+        exploration_fraction=0.5,
+    )
     assert [round(epsilon_at(config, games), 3) for games in (0, 250, 500, 1000)] == [
         0.3, 0.2, 0.1, 0.1,
     ]  # fmt: skip
@@ -244,7 +252,7 @@ def test_schedules():
 def test_rounds_are_games_by_the_rules():
     game = make_game("hex:board_size=3,swap=True")
     encoder = Encoder(game)
-    table = Table(encoder, 30, make_agent("random", game), "both")
+    table = DQNCollector(encoder, 30, make_agent("random", game), "both")
     rng = np.random.default_rng(0)
     best = np.arange(game.num_actions, dtype=np.float32)  # the highest number first
     round_ = table.play(lambda planes: np.tile(best, (len(planes), 1)), 0.25, rng)
@@ -280,24 +288,24 @@ def test_rounds_are_games_by_the_rules():
 def test_it_learns_tic_tac_toe(tmp_path):
     config = replace(
         TINY,
-        folder=tmp_path,
+        run_dir=tmp_path,
         games=7_000,
-        games_per_round=200,
+        games_per_iteration=200,
         batch_size=256,
         replay_ratio=4.0,
-        memory=30_000,
-        warm_up=1000,
+        buffer_size=30_000,
+        learning_starts=1000,
         network=QConfig(filters=(32,), blocks=2),
         learning_rate=2e-3,
-        epsilon=1.0,
-        final_epsilon=0.3,
-        epsilon_games=1.0,
-        log_every=2000,
-        evaluate_every=5000,
-        evaluate_games=200,
+        exploration_initial_eps=1.0,
+        exploration_final_eps=0.3,
+        exploration_fraction=1.0,
+        log_interval=2000,
+        eval_interval=5000,
+        eval_games=200,
         save_seconds=1e9,
     )
-    training = Training(config, tensorboard=False)
+    training = DQNTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     untrained = training.metrics.rows[0]["random__first"]
@@ -324,20 +332,20 @@ def test_every_game_in_turn_can_be_learned(id_, tmp_path):
     game = make_game(id_)
     config = replace(
         TINY,
-        folder=tmp_path,
+        run_dir=tmp_path,
         game=game.spec,
         opponent="random",
         games=2,
-        games_per_round=2,
-        warm_up=1,
+        games_per_iteration=2,
+        learning_starts=1,
         batch_size=8,
-        evaluate_games=1,
+        eval_games=1,
     )
     if game.simultaneous:
         with pytest.raises(ValueError, match="two players who move in turn"):
-            Training(config, tensorboard=False)
+            DQNTraining(config, tensorboard=False)
         return
-    training = Training(config, tensorboard=False)
+    training = DQNTraining(config, tensorboard=False)
     before = {name: weight.clone() for name, weight in training.network.state_dict().items()}
     for _ in training.run():
         pass
@@ -353,10 +361,10 @@ def test_the_seed_decides_and_the_pipeline_runs_beside(tmp_path):
         "a": {},
         "b": {},
         "other": {"seed": 1},
-        "alone": {"pipeline": False},
+        "alone": {"overlap_actor_learner": False},
     }.items():
-        training = Training(
-            replace(TINY, folder=tmp_path / name, games=120, **settings), tensorboard=False
+        training = DQNTraining(
+            replace(TINY, run_dir=tmp_path / name, games=120, **settings), tensorboard=False
         )
         assert [*training.run()] == [20, 40, 60, 80, 100, 120]
         found[name] = training.network.state_dict()
@@ -368,8 +376,8 @@ def test_the_seed_decides_and_the_pipeline_runs_beside(tmp_path):
 
 
 def test_evaluations_need_not_fall_together_with_rows(tmp_path):
-    config = replace(TINY, folder=tmp_path, games=120, log_every=50, evaluate_every=80)
-    training = Training(config, tensorboard=False)
+    config = replace(TINY, run_dir=tmp_path, games=120, log_interval=50, eval_interval=80)
+    training = DQNTraining(config, tensorboard=False)
     for _ in training.run():
         pass
     evaluated = {row["step"]: "random__first" in row for row in training.metrics.rows}
@@ -380,22 +388,27 @@ def test_evaluations_need_not_fall_together_with_rows(tmp_path):
     "settings",
     [
         {},
-        {"opponent": "random", "prioritized": False, "optimizer": "sgd", "pipeline": False},
+        {
+            "opponent": "random",
+            "prioritized_replay": False,
+            "optimizer": "sgd",
+            "overlap_actor_learner": False,
+        },
     ],
     ids=["modern", "plain"],
 )
 def test_a_killed_run_goes_on_to_the_same_end(tmp_path, settings):
     config = replace(TINY, **settings)
-    whole = Training(replace(config, folder=tmp_path / "whole"), tensorboard=False)
+    whole = DQNTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     for _ in whole.run():
         pass
-    killed = replace(config, folder=tmp_path / "killed")
+    killed = replace(config, run_dir=tmp_path / "killed")
     code = (
         "import time; from pathlib import PosixPath;"
-        "from ludoteca.train.dqn.config import Config;"
+        "from ludoteca.train.dqn.config import DQNConfig;"
         "from ludoteca.agents.networks.q_network import QConfig;"
-        "from ludoteca.train.dqn.training import Training\n"
-        f"for games in Training({killed!r}, tensorboard=False).run():\n"
+        "from ludoteca.train.dqn.training import DQNTraining\n"
+        f"for games in DQNTraining({killed!r}, tensorboard=False).run():\n"
         "    print(games, flush=True); time.sleep(0.05)"
     )
     process = subprocess.Popen(
@@ -409,7 +422,7 @@ def test_a_killed_run_goes_on_to_the_same_end(tmp_path, settings):
     process.wait()
     process.stdout.close()
     assert process.returncode == -signal.SIGKILL
-    again = Training(killed, tensorboard=False)
+    again = DQNTraining(killed, tensorboard=False)
     assert 0 < again.games < config.games
     for _ in again.run():
         pass
@@ -422,14 +435,14 @@ def test_a_killed_run_goes_on_to_the_same_end(tmp_path, settings):
 
 
 def test_a_folder_belongs_to_one_run(tmp_path):
-    config = replace(TINY, folder=tmp_path)
-    Training(config, tensorboard=False)
-    Training(replace(config, minutes=1.0, save_seconds=5), tensorboard=False)
+    config = replace(TINY, run_dir=tmp_path)
+    DQNTraining(config, tensorboard=False)
+    DQNTraining(replace(config, minutes=1.0, save_seconds=5), tensorboard=False)
     with pytest.raises(ValueError, match=r"other settings.*gamma: 1.0 there, 0.5 here"):
-        Training(replace(config, gamma=0.5), tensorboard=False)
+        DQNTraining(replace(config, gamma=0.5), tensorboard=False)
     (tmp_path / "state.npz").write_bytes(b"half a fi")
     with pytest.raises(ValueError, match=r"state.npz is damaged .*: remove it to begin anew"):
-        Training(config, tensorboard=False)
+        DQNTraining(config, tensorboard=False)
 
 
 @pytest.fixture(scope="module")
@@ -437,18 +450,18 @@ def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "demo"
     config = replace(
         DEMO,
-        folder=folder,
+        run_dir=folder,
         game="hex:board_size=3",
         opponent="mixed:x=0.2",
-        evaluate_against=("mixed:x=0.2", "heuristic"),
+        eval_opponents=("mixed:x=0.2", "heuristic"),
         network=QConfig(filters=(8,), blocks=1),
         games=512,
-        warm_up=500,
+        learning_starts=500,
         batch_size=64,
-        log_every=256,
-        evaluate_every=256,
-        evaluate_games=20,
-        final_games=30,
+        log_interval=256,
+        eval_interval=256,
+        eval_games=20,
+        final_eval_games=30,
     )
     threads = torch.get_num_threads()
     results = main(config)
@@ -504,11 +517,11 @@ def test_a_finished_run_can_be_reported_again(finished):
         **{
             key: value
             for key, value in results["config"].items()
-            if key not in ("folder", "network", "start_from", "evaluate_against")
+            if key not in ("run_dir", "network", "start_from", "eval_opponents")
         },
-        folder=folder,
+        run_dir=folder,
         network=QConfig(filters=(8,), blocks=1),
-        evaluate_against=("mixed:x=0.2", "heuristic"),
+        eval_opponents=("mixed:x=0.2", "heuristic"),
     )
     again = main(config)
     assert again is not None
@@ -519,15 +532,15 @@ def test_time_ends_a_run_that_then_goes_on(tmp_path, capsys, monkeypatch):
     # A command that this process ran long ago does not count.
     monkeypatch.setattr(command, "STARTED", time.monotonic() - 3600)
     command.run_command("test", lambda: None)
-    warm = replace(TINY, folder=tmp_path / "warm", games=120)  # compiles, and imports the report's
+    warm = replace(TINY, run_dir=tmp_path / "warm", games=120)  # compiles, and imports the report's
     assert main(warm) is not None
     capsys.readouterr()
-    config = replace(TINY, folder=tmp_path, games=10**6, minutes=0.03, save_seconds=1e9)
+    config = replace(TINY, run_dir=tmp_path, games=10**6, minutes=0.03, save_seconds=1e9)
     start = time.monotonic()
     assert main(config) is None
     assert time.monotonic() - start < 15  # 2 seconds and, on a busy machine, the report
     about = load_weights(tmp_path / "best.safetensors")[1]
-    training = Training(config, tensorboard=False)
+    training = DQNTraining(config, tensorboard=False)
     assert 0 < training.games < 10**6
     assert not (tmp_path / "results.json").exists()
     results = json.loads((tmp_path / "results_so_far.json").read_text())
@@ -543,27 +556,35 @@ def test_time_ends_a_run_that_then_goes_on(tmp_path, capsys, monkeypatch):
 
 
 def test_weights_of_a_small_board_start_a_large_one(tmp_path):
-    small = replace(TINY, folder=tmp_path / "a", game="hex:board_size=3", games=40)
-    first = Training(small, tensorboard=False)
+    small = replace(TINY, run_dir=tmp_path / "a", game="hex:board_size=3", games=40)
+    first = DQNTraining(small, tensorboard=False)
     for _ in first.run():
         pass
     large = replace(
-        small, folder=tmp_path / "b", game="hex:board_size=5", start_from=tmp_path / "a"
+        small, run_dir=tmp_path / "b", game="hex:board_size=5", start_from=tmp_path / "a"
     )
-    second = Training(large, tensorboard=False)
+    second = DQNTraining(large, tensorboard=False)
     best = load_weights(tmp_path / "a" / "best.safetensors")[0]
     assert all(torch.equal(best[name], w) for name, w in second.network.state_dict().items())
-    other = replace(large, folder=tmp_path / "c", network=QConfig(filters=(16,), blocks=1))
+    other = replace(large, run_dir=tmp_path / "c", network=QConfig(filters=(16,), blocks=1))
     with pytest.raises(ValueError, match="is another network"):
-        Training(other, tensorboard=False)
+        DQNTraining(other, tensorboard=False)
 
 
 def test_the_document_preset_is_the_documents():
-    assert DOCUMENT.network.filters == (48, 384)
-    assert (DOCUMENT.gamma, DOCUMENT.learning_rate, DOCUMENT.momentum) == (0.8, 0.01, 0.1)
-    assert (DOCUMENT.memory, DOCUMENT.batch_size, DOCUMENT.games_per_update) == (300, 200, 5)
-    assert (DOCUMENT.win, DOCUMENT.loss, DOCUMENT.epsilon) == (100, -100, 0.1)
-    network = make_q_network(DOCUMENT.network, make_game(DOCUMENT.game))
+    assert TANAKA2018.network.filters == (48, 384)
+    assert (TANAKA2018.gamma, TANAKA2018.learning_rate, TANAKA2018.momentum) == (0.8, 0.01, 0.1)
+    assert (TANAKA2018.buffer_size, TANAKA2018.batch_size, TANAKA2018.games_per_update) == (
+        300,
+        200,
+        5,
+    )
+    assert (TANAKA2018.win_reward, TANAKA2018.loss_reward, TANAKA2018.exploration_initial_eps) == (
+        100,
+        -100,
+        0.1,
+    )
+    network = make_q_network(TANAKA2018.network, make_game(TANAKA2018.game))
     shapes = [tuple(weight.shape) for weight in network.parameters() if weight.ndim > 1]
     assert shapes == [(48, 6, 2, 2), (384, 48, 2, 2), (25, 384 * 25)]
     assert all((weight == 0).all() for weight in network.parameters())
@@ -573,15 +594,18 @@ def test_the_document_preset_is_the_documents():
     ("settings", "problem"),
     [
         ({"games": 0}, "games must be an integer from 1"),
-        ({"target": "max"}, "target must be one of 'reply', 'negamax', got 'max'"),
+        ({"td_target": "max"}, "td_target must be one of 'reply', 'negamax', got 'max'"),
         ({"loss_function": "mse"}, "the loss mse needs network.bounded=False"),
-        ({"win": 100.0}, r"a bounded network needs rewards in \[-1, 1\], got win=100.0"),
-        ({"epsilon": 1.5}, "epsilon must be a number from 0 to 1"),
+        (
+            {"win_reward": 100.0},
+            r"a bounded network needs rewards in \[-1, 1\], got win_reward=100.0",
+        ),
+        ({"exploration_initial_eps": 1.5}, "exploration_initial_eps must be a number from 0 to 1"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings, problem):
     with pytest.raises(ValueError, match=problem):
-        Config(**settings)
+        DQNConfig(**settings)
 
 
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -592,19 +616,19 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_line(tmp_path):
-    assert parse(["--gamma", "0.9"]) == replace(MODERN, gamma=0.9)
-    assert parse(["document", "--gamma", "0.9"]) == replace(DOCUMENT, gamma=0.9)
+    assert parse(["--gamma", "0.9"]) == replace(DEFAULT, gamma=0.9)
+    assert parse(["tanaka2018", "--gamma", "0.9"]) == replace(TANAKA2018, gamma=0.9)
     told = run("--help", folder=tmp_path)
     assert told.returncode == 0
     for text in (
-        "Deep Q-learning", "`document --help`", "--target", "--n-step", "--network.filters",
-        "--prioritized", "--start-from",
+        "Deep Q-learning", "`tanaka2018 --help`", "--td-target", "--n-step", "--network.filters",
+        "--prioritized-replay", "--start-from",
     ):  # fmt: skip
         assert text in told.stdout
     for arguments, problem in (
-        (("modern", "--game", "go"), "unknown game 'go'"),
-        (("document", "--opponent", "nobody"), "unknown agent 'nobody'"),
+        (("default", "--game", "go"), "unknown game 'go'"),
+        (("tanaka2018", "--opponent", "nobody"), "unknown agent 'nobody'"),
     ):
-        given = [*arguments, "--folder", str(tmp_path / "x")]
+        given = [*arguments, "--run-dir", str(tmp_path / "x")]
         with pytest.raises(SystemExit, match=problem):  # written to standard error, with status 1
             command.run_command("dqn", lambda given=given: main(parse(given)))

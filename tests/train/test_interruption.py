@@ -20,74 +20,73 @@ from ludoteca.agents.networks.value_network import ValueConfig
 from ludoteca.agents.networks.weights import load_weights, save_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
-from ludoteca.train.actor_critic.config import DOCUMENT
-from ludoteca.train.actor_critic.config import Config as ActorCriticConfig
+from ludoteca.train.actor_critic.config import UIB2021, ActorCriticConfig
 from ludoteca.train.actor_critic.methods import make_training
 from ludoteca.train.alphazero import config as alphazero
-from ludoteca.train.alphazero.training import Training as AlphaZero
+from ludoteca.train.alphazero.training import AlphaZeroTraining
 from ludoteca.train.command import run_command
 from ludoteca.train.data import generate_sequential as generate
 from ludoteca.train.data.formats import save_games
 from ludoteca.train.dqn.__main__ import main
-from ludoteca.train.dqn.config import MODERN
-from ludoteca.train.dqn.training import Training as DQNTraining
+from ludoteca.train.dqn.config import DEFAULT
+from ludoteca.train.dqn.training import DQNTraining
 from ludoteca.train.interruption import Interrupted
 from ludoteca.train.monitor import Monitor
-from ludoteca.train.run_folder import RunFolder
-from ludoteca.train.value_network.config import Config as ValueNetworkConfig
-from ludoteca.train.value_network.run import train as train_value_network
-from ludoteca.train.value_network.training import Training as ValueNetwork
+from ludoteca.train.run_directory import RunDirectory
+from ludoteca.train.value_regression.config import ValueRegressionConfig
+from ludoteca.train.value_regression.run import train as train_value_network
+from ludoteca.train.value_regression.training import ValueRegressionTraining
 
 SMALL = {
     "games": 100,
-    "games_per_round": 20,
+    "games_per_iteration": 20,
     "batch_size": 32,
-    "log_every": 20,
-    "evaluate_every": 40,
-    "evaluate_games": 2,
-    "final_games": 2,
+    "log_interval": 20,
+    "eval_interval": 40,
+    "eval_games": 2,
+    "final_eval_games": 2,
     "save_seconds": 1e9,
 }
 DQN_CONFIG = replace(
-    MODERN,
+    DEFAULT,
     game="tictactoe",
     network=QConfig(filters=(8,), blocks=1),
-    memory=1000,
-    warm_up=30,
+    buffer_size=1000,
+    learning_starts=30,
     **SMALL,
 )
-AZ_CONFIG = alphazero.Config(
+AZ_CONFIG = alphazero.AlphaZeroConfig(
     game="tictactoe",
     network=PVConfig(filters=8, blocks=1),
-    simulations=4,
+    num_simulations=4,
     fast_simulations=2,
-    window=1000,
-    warm_up=30,
-    evaluate_against=("random",),
-    evaluate_simulations=2,
-    gate_every=20,
-    gate_games=4,
+    buffer_size=1000,
+    learning_starts=30,
+    eval_opponents=("random",),
+    eval_simulations=2,
+    gating_interval=20,
+    gating_games=4,
     **SMALL,
 )
 AC_CONFIG = ActorCriticConfig(
     game="tron:rows=5,columns=5",
     network=ACConfig(kind="residual", view="plain", filters=8, blocks=1),
-    league=("random_safe",),
-    league_share=0.5,
-    past=2,
-    past_every=20,
-    evaluate_against=("random",),
+    opponent_pool=("random_safe",),
+    opponent_pool_prob=0.5,
+    num_past_opponents=2,
+    past_opponent_interval=20,
+    eval_opponents=("random",),
     threads=1,
     **SMALL,
 )
 DOCUMENT_CONFIG = replace(
-    DOCUMENT,
+    UIB2021,
     game="tron:rows=5,columns=5",
     network=ACConfig(kind="uib2021", view="plain", filters=8, blocks=1),
-    gate_games=4,
-    gate_share=0.4,
-    sets=2,
-    evaluate_against=("random",),
+    gating_games=4,
+    gating_threshold=0.4,
+    max_rollouts=2,
+    eval_opponents=("random",),
     threads=1,
     **SMALL,
 )
@@ -109,8 +108,8 @@ def positions(tmp_path_factory):
     return save_games(tmp_path_factory.mktemp("data") / "games.npz", games)
 
 
-def value_config(data: Path) -> ValueNetworkConfig:
-    return ValueNetworkConfig(
+def value_config(data: Path) -> ValueRegressionConfig:
+    return ValueRegressionConfig(
         data=(data,),
         network=ValueConfig(filters=(4,), hidden=8, dropout=0.5, view="mover"),
         epochs=3,
@@ -153,17 +152,20 @@ def run_to_end(training) -> None:
 
 KINDS = {
     "dqn": (DQNTraining, DQN_CONFIG),
-    "dqn-alone": (DQNTraining, replace(DQN_CONFIG, pipeline=False, opponent="random")),
-    "alphazero": (AlphaZero, AZ_CONFIG),
-    "alphazero-no-gate": (AlphaZero, replace(AZ_CONFIG, gate_every=0, full_share=0.5)),
+    "dqn-alone": (DQNTraining, replace(DQN_CONFIG, overlap_actor_learner=False, opponent="random")),
+    "alphazero": (AlphaZeroTraining, AZ_CONFIG),
+    "alphazero-no-gate": (
+        AlphaZeroTraining,
+        replace(AZ_CONFIG, gating_interval=0, full_search_prob=0.5),
+    ),
     "ppo": (make_training, replace(AC_CONFIG, replay_ratio=2.5, augment=True)),
-    "ppo-pipeline": (make_training, replace(AC_CONFIG, pipeline=True)),
+    "ppo-pipeline": (make_training, replace(AC_CONFIG, overlap_actor_learner=True)),
     "search": (
         make_training,
-        replace(AC_CONFIG, method="search", simulations=4, search_share=0.5, window=500),
+        replace(AC_CONFIG, method="search", num_simulations=4, search_prob=0.5, buffer_size=500),
     ),
     "document": (make_training, DOCUMENT_CONFIG),
-    "value": (ValueNetwork, None),
+    "value": (ValueRegressionTraining, None),
 }
 
 
@@ -180,7 +182,7 @@ def test_a_run_that_is_stopped_anywhere_ends_as_one_that_was_not(
 ):
     make, config = KINDS[kind]
     config = config or value_config(positions)
-    whole = make(replace(config, folder=tmp_path / "whole"), tensorboard=False)
+    whole = make(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     run_to_end(whole)
     check, count, gap, phases = Monitor.check, 0, 5.0, set()
 
@@ -194,7 +196,7 @@ def test_a_run_that_is_stopped_anywhere_ends_as_one_that_was_not(
         check(self)
 
     monkeypatch.setattr(Monitor, "check", impatient)
-    parts = replace(config, folder=tmp_path / "parts")
+    parts = replace(config, run_dir=tmp_path / "parts")
     training, stops = make(parts, tensorboard=False), 0
     while True:
         for _ in training.run():
@@ -215,9 +217,9 @@ def test_a_run_that_is_stopped_anywhere_ends_as_one_that_was_not(
 
 @pytest.mark.slow
 def test_a_round_of_several_processes_is_dropped_and_played_again(tmp_path, monkeypatch):
-    config = replace(AZ_CONFIG, games=40, workers=2, gate_every=0)
-    run_to_end(AlphaZero(replace(config, folder=tmp_path / "whole"), tensorboard=False))
-    training = AlphaZero(replace(config, folder=tmp_path / "parts"), tensorboard=False)
+    config = replace(AZ_CONFIG, games=40, num_actors=2, gating_interval=0)
+    run_to_end(AlphaZeroTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
+    training = AlphaZeroTraining(replace(config, run_dir=tmp_path / "parts"), tensorboard=False)
     check, polls = Monitor.check, 0
 
     def impatient(self):
@@ -334,10 +336,12 @@ def test_a_run_that_is_killed_at_any_file_operation_ends_as_one_that_was_not(
         config = replace(value_config(positions), epochs=checkpoints, batch_size=256)
     else:
         games = 20 * checkpoints
-        config = replace(config, games=games, evaluate_every=20, save_seconds=0.0, pipeline=False)
+        config = replace(
+            config, games=games, eval_interval=20, save_seconds=0.0, overlap_actor_learner=False
+        )
     folders = {name: tmp_path / name for name in ("whole", "run")}
-    run_to_end(make(replace(config, folder=folders["whole"]), tensorboard=False))
-    parts = replace(config, folder=folders["run"])
+    run_to_end(make(replace(config, run_dir=folders["whole"]), tensorboard=False))
+    parts = replace(config, run_dir=folders["run"])
 
     def work() -> None:
         run_to_end(make(parts, tensorboard=False))
@@ -368,7 +372,7 @@ def remove(folder: Path) -> None:
 
 
 def test_derived_files_that_are_missing_or_old_are_written_again(tmp_path):
-    config = replace(DQN_CONFIG, folder=tmp_path, games=40)
+    config = replace(DQN_CONFIG, run_dir=tmp_path, games=40)
     run_to_end(DQNTraining(config, tensorboard=False))
     names = ("network.safetensors", "best.safetensors", "metrics.csv")
     whole = {name: (tmp_path / name).read_bytes() for name in names}
@@ -387,7 +391,7 @@ def test_derived_files_that_are_missing_or_old_are_written_again(tmp_path):
 
 
 def test_a_damaged_state_is_refused_with_its_name(tmp_path):
-    folder = RunFolder(tmp_path, {})
+    folder = RunDirectory(tmp_path, {})
     folder.save_state({"games": 3}, {"a/b": np.arange(4), "c": np.zeros((2, 2), np.float32)})
     file, (numbers, arrays) = tmp_path / "state.npz", folder.load_state()
     whole, refused = file.read_bytes(), 0
@@ -418,8 +422,8 @@ def test_a_damaged_state_is_refused_with_its_name(tmp_path):
     "numbers", [{}, {"precision": "float32"}, {"precision": "float32", "games": "x"}]
 )
 def test_a_state_of_another_program_is_refused_with_its_name(numbers, tmp_path):
-    config = replace(DQN_CONFIG, folder=tmp_path)
-    RunFolder(tmp_path, {}).save_state(numbers, {})
+    config = replace(DQN_CONFIG, run_dir=tmp_path)
+    RunDirectory(tmp_path, {}).save_state(numbers, {})
     with pytest.raises(ValueError, match=r"state.npz is not a state that this training can resume"):
         DQNTraining(config, tensorboard=False)
     assert not (tmp_path / "config.json").exists()
@@ -429,11 +433,11 @@ def test_settings_that_are_damaged_are_refused_with_their_name(tmp_path):
     for content in ("", "[1]", "{"):
         (tmp_path / "config.json").write_text(content)
         with pytest.raises(ValueError, match=r"config.json is damaged"):
-            DQNTraining(replace(DQN_CONFIG, folder=tmp_path), tensorboard=False)
+            DQNTraining(replace(DQN_CONFIG, run_dir=tmp_path), tensorboard=False)
 
 
 def test_an_agent_of_an_untrained_network_says_so(tmp_path):
-    config = replace(DQN_CONFIG, folder=tmp_path / "run", warm_up=10**6)
+    config = replace(DQN_CONFIG, run_dir=tmp_path / "run", learning_starts=10**6)
     training = DQNTraining(config, tensorboard=False)
     next(training.run())
     training.save()
@@ -441,9 +445,9 @@ def test_an_agent_of_an_untrained_network_says_so(tmp_path):
     with pytest.warns(UserWarning, match=r"has not learned anything yet \(0 updates\)") as warned:
         make_agent(f"dqn:{tmp_path / 'run'}", make_game("tictactoe"))
     assert len(warned) == 1
-    trained = replace(config, folder=tmp_path / "trained", warm_up=30, games=40)
+    trained = replace(config, run_dir=tmp_path / "trained", learning_starts=30, games=40)
     run_to_end(DQNTraining(trained, tensorboard=False))
-    further = replace(config, folder=tmp_path / "further", start_from=tmp_path / "trained")
+    further = replace(config, run_dir=tmp_path / "further", start_from=tmp_path / "trained")
     DQNTraining(further, tensorboard=False).save()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -452,7 +456,7 @@ def test_an_agent_of_an_untrained_network_says_so(tmp_path):
 
 
 def test_a_finished_training_without_any_update_is_reported_as_untrained(tmp_path):
-    config = replace(DQN_CONFIG, folder=tmp_path, warm_up=10**6, games=20)
+    config = replace(DQN_CONFIG, run_dir=tmp_path, learning_starts=10**6, games=20)
     with pytest.warns(UserWarning, match="has not learned anything yet"):
         results = main(config)
     assert results is not None
@@ -463,7 +467,7 @@ def test_a_finished_training_without_any_update_is_reported_as_untrained(tmp_pat
 
 @pytest.mark.parametrize("select", ["best", "last"])
 def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(select, tmp_path):
-    config = replace(DQN_CONFIG, folder=tmp_path, select=select, evaluate_every=10**6)
+    config = replace(DQN_CONFIG, run_dir=tmp_path, checkpoint_selection=select, eval_interval=10**6)
     training = DQNTraining(config, tensorboard=False)
     for games in training.run():
         if games == 60:
@@ -495,7 +499,7 @@ def signals_at(updates: list[int], number: int, monkeypatch) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_saves_and_reports_what_was_learned(number, tmp_path, monkeypatch, capsys):
-    config = replace(DQN_CONFIG, folder=tmp_path / "run")
+    config = replace(DQN_CONFIG, run_dir=tmp_path / "run")
     signals_at([15], number, monkeypatch)
     handlers = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
     with pytest.raises(Interrupted, match=f"stopped by {number.name}") as stopped:
@@ -507,15 +511,15 @@ def test_a_signal_saves_and_reports_what_was_learned(number, tmp_path, monkeypat
     assert again.updates == 15  # in the middle of a round
     assert 0 < again.games < config.games
     assert f"stopped by {number.name} after {again.games} of 100 games" in output.out
-    assert f"next: ludoteca play tictactoe --agent dqn:{config.folder}" in output.out
+    assert f"next: ludoteca play tictactoe --agent dqn:{config.run_dir}" in output.out
     assert "Ctrl-C again quits at once" in output.err
-    assert load_weights(config.folder / "best.safetensors")[1]["updates"] > 0
-    assert (config.folder / "report.md").exists()
-    assert not (config.folder / "results.json").exists()
+    assert load_weights(config.run_dir / "best.safetensors")[1]["updates"] > 0
+    assert (config.run_dir / "report.md").exists()
+    assert not (config.run_dir / "results.json").exists()
     # The same command ends as if nothing had happened.
     assert main(config) is not None
-    assert not (config.folder / "results_so_far.json").exists()
-    run_to_end(DQNTraining(replace(config, folder=tmp_path / "whole"), tensorboard=False))
+    assert not (config.run_dir / "results_so_far.json").exists()
+    run_to_end(DQNTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False))
     assert_same(tmp_path / "whole", tmp_path / "run")
 
 
@@ -523,7 +527,7 @@ def test_a_signal_saves_and_reports_what_was_learned(number, tmp_path, monkeypat
 def test_a_second_signal_quits_at_once_and_says_what_is_left(
     checkpoint, tmp_path, monkeypatch, capsys
 ):
-    config = replace(DQN_CONFIG, folder=tmp_path)
+    config = replace(DQN_CONFIG, run_dir=tmp_path)
     if checkpoint:
         training = DQNTraining(config, tensorboard=False)
         next(training.run())
@@ -580,7 +584,7 @@ def test_limits_of_time_that_cannot_be_are_refused(changes, positions):
 
 
 def test_without_time_nothing_is_reported_but_the_run_resumes(tmp_path, capsys):
-    config = replace(DQN_CONFIG, folder=tmp_path, minutes=0.0)
+    config = replace(DQN_CONFIG, run_dir=tmp_path, minutes=0.0)
     assert main(config) is None
     output = capsys.readouterr().out
     assert "time is up before anything was learned" in output
@@ -591,8 +595,8 @@ def test_without_time_nothing_is_reported_but_the_run_resumes(tmp_path, capsys):
 
 
 def test_a_stopped_training_in_epochs_reports_what_it_has(positions, tmp_path, monkeypatch, capsys):
-    config = replace(value_config(positions), folder=tmp_path / "run")
-    update, count = ValueNetwork.update, 0
+    config = replace(value_config(positions), run_dir=tmp_path / "run")
+    update, count = ValueRegressionTraining.update, 0
 
     def send(self, *arguments):
         nonlocal count
@@ -601,13 +605,15 @@ def test_a_stopped_training_in_epochs_reports_what_it_has(positions, tmp_path, m
             os.kill(os.getpid(), signal.SIGINT)
         return update(self, *arguments)
 
-    monkeypatch.setattr(ValueNetwork, "update", send)
+    monkeypatch.setattr(ValueRegressionTraining, "update", send)
     with pytest.raises(Interrupted):
         train_value_network(config, progress=True, tensorboard=False)
     assert "stopped by SIGINT in epoch 1 of 3" in capsys.readouterr().out
-    about = load_weights(config.folder / "best.safetensors")[1]
+    about = load_weights(config.run_dir / "best.safetensors")[1]
     assert (about["epochs"], about["updates"]) == (0, 5)
-    assert "stopped before its end" in (config.folder / "report.md").read_text()
+    assert "stopped before its end" in (config.run_dir / "report.md").read_text()
     assert train_value_network(config, tensorboard=False) is not None
-    run_to_end(ValueNetwork(replace(config, folder=tmp_path / "whole"), tensorboard=False))
+    run_to_end(
+        ValueRegressionTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
+    )
     assert_same(tmp_path / "whole", tmp_path / "run")

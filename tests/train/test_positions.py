@@ -176,8 +176,8 @@ def test_the_compact_form_is_checked(tmp_path):
 def test_generation_does_not_depend_on_workers_or_blocks(tmp_path, monkeypatch):
     config = SequentialGenerationConfig(game="othello:board_size=4", games=70, iterations=10)
     monkeypatch.setattr(generating, "TOGETHER", 16)
-    one = generate(replace(config, out=tmp_path / "1.npz", workers=1)).read_bytes()
-    three = generate(replace(config, out=tmp_path / "3.npz", workers=3)).read_bytes()
+    one = generate(replace(config, out=tmp_path / "1.npz", num_actors=1)).read_bytes()
+    three = generate(replace(config, out=tmp_path / "3.npz", num_actors=3)).read_bytes()
     assert one == three
     monkeypatch.setattr(generating, "TOGETHER", 256)
     assert generate(replace(config, out=tmp_path / "4.npz")).read_bytes() == one

@@ -11,7 +11,15 @@ import pytest
 import tyro
 
 from ludoteca.envs.grid_world import FREE, GridWorld, action_mask
-from ludoteca.train.q_learning import Config, choose, learn, legal_actions, main, make_env, update
+from ludoteca.train.q_learning import (
+    QLearningConfig,
+    choose,
+    learn,
+    legal_actions,
+    main,
+    make_env,
+    update,
+)
 from ludoteca.train.q_learning_report import best, board, describe, legal_part
 from ludoteca.train.value_iteration import optimal_q
 
@@ -24,7 +32,7 @@ FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "q_learning"
     arguments, sys.argv = sys.argv, ["q_learning", "--seed", "0"]
-    yield folder, main(Config(folder=folder))
+    yield folder, main(QLearningConfig(run_dir=folder))
     sys.argv = arguments
 
 
@@ -85,7 +93,7 @@ def test_values_without_a_limit_are_refused():
 @pytest.mark.parametrize("seed", range(3))
 def test_a_thousand_episodes_are_enough(seed):
     env = gym.make("ludoteca/GridWorld-v0")
-    learned, exact = learn(env, Config(seed=seed)), optimal_q(env.unwrapped, 0.9)
+    learned, exact = learn(env, QLearningConfig(seed=seed)), optimal_q(env.unwrapped, 0.9)
     q = legal_part(learned.q, exact)
     greedy, optimal = best(q), best(exact)
     for cell in FREE:
@@ -101,13 +109,13 @@ def test_a_thousand_episodes_are_enough(seed):
 
 def test_values_converge_when_all_is_tried_often():
     env = make_env("ludoteca/GridWorld-v0:random_start=True")
-    learned, exact = learn(env, Config(epsilon=1.0)), optimal_q(env.unwrapped, 0.9)
+    learned, exact = learn(env, QLearningConfig(epsilon=1.0)), optimal_q(env.unwrapped, 0.9)
     np.testing.assert_allclose(learned.q, np.nan_to_num(exact), atol=1e-6)
 
 
 def test_the_classic_slipping_world_is_learned():
     env = make_env("ludoteca/GridWorld-v0:slip=0.2,living_reward=-0.04,random_start=True")
-    config = Config(gamma=1.0, learning_rate=0.03, epsilon=0.5, episodes=3000)
+    config = QLearningConfig(gamma=1.0, learning_rate=0.03, epsilon=0.5, episodes=3000)
     learned, exact = learn(env, config), optimal_q(env.unwrapped, 1.0)
     legal = ~np.isnan(exact)
     assert np.abs(learned.q - exact)[legal].mean() < 0.05
@@ -117,7 +125,7 @@ def test_the_classic_slipping_world_is_learned():
 
 def test_other_environments_have_no_masks():
     env = make_env("FrozenLake-v1:is_slippery=False")
-    learned = learn(env, Config(epsilon=0.5, episodes=1500))
+    learned = learn(env, QLearningConfig(epsilon=0.5, episodes=1500))
     # Six moves lead to the goal, the last one is rewarded.
     assert learned.q[0].max() == pytest.approx(0.9**5, abs=1e-3)
     assert learned.q.shape == (16, 4)
@@ -126,14 +134,14 @@ def test_other_environments_have_no_masks():
 def test_an_episode_that_is_cut_off_is_still_worth_something():
     # Truncated after each move: the values still look ahead, as the world would go on.
     env = gym.make("ludoteca/GridWorld-v0", random_start=True, max_episode_steps=1)
-    learned = learn(env, Config(epsilon=1.0, episodes=3000))
+    learned = learn(env, QLearningConfig(epsilon=1.0, episodes=3000))
     exact = optimal_q(env.unwrapped, 0.9)
     np.testing.assert_allclose(learned.q, np.nan_to_num(exact), atol=1e-3)
 
 
 def test_the_seed_decides():
     env = make_env("ludoteca/GridWorld-v0:slip=0.2")
-    one, same, other = (learn(env, Config(seed=seed, episodes=50)) for seed in (3, 3, 4))
+    one, same, other = (learn(env, QLearningConfig(seed=seed, episodes=50)) for seed in (3, 3, 4))
     assert one.q.tolist() == same.q.tolist()
     assert one.returns.tolist() == same.returns.tolist()
     assert one.q.tolist() != other.q.tolist()
@@ -208,7 +216,7 @@ def test_the_tutorial_prints_what_it_says(tmp_path, monkeypatch, capsys):
             prefix = "python -m ludoteca.train.q_learning"
             for line in code.splitlines():
                 assert line.startswith(prefix)
-                main(tyro.cli(Config, args=line.removeprefix(prefix).split()))
+                main(tyro.cli(QLearningConfig, args=line.removeprefix(prefix).split()))
     printed = capsys.readouterr().out
     outputs = [text for language, text in blocks if language == "text"]
     assert outputs
@@ -217,16 +225,16 @@ def test_the_tutorial_prints_what_it_says(tmp_path, monkeypatch, capsys):
 
 
 def test_settings_are_the_command_line():
-    arguments = ["--env", "Taxi-v4", "--epsilon", "0.2", "--folder", "x/y"]
-    config = tyro.cli(Config, args=arguments)
-    assert config == Config(env="Taxi-v4", epsilon=0.2, folder=Path("x/y"))
+    arguments = ["--env", "Taxi-v4", "--epsilon", "0.2", "--run-dir", "x/y"]
+    config = tyro.cli(QLearningConfig, args=arguments)
+    assert config == QLearningConfig(env="Taxi-v4", epsilon=0.2, run_dir=Path("x/y"))
 
 
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
         ({"episodes": 0}, "episodes must be an integer from 1"),
-        ({"evaluation": 0}, "evaluation must be an integer from 1"),
+        ({"n_eval_episodes": 0}, "n_eval_episodes must be an integer from 1"),
         ({"seed": -1}, "seed must be an integer from 0"),
         ({"gamma": 1.1}, "gamma must be a number from 0 to 1, got 1.1"),
         ({"epsilon": -0.1}, "epsilon must be a number from 0 to 1, got -0.1"),
@@ -235,7 +243,7 @@ def test_settings_are_the_command_line():
 )
 def test_settings_out_of_range_are_refused(settings, problem):
     with pytest.raises(ValueError, match=problem):
-        Config(**settings)
+        QLearningConfig(**settings)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +258,7 @@ def test_settings_out_of_range_are_refused(settings, problem):
 )
 def test_environments_without_a_table_are_refused(env, problem, tmp_path):
     with pytest.raises(ValueError, match=problem):
-        main(Config(env=env, folder=tmp_path / "out"))
+        main(QLearningConfig(env=env, run_dir=tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 

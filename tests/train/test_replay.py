@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ludoteca.envs.registry import make_game
-from ludoteca.train.priorities import Priorities
 from ludoteca.train.replay import Packing, ReplayBuffer
+from ludoteca.train.sum_tree import SumTree
 
 SHAPE, ACTIONS = (2, 3, 3), 9
 
@@ -126,7 +126,7 @@ def test_symmetries_turn_whole_transitions():
 @pytest.mark.parametrize("capacity", [1, 2, 5, 8, 100])
 def test_the_tree_holds_sums(capacity):
     rng = np.random.default_rng(0)
-    priorities = Priorities(capacity, alpha=0.7, epsilon=0.01)
+    priorities = SumTree(capacity, alpha=0.7, epsilon=0.01)
     errors = np.zeros(capacity)
     for _ in range(20):
         places = rng.integers(capacity, size=7)
@@ -142,7 +142,7 @@ def test_the_tree_holds_sums(capacity):
 
 
 def test_places_are_drawn_by_priority_and_weighted_against_it():
-    priorities = Priorities(6, alpha=1.0, epsilon=0.0)
+    priorities = SumTree(6, alpha=1.0, epsilon=0.0)
     errors = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])
     priorities.update(np.arange(6), errors)
     rng = np.random.default_rng(0)
@@ -159,18 +159,18 @@ def test_places_are_drawn_by_priority_and_weighted_against_it():
 
 
 def test_new_transitions_get_the_largest_priority():
-    priorities = Priorities(4, alpha=1.0, epsilon=0.0)
+    priorities = SumTree(4, alpha=1.0, epsilon=0.0)
     priorities.add(np.array([0]))
     assert priorities.total == 1.0
     priorities.update(np.array([0]), np.array([5.0]))
     priorities.update(np.array([0]), np.array([2.0]))
     priorities.add(np.array([1]))
     assert priorities.tree[priorities.leaves :].tolist() == [2.0, 5.0, 0.0, 0.0]
-    again = Priorities(4, alpha=1.0, epsilon=0.0)
+    again = SumTree(4, alpha=1.0, epsilon=0.0)
     again.restore({name: array.copy() for name, array in priorities.state().items()})
     again.add(np.array([2]))
     assert again.total == 12.0
     with pytest.raises(ValueError, match="nothing to draw"):
-        Priorities(4).draw(1, np.random.default_rng(0))
+        SumTree(4).draw(1, np.random.default_rng(0))
     with pytest.raises(ValueError, match="expected"):
-        Priorities(9).restore(priorities.state())
+        SumTree(9).restore(priorities.state())

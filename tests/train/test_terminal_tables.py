@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from ludoteca.train.epoch_report import Findings, findings_table
+from ludoteca.train.epoch_report import ValidationReport, validation_table
 from ludoteca.train.report import results_table
 
 
@@ -52,7 +52,7 @@ def test_the_table_of_findings_is_whole(width):
     headings += ("squared error of the value", "without network")
     agents = ("all", "mcts:simulations=1000,policy=uct", "deterministic")
     cells = ("1,234,567", "7,654,321", "98.7 %", "0.123", "0.456", "0.789")
-    findings = Findings(
+    findings = ValidationReport(
         title="Moves",
         introduction="",
         data={},
@@ -62,7 +62,7 @@ def test_the_table_of_findings_is_whole(width):
         notes="",
         panels=(),
     )
-    text = printed(findings_table(findings), width)
+    text = printed(validation_table(findings), width)
     joined = "".join(text.split())
     assert all(word in text.split() for heading in headings[1:] for word in heading.split())
     assert all(agent in joined for agent in agents)

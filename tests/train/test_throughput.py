@@ -10,8 +10,8 @@ from counting_actor import network
 from sleeping_actor import LEARNING, PLAYING, SleepingActor
 
 from ludoteca.local_executor import LocalExecutor
-from ludoteca.train.actors import Actors
-from ludoteca.train.settings import RoundConfig
+from ludoteca.train.actors import MultiprocessActor
+from ludoteca.train.settings import RLConfig
 from ludoteca.train.throughput.__main__ import main
 from ludoteca.train.throughput.simulation import Cluster, Costs, simulate
 
@@ -92,13 +92,13 @@ def test_staleness_is_the_bound_where_the_learner_is_the_limit(bound):
 @pytest.mark.slow
 def test_it_foresees_what_two_processes_do():
     """Actors and a learner that only sleep: their times are known, whatever else runs here."""
-    rounds, config = 8, RoundConfig(games=100, games_per_round=4, workers=2)
+    rounds, config = 8, RLConfig(games=100, games_per_iteration=4, num_actors=2)
     costs = Costs(
         part_seconds=(PLAYING,), update_seconds=LEARNING, updates_per_part=0.5, games_per_part=2
     )
     with LocalExecutor(2) as executor:
         for bound in (0, 1):
-            actors = Actors(
+            actors = MultiprocessActor(
                 replace(config, max_staleness=bound), SleepingActor, 1.0, executor=executor
             )
             rng, times = np.random.default_rng(0), []
@@ -146,7 +146,7 @@ def test_recorded_costs_are_simulated_again(tmp_path):
 
 @pytest.mark.slow
 def test_costs_and_throughput_are_measured(tmp_path):
-    small = "simulations=4 network.filters=8 network.blocks=1 batch_size=32 evaluate_games=1"
+    small = "num_simulations=4 network.filters=8 network.blocks=1 batch_size=32 eval_games=1"
     found = main(
         game="tictactoe", games_per_part=8, parts=2, rounds=3, settings=tuple(small.split())
     )

@@ -19,16 +19,21 @@ from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.train import pace
 from ludoteca.train.actor_critic.__main__ import parse as parse_actor_critic
 from ludoteca.train.algorithms import ALGORITHMS, choose_algorithm
-from ludoteca.train.alphazero.config import Config as AlphaZeroConfig
+from ludoteca.train.alphazero.config import AlphaZeroConfig
 from ludoteca.train.dqn.__main__ import parse as parse_dqn
-from ludoteca.train.equivalent import equivalent_command, with_settings
+from ludoteca.train.equivalent_command import equivalent_command, with_settings
 from ludoteca.train.interruption import Interrupted
 from ludoteca.train.pace import Pace, measure_pace, plan
 from ludoteca.train.presets import PRESETS, preset_config
-from ludoteca.train.timed_run import TimedRun, default_folder
+from ludoteca.train.timed_run import TimedRun, default_run_dir
 from ludoteca.train.train_command import Name, Preset, train_command
 
-TINY = ("network.filters=4", "network.blocks=0", "pipeline=False", "evaluate_against=random")
+TINY = (
+    "network.filters=4",
+    "network.blocks=0",
+    "overlap_actor_learner=False",
+    "eval_opponents=random",
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,7 +60,7 @@ def test_every_game_has_an_algorithm():
             game = make_game(id_)
             config = preset_config(name, game, minutes)
             assert config.game == game.spec
-            for spec in config.evaluate_against:
+            for spec in config.eval_opponents:
                 make_agent(spec, game)
 
 
@@ -94,9 +99,11 @@ def test_the_command_with_all_settings_has_the_same_settings(name, game):
     made = make_game(game)
     algorithm = ALGORITHMS[name]
     config = preset_config(name, made, 10)
-    config = replace(config, folder=Path("runs/a b"), minutes=1.5, games=77, pipeline=False)
+    config = replace(
+        config, run_dir=Path("runs/a b"), minutes=1.5, games=77, overlap_actor_learner=False
+    )
     if name == "actor-critic":
-        config = replace(config, league=(), augment=True)
+        config = replace(config, opponent_pool=(), augment=True)
     words = shlex.split(equivalent_command(algorithm.module, config, algorithm.config))
     assert words[:3] == ["python", "-m", algorithm.module]
     assert PARSERS[name](words[3:]) == config
@@ -104,20 +111,25 @@ def test_the_command_with_all_settings_has_the_same_settings(name, game):
 
 def test_settings_can_be_given_by_name():
     config = AlphaZeroConfig()
-    texts = ["learning-rate=0.5", "network.blocks=1", "evaluate_against=random greedy"]
-    changed = with_settings(config, [*texts, "pipeline=False", "augment=true"], "python -m x")
+    texts = ["learning-rate=0.5", "network.blocks=1", "eval_opponents=random greedy"]
+    changed = with_settings(
+        config, [*texts, "overlap_actor_learner=False", "augment=true"], "python -m x"
+    )
     expected = replace(
         config,
         learning_rate=0.5,
         network=replace(config.network, blocks=1),
-        evaluate_against=("random", "greedy"),
-        pipeline=False,
+        eval_opponents=("random", "greedy"),
+        overlap_actor_learner=False,
     )
     assert changed == expected
     for text, problem in (
         ("learning_rte=1", r"unknown setting 'learning_rte' \(did you mean 'learning_rate'\?\)"),
         ("games", "given as NAME=VALUE, got 'games'"),
-        ("pipeline=perhaps", "pipeline must be True or False, got 'perhaps'"),
+        (
+            "overlap_actor_learner=perhaps",
+            "overlap_actor_learner must be True or False, got 'perhaps'",
+        ),
     ):
         with pytest.raises(ValueError, match=problem):
             with_settings(config, [text], "python -m x")
@@ -127,16 +139,16 @@ def test_settings_can_be_given_by_name():
 @pytest.mark.parametrize("games", [1, 30, 500])
 @pytest.mark.parametrize("test_seconds", [0.002, 0.05, 2])
 def test_a_plan_fits_into_the_time(seconds, games, test_seconds):
-    config = AlphaZeroConfig(evaluate_games=20, final_games=50)
+    config = AlphaZeroConfig(eval_games=20, final_eval_games=50)
     left = 0.8 * seconds  # after compiling and measuring
     sizes = plan(config, Pace(games, test_seconds), seconds, left)
-    evaluations = 1 + -(-sizes["games"] // sizes["evaluate_every"])
+    evaluations = 1 + -(-sizes["games"] // sizes["eval_interval"])
     assert evaluations <= pace.EVALUATIONS
-    tests = (evaluations * sizes["evaluate_games"] + sizes["final_games"]) * test_seconds
-    if sizes["games"] > 64 and sizes["evaluate_games"] > 2 and sizes["final_games"] > 10:
+    tests = (evaluations * sizes["eval_games"] + sizes["final_eval_games"]) * test_seconds
+    if sizes["games"] > 64 and sizes["eval_games"] > 2 and sizes["final_eval_games"] > 10:
         assert 0.6 * left <= sizes["games"] / games + tests <= left
-    assert sizes["evaluate_games"] <= 20
-    assert sizes["final_games"] <= 50
+    assert sizes["eval_games"] <= 20
+    assert sizes["final_eval_games"] <= 50
     assert sizes["games"] >= 64
 
 
@@ -145,7 +157,7 @@ def test_the_pace_is_measured_without_a_trace(game, name, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(pace, "LEAST_TRIAL", 0.01)
     monkeypatch.setattr(pace, "LONGEST_TRIAL", 0.01)
-    run = TimedRun(make_game(game), algorithm=name, settings=TINY, folder=tmp_path / "run")
+    run = TimedRun(make_game(game), algorithm=name, settings=TINY, run_dir=tmp_path / "run")
     begun = time.monotonic()
     found = measure_pace(run.algorithm, run.config, 60)
     assert found.games > 0
@@ -157,18 +169,18 @@ def test_the_pace_is_measured_without_a_trace(game, name, tmp_path, monkeypatch)
 def test_a_run_takes_its_settings_from_the_options(tmp_path):
     game = make_game("hex:board_size=3")
     run = TimedRun(
-        game, preset="hour", seed=7, threads=2, processes=4, folder=tmp_path, settings=["c=2"]
+        game, preset="hour", seed=7, threads=2, processes=4, run_dir=tmp_path, settings=["c_puct=2"]
     )
     assert run.minutes == 60
     assert not run.planned
     config = run.config
-    assert (config.seed, config.threads, config.workers, config.c) == (7, 2, 4, 2.0)
-    assert (config.folder, config.game) == (tmp_path, game.spec)
-    assert default_folder(game, "hour") == Path("runs/hex-board_size=3-hour")
-    assert default_folder(make_game("hex"), "hour") == Path("runs/hex-hour")
-    assert TimedRun(game, algorithm="dqn", processes=2).config.workers == 2
+    assert (config.seed, config.threads, config.num_actors, config.c_puct) == (7, 2, 4, 2.0)
+    assert (config.run_dir, config.game) == (tmp_path, game.spec)
+    assert default_run_dir(game, "hour") == Path("runs/hex-board_size=3-hour")
+    assert default_run_dir(make_game("hex"), "hour") == Path("runs/hex-hour")
+    assert TimedRun(game, algorithm="dqn", processes=2).config.num_actors == 2
     against = TimedRun(game, opponent="mixed:x=0.2").config
-    assert against.opponent == against.evaluate_against[0] == "mixed:x=0.2"
+    assert against.opponent == against.eval_opponents[0] == "mixed:x=0.2"
     for options, problem in (
         ({"processes": 0}, "processes must be an integer from 1 to 1024, got 0"),
         ({"minutes": -1}, "minutes must be a number from 0.1"),
@@ -182,7 +194,7 @@ def test_a_run_takes_its_settings_from_the_options(tmp_path):
 def run_command(capfd, **options):
     """Run the command on Tic-Tac-Toe; return what was printed."""
     command = train_command(dict)
-    command("tictactoe", {}, settings=(*TINY, "games=64", "final_games=2"), **options)
+    command("tictactoe", {}, settings=(*TINY, "games=64", "final_eval_games=2"), **options)
     return capfd.readouterr()
 
 
@@ -217,7 +229,7 @@ def test_small_games_are_learned_in_a_minute(spec, tmp_path, monkeypatch):
     dots_and_boxes.register(monkeypatch)
     if os.cpu_count() == 1:
         pytest.skip("a minute of half a core")
-    run = TimedRun(make_game(spec), preset="one-minute", folder=tmp_path)
+    run = TimedRun(make_game(spec), preset="one-minute", run_dir=tmp_path)
     results = run.train()
     assert results is not None
     seats = next(one["seats"] for one in results["evaluation"] if one["opponent"] == "random")

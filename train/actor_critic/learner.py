@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from ludoteca.agents.networks.ac_network import ACNetwork
 from ludoteca.train import learner
-from ludoteca.train.actor_critic.config import Config
+from ludoteca.train.actor_critic.config import ActorCriticConfig
 
 MOMENTUM = 0.9  # of SGD
 # Probabilities in the document's loss, from this one to 1 minus it, as in Keras' cross-entropy.
@@ -54,10 +54,10 @@ class Losses(NamedTuple):
     divergence: float
 
 
-class Learner(learner.Learner[ACNetwork]):
+class ActorCriticLearner(learner.Learner[ACNetwork]):
     """A network and its optimizer."""
 
-    def __init__(self, network: ACNetwork, config: Config, scale: float):
+    def __init__(self, network: ACNetwork, config: ActorCriticConfig, scale: float):
         """Make a learner; see `ludoteca.train.learner.Learner`."""
         super().__init__(network, config, scale, MOMENTUM, config.weight_decay)
         self._config = config
@@ -78,12 +78,12 @@ class Learner(learner.Learner[ACNetwork]):
         chosen = logs.gather(1, actions[:, None])[:, 0]
         entropy = entropy_of(logs)
         moved = chosen - chances.clamp(min=1e-9).log()
-        policy_loss = POLICY_LOSSES[config.method](chosen, moved, gains, config.clip_ratio)
+        policy_loss = POLICY_LOSSES[config.method](chosen, moved, gains, config.clip_range)
         value_loss = functional.mse_loss(values, targets)
-        weight = config.entropy + (config.final_entropy - config.entropy) * min(progress, 1.0)
-        if config.method == "document":
+        weight = config.ent_coef + (config.final_ent_coef - config.ent_coef) * min(progress, 1.0)
+        if config.method == "uib2021":
             weight = 0.0
-        self.step(policy_loss + config.value_weight * value_loss - weight * entropy, progress)
+        self.step(policy_loss + config.vf_coef * value_loss - weight * entropy, progress)
         divergence = (moved.exp() - 1 - moved).mean()  # Schulman, "Approximating KL divergence"
         return Losses(*self.told(policy_loss, value_loss), *self.means(entropy, divergence))
 
@@ -110,7 +110,7 @@ class Learner(learner.Learner[ACNetwork]):
         wanted, worth = (torch.from_numpy(array).to(self._device) for array in (policies, targets))
         policy_loss = -(wanted * logs).sum(1).mean()
         value_loss = functional.mse_loss(values, worth)
-        self.step(policy_loss + self._config.value_weight * value_loss, progress)
+        self.step(policy_loss + self._config.vf_coef * value_loss, progress)
         divergence = policy_loss + torch.xlogy(wanted, wanted).sum(1).mean()
         entropy = entropy_of(logs)
         return Losses(*self.told(policy_loss, value_loss), *self.means(entropy, divergence))
@@ -129,21 +129,21 @@ def entropy_of(logs: Tensor) -> Tensor:
     return -(logs.exp() * logs).sum(1).mean()
 
 
-def clipped_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_ratio: float) -> Tensor:
+def clipped_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_range: float) -> Tensor:
     """Return the loss of Schulman et al., "Proximal policy optimization algorithms" (2017), (7).
 
     Args:
         chosen: log-probabilities of the actions. Shape `[N]`.
         moved: by how much they differ from those with which the actions were drawn. Shape `[N]`.
         gains: advantages. Shape `[N]`.
-        clip_ratio: epsilon.
+        clip_range: epsilon.
     """
     ratio = moved.exp()
-    kept = ratio.clamp(1 - clip_ratio, 1 + clip_ratio)
+    kept = ratio.clamp(1 - clip_range, 1 + clip_range)
     return -torch.minimum(ratio * gains, kept * gains).mean()
 
 
-def document_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_ratio: float) -> Tensor:
+def uib2021_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_range: float) -> Tensor:
     """Return the cross-entropy with labels that are the advantage at the action, 0 elsewhere.
 
     Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.2. With a negative advantage this has no
@@ -152,4 +152,4 @@ def document_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_ratio: floa
     return -(gains * chosen.clamp(math.log(LEAST), math.log1p(-LEAST))).mean()
 
 
-POLICY_LOSSES = {"ppo": clipped_loss, "document": document_loss}
+POLICY_LOSSES = {"ppo": clipped_loss, "uib2021": uib2021_loss}

@@ -12,23 +12,23 @@ from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import MatchResult
-from ludoteca.train.actor_critic.config import LIMITS, Config
-from ludoteca.train.actor_critic.decisions import Decisions
-from ludoteca.train.actor_critic.league import League
-from ludoteca.train.actor_critic.learner import Batch, Learner
-from ludoteca.train.actor_critic.rounds import Round, advantages
-from ludoteca.train.actor_critic.sums import Sums
+from ludoteca.train.actor_critic.actors import ActorCriticActor
+from ludoteca.train.actor_critic.config import LIMITS, ActorCriticConfig
+from ludoteca.train.actor_critic.learner import ActorCriticLearner, Batch
+from ludoteca.train.actor_critic.metric_sums import MetricSums
+from ludoteca.train.actor_critic.minibatches import RolloutMinibatches
+from ludoteca.train.actor_critic.rollout import ActorCriticRollout, advantages
+from ludoteca.train.auto_settings import fit_to_run
 from ludoteca.train.learner import first_network
-from ludoteca.train.loop import RoundTraining
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.replay import Packing
-from ludoteca.train.run_folder import Arrays, below, under
-from ludoteca.train.scale import fit_to_run
+from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
 from ludoteca.train.torch_random import TorchStream
 
 CERTAIN = 0.95  # probability
 
 
-class Training(RoundTraining):
+class ActorCriticTraining(RLTraining):
     """A run of actor-critic learning, which can be interrupted at any time.
 
     Attributes:
@@ -38,12 +38,12 @@ class Training(RoundTraining):
         sums: what was seen since the last row of metrics.
     """
 
-    round: ClassVar[type[Round]] = Round
+    round: ClassVar[type[ActorCriticRollout]] = ActorCriticRollout
     kind = "ac"
-    config: Config
-    learner: Learner
+    config: ActorCriticConfig
+    learner: ActorCriticLearner
 
-    def __init__(self, config: Config, tensorboard: bool = True):
+    def __init__(self, config: ActorCriticConfig, tensorboard: bool = True):
         """Begin a run, or go on with the one in the folder.
 
         Raises:
@@ -61,17 +61,17 @@ class Training(RoundTraining):
         super().__init__(config, game)
         sure = replace(config, precision=self.precision)
         self._packing = Packing(self.encoder.shape, self.encoder.scale == 1)
-        self.learner = Learner(network, sure, self.encoder.scale)
-        self.league = League(network, self.encoder, sure, self.monitor)
+        self.learner = ActorCriticLearner(network, sure, self.encoder.scale)
+        self.league = ActorCriticActor(network, self.encoder, sure, self.monitor)
         self.player = self.league
         self.actors = self.league.actors
         self.tester = Runner(network, self.encoder.scale, config.device, self.precision)
-        self.sums = Sums()
-        self._decisions: Decisions | None = None  # those that are learned from
+        self.sums = MetricSums()
+        self._decisions: RolloutMinibatches | None = None  # those that are learned from
         self._dropout = TorchStream(config.device)
         self.begin(tensorboard)
 
-    def play(self, games: int) -> Round:
+    def play(self, games: int) -> ActorCriticRollout:
         """Play a round."""
         return self.league.play(self.playing, games)
 
@@ -79,12 +79,12 @@ class Training(RoundTraining):
         """Give the league the weights that it has had before."""
         self.league.reload(network)
 
-    def keep(self, played: Round) -> None:
+    def keep(self, played: ActorCriticRollout) -> None:
         """Draw the order in which the decisions of a round are learned from."""
         self.begin_pass([played])
         self.sums.add_round(played)
 
-    def begin_pass(self, rounds: list[Round]) -> None:
+    def begin_pass(self, rounds: list[ActorCriticRollout]) -> None:
         """Let each decision of some rounds be learned from `replay_ratio` times, on average."""
         config, rng, ratio = self.config, self.learning, self.config.replay_ratio
         self._dropout.seed(int(rng.integers(2**62)))
@@ -92,15 +92,15 @@ class Training(RoundTraining):
         total = sum(len(one) for one in gains)
         passes = [rng.permutation(total) for _ in range(int(np.ceil(ratio)))]
         order = np.concatenate(passes)[: round(total * ratio)]
-        if config.certain_share < 1:
+        if config.confident_fraction < 1:
             # By the position alone: by the action drawn, unlikely ones would count too much.
             certain = np.concatenate([one.peaks for one in rounds])[order] >= CERTAIN
-            order = order[~certain | (rng.random(len(order)) < config.certain_share)]
+            order = order[~certain | (rng.random(len(order)) < config.confident_fraction)]
         count = max(1, round(len(order) / config.batch_size))
-        self._decisions = Decisions(rounds, gains, order, count)
+        self._decisions = RolloutMinibatches(rounds, gains, order, count)
 
-    def _advantages(self, rounds: list[Round]) -> list[NDArray[np.float32]]:
-        return [advantages(one, self.config.gamma, self.config.trace) for one in rounds]
+    def _advantages(self, rounds: list[ActorCriticRollout]) -> list[NDArray[np.float32]]:
+        return [advantages(one, self.config.gamma, self.config.gae_lambda) for one in rounds]
 
     @property
     def due(self) -> int:
@@ -123,11 +123,13 @@ class Training(RoundTraining):
             losses = self.learner.update(batch, self.games / config.games)
         self.sums.add_losses(losses)
 
-    def conclude(self, played: Round) -> None:
+    def conclude(self, played: ActorCriticRollout) -> None:
         """Forget the decisions of a round that was learned from."""
         self._decisions = None
 
-    def _batch(self, played: Round, gains: NDArray[np.float32], chosen: NDArray[np.int64]) -> Batch:
+    def _batch(
+        self, played: ActorCriticRollout, gains: NDArray[np.float32], chosen: NDArray[np.int64]
+    ) -> Batch:
         """Return some decisions of a round, under a random symmetry of the game."""
         planes = self._packing.unpack(played.planes[chosen])
         masks, actions = played.masks[chosen], played.actions[chosen].astype(np.int64)
@@ -142,12 +144,12 @@ class Training(RoundTraining):
     def summary(self) -> dict[str, float | int | None]:
         """Return lengths and losses since the last summary."""
         values = self.sums.summary(self.learner.updates)
-        self.sums = Sums()
+        self.sums = MetricSums()
         return values
 
     def opponents(self) -> tuple[str, ...]:
         """Return those of the settings."""
-        return self.config.evaluate_against
+        return self.config.eval_opponents
 
     def candidate(self) -> ActorCriticAgent:
         """Return the network as it is now as an agent that plays what it thinks best."""
@@ -166,25 +168,27 @@ class Training(RoundTraining):
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what `restore` needs."""
-        arrays = under("learner", self.learner.state()) | under("league", self.league.state())
+        arrays = with_prefix("learner", self.learner.state()) | with_prefix(
+            "league", self.league.state()
+        )
         if self._decisions is not None:
-            arrays |= under("decisions", self._decisions.state())
-            arrays |= under("dropout", self._dropout.state())
+            arrays |= with_prefix("decisions", self._decisions.state())
+            arrays |= with_prefix("dropout", self._dropout.state())
         return {"sums": vars(self.sums)}, arrays
 
     def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
         """Resume from where `state` was taken."""
         vars(self.sums).update(numbers["sums"])
-        self.learner.restore(below("learner", arrays))
-        self.league.restore(below("league", arrays), self.network)
+        self.learner.restore(without_prefix("learner", arrays))
+        self.league.restore(without_prefix("league", arrays), self.network)
         if self.in_learning is not None:
             self.resume_pass([self.in_learning], arrays)
 
-    def resume_pass(self, rounds: list[Round], arrays: Arrays) -> None:
+    def resume_pass(self, rounds: list[ActorCriticRollout], arrays: Arrays) -> None:
         """Resume the pass over some rounds that was under way when the state was taken."""
-        decisions = below("decisions", arrays)
+        decisions = without_prefix("decisions", arrays)
         if decisions:
             count, left = (int(number) for number in decisions["place"])
             gains = self._advantages(rounds)
-            self._decisions = Decisions(rounds, gains, decisions["order"], count, left)
-            self._dropout.restore(below("dropout", arrays))
+            self._decisions = RolloutMinibatches(rounds, gains, decisions["order"], count, left)
+            self._dropout.restore(without_prefix("dropout", arrays))

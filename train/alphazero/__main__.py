@@ -9,42 +9,42 @@ from typing import Any
 import tyro
 
 from ludoteca.agents.alphazero import AlphaZeroAgent
-from ludoteca.train.alphazero.config import Config
-from ludoteca.train.alphazero.training import Training
+from ludoteca.train.alphazero.config import AlphaZeroConfig
+from ludoteca.train.alphazero.training import AlphaZeroTraining
 from ludoteca.train.command import run_command, train
-from ludoteca.train.report import Subject
+from ludoteca.train.report import ReportSubject
 
 
-def main(config: Config) -> dict[str, Any] | None:
+def main(config: AlphaZeroConfig) -> dict[str, Any] | None:
     """Train, evaluate the network that is kept, and write the report.
 
     Returns:
         What is in `results.json`, or None if time was up before.
     """
-    return train(Training(config), _subject)
+    return train(AlphaZeroTraining(config), _subject)
 
 
-def _subject(training: Training) -> Subject:
+def _subject(training: AlphaZeroTraining) -> ReportSubject:
     config = training.config
     agent = AlphaZeroAgent(
         training.game,
-        config.folder / "best.safetensors",
-        simulations=config.evaluate_simulations,
-        policy=config.rule,
-        c_puct=config.c,
-        max_num_considered_actions=config.considered,
-        solver_empties=config.exact,
+        config.run_dir / "best.safetensors",
+        simulations=config.eval_simulations,
+        policy=config.search_policy,
+        c_puct=config.c_puct,
+        max_num_considered_actions=config.max_num_considered_actions,
+        solver_empties=config.solver_empties,
         device=config.device,
         precision=training.precision,
     )
-    return Subject(
+    return ReportSubject(
         title="AlphaZero",
         agent=agent,
-        opponents=config.evaluate_against,
+        opponents=config.eval_opponents,
         partner="itself",
         seat="both",
         losses=("policy_loss", "value_loss"),
-        plays=f"It searches with {config.evaluate_simulations} simulations a move.",
+        plays=f"It searches with {config.eval_simulations} simulations a move.",
     )
 
 
@@ -52,6 +52,8 @@ if __name__ == "__main__":
     run_command(
         "ludoteca.train.alphazero",
         lambda: main(
-            tyro.cli(Config, prog="python -m ludoteca.train.alphazero", description=__doc__)
+            tyro.cli(
+                AlphaZeroConfig, prog="python -m ludoteca.train.alphazero", description=__doc__
+            )
         ),
     )

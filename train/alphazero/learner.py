@@ -7,18 +7,18 @@ from torch.nn import functional
 
 from ludoteca.agents.networks.pv_network import PVNetwork
 from ludoteca.train import learner
-from ludoteca.train.alphazero.config import Config
+from ludoteca.train.alphazero.config import AlphaZeroConfig
 
 MOMENTUM = 0.9  # of SGD
 
 
-class Learner(learner.Learner[PVNetwork]):
+class AlphaZeroLearner(learner.Learner[PVNetwork]):
     """A network and its optimizer."""
 
-    def __init__(self, network: PVNetwork, config: Config, scale: float):
+    def __init__(self, network: PVNetwork, config: AlphaZeroConfig, scale: float):
         """Make a learner; see `ludoteca.train.learner.Learner`."""
         super().__init__(network, config, scale, MOMENTUM, config.weight_decay)
-        self._value_weight = config.value_weight
+        self._value_weight = config.vf_coef
 
     def update(
         self,

@@ -11,27 +11,27 @@ from ludoteca.agents.networks.pv_network import PVNetwork, make_pv_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import MatchResult
-from ludoteca.train.alphazero.config import LIMITS, Config
-from ludoteca.train.alphazero.gate import Gate
-from ludoteca.train.alphazero.learner import Learner
-from ludoteca.train.alphazero.players import LocalActor, Player, make_actors
-from ludoteca.train.alphazero.selfplay import Round, examples
+from ludoteca.train.alphazero.actors import AlphaZeroLocalActor, SelfPlayActor, make_actors
+from ludoteca.train.alphazero.config import LIMITS, AlphaZeroConfig
+from ludoteca.train.alphazero.gatekeeper import Gatekeeper
+from ludoteca.train.alphazero.learner import AlphaZeroLearner
+from ludoteca.train.alphazero.rollout import AlphaZeroRollout, examples
+from ludoteca.train.auto_settings import fit_to_run
 from ludoteca.train.learner import first_network
-from ludoteca.train.loop import RoundTraining
-from ludoteca.train.replay import Packing, Records
-from ludoteca.train.run_folder import Arrays, below, under
-from ludoteca.train.scale import fit_to_run
+from ludoteca.train.loop import RLTraining
+from ludoteca.train.replay import Packing, RingBuffer
+from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
 
 
-class Training(RoundTraining):
+class AlphaZeroTraining(RLTraining):
     """A run of AlphaZero, which can be interrupted at any time."""
 
-    round = Round
+    round = AlphaZeroRollout
     kind = "az"
-    config: Config
-    learner: Learner
+    config: AlphaZeroConfig
+    learner: AlphaZeroLearner
 
-    def __init__(self, config: Config, tensorboard: bool = True):
+    def __init__(self, config: AlphaZeroConfig, tensorboard: bool = True):
         """Begin a run, or go on with the one in the folder.
 
         Raises:
@@ -54,28 +54,28 @@ class Training(RoundTraining):
             ("policy", np.float16, (game.num_actions,)),
             ("value", np.float32),
         ]
-        self._window = Records(config.window, np.dtype(record))
+        self._window = RingBuffer(config.buffer_size, np.dtype(record))
         scale = 1 / game.observation_high
         sure = replace(config, precision=self.precision)
-        self.learner = Learner(network, sure, scale)
-        player: Player
+        self.learner = AlphaZeroLearner(network, sure, scale)
+        player: SelfPlayActor
         if config.has_actors:
             player = self.actors = make_actors(sure, scale, self.monitor)
         else:
-            player = LocalActor(network, encoder, sure, self.monitor)
-        gated = config.gate_every > 0
+            player = AlphaZeroLocalActor(network, encoder, sure, self.monitor)
+        gated = config.gating_interval > 0
         if gated:
             player.load(network)
-        self._gate = Gate(player, game, network, sure, self.monitor) if gated else None
+        self._gate = Gatekeeper(player, game, network, sure, self.monitor) if gated else None
         self.player = self._gate or player
         self._tester = Runner(network, scale, config.device, self.precision)
         self._owed = 0.0  # updates that are due
         self._sums = _Sums()
         self.begin(tensorboard)
 
-    def play(self, games: int) -> Round:
+    def play(self, games: int) -> AlphaZeroRollout:
         """Play a round of self-play."""
-        played: Round = self.player.play(self.playing, games)
+        played: AlphaZeroRollout = self.player.play(self.playing, games)
         return played
 
     def reload(self, network: PVNetwork) -> None:
@@ -85,12 +85,12 @@ class Training(RoundTraining):
         else:
             self.player.load(network)
 
-    def keep(self, played: Round) -> None:
+    def keep(self, played: AlphaZeroRollout) -> None:
         """Keep a round; updates are due by the number of its positions."""
         config, window = self.config, self._window
         records = examples(played, config.outcome_weight, window.records.dtype)
         window.add(records)
-        if window.added >= config.warm_up:
+        if window.added >= config.learning_starts:
             self._owed += len(records) * config.replay_ratio / config.batch_size
         self._sums.add_round(played)
 
@@ -119,13 +119,13 @@ class Training(RoundTraining):
         """Return lengths, results and losses since the last summary."""
         values = self._sums.summary()
         if self._gate is not None:
-            values["gate_passed"] = self._gate.passed
+            values["candidates_accepted"] = self._gate.passed
         self._sums = _Sums()
         return values
 
     def opponents(self) -> tuple[str, ...]:
         """Return those of the settings."""
-        return self.config.evaluate_against
+        return self.config.eval_opponents
 
     def candidate(self) -> AlphaZeroAgent:
         """Return the network as it is now as an agent that searches."""
@@ -134,10 +134,10 @@ class Training(RoundTraining):
         return AlphaZeroAgent.from_runner(
             self.game,
             self._tester,
-            config.evaluate_simulations,
+            config.eval_simulations,
             config.search_rule,
-            config.considered,
-            solver_empties=config.exact,
+            config.max_num_considered_actions,
+            solver_empties=config.solver_empties,
         )
 
     def strength(self, matches: list[MatchResult]) -> float:
@@ -146,19 +146,21 @@ class Training(RoundTraining):
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what `restore` needs."""
-        arrays = under("learner", self.learner.state()) | under("window", self._window.state())
+        arrays = with_prefix("learner", self.learner.state()) | with_prefix(
+            "window", self._window.state()
+        )
         if self._gate is not None:
-            arrays |= under("gate", self._gate.state())
+            arrays |= with_prefix("gate", self._gate.state())
         return {"owed": self._owed, "sums": vars(self._sums)}, arrays
 
     def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
         """Go on from where `state` was taken."""
         self._owed = numbers["owed"]
         vars(self._sums).update(numbers["sums"])
-        self.learner.restore(below("learner", arrays))
-        self._window.restore(below("window", arrays))
+        self.learner.restore(without_prefix("learner", arrays))
+        self._window.restore(without_prefix("window", arrays))
         if self._gate is not None:
-            self._gate.restore(below("gate", arrays), self.network)
+            self._gate.restore(without_prefix("gate", arrays), self.network)
 
 
 class _Sums:
@@ -168,7 +170,7 @@ class _Sums:
         self.games = self.plies = self.updates = self.first_wins = self.draws = 0
         self.policy_loss = self.value_loss = 0.0
 
-    def add_round(self, played: Round) -> None:
+    def add_round(self, played: AlphaZeroRollout) -> None:
         self.games += len(played.lengths)
         self.plies += int(played.lengths.sum())
         self.first_wins += int((played.returns > 0).sum())

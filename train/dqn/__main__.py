@@ -2,8 +2,8 @@
 
 `python -m ludoteca.train.dqn` learns with what has proved useful since the document: target
 network, double, dueling, several steps, prioritized replay, masked negamax targets.
-`python -m ludoteca.train.dqn document` has the settings of Tanaka, "Inteligencia artificial para o
-jogo de Hex" (2018). All settings can be changed; the defaults below are those of the preset. An
+`python -m ludoteca.train.dqn tanaka2018` has the settings of Tanaka, "Inteligencia artificial para
+o jogo de Hex" (2018). All settings can be changed; the defaults below are those of the preset. An
 interrupted run resumes, to the same result, when the same command is given again.
 """
 
@@ -13,38 +13,46 @@ from typing import Any
 
 from ludoteca.agents.dqn import DQNAgent
 from ludoteca.train.command import parse_preset, run_command, train
-from ludoteca.train.dqn.config import DOCUMENT, MODERN, Config
-from ludoteca.train.dqn.training import Training
-from ludoteca.train.report import Subject
+from ludoteca.train.dqn.config import DEFAULT, TANAKA2018, DQNConfig
+from ludoteca.train.dqn.training import DQNTraining
+from ludoteca.train.report import ReportSubject
 
 NAME = "ludoteca.train.dqn"
 
+PRESETS = {
+    "default": ("a modern DQN", DEFAULT),
+    "tanaka2018": (
+        'the settings of Tanaka, "Inteligencia artificial para o jogo de Hex" (2018)',
+        TANAKA2018,
+    ),
+}
 
-def main(config: Config) -> dict[str, Any] | None:
+
+def main(config: DQNConfig) -> dict[str, Any] | None:
     """Train, evaluate the network that is kept, and write the report.
 
     Returns:
         What is in `results.json`, or None if time was up before.
     """
-    return train(Training(config), _subject)
+    return train(DQNTraining(config), _subject)
 
 
-def _subject(training: Training) -> Subject:
+def _subject(training: DQNTraining) -> ReportSubject:
     config = training.config
-    return Subject(
+    return ReportSubject(
         title="Deep Q-learning",
-        agent=DQNAgent(training.game, config.folder / "best.safetensors", device=config.device),
+        agent=DQNAgent(training.game, config.run_dir / "best.safetensors", device=config.device),
         opponents=training.opponents(),
         partner="itself" if config.opponent == "self" else config.opponent,
-        seat=config.seat,
+        seat=config.agent_seat,
         losses=("loss",),
         plays="The network plays the legal move with the highest Q, without search.",
     )
 
 
-def parse(arguments: Sequence[str]) -> Config:
+def parse(arguments: Sequence[str]) -> DQNConfig:
     """Read a command line: a preset, `modern` if none is named, and settings that differ."""
-    return parse_preset(NAME, __doc__, MODERN, DOCUMENT, arguments)
+    return parse_preset(NAME, __doc__, PRESETS, arguments)
 
 
 if __name__ == "__main__":

@@ -6,15 +6,15 @@ from typing import Literal
 
 from ludoteca.agents.networks.q_network import QConfig
 from ludoteca.envs.params import choice, integer, real
-from ludoteca.train.scale import Limits
-from ludoteca.train.settings import AUTO, RoundConfig
+from ludoteca.train.auto_settings import AutoLimits
+from ludoteca.train.settings import AUTO, RLConfig
 
 
 @dataclass(frozen=True)
-class Config(RoundConfig):
+class DQNConfig(RLConfig):
     """Settings; with the same ones, a run gives the same network on the same machine."""
 
-    folder: Path = Path("runs/dqn")
+    run_dir: Path = Path("runs/dqn")
     games: int = 100_000
     network: QConfig = field(default_factory=QConfig)
     start_from: Path | None = None
@@ -33,71 +33,78 @@ class Config(RoundConfig):
     """How often a transition is learned from, on average."""
     games_per_update: int | None = None
     """Instead: one update after so many games."""
-    warm_up: int = AUTO
+    learning_starts: int = AUTO
     """Transitions before the first update. -1: a hundredth of the run, at most 5,000."""
 
-    evaluate_games: int = 200
-    evaluate_against: tuple[str, ...] = ()
+    eval_games: int = 200
+    eval_opponents: tuple[str, ...] = ()
     """Opponents there; by default the one it trains with, or `random` after self-play. The network
     that does best against the first one, in the seats it trains for, is kept."""
-    final_games: int = 1_000
+    final_eval_games: int = 1_000
 
     opponent: str = "self"
     """Who it plays against: `self`, or an agent's spec string such as `mixed:x=0.2`."""
-    seat: Literal["first", "second", "both"] = "both"
+    agent_seat: Literal["first", "second", "both"] = "both"
     """Where it sits; `both`: in turns. Without effect in self-play."""
-    mode: Literal["simple", "mirrored"] = "mirrored"
+    experience: Literal["simple", "mirrored"] = "mirrored"
     """`simple`: learns from its own moves. `mirrored`: from those of the opponent, too, seen from
     his side (Tanaka, 2018, section 3.5). Without effect in self-play."""
-    epsilon: float = 0.3
+    exploration_initial_eps: float = 0.3
     """Probability of a random move, at first."""
-    final_epsilon: float = 0.05
+    exploration_final_eps: float = 0.05
     """At last; it falls in a straight line."""
-    epsilon_games: float = 0.3
+    exploration_fraction: float = 0.3
     """Share of the games over which it falls."""
 
-    target: Literal["reply", "negamax"] = "negamax"
+    td_target: Literal["reply", "negamax"] = "negamax"
     """What follows a move. `reply`: the position after the opponent's reply, where the same player
     chooses the best move. `negamax`: the position at once, where the opponent chooses his best."""
-    win: float = 1.0
+    win_reward: float = 1.0
     """Reward for a win; draws have 0."""
-    loss: float = -1.0
+    loss_reward: float = -1.0
     """Reward for a loss."""
-    loss_by_length: bool = False
+    loss_reward_by_length: bool = False
     """Weight losses with 1 - plies / (longest game + 1): to lose later is less bad."""
     gamma: float = 1.0
     """Discount of each step, from one of the positions in `target` to the next."""
     n_step: int = 3
     """Steps until a value is estimated; fewer if a random move comes in between (as in Watkins'
     Q(lambda): Sutton and Barto, "Reinforcement learning", 2018, section 12.10)."""
-    double: bool = True
+    double_q: bool = True
     """The network chooses the best next move, its older copy tells its value (van Hasselt, Guez and
     Silver, "Deep reinforcement learning with double Q-learning", 2016)."""
-    masked: bool = True
+    masked_targets: bool = True
     """Only legal moves count as best next move."""
-    target_every: int = 200
+    target_update_interval: int = 200
     """Updates between copies of the network for the targets; 0: the network itself is used."""
     loss_function: Literal["mse", "huber", "bce"] = "bce"
     """`mse`: 0.5 (y - Q)^2. `bce`: cross-entropy of the chance to win, for bounded networks."""
 
-    memory: int = AUTO
+    buffer_size: int = AUTO
     """Transitions kept. -1: those of the whole run, at most 200,000."""
-    prioritized: bool = True
+    prioritized_replay: bool = True
     """Replay surprising transitions more often."""
-    alpha: float = 0.5
+    prioritized_replay_alpha: float = 0.5
     """How much more often (exponent of priorities)."""
-    beta: float = 0.5
+    prioritized_replay_beta: float = 0.5
     """How much of the bias from that is taken back."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         integer("n_step", self.n_step, 1, 10**9)
-        self.check_auto("memory")
-        self.check_auto("warm_up", least=0)
-        integer("target_every", self.target_every, 0, 2**62)
-        for name in ("epsilon", "final_epsilon", "epsilon_games", "gamma", "momentum", "beta"):
+        self.check_auto("buffer_size")
+        self.check_auto("learning_starts", least=0)
+        integer("target_update_interval", self.target_update_interval, 0, 2**62)
+        for name in (
+            "exploration_initial_eps",
+            "exploration_final_eps",
+            "exploration_fraction",
+            "gamma",
+            "momentum",
+            "prioritized_replay_beta",
+        ):
             real(name, getattr(self, name), 0, 1)
-        real("alpha", self.alpha, 0, 1e9)
+        real("prioritized_replay_alpha", self.prioritized_replay_alpha, 0, 1e9)
         for name, options in CHOICES.items():
             choice(name, getattr(self, name), options)
         if self.games_per_update is not None:
@@ -108,66 +115,67 @@ class Config(RoundConfig):
                 f"the loss {self.loss_function} needs network.bounded={not bounded}: bce is for "
                 "chances to win, the others for values without bounds"
             )
-        if bounded and not -1 <= self.loss <= self.win <= 1:
+        if bounded and not -1 <= self.loss_reward <= self.win_reward <= 1:
             raise ValueError(
-                f"a bounded network needs rewards in [-1, 1], got win={self.win}, loss={self.loss}"
+                "a bounded network needs rewards in [-1, 1], got "
+                f"win_reward={self.win_reward}, loss_reward={self.loss_reward}"
             )
 
 
 CHOICES = {
-    "seat": ("first", "second", "both"),
-    "mode": ("simple", "mirrored"),
-    "target": ("reply", "negamax"),
+    "agent_seat": ("first", "second", "both"),
+    "experience": ("simple", "mirrored"),
+    "td_target": ("reply", "negamax"),
     "loss_function": ("mse", "huber", "bce"),
 }
 
-LIMITS = Limits(
-    games_per_round=256,
-    log_every=2_000,
-    evaluate_every=10_000,
-    start=("warm_up", 5_000),
-    buffer=("memory", 200_000),
+LIMITS = AutoLimits(
+    games_per_iteration=256,
+    log_interval=2_000,
+    eval_interval=10_000,
+    start=("learning_starts", 5_000),
+    buffer=("buffer_size", 200_000),
 )
-MODERN = Config()
+DEFAULT = DQNConfig()
 # Tanaka, "Inteligencia artificial para o jogo de Hex" (2018), sections 3.7 and 4.1. The document
 # does not say how losses are weighted, and whether illegal moves count in targets.
-DOCUMENT = Config(
-    folder=Path("runs/dqn_document"),
+TANAKA2018 = DQNConfig(
+    run_dir=Path("runs/dqn_tanaka2018"),
     game="hex:board_size=5,first=white",
     opponent="mixed:x=0.2",
-    seat="first",
-    mode="mirrored",
-    target="reply",
+    agent_seat="first",
+    experience="mirrored",
+    td_target="reply",
     games=150_000,
-    games_per_round=5,
+    games_per_iteration=5,
     network=QConfig(
         kind="tanaka2018", filters=(48, 384), dueling=False, init="zero", bounded=False
     ),
-    win=100.0,
-    loss=-100.0,
-    loss_by_length=True,
+    win_reward=100.0,
+    loss_reward=-100.0,
+    loss_reward_by_length=True,
     gamma=0.8,
     n_step=1,
-    double=False,
-    masked=False,
-    target_every=0,
+    double_q=False,
+    masked_targets=False,
+    target_update_interval=0,
     loss_function="mse",
     optimizer="sgd",
     learning_rate=0.01,
     final_learning_rate=0.01,
     momentum=0.1,
     weight_decay=0.0,
-    clip=0.0,
+    max_grad_norm=0.0,
     batch_size=200,
     games_per_update=5,
-    memory=300,
-    warm_up=0,
-    prioritized=False,
+    buffer_size=300,
+    learning_starts=0,
+    prioritized_replay=False,
     augment=False,
     precision="float32",
-    epsilon=0.1,
-    final_epsilon=0.1,
-    log_every=100,
-    evaluate_every=10_000,
-    pipeline=False,
+    exploration_initial_eps=0.1,
+    exploration_final_eps=0.1,
+    log_interval=100,
+    eval_interval=10_000,
+    overlap_actor_learner=False,
 )

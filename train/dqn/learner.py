@@ -12,25 +12,29 @@ from torch.nn import functional
 
 from ludoteca.agents.networks.q_network import QNetwork
 from ludoteca.train import learner
-from ludoteca.train.dqn.config import Config
-from ludoteca.train.replay import Batch
+from ludoteca.train.dqn.config import DQNConfig
+from ludoteca.train.replay import TransitionBatch
 
 
-class Learner(learner.Learner[QNetwork]):
+class DQNLearner(learner.Learner[QNetwork]):
     """A network, the older copy that its targets come from, and the optimizer."""
 
-    def __init__(self, network: QNetwork, config: Config, scale: float):
+    def __init__(self, network: QNetwork, config: DQNConfig, scale: float):
         """Make a learner; see `ludoteca.train.learner.Learner`."""
         decay = 0.0 if config.optimizer == "sgd" else config.weight_decay
         super().__init__(network, config, scale, config.momentum, decay)
         self._config = config
-        self._target = copy.deepcopy(self.network) if config.target_every else self.network
+        self._target = (
+            copy.deepcopy(self.network) if config.target_update_interval else self.network
+        )
 
     def parts(self) -> dict[str, nn.Module]:
         """Return the networks that belong to the state, by name."""
         return {"network": self.network, "target": self._target}
 
-    def update(self, batch: Batch, weights: NDArray[np.float32] | None, progress: float) -> Any:
+    def update(
+        self, batch: TransitionBatch, weights: NDArray[np.float32] | None, progress: float
+    ) -> Any:
         """Learn from a batch.
 
         Args:
@@ -53,12 +57,15 @@ class Learner(learner.Learner[QNetwork]):
             losses = losses * torch.from_numpy(weights).to(self._device)
         loss = losses.mean()
         self.step(loss, progress)
-        if self._config.target_every and self.updates % self._config.target_every == 0:
+        if (
+            self._config.target_update_interval
+            and self.updates % self._config.target_update_interval == 0
+        ):
             self._target.load_state_dict(self.network.state_dict())
         errors = (self.network.values(chosen.detach()) - targets).abs()
         return self.means(loss.detach())[0], self._ranks.gathered(errors.cpu().numpy(), size)
 
-    def _targets(self, batch: Batch) -> Tensor:
+    def _targets(self, batch: TransitionBatch) -> Tensor:
         """Return `reward + discount * Q(next, best)`. Shape `[N]`."""
         targets = torch.from_numpy(batch.rewards)
         going = np.flatnonzero(batch.discounts)
@@ -67,8 +74,8 @@ class Learner(learner.Learner[QNetwork]):
             legal = torch.from_numpy(batch.next_masks[going]).to(self._device) == 1
             with torch.no_grad(), self.cast():
                 outputs = self._target(planes).float()
-                choosing = self.network(planes).float() if self._config.double else outputs
-                if self._config.masked:
+                choosing = self.network(planes).float() if self._config.double_q else outputs
+                if self._config.masked_targets:
                     choosing = choosing.masked_fill(~legal, -math.inf)
                 best = choosing.argmax(1, keepdim=True)
                 values = self.network.values(outputs.gather(1, best)[:, 0]).cpu()

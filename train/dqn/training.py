@@ -9,30 +9,30 @@ from ludoteca.agents.networks.q_network import make_q_network
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import MatchResult
-from ludoteca.train.actors import Actors
-from ludoteca.train.dqn.config import LIMITS, Config
-from ludoteca.train.dqn.learner import Learner
-from ludoteca.train.dqn.players import LocalActor, RemoteActor, epsilon_at
-from ludoteca.train.dqn.rounds import Round
+from ludoteca.train.actors import MultiprocessActor
+from ludoteca.train.auto_settings import fit_to_run
+from ludoteca.train.dqn.actors import DQNActorWorker, DQNLocalActor, epsilon_at
+from ludoteca.train.dqn.config import LIMITS, DQNConfig
+from ludoteca.train.dqn.learner import DQNLearner
+from ludoteca.train.dqn.rollout import DQNRollout
 from ludoteca.train.dqn.transitions import transitions
 from ludoteca.train.evaluation import rate_seats
 from ludoteca.train.learner import first_network
-from ludoteca.train.loop import RoundTraining
-from ludoteca.train.priorities import Priorities
+from ludoteca.train.loop import RLTraining
 from ludoteca.train.replay import ReplayBuffer
-from ludoteca.train.run_folder import Arrays, below, under
-from ludoteca.train.scale import fit_to_run
+from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
+from ludoteca.train.sum_tree import SumTree
 
 
-class Training(RoundTraining):
+class DQNTraining(RLTraining):
     """A run of deep Q-learning, which can be interrupted at any time."""
 
-    round = Round
+    round = DQNRollout
     kind = "dqn"
-    config: Config
-    learner: Learner
+    config: DQNConfig
+    learner: DQNLearner
 
-    def __init__(self, config: Config, tensorboard: bool = True):
+    def __init__(self, config: DQNConfig, tensorboard: bool = True):
         """Begin a run, or go on with the one in the folder.
 
         Raises:
@@ -53,26 +53,30 @@ class Training(RoundTraining):
         super().__init__(config, game)
         self._encoder = encoder
         binary = game.observation_high == 1
-        self._buffer = ReplayBuffer(config.memory, encoder.shape, game.num_actions, binary)
-        self._priorities = Priorities(config.memory, config.alpha) if config.prioritized else None
+        self._buffer = ReplayBuffer(config.buffer_size, encoder.shape, game.num_actions, binary)
+        self._priorities = (
+            SumTree(config.buffer_size, config.prioritized_replay_alpha)
+            if config.prioritized_replay
+            else None
+        )
         scale = 1 / game.observation_high
         sure = replace(config, precision=self.precision)
-        self.learner = Learner(network, sure, scale)
+        self.learner = DQNLearner(network, sure, scale)
         if config.has_actors:
-            self.player = self.actors = Actors(sure, RemoteActor, scale, self.monitor)
+            self.player = self.actors = MultiprocessActor(sure, DQNActorWorker, scale, self.monitor)
         else:
-            self.player = LocalActor(network, encoder, sure, self.monitor)
+            self.player = DQNLocalActor(network, encoder, sure, self.monitor)
         self._owed = 0.0  # updates that are due
         self._window = _Window()
         self.begin(tensorboard)
         self._tester = DQNAgent.from_network(game, self.network, 0.0, config.device, self.precision)
 
-    def play(self, games: int) -> Round:
+    def play(self, games: int) -> DQNRollout:
         """Play a round, which begins after `games` games."""
-        played: Round = self.player.play(self.playing, games)
+        played: DQNRollout = self.player.play(self.playing, games)
         return played
 
-    def keep(self, played: Round) -> None:
+    def keep(self, played: DQNRollout) -> None:
         """Keep a round; updates are due by the number of its games or positions."""
         config, buffer = self.config, self._buffer
         records = transitions(played, config, buffer.records.dtype, self.game.max_plies)
@@ -81,14 +85,14 @@ class Training(RoundTraining):
             self._priorities.add(places)
         if config.games_per_update is not None:
             self._owed += len(played.lengths) / config.games_per_update
-        elif buffer.added >= config.warm_up:
+        elif buffer.added >= config.learning_starts:
             self._owed += len(records) * config.replay_ratio / config.batch_size
         self._window.add_round(played)
 
     @property
     def due(self) -> int:
         """The number of updates that are due."""
-        return int(self._owed) if self._buffer.added >= self.config.warm_up else 0
+        return int(self._owed) if self._buffer.added >= self.config.learning_starts else 0
 
     def update(self) -> None:
         """Make one of the updates that are due."""
@@ -102,7 +106,7 @@ class Training(RoundTraining):
             places = buffer.draw(config.batch_size, rng)
         else:
             places = self._priorities.draw(config.batch_size, rng)
-            weights = self._priorities.weights(places, len(buffer), config.beta)
+            weights = self._priorities.weights(places, len(buffer), config.prioritized_replay_beta)
         batch = buffer.batch(places)
         if config.augment and len(self._encoder.symmetries) > 1:
             which = int(rng.integers(len(self._encoder.symmetries)))
@@ -122,7 +126,7 @@ class Training(RoundTraining):
         """Return those of the settings; by default the one it trains with, or random moves."""
         config = self.config
         trained_with = "random" if config.opponent == "self" else config.opponent
-        return config.evaluate_against or (trained_with,)
+        return config.eval_opponents or (trained_with,)
 
     def candidate(self) -> DQNAgent:
         """Return the network as it is now as an agent."""
@@ -132,24 +136,28 @@ class Training(RoundTraining):
     def strength(self, matches: list[MatchResult]) -> float:
         """Return the share of wins against the first opponent, in the seats it trains for."""
         rated = rate_seats(matches[0])
-        rates = [one["win_rate"] for one in rated if self.config.seat in ("both", one["seat"])]
+        rates = [
+            one["win_rate"] for one in rated if self.config.agent_seat in ("both", one["seat"])
+        ]
         return float(sum(rates) / len(rates))
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """Return what `restore` needs."""
-        arrays = under("learner", self.learner.state()) | under("buffer", self._buffer.state())
+        arrays = with_prefix("learner", self.learner.state()) | with_prefix(
+            "buffer", self._buffer.state()
+        )
         if self._priorities is not None:
-            arrays |= under("priorities", self._priorities.state())
+            arrays |= with_prefix("priorities", self._priorities.state())
         return {"owed": self._owed, "window": vars(self._window)}, arrays
 
     def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
         """Go on from where `state` was taken."""
         self._owed = numbers["owed"]
         vars(self._window).update(numbers["window"])
-        self.learner.restore(below("learner", arrays))
-        self._buffer.restore(below("buffer", arrays))
+        self.learner.restore(without_prefix("learner", arrays))
+        self._buffer.restore(without_prefix("buffer", arrays))
         if self._priorities is not None:
-            self._priorities.restore(below("priorities", arrays))
+            self._priorities.restore(without_prefix("priorities", arrays))
 
 
 class _Window:
@@ -160,7 +168,7 @@ class _Window:
         self.loss = 0.0
         self.wins, self.played = [0, 0], [0, 0]  # by seat
 
-    def add_round(self, played: Round) -> None:
+    def add_round(self, played: DQNRollout) -> None:
         self.games += len(played.lengths)
         self.plies += int(played.lengths.sum())
         for seat in range(2):

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.jit import compiled, factory
-from ludoteca.train.dqn.config import Config
-from ludoteca.train.dqn.rounds import Round
+from ludoteca.train.dqn.config import DQNConfig
+from ludoteca.train.dqn.rollout import DQNRollout
 from ludoteca.train.outcome_reward import loss_weight
 
 
-def transitions(round_: Round, config: Config, dtype: np.dtype[Any], plies: int) -> Any:
+def transitions(round_: DQNRollout, config: DQNConfig, dtype: np.dtype[Any], plies: int) -> Any:
     """Return what is to be learned from a round, as records for the replay buffer.
 
     Args:
@@ -21,7 +21,7 @@ def transitions(round_: Round, config: Config, dtype: np.dtype[Any], plies: int)
         plies: of the longest possible game.
     """
     learned = np.arange(round_.actions.shape[1]) < round_.lengths[:, None]
-    if config.mode == "simple":
+    if config.experience == "simple":
         seats = round_.seats[:, None]
         learned &= (seats < 0) | (round_.movers == seats)
     # Of each transition: its game, the ply of the move, the ply of what follows or -1.
@@ -33,7 +33,7 @@ def transitions(round_: Round, config: Config, dtype: np.dtype[Any], plies: int)
         round_.explored,
         rewards(round_, config, plies),
         learned,
-        (config.target == "negamax", config.n_step, config.gamma),
+        (config.td_target == "negamax", config.n_step, config.gamma),
         found,
         numbers,
     )
@@ -48,12 +48,12 @@ def transitions(round_: Round, config: Config, dtype: np.dtype[Any], plies: int)
     return records
 
 
-def rewards(round_: Round, config: Config, plies: int) -> NDArray[np.float32]:
+def rewards(round_: DQNRollout, config: DQNConfig, plies: int) -> NDArray[np.float32]:
     """Return what the end of each game is worth to both players. Shape `[B, 2]`."""
-    loss = np.full(len(round_.lengths), config.loss)
-    if config.loss_by_length:
+    loss = np.full(len(round_.lengths), config.loss_reward)
+    if config.loss_reward_by_length:
         loss = loss * loss_weight(round_.lengths, plies)
-    gained = np.where(round_.returns > 0, config.win, 0.0)
+    gained = np.where(round_.returns > 0, config.win_reward, 0.0)
     paid: NDArray[np.float32] = np.where(round_.returns < 0, loss[:, None], gained)
     return paid.astype(np.float32)
 

@@ -20,7 +20,7 @@ from ludoteca.executor import LOCAL
 from ludoteca.files import write_whole
 from ludoteca.provenance import run_info
 from ludoteca.train.command import run_command
-from ludoteca.train.equivalent import with_settings
+from ludoteca.train.equivalent_command import with_settings
 from ludoteca.train.throughput.measure import bench_config, measure_costs, measure_throughput
 from ludoteca.train.throughput.report import (
     MEASURED,

@@ -15,14 +15,14 @@ from ludoteca.executor import LOCAL, Executor, make_executor
 from ludoteca.local_executor import LocalExecutor
 from ludoteca.shared import Shared
 from ludoteca.train.algorithms import ALGORITHMS
-from ludoteca.train.replay import Records
-from ludoteca.train.settings import RoundConfig
+from ludoteca.train.replay import RingBuffer
+from ludoteca.train.settings import RLConfig
 from ludoteca.train.throughput.simulation import Cluster, Costs, simulate
 
 REPEATED = 20  # times that a message is sent
 
 
-def bench_config(algorithm: str, game: str, games_per_part: int) -> RoundConfig:
+def bench_config(algorithm: str, game: str, games_per_part: int) -> RLConfig:
     """Return the settings of the run that is measured: those of a long one.
 
     Args:
@@ -30,15 +30,15 @@ def bench_config(algorithm: str, game: str, games_per_part: int) -> RoundConfig:
         game: as a spec string.
         games_per_part: of each actor in each round.
     """
-    config: RoundConfig = ALGORITHMS[algorithm].config
-    changes = {"game": game, "games": 10**6, "games_per_round": games_per_part, "threads": 1}
-    if hasattr(config, "warm_up"):
-        changes["warm_up"] = 0
+    config: RLConfig = ALGORITHMS[algorithm].config
+    changes = {"game": game, "games": 10**6, "games_per_iteration": games_per_part, "threads": 1}
+    if hasattr(config, "learning_starts"):
+        changes["learning_starts"] = 0
     return replace(config, **changes)  # type: ignore[arg-type]
 
 
 def measure_costs(
-    algorithm: str, config: RoundConfig, executor: str, parts: int
+    algorithm: str, config: RLConfig, executor: str, parts: int
 ) -> tuple[Costs, dict[str, Any]]:
     """Measure what the pieces of work cost on this machine, one after the other.
 
@@ -54,7 +54,7 @@ def measure_costs(
     Returns:
         The costs; and more about them, as JSON can hold it.
     """
-    with _training(algorithm, replace(config, workers=1, executor="local")) as training:
+    with _training(algorithm, replace(config, num_actors=1, executor="local")) as training:
         playing, keeping, learning = list[float](), list[float](), list[float]()
         games = positions = updates = 0
         for k in range(parts + 1):  # the first one compiles
@@ -91,7 +91,7 @@ def measure_costs(
         updates_per_part=updates / parts,
         weights_bytes=len(weights),
         part_bytes=len(part),
-        games_per_part=config.games_per_round,
+        games_per_part=config.games_per_iteration,
         positions_per_part=positions / parts,
         position_bytes=records.records.itemsize if records is not None else 0,
     )
@@ -99,7 +99,7 @@ def measure_costs(
 
 
 def measure_throughput(
-    algorithm: str, config: RoundConfig, executor: str, actors: int, staleness: int, rounds: int
+    algorithm: str, config: RLConfig, executor: str, actors: int, staleness: int, rounds: int
 ) -> dict[str, Any]:
     """Let actors play and a learner learn, and compare with the simulation of just that.
 
@@ -111,11 +111,11 @@ def measure_throughput(
     """
     settings = replace(
         config,
-        workers=actors,
+        num_actors=actors,
         executor=executor,
-        games_per_round=config.games_per_round * actors,
+        games_per_iteration=config.games_per_iteration * actors,
         max_staleness=staleness,
-        pipeline=False,
+        overlap_actor_learner=False,
     )
     with _training(algorithm, settings) as training:
         ends, updates, learning, keeping = list[float](), 0, 0.0, 0.0
@@ -141,7 +141,7 @@ def measure_throughput(
         walls = [wall for wall, _ in training.actors.part_seconds]
         processor = [cpu for _, cpu in training.actors.part_seconds]
         found = training.actors.summary()
-    counted = rounds * settings.games_per_round
+    counted = rounds * settings.games_per_iteration
     seconds = ends[-1] - ends[skipped - 1]
     parts = rounds * actors
     costs = Costs(
@@ -149,7 +149,7 @@ def measure_throughput(
         keep_seconds=keeping / parts,
         update_seconds=learning / max(updates, 1),
         updates_per_part=updates / parts,
-        games_per_part=config.games_per_round,
+        games_per_part=config.games_per_iteration,
     )
     expected = simulate(costs, Cluster(actors, staleness), max(rounds, 50))
     return {
@@ -218,17 +218,17 @@ def _positions(played: Any) -> int:
     return len(actions) if actions is not None else int(played.lengths.sum())
 
 
-def _replay_buffer(training: Any) -> Records | None:
+def _replay_buffer(training: Any) -> RingBuffer | None:
     """Return the replay buffer of a run, if it has one."""
     found = (vars(training).get(name) for name in ("_window", "_buffer"))
-    return next((one for one in found if isinstance(one, Records)), None)
+    return next((one for one in found if isinstance(one, RingBuffer)), None)
 
 
 @contextmanager
-def _training(algorithm: str, config: RoundConfig) -> Iterator[Any]:
+def _training(algorithm: str, config: RLConfig) -> Iterator[Any]:
     """Begin a run in a temporary folder; afterwards nothing is left of it."""
     with tempfile.TemporaryDirectory() as folder:
-        training = ALGORITHMS[algorithm].make(replace(config, folder=Path(folder) / "run"))
+        training = ALGORITHMS[algorithm].make(replace(config, run_dir=Path(folder) / "run"))
         try:
             yield training
         finally:

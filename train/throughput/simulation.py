@@ -77,7 +77,7 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SimulationResult:
     """What happened.
 
     Attributes:
@@ -139,7 +139,7 @@ class Simulation:
         self._played = self._learner_seconds = 0.0
         self._stored = self._store_peak = 0
 
-    def run(self) -> Outcome:
+    def run(self) -> SimulationResult:
         """Simulate, and return what happened."""
         self._give()
         while self._events:
@@ -260,7 +260,7 @@ class Simulation:
 
         go_on()
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self) -> SimulationResult:
         costs, cluster, learned = self._costs, self._cluster, self._learned
         skipped = min(int(SKIPPED * self._rounds), self._rounds - 1)
         began = learned[skipped - 1] if skipped > 0 else 0.0
@@ -277,7 +277,7 @@ class Simulation:
             "object store": self._store_peak / cluster.store,
             "buffer": cluster.actors * costs.positions_per_part / cluster.buffer,
         }
-        return Outcome(
+        return SimulationResult(
             games_per_second=rate * costs.games_per_part,
             updates_per_second=rate * costs.updates_per_part,
             actors_busy=busy["actors"],
@@ -291,6 +291,6 @@ class Simulation:
         )
 
 
-def simulate(costs: Costs, cluster: Cluster, rounds: int = 50, seed: int = 0) -> Outcome:
+def simulate(costs: Costs, cluster: Cluster, rounds: int = 50, seed: int = 0) -> SimulationResult:
     """Simulate some rounds of a run; see `Outcome`."""
     return Simulation(costs, cluster, rounds, seed).run()

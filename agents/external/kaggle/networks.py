@@ -89,17 +89,18 @@ def plain_view(game: Game) -> Callable[..., None]:
 def hand_crafted_view(game: Game) -> Callable[..., None]:
     """Return what writes the planes of hand-crafted features, and which actions are to be tried."""
     features = find_hand_crafted_features(game)
-    room, study, observe = features.room(game.num_players), features.study, features.observe
+    rows = features.workspace_rows(game.num_players)
+    prepare, observe = features.prepare, features.observe
     safe_actions = features.safe_actions
 
     def encode(positions, seats, out, masks):
         for i in range(len(seats)):
             s, player = positions[i], seats[i]
             if i == 0 or s is not positions[i - 1]:
-                memory = np.zeros((room, s.occupied.size), np.int32)
-                study(s, memory)
-            observe(s, player, memory, out[i])
-            if safe_actions(s, player, memory, masks[i]) == 0:
+                workspace = np.zeros((rows, s.occupied.size), np.int32)
+                prepare(s, workspace)
+            observe(s, player, workspace, out[i])
+            if safe_actions(s, player, workspace, masks[i]) == 0:
                 masks[i] = 1
 
     return encode

@@ -294,9 +294,9 @@ def beyond_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
 def generated_games(name: str, agent: str, games: int) -> Task:
     """Return games of an agent against itself, to learn from."""
     settings = {"agents": agent, "games": games, "seed": 0}
+    more = {"game": "hungry_geese", "num_workers": 1, "out": "{artifact}"}
     return Task(
-        name, "ludoteca.train.data", settings | {"processes": 1, "out": "{artifact}"},
-        settings, ("generate",), kind="games", product=GAMES_FILE, recorded=False,
+        name, "ludoteca.train.data", settings | more, settings, ("generate",), kind="games", product=GAMES_FILE, recorded=False,
     )  # fmt: skip
 
 
@@ -304,7 +304,7 @@ def recorded_games(name: str, sources: tuple[Path, ...]) -> Task:
     """Return games that others recorded, from files of the user, to learn from."""
     words = ("convert", *map(str, sources))
     return Task(
-        name, "ludoteca.train.data", {"out": "{artifact}", "processes": 1}, {}, words,
+        name, "ludoteca.train.data", {"out": "{artifact}", "num_workers": 1}, {}, words,
         kind="games", product=GAMES_FILE, recorded=False,
     )  # fmt: skip
 

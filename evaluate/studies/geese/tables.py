@@ -263,11 +263,7 @@ def loop_rows(found: Records) -> list[tuple[str, ...]]:
     for name, (preset, *_) in LOOPS.items():
         one = found[name]
         last, training = one["curve"][-1], one["training"]
-        tested = (
-            f"{last['candidates_accepted']} of {last['candidates_tested']}"
-            if "candidates_tested" in last
-            else "-"
-        )
+        accepted, tested = last.get("candidates_accepted"), last.get("candidates_tested")
         results = {part["opponent"]: part["seats"][0] for part in one["evaluation"]}
         wins = [wilson_share(results[k]["wins"], results[k]["games"]) for k in ("random", OPPONENT)]
         minutes, kept = f"{training['seconds'] / 60:.1f}", f"{accepted} of {tested}"

@@ -1,0 +1,456 @@
+"""Networks learn the moves of others, from games that they do not see in validation."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from ludoteca.agents.networks.ac_network import ACConfig, load_ac_network
+from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.agents.networks.weights import load_weights
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.symmetry import DIRECTIONS
+from ludoteca.evaluate.match import play_match
+from ludoteca.train.actor_critic.config import ActorCriticConfig
+from ludoteca.train.actor_critic.training import ActorCriticTraining
+from ludoteca.train.augmentation import Augmentation
+from ludoteca.train.data.dataset import GameDataset, join
+from ludoteca.train.data.generate import GenerationConfig as Generation
+from ludoteca.train.data.generate import play_games
+from ludoteca.train.imitation.__main__ import main, parse
+from ludoteca.train.imitation.config import DEFAULT, UIB2021, ImitationConfig
+from ludoteca.train.imitation.data import load_data
+from ludoteca.train.imitation.training import ImitationTraining
+from ludoteca.train.optimizer import plateau_rate
+
+SMALL = "hungry_geese:num_players=2,rows=5,columns=5,max_length=8,episode_steps=60"
+TINY = ACConfig(filters=8, blocks=1)
+TINY_PLAIN = ACConfig(kind="uib2021", view="plain", filters=8, blocks=1, value=False)
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+def games_of(*agents, games=30, game=SMALL, seed=0):
+    return play_games(Generation(game=game, agents=agents, games=games, seed=seed, processes=1))
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """Games of two agents: `greedy` with the rating 1000, `random_safe` with that of the game."""
+    games = games_of("greedy", "random_safe")
+    ratings = np.where(games.agents == games.names.index("greedy"), 1000, np.arange(30)[:, None])
+    path = tmp_path_factory.mktemp("mixed") / "games.npz"
+    replace(games, ratings=ratings.astype(np.float32)).save(path)
+    return path
+
+
+def tiny(data, folder, base=DEFAULT, **changes):
+    network = TINY if base is DEFAULT else TINY_PLAIN
+    settings = {"network": network, "epochs": 3, "batch_size": 64, "seed": 1} | changes
+    return replace(base, data=(data,), run_dir=folder, **settings)
+
+
+def trained(config):
+    training = ImitationTraining(config, tensorboard=False)
+    for _ in training.run():
+        pass
+    return training
+
+
+def weights(folder, name="network"):
+    return load_weights(folder / f"{name}.safetensors")[0]
+
+
+@pytest.mark.compiled
+def test_it_learns_to_play_as_an_agent_does(tmp_path):
+    game = "hungry_geese:num_players=2,rows=7,columns=7,max_length=12,episode_steps=60"
+    games_of("deterministic", games=150, game=game).save(tmp_path / "games.npz")
+    config = ImitationConfig(
+        data=(tmp_path / "games.npz",),
+        run_dir=tmp_path / "run",
+        network=ACConfig(filters=16, blocks=2),
+        epochs=4,
+        batch_size=64,
+        learning_rate=5e-3,
+        augment=False,  # the agent takes the first of equally good actions
+    )
+    training = trained(config)
+    data = training.data
+    assert np.bincount(data.actions).max() / len(data) < 0.4
+    assert training.best["accuracy"] > 0.75
+    assert training.best["value_loss"] < 0.9 * data.outcomes[data.validation].var()
+    for agent in (f"cnn:{config.run_dir}", f"ac:{config.run_dir}"):
+        assert play_match(game, [agent, "random_safe"], 50, seed=5).totals[0].score > 0.8
+
+
+@pytest.mark.parametrize("view", ["plain", "hand_crafted"])
+def test_accuracy_is_how_often_the_agent_plays_the_same(view, mixed, tmp_path):
+    training = trained(tiny(mixed, tmp_path, network=replace(TINY, view=view), epochs=1))
+    data = training.data
+    samples = data.games.samples()
+    chosen = data.validation
+    agent = make_agent(f"cnn:{tmp_path},precision={training.precision}", data.games.game)
+    states, seats = samples.states[samples.rows[chosen]], samples.seats[chosen].astype(np.int64)
+    rngs = np.zeros((len(chosen), 1), np.uint64)
+    moves = agent.act(states, seats, rngs, np.arange(len(chosen)))
+    assert training.best["accuracy"] == np.mean(moves == samples.actions[chosen])
+
+
+def test_nothing_that_is_validated_with_is_learned(mixed, tmp_path):
+    games = GameDataset.load(mixed)
+    twice = tmp_path / "games.npz"
+    join([games, games.part(0, 10)]).save(twice)
+    data = load_data(tiny(twice, tmp_path, validation_fraction=0.3))
+    starts = data.games.starts
+
+    def moves(chosen):
+        played = set(data.played[chosen].tolist())
+        return {data.games.actions[starts[k] : starts[k + 1]].tobytes() for k in played}
+
+    assert not moves(data.training) & moves(data.validation)
+    assert len(moves(data.training)) + len(moves(data.validation)) == 30
+    assert len(data.training) + len(data.validation) == len(data)
+    assert 0.2 < len(data.validation) / len(data) < 0.4
+    again = load_data(tiny(twice, tmp_path, validation_fraction=0.3))
+    np.testing.assert_array_equal(data.validation, again.validation)
+    other = load_data(tiny(twice, tmp_path, validation_fraction=0.3, seed=2))
+    assert not np.array_equal(data.validation, other.validation)
+
+
+@pytest.mark.parametrize("view", ["plain", "hand_crafted"])
+@pytest.mark.parametrize("games", [None, 7])
+def test_samples_are_those_of_the_episodes(view, games, mixed, tmp_path, monkeypatch):
+    monkeypatch.setattr("ludoteca.train.data.dataset.CHUNK", 4)
+    monkeypatch.setattr("ludoteca.train.imitation.views.TOGETHER", 50)
+    config = tiny(mixed, tmp_path, network=replace(TINY, view=view), games=games)
+    data = load_data(replace(config, agents=("random_safe",)))
+    samples = GameDataset.load(mixed).want(["random_safe"]).part(0, games or 30).samples()
+    samples = samples.select(samples.wanted)
+    for name in ("actions", "outcomes"):
+        np.testing.assert_array_equal(getattr(data, name), getattr(samples, name))
+    np.testing.assert_array_equal(data.played, samples.games)
+    chosen = np.random.default_rng(0).permutation(len(data))[:200]
+    seats = samples.seats[chosen].astype(np.int64)
+    expected = SeatEncoder(data.games.game, view).encode(
+        samples.states[samples.rows[chosen]], seats
+    )
+    for one, other in zip(data.views.look(chosen), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_moves_are_chosen_by_agent_and_by_rating(mixed, tmp_path):
+    config = tiny(mixed, tmp_path)
+    every, greedy = load_data(config), load_data(replace(config, agents=("greedy",)))
+    names = every.games.names
+    assert (every.agents == names.index("greedy")).sum() == len(greedy)
+    assert {names[k] for k in greedy.agents} == {"greedy"}
+    weak = load_data(replace(config, rating_range=(10.0, 19.0)))
+    assert len(weak.games) == 10
+    assert {names[k] for k in weak.agents} == {"random_safe"}
+    ratings = weak.games.ratings[weak.games.wanted]
+    assert (ratings.min(), ratings.max()) == (10, 19)
+    strong = load_data(replace(config, rating_range=(20.0, float("inf"))))
+    assert {names[k] for k in strong.agents} == {"greedy", "random_safe"}
+    # What a file says is learned, if nothing else is told.
+    GameDataset.load(mixed).want(["greedy"]).save(tmp_path / "wanted.npz")
+    assert load_data(tiny(tmp_path / "wanted.npz", tmp_path)).digest == greedy.digest
+    assert greedy.digest != every.digest
+
+
+@pytest.mark.parametrize(
+    ("game", "view"),
+    [
+        (SMALL, "plain"),
+        (SMALL, "hand_crafted"),
+        ("hungry_geese:rows=4,columns=7", "plain"),
+        ("hungry_geese:rows=4,columns=7", "hand_crafted"),
+        ("tron:rows=4,columns=4", "plain"),
+    ],
+)
+def test_augmented_labels_point_to_the_same_neighbor(game, view):
+    """Where the move goes, all planes show the same before and after."""
+    samples = games_of("random_safe", games=12, game=game).samples()
+    samples = samples.select(np.arange(0, len(samples), max(1, len(samples) // 150)))
+    encoder = SeatEncoder(samples.game, view)
+    seats = samples.seats.astype(np.int64)
+    planes, _ = encoder.encode(samples.states[samples.rows], seats)
+    augmentation = Augmentation(encoder.symmetries, encoder.shape[0])
+    rng = np.random.default_rng(0)
+    which = augmentation.draw(len(planes), rng)
+    assert len(set(which)) > min(len(augmentation), len(planes)) / 2
+    moved = augmentation.observations(planes, which)
+    actions = augmentation.actions[which, samples.actions]
+    assert len(augmentation) == 1 or (actions != samples.actions).any()
+    _, rows, columns = encoder.shape
+    for i in range(len(planes)):
+        symmetry = encoder.symmetries[which[i]]
+        np.testing.assert_array_equal(moved[i], symmetry.observation(planes[i]))
+        there = []
+        for seen, action in ((planes[i], samples.actions[i]), (moved[i], actions[i])):
+            head = (
+                rows // 2 * columns + columns // 2 if view == "hand_crafted" else seen[0].argmax()
+            )
+            down, right = DIRECTIONS[action]
+            row, column = head // columns + down, head % columns + right
+            if game.startswith("tron") and not (0 <= row < rows and 0 <= column < columns):
+                there.append(None)  # off the board
+            else:
+                there.append(seen[:, row % rows, column % columns])
+        np.testing.assert_array_equal(*there)
+
+
+def test_moves_are_learned_under_the_symmetry_that_was_drawn(mixed, tmp_path, monkeypatch):
+    training = ImitationTraining(tiny(mixed, tmp_path, precision="float32"), tensorboard=False)
+    chosen, data = training.data.training[:64], training.data
+    symmetry = data.encoder.symmetries[1]
+    monkeypatch.setattr(training._augmentation, "draw", lambda count, rng: np.ones(count, np.int64))
+    found = training.update(chosen, np.random.default_rng(0), 0.0)
+    planes = torch.from_numpy(symmetry.observation(data.views.look(chosen)[0]))
+    outputs = training.network(planes * data.encoder.scale)
+    actions = torch.from_numpy(symmetry.actions[data.actions[chosen]])
+    loss = torch.nn.functional.cross_entropy(outputs[:, :4], actions)
+    assert found["loss"] == pytest.approx(float(loss.detach()), rel=1e-5)
+
+
+def test_symmetries_may_swap_planes():
+    game = make_game("hex:board_size=3")
+    both, shape = game.symmetries(), game.observation_shape
+    planes = np.random.default_rng(0).integers(0, 2, (len(both), *shape), np.int8)
+    moved = Augmentation(both, shape[0]).observations(planes, np.arange(len(both)))
+    for k, symmetry in enumerate(both):
+        np.testing.assert_array_equal(moved[k], symmetry.observation(planes[k]))
+
+
+@pytest.mark.parametrize(
+    ("losses", "rate"),
+    [
+        ([], 0.01),
+        ([1, 2, 2], 0.01),
+        ([1, 2, 2, 2], 0.003),  # three that are no better
+        ([1, 2, 2, 0.5, 2, 2], 0.01),  # one was better in between
+        ([1, 2, 2, 1, 0.9, 3, 3, 3], 0.0009),
+        ([1] * 6, 0.003),  # counted anew after each fall
+        ([1] * 7, 0.0009),
+        ([1] * 10, 0.00027),
+        ([1] * 13, 0.0001),  # not 0.000081
+        ([1] * 99, 0.0001),
+    ],
+)
+def test_the_learning_rate_falls_when_validation_gets_no_better(losses, rate):
+    assert plateau_rate(losses, 0.01, 1e-4, 0.3, 3) == pytest.approx(rate)
+
+
+def test_the_learning_rate_is_that_of_pytorch_s_scheduler():
+    losses = np.random.default_rng(0).uniform(1, 2, 200) * np.linspace(1, 0.3, 200)
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], 0.01)
+    theirs = torch.optim.lr_scheduler.ReduceLROnPlateau(
+        optimizer, factor=0.3, patience=4, threshold=0.0, min_lr=1e-4, eps=0.0
+    )
+    for k, loss in enumerate(losses):
+        theirs.step(loss)
+        ours = plateau_rate(losses[: k + 1].tolist(), 0.01, 1e-4, 0.3, 5)
+        assert ours == pytest.approx(optimizer.param_groups[0]["lr"])
+
+
+def test_a_run_learns_with_the_rate_of_its_schedule(mixed, tmp_path, monkeypatch):
+    config = tiny(mixed, tmp_path / "plateau", UIB2021, epochs=7, plateau_patience=2)
+    training = ImitationTraining(config, tensorboard=False)
+    losses = iter([5.0, 4, 6, 6, 6, 6, 6])
+    monkeypatch.setattr(training, "validate", lambda: {"loss": next(losses), "accuracy": 0.0})
+    for _ in training.run():
+        pass
+    rates = [row["learning_rate"] for row in training.metrics.rows]
+    assert rates == pytest.approx([0.01, 0.01, 0.01, 0.01, 0.003, 0.003, 0.0009])
+    assert training.best["epoch"] == 2
+    config = tiny(mixed, tmp_path / "cosine", learning_rate=0.5, final_learning_rate=0.1)
+    training = ImitationTraining(config, tensorboard=False)
+    assert training.rate(0.0) == 0.5
+    training.epoch = 1
+    assert training.rate(0.5) == pytest.approx(0.3)
+    training.epoch = 2
+    assert training.rate(1.0) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("base", "changes"),
+    [
+        (DEFAULT, {"precision": "bfloat16"}),
+        (DEFAULT, {"positions_per_epoch": 200, "network": replace(TINY, view="plain")}),
+        (UIB2021, {"network": replace(TINY_PLAIN, value=True), "augment": True}),
+    ],
+    ids=["modern", "plain", "document"],
+)
+def test_an_interrupted_run_ends_as_one_that_was_not(base, changes, mixed, tmp_path):
+    whole = trained(tiny(mixed, tmp_path / "whole", base, **changes))
+    parts = tiny(mixed, tmp_path / "parts", base, **changes)
+    for epochs in (1, 2):
+        training = ImitationTraining(parts, tensorboard=False)
+        updates = training.run()
+        while training.epoch < epochs:
+            next(updates)
+        next(updates)  # and killed within the next epoch
+    training = trained(parts)
+    assert training.epoch == 3
+    for name in ("network", "best"):
+        one, other = weights(tmp_path / "whole", name), weights(tmp_path / "parts", name)
+        assert all(torch.equal(one[key], other[key]) for key in one)
+    rows = [[{**row, "seconds": 0} for row in run.metrics.rows] for run in (whole, training)]
+    assert rows[0] == rows[1]
+    seeded = trained(tiny(mixed, tmp_path / "seeded", base, **changes | {"seed": 2}))
+    assert seeded.metrics.rows[-1]["training_loss"] != rows[0][-1]["training_loss"]
+    with pytest.raises(ValueError, match="other settings"):
+        ImitationTraining(replace(parts, momentum=0.5), tensorboard=False)
+    moves = GameDataset.load(mixed)
+    moves.part(0, 20).save(tmp_path / "games.npz")
+    begun = replace(parts, data=(tmp_path / "games.npz",), run_dir=tmp_path / "begun")
+    ImitationTraining(begun, tensorboard=False)
+    moves.part(5, 25).save(tmp_path / "games.npz")
+    with pytest.raises(ValueError, match="digest"):
+        ImitationTraining(begun, tensorboard=False)
+
+
+def test_validation_is_without_dropout_and_by_running_means(mixed, tmp_path):
+    training = trained(tiny(mixed, tmp_path, UIB2021, epochs=1))
+    network, data = training.network, training.data
+    before = {name: one.clone() for name, one in network.state_dict().items()}
+    chosen = data.validation[:60]
+    found = training.judge(network, chosen)
+    planes = torch.from_numpy(data.views.look(chosen)[0]).float()
+    network.eval()
+    with torch.no_grad():
+        logits = network(planes).double().numpy()
+    chances = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    expected = -np.log(chances[np.arange(60), data.actions[chosen]])
+    np.testing.assert_allclose(found["loss"], expected, rtol=1e-4)
+    np.testing.assert_array_equal(found["accuracy"], logits.argmax(1) == data.actions[chosen])
+    alone = training.judge(network, chosen[:1])  # whatever else is in the batch
+    np.testing.assert_allclose(alone["loss"], found["loss"][:1], rtol=1e-4)
+    assert all(torch.equal(before[name], one) for name, one in network.state_dict().items())
+    network.train()
+    training.update(data.training[:64], np.random.default_rng(0), 0.0)
+    assert not torch.equal(
+        before["body.convolutions.2.running_mean"],
+        network.state_dict()["body.convolutions.2.running_mean"],
+    )
+
+
+def test_the_value_s_error_has_its_weight(mixed, tmp_path):
+    def step(vf_coef, network):
+        folder = tmp_path / f"{vf_coef}-{network.value}"
+        config = tiny(mixed, folder, network=network, vf_coef=vf_coef, max_grad_norm=0.0)
+        training = ImitationTraining(config, tensorboard=False)
+        last = training.network.body.head[-1].weight
+        before = last.detach().clone()
+        losses = training.update(training.data.training[:64], np.random.default_rng(0), 0.1)
+        return losses, (last.detach() - before).abs().sum(1)
+
+    losses, moved = step(0.0, replace(TINY, kind="residual"))
+    assert losses["value_loss"] > 0
+    assert moved[:4].min() > 0.01
+    assert moved[4] < 1e-4  # the decay of the weights alone
+    assert step(1.0, TINY)[1][4] > 0.01
+    assert "value_loss" not in step(1.0, replace(TINY, value=False))[0]
+
+
+def test_the_command_leaves_a_report_and_a_network_to_go_on_from(mixed, tmp_path, capsys):
+    run = tmp_path / "run"
+    network = ["--network.filters", "8", "--network.blocks", "1"]
+    words = ["--data", str(mixed), "--run-dir", str(run), "--epochs", "2", "--batch-size", "64"]
+    results = main(parse([*words, *network]))
+    assert results is not None
+    assert "accuracy" in capsys.readouterr().out
+    for name in ("learning_curve.png", "metrics.csv", "network.safetensors", "state.npz"):
+        assert (run / name).stat().st_size > 100
+    report = (run / "report.md").read_text()
+    assert json.loads((run / "results.json").read_text()) == json.loads(json.dumps(results))
+    whole, *agents = results["validation"]
+    assert {one["agent"] for one in agents} == {"greedy", "random_safe"}
+    for count in ("positions", "learned"):
+        assert whole[count] == sum(one[count] for one in agents)
+    mean = sum(one["accuracy"] * one["positions"] for one in agents) / whole["positions"]
+    assert whole["accuracy"] == pytest.approx(mean)
+    assert whole["accuracy"] == pytest.approx(results["training"]["best"]["accuracy"])
+    assert f"| greedy | {agents[0]['positions']:,} |" in report.replace("random_safe", "greedy")
+    game = make_game(SMALL)
+    loaded, about = load_ac_network(game, run / "best.safetensors")
+    assert about["card"]["validation"] == results["validation"]
+    assert about["card"]["data"]["files"][0]["file"] == mixed.name
+    further = ActorCriticConfig(
+        game=SMALL, network=loaded.config, start_from=run, run_dir=tmp_path / "ac"
+    )
+    begun = ActorCriticTraining(further, tensorboard=False).network.state_dict()
+    assert all(torch.equal(begun[key], one) for key, one in loaded.state_dict().items())
+
+
+def test_time_may_be_up_before_the_end(mixed, tmp_path, capsys):
+    config = tiny(mixed, tmp_path, UIB2021, minutes=1e-9)
+    assert main(config, progress=False) is None
+    assert "time is up before anything was learned" in capsys.readouterr().out
+    assert main(replace(config, minutes=None), progress=False) is not None
+    assert capsys.readouterr().out == ""
+
+
+def test_the_document_s_settings():
+    assert parse(["uib2021"]) == UIB2021
+    assert parse([]) == DEFAULT
+    assert UIB2021.network == ACConfig("uib2021", "plain", filters=24, blocks=6, value=False)
+    settings = (
+        UIB2021.optimizer,
+        UIB2021.momentum,
+        UIB2021.learning_rate,
+        UIB2021.validation_fraction,
+    )
+    assert settings == ("sgd", 0.9, 0.01, 0.2)
+    falls = (UIB2021.lr_schedule, UIB2021.plateau_factor, UIB2021.plateau_patience)
+    assert (*falls, UIB2021.final_learning_rate) == ("plateau", 0.3, 5, 0.0001)
+    assert not UIB2021.augment
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"data": ()}, "at least one file"),
+        ({"agents": ("nobody",)}, "no agent is called 'nobody'"),
+        ({"rating_range": (2000.0, 3000.0)}, "ratings are from 0 to 1000"),
+        ({"rating_range": (2.0, 1.0)}, "from a lower to a higher"),
+        ({"rating_range": (5.0, 5.0)}, "at least two games"),
+        ({"games": 31}, "games must be at most 30"),
+        ({"games": 1}, "at least two different games"),
+        ({"validation_fraction": 1.0}, "validation_fraction"),
+        ({"plateau_factor": 1.5}, "plateau_factor"),
+        ({"plateau_patience": 0}, "plateau_patience"),
+        ({"vf_coef": -1.0}, "vf_coef"),
+        ({"optimizer": "lion"}, "optimizer must be one of"),
+        ({"lr_schedule": "none"}, "lr_schedule must be one of"),
+        ({"epochs": 0}, "epochs"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(changes, problem, mixed, tmp_path):
+    config = tiny(mixed, tmp_path)
+    with pytest.raises(ValueError, match=problem):
+        ImitationTraining(replace(config, **changes), tensorboard=False)
+
+
+def test_files_that_cannot_be_are_refused(mixed, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load_data(tiny(tmp_path / "none.npz", tmp_path))
+    other = tmp_path / "other.npz"
+    games_of("random", games=2, game="tron:rows=3,columns=3").save(other)
+    with pytest.raises(ValueError, match="are different games"):
+        load_data(replace(tiny(mixed, tmp_path), data=(mixed, other)))
+    with pytest.raises(ValueError, match="no hand-crafted features"):
+        load_data(tiny(other, tmp_path))
+
+
+def test_a_network_that_has_lost_its_way_is_told(mixed, tmp_path):
+    config = tiny(mixed, tmp_path, UIB2021, learning_rate=1e9, momentum=0.0)
+    with pytest.raises(ValueError, match="learning_rate=1e\\+09 is too high"):
+        trained(config)

@@ -1,0 +1,181 @@
+"""Value networks learn who wins, from games that they do not see in validation."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from ludoteca.agents.networks.value_network import (
+    ValueConfig,
+    ValueView,
+    load_value_network,
+    make_value_network,
+)
+from ludoteca.agents.networks.weights import load_weights
+from ludoteca.envs.registry import make_game
+from ludoteca.train.data import generate_sequential as generate
+from ludoteca.train.data.formats import TableConversion, convert, save_games
+from ludoteca.train.data.sequential import join
+from ludoteca.train.data.split import split
+from ludoteca.train.value_regression.config import ValueRegressionConfig
+from ludoteca.train.value_regression.data import load_data
+from ludoteca.train.value_regression.run import train
+from ludoteca.train.value_regression.training import ValueRegressionTraining, accuracy
+
+SMALL = ValueConfig(filters=(16,), hidden=32)
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+def random_games(game, games, seed=0):
+    config = generate.SequentialGenerationConfig(
+        game=game, agent="random", opponent="self", games=games, seed=seed
+    )
+    return generate.play_games(config)
+
+
+@pytest.fixture
+def config(tmp_path):
+    data = save_games(tmp_path / "games.npz", random_games("othello:board_size=4", 60))
+    return ValueRegressionConfig(
+        data=(data,), run_dir=tmp_path / "run", network=SMALL, epochs=3, batch_size=64, seed=1
+    )
+
+
+def test_the_document_s_network():
+    game = make_game("othello")
+    network = make_value_network(ValueConfig(), game)
+    shapes = [tuple(weights.shape) for weights in network.parameters() if weights.ndim > 1]
+    assert shapes == [(32, 2, 3, 3), (64, 32, 3, 3), (128, 64, 3, 3), (256, 8192), (1, 256)]
+    planes = torch.zeros(5, 2, 8, 8)
+    assert network.convolutions(planes).shape == (5, 128, 8, 8)
+    assert network(planes).shape == (5,)
+    assert network.head[1].p == 0.5
+
+
+@pytest.mark.parametrize("planes", ["relative", "absolute"])
+def test_the_document_s_view_is_white_then_black_whoever_moves(planes):
+    game = make_game(f"othello:planes={planes}")
+    states = game.empty(2)
+    s = game.new()
+    states[0] = s
+    game.step(s, game.legal(s)[0])
+    states[1] = s
+    view = ValueView(game, "second")
+    seen = view.encode(states, np.array([0, 1]))
+    cells = np.array([game.layout.cells(s) for s in states.view(np.recarray)])
+    np.testing.assert_array_equal(seen[:, 0], cells == 2)
+    np.testing.assert_array_equal(seen[:, 1], cells == 1)
+    np.testing.assert_array_equal(view.signs(np.array([0, 1])), [-1, -1])  # white's value
+    mover = ValueView(game, "mover")
+    np.testing.assert_array_equal(mover.signs(np.array([0, 1])), [1, -1])
+    assert mover.encode(states, np.array([0, 1])).shape[1] == 3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_game_is_on_both_sides(seed):
+    games = random_games("tictactoe:board_size=3", 40)
+    games = join([games, games.part(0, 20), games.part(5, 15)])  # some several times
+    apart = split(games, 0.3, seed)
+    starts = games.starts
+    moves = [tuple(games.actions[starts[k] : starts[k + 1]]) for k in range(len(games))]
+    inside = {moves[k] for k in np.flatnonzero(apart)}
+    outside = {moves[k] for k in np.flatnonzero(~apart)}
+    assert not inside & outside
+    assert 0.2 < apart.mean() < 0.45
+    assert (split(games, 0.3, seed) == apart).all()
+
+
+def test_data_are_split_by_game(config):
+    data = load_data(config)
+    numbers = data.positions.games
+    assert not set(numbers[data.training]) & set(numbers[data.validation])
+    assert len(data.training) + len(data.validation) == len(data.positions)
+    assert len(set(numbers[data.validation])) == 6
+    # The value is white's.
+    np.testing.assert_array_equal(data.targets, -data.games.results[numbers])
+    with pytest.raises(ValueError, match="at least two different games"):
+        split(data.games.part(0, 1), 0.5, 0)
+    with pytest.raises(ValueError, match="games must be at most 60"):
+        load_data(replace(config, games=61))
+
+
+def test_it_learns_who_has_won_tic_tac_toe(tmp_path):
+    data = save_games(tmp_path / "games.npz", random_games("tictactoe", 400))
+    config = ValueRegressionConfig(
+        data=(data,),
+        run_dir=tmp_path / "run",
+        network=ValueConfig(filters=(32,), hidden=64, dropout=0.2, view="mover"),
+        epochs=25,
+        patience=0,
+        learning_rate=3e-3,
+        batch_size=128,
+        augment=True,
+    )
+    training = ValueRegressionTraining(config, tensorboard=False)
+    for _ in training.run():
+        pass
+    found = training.data
+    ends = np.array([found.games.lengths[g] for g in found.positions.games])
+    chosen = found.validation[(found.positions.plies == ends)[found.validation]]
+    values = training.predict(training.network, chosen)
+    assert accuracy(values, found.targets[chosen]) > 0.9
+    assert training.best["loss"] < 0.8 * np.square(found.targets[found.validation]).mean()
+
+
+def test_it_goes_on_exactly_and_leaves_a_report(config):
+    assert train(config, tensorboard=False) == config.run_dir / "best.safetensors"
+    second = replace(config, run_dir=config.run_dir.with_name("second"))
+    training = ValueRegressionTraining(second, tensorboard=False)
+    for _ in training.run():
+        if training.epoch == 1:
+            break
+    updates = training.run()
+    next(updates)  # and killed within the second epoch
+    again = ValueRegressionTraining(second, tensorboard=False)
+    assert again.epoch == 1
+    assert train(second, tensorboard=False) is not None
+    for name in ("network.safetensors", "best.safetensors"):
+        one, other = (load_weights(folder / name)[0] for folder in (config.run_dir, second.run_dir))
+        assert all(torch.equal(one[key], other[key]) for key in one)
+    for name in ("report.md", "results.json", "learning_curve.png", "metrics.csv"):
+        assert (second.run_dir / name).stat().st_size > 100
+    results = json.loads((second.run_dir / "results.json").read_text())
+    assert results["training"]["epochs"] == 3
+    whole, *phases = results["validation"]
+    assert whole["positions"] == sum(phase["positions"] for phase in phases)
+    best = config.run_dir / "best.safetensors"
+    network, about = load_value_network(make_game("othello:board_size=4"), best)
+    assert about["card"]["data"]["games"] == 60
+    assert network.config == SMALL
+    with pytest.raises(ValueError, match="does not fit"):
+        load_value_network(make_game("othello"), best)
+    with pytest.raises(ValueError, match="other settings"):
+        ValueRegressionTraining(replace(second, learning_rate=0.1), tensorboard=False)
+
+
+def test_the_table_teaches_the_same(config, tmp_path):
+    table = convert(TableConversion(config.data[0], tmp_path / "games.csv"))
+    compact, from_table = load_data(config), load_data(replace(config, data=(table,)))
+    np.testing.assert_array_equal(compact.targets, from_table.targets)
+    np.testing.assert_array_equal(compact.validation, from_table.validation)
+    np.testing.assert_array_equal(
+        compact.planes(compact.training[:50]), from_table.planes(compact.training[:50])
+    )
+
+
+def test_it_stops_when_validation_gets_no_better(config):
+    training = ValueRegressionTraining(
+        replace(config, learning_rate=0.0, epochs=50, patience=2), False
+    )
+    for _ in training.run():
+        pass
+    assert training.epoch == 3
+    assert training.best["epoch"] == 1

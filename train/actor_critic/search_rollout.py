@@ -1,0 +1,91 @@
+"""Games in which some positions are searched, and what the searches make of the policies."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.actor_critic import Run, make_seat_evaluator
+from ludoteca.agents.guided.decoupled_search import (
+    DecoupledNetworkGuidedSearch,
+    DecoupledSearchResult,
+)
+from ludoteca.agents.guided.policy_improvement import improved_policies
+from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.train.actor_critic.config import ActorCriticConfig
+from ludoteca.train.actor_critic.rollout import ActorCriticCollector, ActorCriticRollout
+from ludoteca.train.monitor import Monitor
+from ludoteca.train.rollout_games import Turn
+
+
+@dataclass(frozen=True)
+class SearchRollout(ActorCriticRollout):
+    """A round, and the policies that its actions were drawn from.
+
+    Attributes:
+        searched: whether the position was searched. Shape `[N]`.
+        policies: the network's, improved by the search if there was one. Shape `[N, A]`.
+        gains: how much better the search thinks they are than the network's, of 1. Shape `[N]`.
+    """
+
+    searched: NDArray[np.bool_]
+    policies: NDArray[np.float32]
+    gains: NDArray[np.float32]
+
+
+class SearchCollector(ActorCriticCollector):
+    """Where a network plays rounds and searches."""
+
+    round = SearchRollout
+
+    def __init__(
+        self, encoder: SeatEncoder, config: ActorCriticConfig, monitor: Monitor | None = None
+    ):
+        """Make room for a round of games, and as many searches."""
+        super().__init__(encoder, config, monitor)
+        self._search = DecoupledNetworkGuidedSearch(
+            encoder.game, config.games_per_iteration, config.num_simulations
+        )
+
+    def _think(
+        self, run: Run, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
+    ) -> tuple[NDArray[Any], ...]:
+        """Return the policies and values, of some positions after a search, and of which."""
+        policies, values = super()._think(run, turn, rows, rng)
+        env_indices, movers = turn.env_indices[rows], turn.movers[rows]
+        games, first, which = np.unique(env_indices, return_index=True, return_inverse=True)
+        chosen = rng.random(len(games)) < self._config.search_prob
+        searched: NDArray[np.bool_] = chosen[which]
+        gains = np.zeros(len(rows), np.float32)
+        if chosen.any():
+            found = self._look(run, turn.states[rows[first[chosen]]], rng)
+            place = (np.cumsum(chosen) - 1)[which[searched]]
+            better, worth, gain = improved_policies(
+                found.priors, found.visit_counts, found.action_values, self._config.value_scale
+            )
+            one = (place, movers[searched])
+            policies[searched], values[searched] = better[one], worth[one]
+            gains[searched] = gain[one]
+        return policies, values, searched, policies, gains
+
+    def _look(
+        self, run: Run, states: NDArray[np.void], rng: np.random.Generator
+    ) -> DecoupledSearchResult:
+        """Search some positions side by side."""
+        config, monitor = self._config, self._arena.monitor
+
+        def checked(planes: NDArray[np.int8]) -> NDArray[np.float32]:
+            monitor.check()
+            return run(planes)
+
+        streams = rng.integers(2**63, size=(len(states), 1)).astype(np.uint64)
+        return self._search.run(
+            states,
+            make_seat_evaluator(self._encoder, checked),
+            config.num_simulations,
+            streams,
+            config.c_puct,
+            config.fpu_reduction,
+            uniform_fraction=config.root_uniform_fraction,
+        )

@@ -1,0 +1,120 @@
+"""Settings that follow the size of a run: rollouts, learning start, buffer, and intervals.
+
+A run of 100,000 games of Hex can spare thousands of positions before its first update. With the
+same number, a run of 1,000 games of Tic-Tac-Toe would never begin to learn. Where a setting is
+`AUTO`, it is a share of the run, at most what suits long runs.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from ludoteca.envs.game import Game
+from ludoteca.train.distributed import ranks
+from ludoteca.train.settings import AUTO, RLConfig
+
+Config = TypeVar("Config", bound=RLConfig)
+
+MEASURED_GAMES = 64  # random games that tell how long a game is
+ROLLOUTS = 64  # at least so many in a run, if they have `LEAST_ROLLOUT` games
+LEAST_ROLLOUT = 16  # games side by side; fewer make poor use of the network
+START_SHARE = 0.01  # of all positions of a run, before the first update
+LOGS, EVALUATIONS = 32, 7  # in a run, at least
+PAST_NETWORKS = 16  # that join the opponent pool in a run, at least
+
+
+@dataclass(frozen=True)
+class AutoLimits:
+    """The values in long runs: the largest that an algorithm's settings take.
+
+    Attributes:
+        games_per_iteration: games of a rollout.
+        log_interval: games between rows of metrics.
+        eval_interval: games between evaluations.
+        start: name of the setting for the learning start, or `""`, and its value.
+        buffer: name of the setting for the size of the replay buffer, or `""`, and its value.
+        buffer_share: share of all positions of a run that the buffer holds in short ones.
+        past_opponent_interval: games between networks that join the opponent pool; 0: there is no
+            pool.
+    """
+
+    games_per_iteration: int
+    log_interval: int
+    eval_interval: int
+    start: tuple[str, int] = ("", 0)
+    buffer: tuple[str, int] = ("", 0)
+    buffer_share: float = 1.0
+    past_opponent_interval: int = 0
+
+
+def fit_to_run(config: Config, game: Game, limits: AutoLimits) -> Config:
+    """Return the settings with a value for each that is `AUTO`.
+
+    In a run that was begun before these are the values it began with, so that it can be made
+    longer. Otherwise they follow from the number of games and the positions of a game, which are
+    counted in games of random moves; equal settings give equal values.
+
+    Args:
+        config: settings, of which any may be `AUTO`.
+        game: the game.
+        limits: of the algorithm.
+    """
+    names = [name for name, value in vars(config).items() if _is_auto(value)]
+    chosen = ranks().decided(lambda: _sizes(config, game, limits, names))
+    return replace(config, **chosen) if chosen else config
+
+
+def _sizes(config: RLConfig, game: Game, limits: AutoLimits, names: list[str]) -> dict[str, Any]:
+    """Return the values of those settings that are `AUTO`."""
+    if not names:
+        return {}
+    values = run_sizes(config.games, config.batch_size, limits, _mean_plies(game, names, limits))
+    file = config.run_dir / "config.json"
+    begun = json.loads(file.read_text()) if file.exists() else {}
+    chosen: dict[str, Any] = {name: begun.get(name, values[name]) for name in names}
+    if "games_per_iteration" in chosen and "games_per_iteration" not in begun:
+        workers = getattr(config, "num_actors", 1)  # each of them plays as many
+        chosen["games_per_iteration"] = -(-chosen["games_per_iteration"] // workers) * workers
+    return chosen
+
+
+def run_sizes(games: int, batch_size: int, limits: AutoLimits, plies: float) -> dict[str, int]:
+    """Return the values of all settings that may be `AUTO`, by name.
+
+    Args:
+        games: how many games the run has.
+        batch_size: of an update.
+        limits: of the algorithm.
+        plies: how many positions a game has, on average.
+    """
+    rollout = LEAST_ROLLOUT
+    while 2 * rollout * ROLLOUTS <= games:
+        rollout *= 2
+    positions = games * plies
+    start = max(round(START_SHARE * positions), min(batch_size, round(positions / 4)))
+    # No smaller than ten batches: so few positions would be learned by heart.
+    buffer = max(round(limits.buffer_share * positions), 10 * batch_size)
+    return {
+        "games_per_iteration": min(rollout, limits.games_per_iteration),
+        "log_interval": min(max(games // LOGS, 1), limits.log_interval),
+        "eval_interval": min(max(games // EVALUATIONS, 1), limits.eval_interval),
+        "past_opponent_interval": min(
+            max(games // PAST_NETWORKS, 1), limits.past_opponent_interval
+        ),
+        limits.start[0]: min(start, limits.start[1]),
+        limits.buffer[0]: min(buffer, limits.buffer[1]),
+    }
+
+
+def _mean_plies(game: Game, names: list[str], limits: AutoLimits) -> float:
+    """Return how many positions a game of random moves has, if a setting depends on it."""
+    if not {limits.start[0], limits.buffer[0]} & set(names):
+        return 1.0
+    from ludoteca.evaluate.match import play_match  # settings alone need no compiler
+
+    match = play_match(game, ["random"] * game.num_players, MEASURED_GAMES, seed=0)
+    return match.mean_plies
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value == AUTO

@@ -1,0 +1,203 @@
+"""The folder of a training run: its settings, and all that is needed to go on exactly."""
+
+import io
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from errno import EINVAL
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.files import write_whole, writing
+from ludoteca.lock import lock_folder
+from ludoteca.train.data.storage import DAMAGE
+from ludoteca.train.distributed import check_joined, ranks
+
+Arrays = dict[str, NDArray[Any]]
+NUMBERS = "numbers"  # the entry of a state that holds its JSON document
+NAMES = "arrays"  # the names of all arrays, among the numbers
+STATE = "state.npz"
+LEFT_OVER = re.compile(r"\..+\.(\d+)\.tmp")  # by `envs.files.writing` in a process that was killed
+
+
+class RunDirectory:
+    """A folder that belongs to one run, with one set of settings.
+
+    Where several processes learn, only rank 0 reads and writes it; the others receive its state.
+
+    Attributes:
+        path: the folder.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        settings: dict[str, Any],
+        free: tuple[str, ...] = (),
+        added: Mapping[str, Any] = MappingProxyType({}),
+    ):
+        """Open the folder of a run, or one for a run that is to begin; nothing is written yet.
+
+        Args:
+            path: the folder.
+            settings: of the run, as JSON can hold them.
+            free: settings that may differ when a run goes on.
+            added: settings that runs of older versions lack, with what these did.
+
+        Raises:
+            ValueError: if a run with other settings is in there, or another process trains there,
+                or this is one of several processes of torchrun that were not joined.
+        """
+        check_joined()
+        self.path, self._settings, self._added = path, settings, added
+        self._lock: Any = None
+        ranks().decided(lambda: self._open(free))
+
+    def _open(self, free: tuple[str, ...]) -> None:
+        path, settings = self.path, self._settings
+        self._lock = lock_folder(path) if path.exists() else None
+        file = path / "config.json"
+        if file.exists():
+            begun = {**self._added, **_read_settings(file)}
+            wanted = json.loads(json.dumps(settings))
+            differing = [
+                f"{key}: {begun.get(key)!r} there, {wanted.get(key)!r} here"
+                for key in sorted({*begun, *wanted} - set(free))
+                if begun.get(key) != wanted.get(key)
+            ]
+            if differing:
+                raise ValueError(
+                    f"{path} holds a run with other settings; use another folder, or remove it. "
+                    + "; ".join(differing)
+                )
+
+    def claim(self) -> None:
+        """Write the settings: from now on the folder belongs to this run.
+
+        To be called when it is sure that the run can begin: settings that are wrong must not stand
+        in the way of those that are right. What a killed process left half written is removed.
+
+        Raises:
+            ValueError: if another process trains there.
+        """
+        ranks().decided(self._claim)
+
+    def _claim(self) -> None:
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._lock = lock_folder(self.path)
+        for file in self.path.glob(".*.tmp"):
+            match = LEFT_OVER.fullmatch(file.name)
+            if match and not _running(int(match[1])):
+                file.unlink(missing_ok=True)
+        write_whole(self.path / "config.json", json.dumps(self._settings, indent=2) + "\n")
+
+    def save_state(self, numbers: dict[str, Any], arrays: Arrays) -> None:
+        """Write where the run is, instead of what was written before: all of it or nothing.
+
+        It is on the disk when this returns, so that no other file can be newer after a power cut.
+
+        Args:
+            numbers: anything that JSON can hold.
+            arrays: of numbers or records, by name.
+        """
+        if not ranks().leads:
+            return
+        content = io.BytesIO()
+        content_of = numbers | {NAMES: sorted(arrays)}
+        text = np.frombuffer(json.dumps(content_of).encode(), np.uint8)
+        np.savez(content, allow_pickle=False, **{NUMBERS: text}, **arrays)
+        with writing(self.path / STATE) as file:
+            file.write(content.getvalue())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def load_state(self) -> tuple[dict[str, Any], Arrays] | None:
+        """Return what `save_state` wrote last, or None if it never did.
+
+        Raises:
+            ValueError: if the file is damaged.
+        """
+        return ranks().decided(self._load_state)
+
+    def _load_state(self) -> tuple[dict[str, Any], Arrays] | None:
+        file = self.path / STATE
+        if not file.exists():
+            return None
+        try:
+            with file.open("rb") as opened, np.load(opened, allow_pickle=False) as content:
+                arrays = {name: content[name] for name in content.files}
+            numbers = json.loads(arrays.pop(NUMBERS).tobytes())
+            if not isinstance(numbers, dict):
+                raise ValueError(f"its numbers are {type(numbers).__name__}, not an object")
+            if sorted(arrays) != numbers.pop(NAMES, sorted(arrays)):
+                raise ValueError("some of its arrays are missing")
+            return numbers, arrays
+        except (*DAMAGE, RuntimeError, MemoryError, OverflowError, OSError) as error:
+            if isinstance(error, OSError) and error.errno != EINVAL:
+                raise  # only a place before the file's beginning is the file's fault
+            raise ValueError(
+                f"{file} is damaged ({error or type(error).__name__}): remove it to begin anew, or "
+                "use another folder; the networks in this one can be used nevertheless"
+            ) from None
+
+    @contextmanager
+    def restoring(self) -> Iterator[None]:
+        """Take a state apart in the block: an error there is about the file.
+
+        Raises:
+            ValueError: if the state is not one of this training.
+        """
+        try:
+            yield
+        except (KeyError, TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
+            raise ValueError(
+                f"{self.path / STATE} is not a state that this training can resume from "
+                f"({type(error).__name__}: {error}): remove it to begin anew, or use another folder"
+            ) from error
+
+
+def _read_settings(file: Path) -> dict[str, Any]:
+    """Return the settings in a `config.json`.
+
+    Raises:
+        ValueError: if it is damaged.
+    """
+    try:
+        begun = json.loads(file.read_text())
+        if not isinstance(begun, dict):
+            raise ValueError(f"expected an object, got {begun!r:.40}")
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"{file} is damaged ({error}): restore it, or use another folder"
+        ) from None
+    return begun
+
+
+def _running(pid: int) -> bool:
+    """Return whether there is a process with this number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def with_prefix(prefix: str, arrays: Arrays) -> Arrays:
+    """Put a prefix before each name."""
+    return {f"{prefix}/{name}": array for name, array in arrays.items()}
+
+
+def without_prefix(prefix: str, arrays: Arrays) -> Arrays:
+    """Return what `under` put together with this prefix."""
+    start = f"{prefix}/"
+    return {
+        name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)
+    }

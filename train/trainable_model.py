@@ -1,0 +1,113 @@
+"""A network on its way down the gradients of its losses, and the state of both as arrays."""
+
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ludoteca.agents.networks.device import find_device
+from ludoteca.agents.networks.runner import Precision, to_tensor
+from ludoteca.train.distributed import ranks
+from ludoteca.train.optimizer import Optimization, load_optimizer, optimizer_arrays
+
+Network = TypeVar("Network", bound=nn.Module)
+
+
+class TrainableModel(Generic[Network]):
+    """A network and its optimizer.
+
+    Attributes:
+        network: what learns.
+        trained: what batches run through in updates: the network or, where several processes
+            learn, what averages their gradients.
+        updates: how many updates were made.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        optimization: Optimization,
+        scale: float,
+        device: str = "cpu",
+        precision: Precision = "float32",
+    ):
+        """Begin with a network.
+
+        Args:
+            network: what learns; changed in place.
+            optimization: how it learns.
+            scale: what planes are multiplied with.
+            device: where it learns.
+            precision: of convolutions, `"float32"` or `"bfloat16"`.
+        """
+        self._scale, self._precision, self._clip = scale, precision, optimization.max_grad_norm
+        self._device = find_device(device)
+        moved: Any = network.to(self._device)
+        self.network: Network = moved.to(memory_format=torch.channels_last)
+        self._ranks = ranks()
+        self.trained = self._ranks.trained(self.network, self._device)
+        self._part = self._ranks.part(1)
+        self._optimizer = optimization.make(self.network.parameters())
+        self.updates = 0
+
+    def parts(self) -> dict[str, nn.Module]:
+        """Return the networks that belong to the state, by name."""
+        return {"network": self.network}
+
+    def part(self, size: int) -> slice:
+        """Return which rows of a batch this process learns from: all, unless it is one of several.
+
+        Call it once for each batch: what follows is about that part.
+        """
+        self._part = self._ranks.part(size)
+        return self._part.rows
+
+    def means(self, *values: Tensor) -> list[float]:
+        """Return means over the batch for scalars that are means over the part of each process."""
+        return self._ranks.means(values, self._part)
+
+    def descend(self, loss: Tensor, rate: float) -> None:
+        """Go down the gradient of the mean loss of a batch, with a learning rate."""
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        self._optimizer.zero_grad()
+        self._ranks.scaled(loss, self._part).backward()  # type: ignore[no-untyped-call]
+        if self._clip:
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), self._clip)
+        self._optimizer.step()
+        self.updates += 1
+
+    def tensor(self, planes: NDArray[np.int8]) -> Tensor:
+        """Return planes as the network takes them."""
+        return to_tensor(planes, self._scale, self._device, torch.float32)
+
+    def given(self, array: NDArray[Any]) -> Tensor:
+        """Return an array as it is, where the network is."""
+        return torch.from_numpy(array).to(self._device)
+
+    def cast(self) -> torch.autocast:
+        """Return the context in which the network runs with the precision that was chosen."""
+        wanted = self._precision == "bfloat16"
+        return torch.autocast(self._device.type, torch.bfloat16, enabled=wanted)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return what `restore` needs to go on from here, as arrays."""
+        arrays = {"updates": np.array(self.updates)}
+        for part, network in self.parts().items():
+            for name, tensor in network.state_dict().items():
+                arrays[f"{part}/{name}"] = tensor.cpu().numpy()
+        return arrays | optimizer_arrays(self._optimizer)
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Go on from where `state` was taken."""
+        self.updates = int(arrays["updates"])
+        for part, network in self.parts().items():
+            weights = {
+                name.removeprefix(f"{part}/"): torch.from_numpy(np.array(value))
+                for name, value in arrays.items()
+                if name.startswith(f"{part}/")
+            }
+            network.load_state_dict(weights)
+        load_optimizer(self._optimizer, arrays)

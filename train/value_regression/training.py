@@ -1,0 +1,98 @@
+"""A training run of a value network, epoch by epoch; it can be interrupted at any time."""
+
+import zlib
+
+import numpy as np
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from ludoteca.agents.networks.runner import Runner
+from ludoteca.agents.networks.value_network import ValueNetwork
+from ludoteca.train.epochs import SupervisedTraining
+from ludoteca.train.optimizer import Optimization
+from ludoteca.train.trainable_model import TrainableModel
+from ludoteca.train.value_regression.config import ValueRegressionConfig
+from ludoteca.train.value_regression.data import load_data
+
+
+class ValueRegressionTraining(SupervisedTraining):
+    """A run; see `SupervisedTraining`.
+
+    Attributes:
+        data: the positions.
+    """
+
+    kind = "uctnet"
+    config: ValueRegressionConfig
+    learner: TrainableModel[ValueNetwork]
+
+    def __init__(self, config: ValueRegressionConfig, tensorboard: bool = True):
+        """Begin a run, or go on with the one in the folder.
+
+        Args:
+            config: the settings.
+            tensorboard: whether TensorBoard's files are written.
+
+        Raises:
+            FileNotFoundError: if there are no data.
+            ValueError: if they are damaged, or the folder holds a run with other settings.
+        """
+        self.data = load_data(config)
+        game = self.data.games.game
+        super().__init__(config, game, zlib.crc32(self.data.games.actions.tobytes()))
+        self._scale = 1 / game.observation_high
+        learner = TrainableModel(
+            ValueNetwork(config.network, self.data.view.shape),
+            Optimization(learning_rate=config.learning_rate),
+            self._scale,
+            config.device,
+            self.precision,
+        )
+        self.begin(learner, self.data.training, tensorboard)
+
+    def validate(self) -> dict[str, float]:
+        """Return mean squared error and accuracy in validation, see `accuracy`."""
+        targets = self.data.targets[self.data.validation]
+        values = self.predict(self.network, self.data.validation)
+        return {
+            "loss": float(np.square(values - targets).mean()),
+            "accuracy": accuracy(values, targets),
+        }
+
+    def predict(self, network: ValueNetwork, chosen: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return what a network says about some positions. Shape `[K]`.
+
+        Raises:
+            Stopped: if the run is to stop.
+        """
+        runner = Runner(network, self._scale, self.config.device, self.precision)
+        parts = []
+        self.monitor.begin("evaluating", len(chosen), "position")
+        for k in range(0, len(chosen), 4096):
+            parts.append(runner(self.data.planes(chosen[k : k + 4096])))
+            self.monitor.step("evaluating", min(k + 4096, len(chosen)))
+        return np.concatenate(parts)
+
+    def update(
+        self, chosen: NDArray[np.int64], rng: np.random.Generator, rate: float
+    ) -> dict[str, float]:
+        """Learn from some positions; return the loss, the mean squared error."""
+        chosen = chosen[self.learner.part(len(chosen))]
+        planes = self.data.planes(chosen)
+        if self.config.augment:
+            symmetries = self.data.view.symmetries
+            planes = symmetries[rng.integers(len(symmetries))].observation(planes)
+        self.network.train()
+        with self.learner.cast():
+            values = self.learner.trained(self.learner.tensor(planes)).float()
+        loss = functional.mse_loss(values, self.learner.given(self.data.targets[chosen]))
+        self.learner.descend(loss, rate)
+        return {"loss": self.learner.means(loss)[0]}
+
+
+def accuracy(values: NDArray[np.float32], targets: NDArray[np.float32]) -> float:
+    """Return of how many decided games the values tell the winner; 0.5 if there are none."""
+    decided = targets != 0
+    if not decided.any():
+        return 0.5
+    return float(((values > 0) == (targets > 0))[decided].mean())
