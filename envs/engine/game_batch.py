@@ -302,7 +302,7 @@ class GameBatch:
             result = step_result or self._step_result_with(self.masks[:0])
             self._thread_pool.run((arrays, result, options))
         else:
-            self._stepper.step(arrays, options)
+            self._stepper.step(arrays, options, 0, 0, self.count)
             if step_result is not None:
                 self._write_step_result(step_result)
         if self.autoreset == SAME_STEP:
@@ -376,7 +376,8 @@ class GameBatch:
         return ThreadPool(self._stepper.step_slices, self.num_threads, slices, example)
 
     def _write_step_result(self, step_result: StepResult) -> None:
-        self._stepper.write_step_result(self.episode_states, self.masks, step_result)
+        count = self.count
+        self._stepper.write_step_result(self.episode_states, self.masks, step_result, 0, count)
 
     def _observe(self, observations: NDArray[Any], *, finished_only: bool = False) -> None:
         """Write masks and observations, of all games or those that are over."""

@@ -4,9 +4,9 @@ import importlib
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from textwrap import fill
-from typing import Annotated, Any
+from typing import Annotated
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
@@ -36,6 +36,7 @@ from ludoteca.envs.registry import (
 )
 from ludoteca.envs.spec import parse_name
 from ludoteca.envs.targets import split_target
+from ludoteca.evaluate.docstring_params import describe_params
 from ludoteca.terminal_table import TerminalTable
 
 OWN = "ludoteca"  # source of the package's own games and agents
@@ -210,24 +211,6 @@ def agent_details(name: str) -> RenderableType:
     spec = shipped[0] if shipped else name if first is None else f"{name}:{first}=..."
     parts.append(Wrapped(f"For example: ludoteca match GAME --agents random {spec}"))
     return Group(*parts)
-
-
-def describe_params(factory: Callable[..., Any], markup: bool = False) -> dict[str, str]:
-    """Return the description of each parameter, from the section `Args:` of a docstring.
-
-    Args:
-        factory: the function or class.
-        markup: whether to keep the backquotes around code.
-    """
-    section = re.search(
-        r"^Args:\n(.*?)(?=^\S|\Z)", inspect.getdoc(factory) or "", flags=re.DOTALL | re.MULTILINE
-    )
-    descriptions: dict[str, str] = {}
-    for entry in re.split(r"\n(?=    \w)", section.group(1)) if section else ():
-        name, _, text = entry.strip().partition(":")
-        words = " ".join(text.split())
-        descriptions[name] = words if markup else words.replace("`", "")
-    return descriptions
 
 
 def _facts(game: Game) -> list[tuple[str, str]]:

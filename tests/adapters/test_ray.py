@@ -30,9 +30,8 @@ from ludoteca.evaluate.tournament.game_log import GameLog  # noqa: E402
 from ludoteca.evaluate.tournament.plan import Tournament  # noqa: E402
 from ludoteca.evaluate.tournament.run import run_tournament  # noqa: E402
 from ludoteca.executor import WorkerDiedError, make_executor  # noqa: E402
-from ludoteca.train.data import generate as episodes  # noqa: E402
-from ludoteca.train.data import generate_sequential as positions  # noqa: E402
-from ludoteca.train.data.dataset import GameDataset  # noqa: E402
+from ludoteca.train.data import generate as generation  # noqa: E402
+from ludoteca.train.data.storage import load_dataset  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 NODE = {"num_cpus": 1, "object_store_memory": 100_000_000, "include_dashboard": False}
@@ -193,33 +192,40 @@ def test_a_tournament_is_the_same_though_a_node_is_lost(tmp_path, monkeypatch, p
     )
 
 
-def test_generated_positions_are_the_same(tmp_path, pool, monkeypatch):
-    monkeypatch.setattr(positions, "TOGETHER", 8)
-    config = positions.SequentialGenerationConfig(
-        out=tmp_path / "local.npz", game="tictactoe", games=40, iterations=10, workers=1
+def test_generated_sequential_games_are_the_same(tmp_path, pool, monkeypatch):
+    monkeypatch.setattr(generation, "SEQUENTIAL_GAMES", 8)
+    config = generation.GenerationConfig(
+        out=tmp_path / "local.npz",
+        game="tictactoe",
+        agents=("mcts:policy=uct,simulations=10,action_selection=mean", "random"),
+        games=40,
+        num_workers=1,
     )
-    local = positions.generate(config)
-    remote = positions.generate(
-        replace(config, out=tmp_path / "ray.npz", workers=2, executor="ray:auto,num_cpus=0")
+    generation.generate(config)
+    remote = replace(
+        config, out=tmp_path / "ray.npz", num_workers=2, executor="ray:auto,num_cpus=0"
     )
-    assert local.read_bytes() == remote.read_bytes()
+    generation.generate(remote)
+    assert config.out.read_bytes() == remote.out.read_bytes()
 
 
-def test_generated_episodes_are_the_same(tmp_path, pool, monkeypatch):
-    monkeypatch.setattr(episodes, "TOGETHER", 4)
-    config = episodes.GenerationConfig(
+def test_generated_simultaneous_games_are_the_same(tmp_path, pool, monkeypatch):
+    monkeypatch.setattr(generation, "SIMULTANEOUS_GAMES", 4)
+    config = generation.GenerationConfig(
         out=tmp_path / "local.npz",
         game="tron:rows=5,columns=5",
         agents=("random",),
         games=16,
-        processes=1,
+        num_workers=1,
     )
-    episodes.generate(config)
-    remote = replace(config, out=tmp_path / "ray.npz", processes=2, executor="ray:auto,num_cpus=0")
-    episodes.generate(remote)
-    local, played = GameDataset.load(config.out), GameDataset.load(remote.out)
-    for field in fields(GameDataset):
-        if field.name not in ("game", "about"):
+    generation.generate(config)
+    remote = replace(
+        config, out=tmp_path / "ray.npz", num_workers=2, executor="ray:auto,num_cpus=0"
+    )
+    generation.generate(remote)
+    local, played = load_dataset(config.out), load_dataset(remote.out)
+    for field in fields(local):
+        if field.name not in ("game", "metadata"):
             np.testing.assert_array_equal(getattr(local, field.name), getattr(played, field.name))
 
 

@@ -302,7 +302,7 @@ def test_competitions_of_flat_monte_carlo_are_the_thesis():
         uib2021.SECONDS
     )
     agent = make_agent("flat:simulations=500,playout_depth=6", make_game("hungry_geese"))
-    assert (agent.simulations, agent.depth) == (500, 6)
+    assert (agent.simulations, agent.playout_depth) == (500, 6)
 
 
 def test_tables_of_the_thesis_add_up():
@@ -361,7 +361,7 @@ def test_games_to_learn_from():
     for count in (125, 250, 500, 1000):
         config = read(EVERY[f"games-{count}"])
         assert config.agents == (f"flat:simulations={count},playout_depth=6",)
-        assert (config.games, config.processes) == (1_000, 1)
+        assert (config.game, config.games, config.num_workers) == ("hungry_geese", 1_000, 1)
         assert config.out == Path(f"there/games-{count}/games.npz")
     assert read(EVERY["games-deterministic"]).agents == ("deterministic",)
     assert read(EVERY["games-real"]).sources == EPISODES

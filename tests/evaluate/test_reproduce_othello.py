@@ -24,7 +24,7 @@ from ludoteca.evaluate.studies.report import strength, write_report
 from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import read_records, record
 from ludoteca.evaluate.timed_match import simulation_speed, timed_match
-from ludoteca.train.data.generate_sequential import SequentialGenerationConfig as Generation
+from ludoteca.train.data.__main__ import Command
 from ludoteca.train.value_regression.config import ValueRegressionConfig
 
 STUDY = make_study()
@@ -48,12 +48,14 @@ def options(task, folder: str = "there") -> dict[str, list[str]]:
 
 
 def test_games_are_the_documents():
-    generation = options(TASKS["data-random"])
-    assert generation["games"] == ["100000"]
-    for key in ("iterations", "side", "opponent"):
-        assert generation[key] == [str(getattr(Generation(), key))]  # 50, both, random
-    assert options(TASKS["data-self"])["opponent"] == ["self"]
-    assert options(TASKS["data-self"])["games"] == ["10000"]
+    from tyro import cli
+
+    for opponents, games in ((("random",), 100_000), ((), 10_000)):
+        task = TASKS[f"data-{'random' if opponents else 'self'}"]
+        config = cli(Command, args=task.arguments(Path("there"))[3:])
+        assert config.agents == (f"{names.UCT},simulations=50", *opponents)
+        assert (config.game, config.games) == ("othello", games)
+        assert (config.seats, config.learn_from, config.seed) == ("rotating", (0,), 0)
 
 
 def test_networks_are_the_documents_but_for_the_view():
@@ -89,7 +91,7 @@ def test_matches_are_at_equal_iterations_and_at_equal_time():
         assert {f"{name}-50", f"{name}-200"} < matches.keys()
     assert all(match.options["games"] >= 400 for match in matches.values())
     agent = make_agent(f"{names.UCT},simulations=50", make_game("othello"))
-    assert agent.features.policy == "uct"
+    assert agent.config.policy == "uct"
     assert agent.action_selection == ACTION_SELECTIONS.index("mean")
 
 

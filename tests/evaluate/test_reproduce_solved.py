@@ -26,12 +26,8 @@ def test_the_trainings_are_commands_that_are_understood(tmp_path):
         config = tyro.cli(AlphaZeroConfig, args=arguments[3:])
         assert (config.game, config.games) == (game, settings["games"])
         assert config.run_dir == tmp_path / name
-    assert (
-        tyro.cli(
-            AlphaZeroConfig, args=make_study(fast=True).tasks["hex"].arguments(tmp_path)[3:]
-        ).games
-        == 512
-    )
+    fast = make_study(fast=True).tasks["hex"]
+    assert tyro.cli(AlphaZeroConfig, args=fast.arguments(tmp_path)[3:]).games == 512
 
 
 def test_all_opponents_play_hex():

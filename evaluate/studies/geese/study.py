@@ -296,7 +296,8 @@ def generated_games(name: str, agent: str, games: int) -> Task:
     settings = {"agents": agent, "games": games, "seed": 0}
     more = {"game": "hungry_geese", "num_workers": 1, "out": "{artifact}"}
     return Task(
-        name, "ludoteca.train.data", settings | more, settings, ("generate",), kind="games", product=GAMES_FILE, recorded=False,
+        name, "ludoteca.train.data", settings | more, settings, ("generate",),
+        kind="games", product=GAMES_FILE, recorded=False,
     )  # fmt: skip
 
 

@@ -171,9 +171,7 @@ def alphazero_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
 def generated_games(name: str, games: int, opponent: str) -> Task:
     """Return games to learn from: UCT with 50 iterations against `"random"` or `"self"`."""
     settings = {"games": games, "iterations": 50, "side": "both", "opponent": opponent, "seed": 0}
-    agents = (
-        (f"{UCT},simulations=50",) if opponent == "self" else (f"{UCT},simulations=50", opponent)
-    )
+    agents = (f"{UCT},simulations=50", *(() if opponent == "self" else (opponent,)))
     options = {"agents": agents, "learn_from": 0, "games": games, "seed": 0, "num_workers": 1}
     return Task(
         name, "ludoteca.train.data", options | {"out": "{artifact}"}, settings, ("generate",),
