@@ -18,6 +18,8 @@ from document_blocks import DOCUMENTS, ROOT, Block, agrees, blocks_of
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.solve import solve
 
+pytestmark = pytest.mark.interpreted
+
 TUTORIAL = ROOT / "docs/tutorial/2_deep_q_learning.md"
 
 

@@ -30,6 +30,8 @@ from ludoteca.train.data.kaggle import read_record
 from ludoteca.train.data.kaggle_verify import verify
 from ludoteca.train.data.split import split
 
+pytestmark = pytest.mark.interpreted
+
 GOLDEN = Path(__file__).parents[1] / "golden" / "geese_episodes.zip"
 NAMES = ("NORTH", "EAST", "SOUTH", "WEST")
 SMALL = (
@@ -609,6 +611,7 @@ def test_generated_games_go_as_the_rules_say(game):
     assert samples.wanted.all()
 
 
+@pytest.mark.compiled
 def test_generation_depends_neither_on_processes_nor_on_blocks(tmp_path, monkeypatch):
     config = GenerationConfig(
         agents=("flat:simulations=5,playout_depth=2", "random_safe"), games=40, processes=1
