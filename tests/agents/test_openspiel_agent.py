@@ -14,6 +14,8 @@ from ludoteca.agents.external.openspiel import COUNTERPARTS, OpenSpielAgent, cou
 from ludoteca.envs.rng import below
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 pytest.importorskip("pyspiel")
 
 GAMES = (
