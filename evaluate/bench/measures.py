@@ -8,7 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from gymnasium.vector import AutoresetMode
+
 from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.evaluate.bench.engine_workloads import NewArraysWorkload, PlainThreadsWorkload
 from ludoteca.evaluate.bench.own_workloads import (
     AECWorkload,
     AgentWorkload,
@@ -21,6 +24,11 @@ from ludoteca.evaluate.bench.workloads import PeerWorkload, Workload
 NUM_ENVS = 1024
 MANY_ENVS = 8192
 REPLAYED_GAMES = 200
+ENGINE_GAMES = {
+    "connect4": "connect4",
+    "hex": "hex:board_size=11",
+    "hungry_geese": "hungry_geese",
+}
 
 VECTOR = (
     f"native vector environment, self-play, B = {NUM_ENVS}, next-step autoreset, choosing timed"
@@ -79,6 +87,11 @@ def groups() -> dict[str, Callable[[], Group]]:
         "deterministic_geese": deterministic_geese_group,
         "python_loops": python_loops_group,
         **{f"threads_{name}": partial(threads_group, name) for name in game_names()},
+        **{
+            f"engine_{name}_{num_envs}": partial(engine_group, game, num_envs)
+            for name, game in ENGINE_GAMES.items()
+            for num_envs in (NUM_ENVS, MANY_ENVS)
+        },
     }
 
 
@@ -220,5 +233,38 @@ def threads_group(game: str) -> Group:
                 (f"{how}2 threads", f"{how}1 thread"),
                 (True, True),
             ),
+        ),
+    )
+
+
+def engine_group(game: str, num_envs: int) -> Group:
+    """Compare the engine's thread pool and reused arrays with plain ones."""
+    title = f"{make_game(game).title} vector, B = {num_envs}"
+    how = f"time within step() only: B = {num_envs}"
+    same_step = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    comparisons = (
+        ("thread pool that spins", "ThreadPoolExecutor", "2 threads"),
+        ("reused arrays", "new arrays", "next-step autoreset"),
+        ("reused final arrays", "new final arrays", "same-step autoreset"),
+    )
+    return Group(
+        ours={
+            "thread pool that spins": partial(VectorWorkload, game, num_envs, num_threads=2),
+            "ThreadPoolExecutor": partial(PlainThreadsWorkload, game, num_envs, num_threads=2),
+            "reused arrays": partial(VectorWorkload, game, num_envs),
+            "new arrays": partial(NewArraysWorkload, game, num_envs),
+            "reused final arrays": partial(VectorWorkload, game, num_envs, **same_step),
+            "new final arrays": partial(NewArraysWorkload, game, num_envs, **same_step),
+        },
+        comparisons=tuple(
+            Comparison(
+                f"{title}, {ours} against {plain}, {what}",
+                ours,
+                plain,
+                None,
+                (f"{how}; {what}", f"{how}; {what}"),
+                (True, True),
+            )
+            for ours, plain, what in comparisons
         ),
     )

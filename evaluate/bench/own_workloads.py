@@ -22,13 +22,20 @@ from ludoteca.evaluate.match import play_match
 class VectorWorkload:
     """Native vector environment in self-play with random legal actions and next-step autoreset.
 
-    That is Gymnasium's default: the step after a game's last one resets it, and is not counted.
+    Next-step is Gymnasium's default: the step after a game's last one resets it, and is not
+    counted.
     `seconds` includes the choice of actions; `inside` is the time within `step`.
     """
 
-    def __init__(self, game: str, num_envs: int, num_threads: int = 1):
+    def __init__(
+        self,
+        game: str,
+        num_envs: int,
+        num_threads: int = 1,
+        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
+    ):
         self._env = GameVectorEnv(
-            game, num_envs, num_threads=num_threads, autoreset_mode=AutoresetMode.NEXT_STEP
+            game, num_envs, num_threads=num_threads, autoreset_mode=autoreset_mode
         )
         self._choose = MaskSampler()
         self._played = 0  # number of actions in all games
