@@ -28,7 +28,7 @@ FOR_TEST := $(VENV)/.installed-test
 RUN := $(BIN)/python -P -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-oldest test-newest test-pythons test-install lint typecheck \
+.PHONY: help demo test test-compiled test-slow test-oldest test-newest test-pythons test-install lint typecheck \
 	fuzz peers bench recipes images geese-oracle geese-live kaggle clean
 
 help: ## show this list
@@ -40,6 +40,9 @@ demo: $(FOR_DEMO) ## let deep Q-learning learn Hex 5x5, write runs/demo/report.m
 
 test: $(FOR_TEST) ## run the tests
 	$(BIN)/pytest -n $(WORKERS)
+
+test-compiled: $(FOR_TEST) ## run them with compiled games and agents throughout
+	LUDOTECA_TEST_COMPILED=1 $(BIN)/pytest -n $(WORKERS)
 
 test-slow: $(FOR_TEST) ## run the tests that take minutes
 	$(BIN)/pytest -m slow

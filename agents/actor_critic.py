@@ -8,13 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.guided.improvement import improved
-from ludoteca.agents.guided.joint_search import JointFound, JointSearch, Judge
+from ludoteca.agents.guided.decoupled_search import (
+    DecoupledNetworkGuidedSearch,
+    DecoupledSearchResult,
+    SeatEvaluator,
+)
+from ludoteca.agents.guided.policy_improvement import improved_policies
 from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.agents.sampling import by_weight
-from ludoteca.envs.engine.playouts import root
+from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import uniform
 
 try:
@@ -90,21 +94,21 @@ class NetworkAgent(Agent):
 
     def prepare(self) -> None:
         """Compile what the network sees, and let it run once."""
-        self.policies(root(self.game), np.zeros(1, np.int64))
+        self.policies(batch_of_one(self.game), np.zeros(1, np.int64))
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Choose by the network's policy."""
         policies = self.policies(states, seats)
         if self.temperature == 0:
             best: NDArray[np.int64] = policies.argmax(1)
             return best
-        return by_weight(policies, uniform(rngs.T), self.temperature)
+        return sample_by_weight(policies, uniform(rngs.T), self.temperature)
 
     def action_probabilities(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
@@ -126,7 +130,7 @@ class NetworkAgent(Agent):
             seats: whose policy is wanted. Shape `[K]`.
         """
         planes, masks = self.encoder.encode(states, seats)
-        return policy_of(self._runner(planes)[:, : self.game.num_actions], masks)
+        return masked_softmax(self._runner(planes)[:, : self.game.num_actions], masks)
 
 
 class ActorCriticAgent(NetworkAgent):
@@ -137,7 +141,7 @@ class ActorCriticAgent(NetworkAgent):
     """
 
     kind = "ac"
-    made_when_needed = ("_search",)
+    lazy_attributes = ("_search",)
 
     def __init__(
         self,
@@ -146,10 +150,10 @@ class ActorCriticAgent(NetworkAgent):
         temperature: float = 0.0,
         simulations: int = 0,
         seconds: float | None = None,
-        c: float = 1.0,
-        fpu: float = 0.1,
-        improvement: float = 100.0,
-        leaves: int = 8,
+        c_puct: float = 1.0,
+        fpu_reduction: float = 0.1,
+        value_scale: float = 100.0,
+        leaf_batch: int = 8,
         device: str = "cpu",
         precision: Precision = "float32",
     ):
@@ -163,11 +167,11 @@ class ActorCriticAgent(NetworkAgent):
             simulations: of each search, or at most, if it has so many `seconds`; 0: the network's
                 policy is played.
             seconds: per move; positions are then searched one after the other.
-            c: PUCT's constant.
-            fpu: how much less than its node an action without visits is worth, of 1.
-            improvement: by how much the log-probability of an action grows, after a search, if it
-                is worth 1 instead of 0; see `ludoteca.agents.guided.improvement`.
-            leaves: of each search that the network sees at once; simulations under way count as
+            c_puct: PUCT's constant.
+            fpu_reduction: how much less than its node an action without visits is worth, of 1.
+            value_scale: by how much the log-probability of an action grows, after a search, if it
+                is worth 1 instead of 0; see `ludoteca.agents.guided.policy_improvement`.
+            leaf_batch: of each search that the network sees at once; simulations under way count as
                 lost to others.
             device: see `NetworkAgent`.
             precision: see `NetworkAgent`.
@@ -179,16 +183,16 @@ class ActorCriticAgent(NetworkAgent):
         super().__init__(game, path, temperature, device, precision)
         if simulations and not self.network.config.value:
             raise ValueError(f"{path} has no value to search by: needs simulations=0")
-        self.search_by(simulations, seconds, c, fpu, improvement, leaves)
+        self.set_search(simulations, seconds, c_puct, fpu_reduction, value_scale, leaf_batch)
 
-    def search_by(
+    def set_search(
         self,
         simulations: int,
         seconds: float | None = None,
-        c: float = 1.0,
-        fpu: float = 0.1,
-        improvement: float = 100.0,
-        leaves: int = 8,
+        c_puct: float = 1.0,
+        fpu_reduction: float = 0.1,
+        value_scale: float = 100.0,
+        leaf_batch: int = 8,
     ) -> None:
         """Search from now on, or not, by the parameters of `__init__`.
 
@@ -199,15 +203,16 @@ class ActorCriticAgent(NetworkAgent):
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         if self.seconds is not None and simulations == 0:
             raise ValueError("seconds needs simulations=..., how many there are at most")
-        self.c, self.fpu = real("c", c, 0, 100), real("fpu", fpu, 0, 1)
-        self.improvement = real("improvement", improvement, 0, 1e6)
-        self.leaves = integer("leaves", leaves, 1, 1024)
-        self._search: JointSearch | None = None
+        self.c_puct = real("c_puct", c_puct, 0, 100)
+        self.fpu_reduction = real("fpu_reduction", fpu_reduction, 0, 1)
+        self.value_scale = real("value_scale", value_scale, 0, 1e6)
+        self.leaf_batch = integer("leaf_batch", leaf_batch, 1, 1024)
+        self._search: DecoupledNetworkGuidedSearch | None = None
         self._room = 0
 
     def _adopt(self, encoder: SeatEncoder, runner: Runner, temperature: float) -> None:
         super()._adopt(encoder, runner, temperature)
-        self.search_by(simulations=0)
+        self.set_search(simulations=0)
 
     def action_probabilities(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
@@ -219,36 +224,41 @@ class ActorCriticAgent(NetworkAgent):
         """Compile what acting needs, and let the network run once."""
         super().prepare()
         if self.simulations:
-            self.look(root(self.game), np.zeros((1, 1), np.uint64))
+            self.search_positions(batch_of_one(self.game), np.zeros((1, 1), np.uint64))
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Choose by the network's policy, or by what searches side by side make of it."""
         if self.simulations == 0:
-            return super().act(states, seats, rngs, lanes)
+            return super().act(states, seats, rngs, env_indices)
         actions = np.zeros(len(states), np.int64)
         together = 1 if self.seconds is not None else TOGETHER
         for k in range(0, len(states), together):
             part = slice(k, k + together)
             streams = rngs[part]  # the same memory
-            found = self.look(states[part], streams)
-            rows = np.arange(len(found.visits))
+            result = self.search_positions(states[part], streams)
+            rows = np.arange(len(result.visit_counts))
             one = (rows, seats[part])
-            policies, *_ = improved(
-                found.policies[one], found.visits[one], found.values[one], self.improvement
+            policies, *_ = improved_policies(
+                result.priors[one],
+                result.visit_counts[one],
+                result.action_values[one],
+                self.value_scale,
             )
             if self.temperature == 0:
                 actions[part] = policies.argmax(1)
             else:
-                actions[part] = by_weight(policies, uniform(streams.T), self.temperature)
+                actions[part] = sample_by_weight(policies, uniform(streams.T), self.temperature)
         return actions
 
-    def look(self, states: NDArray[np.void], streams: NDArray[np.uint64]) -> JointFound:
+    def search_positions(
+        self, states: NDArray[np.void], streams: NDArray[np.uint64]
+    ) -> DecoupledSearchResult:
         """Search positions in which the game goes on, for all players, side by side.
 
         Args:
@@ -257,14 +267,22 @@ class ActorCriticAgent(NetworkAgent):
         """
         if self._search is None or len(states) > self._room:
             self._room = len(states)
-            self._search = JointSearch(self.game, self._room, self.simulations, self.leaves)
-        judge = judge_by(self.encoder, self._runner)
+            self._search = DecoupledNetworkGuidedSearch(
+                self.game, self._room, self.simulations, self.leaf_batch
+            )
+        evaluate = make_seat_evaluator(self.encoder, self._runner)
         return self._search.run(
-            states, judge, self.simulations, streams, self.c, self.fpu, self.seconds
+            states,
+            evaluate,
+            self.simulations,
+            streams,
+            self.c_puct,
+            self.fpu_reduction,
+            self.seconds,
         )
 
 
-def judge_by(encoder: SeatEncoder, run: Run) -> Judge:
+def make_seat_evaluator(encoder: SeatEncoder, run: Run) -> SeatEvaluator:
     """Return what a network with a value says of positions, from the seats of who can act.
 
     Args:
@@ -272,17 +290,17 @@ def judge_by(encoder: SeatEncoder, run: Run) -> Judge:
         run: the network: planes to logits and, in the last column, values in [-1, 1].
     """
 
-    def judge(
+    def evaluate(
         states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         planes, masks = encoder.encode(states, seats)
         outputs = run(planes)
-        return policy_of(outputs[:, :-1], masks), outputs[:, -1]
+        return masked_softmax(outputs[:, :-1], masks), outputs[:, -1]
 
-    return judge
+    return evaluate
 
 
-def policy_of(logits: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float32]:
+def masked_softmax(logits: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float32]:
     """Return the probabilities of actions, 0 where the mask is. Shape `[K, num_actions]`."""
     shown = np.where(masks > 0, logits, -np.inf)
     weights = np.exp(shown - shown.max(1, keepdims=True))

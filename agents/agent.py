@@ -20,17 +20,17 @@ class Agent(ABC):
     Attributes:
         game: the game it was made for.
         choose: its policy kernel `choose(s, player, legal, n, rng) -> action`, if it is one.
-        most_games: how many games it can play side by side, in the lanes before that number; None
+        max_games: how many games it can play in one batch, at the indices below that number; None
             if there is no limit.
 
     Agents can be copied and pickled, and play on as the original would.
     """
 
-    made_when_needed: ClassVar[tuple[str, ...]] = ()
+    lazy_attributes: ClassVar[tuple[str, ...]] = ()
     """Attributes of a subclass that are None in a copy, as it can make them anew."""
 
     choose: Policy | None = None
-    most_games: int | None = None
+    max_games: int | None = None
 
     def __init__(self, game: Game):
         self.game = game
@@ -44,12 +44,15 @@ class Agent(ABC):
         """
         return
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
-        """Forget the games of `lanes`: new ones begin there. Agents without memory do nothing."""
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        """Forget the games at `env_indices`: new ones begin there.
+
+        Agents without memory do nothing.
+        """
         return
 
     def __getstate__(self) -> dict[str, Any]:
-        anew = dict.fromkeys(self.made_when_needed)
+        anew = dict.fromkeys(self.lazy_attributes)
         return {key: by_reference(value) for key, value in (vars(self) | anew).items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -59,7 +62,7 @@ class Agent(ABC):
         """Compile or load what acting needs, so that the first move takes no longer than others."""
         return
 
-    def why(self, lane: int, seat: int) -> tuple[str, str]:
+    def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
         """Tell why it has just answered `FORFEIT` there: the kind of reason, and a message."""
         return "forfeit", ""
 
@@ -80,7 +83,7 @@ class Agent(ABC):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Return one legal action per position, or `FORFEIT` where all players move at once.
 
@@ -88,7 +91,7 @@ class Agent(ABC):
             states: positions. Shape `[K]`; not to be changed.
             seats: whose move is asked for. Shape `[K]`.
             rngs: one random stream per position, to be advanced in place. Shape `[K, 1]`.
-            lanes: in which lane of a batch each game is played. Shape `[K]`.
+            env_indices: index of each game in its batch. Shape `[K]`.
         """
 
 
@@ -116,7 +119,7 @@ class CompiledAgent(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Choose for one position after the other."""
         actions = np.zeros(len(states), np.int64)

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.sampling import nth_legal
-from ludoteca.envs.engine.playouts import root
+from ludoteca.agents.sampling import sample_legal
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import real
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import uniform
 
 try:
@@ -92,7 +92,7 @@ class DQNAgent(Agent):
 
     def prepare(self) -> None:
         """Compile what turns positions into planes, and let the network run once."""
-        planes, _ = self.encoder.encode(root(self.game), np.zeros(1, np.int64))
+        planes, _ = self.encoder.encode(batch_of_one(self.game), np.zeros(1, np.int64))
         self._runner(planes)
 
     def act(
@@ -100,7 +100,7 @@ class DQNAgent(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Choose by one pass through the network."""
         planes, masks = self.encoder.encode(states, seats)
@@ -109,7 +109,7 @@ class DQNAgent(Agent):
         if self._epsilon > 0:
             explores, drawn = uniform(rngs.T) < self._epsilon, uniform(rngs.T)
             actions = np.where(
-                explores, self.encoder.translate(nth_legal(masks, drawn), seats), actions
+                explores, self.encoder.translate(sample_legal(masks, drawn), seats), actions
             )
         return actions
 
@@ -122,7 +122,7 @@ class DQNAgent(Agent):
         Returns:
             Values, in (-1, 1) if the network is bounded. Shape `[num_actions]`.
         """
-        states = root(self.game, s)
+        states = batch_of_one(self.game, s)
         assert self.game.player is not None
         seats = np.array([self.game.player(states.view(np.recarray)[0])], np.int64)
         planes, masks = self.encoder.encode(states, seats)

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import CompiledAgent
+from ludoteca.agents.games.registry import find_knowledge
 from ludoteca.agents.playouts import choose_playout, playout_policy
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.params import integer
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, next_u64
 
-Reward = Callable[[Any, int, int], float]
 STATES = 2  # the position asked about, and the one being played
 START, PLAYED = range(STATES)
 
@@ -22,9 +22,10 @@ START, PLAYED = range(STATES)
 class FlatAgent(CompiledAgent):
     """Flat Monte Carlo: plays at random after each move, and takes the move of the highest mean.
 
-    Each simulation is a first move and random moves of all players up to `depth` plies, the first
-    one included. In other games than Hungry Geese the reward is the result (0 if the game is not
-    over), and the first moves take turns. What the game will draw is drawn anew in each simulation.
+    Each simulation is a first move and random moves of all players up to `playout_depth` plies, the
+    first one included. In other games than Hungry Geese the reward is the result (0 if the game is
+    not over), and the first moves take turns. What the game will draw is drawn anew in each
+    simulation.
 
     Hungry Geese is played as in Martín Miralles (UIB, 2021), section 2.3: random "valid" moves
     from the first on, and the reward of `length_to_the_fifth`. The thesis does not say what makes a
@@ -35,14 +36,19 @@ class FlatAgent(CompiledAgent):
     """
 
     def __init__(
-        self, game: Game, simulations: int = 1000, depth: int | None = None, playout: str = ""
+        self,
+        game: Game,
+        simulations: int = 1000,
+        playout_depth: int | None = None,
+        playout: str = "",
     ):
         """Make the agent.
 
         Args:
             game: the game it plays.
             simulations: per move.
-            depth: plies of a simulation: 6 by default in Hungry Geese, otherwise to the end.
+            playout_depth: plies of a simulation: 6 by default in Hungry Geese, otherwise to the
+                end.
             playout: `"uniform"`, `"valid"` or `"safe"`, see `ludoteca.agents.playouts`. The default
                 is `"safe"` in Hungry Geese, otherwise `"uniform"`.
 
@@ -50,10 +56,12 @@ class FlatAgent(CompiledAgent):
             ValueError: if a parameter is out of range.
         """
         self.simulations = integer("simulations", simulations, 1, 10**9)
-        self.playout, self.depth = choose_playout(game, playout, depth, least=1)
+        self.playout, self.playout_depth = choose_playout(game, playout, playout_depth, least=1)
         self._work = np.zeros(1, work_dtype(game))
         act = make_act(game, self.playout)
-        super().__init__(game, act, game.empty(STATES), self._work, self.simulations, self.depth)
+        super().__init__(
+            game, act, game.empty(STATES), self._work, self.simulations, self.playout_depth
+        )
 
     def means(self, s: Any, seat: int, rng: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Return the mean reward of each action in one position, NaN where it was not tried.
@@ -63,7 +71,9 @@ class FlatAgent(CompiledAgent):
             seat: whose move it is.
             rng: the random stream, uint64 `[1]`, to be advanced.
         """
-        self.act(root(self.game, s), np.array([seat]), rng.reshape(1, 1), np.zeros(1, np.int64))
+        self.act(
+            batch_of_one(self.game, s), np.array([seat]), rng.reshape(1, 1), np.zeros(1, np.int64)
+        )
         visits, totals = self._work["visits"][0], self._work["total"][0]
         return np.where(visits > 0, totals / np.maximum(visits, 1), np.nan)
 
@@ -86,7 +96,7 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
 
 @factory("search")
 def make_act(game: Game, playout: str) -> Callable[..., None]:
-    """Return `act(positions, seats, rngs, states, work, simulations, depth, actions)`.
+    """Return `act(positions, seats, rngs, states, work, simulations, playout_depth, actions)`.
 
     Writes the chosen `actions`, int64 `[K]`; position k draws from `rngs[k]`, uint64 `[K, 1]`.
     """
@@ -100,19 +110,19 @@ def make_act(game: Game, playout: str) -> Callable[..., None]:
         states: Any,
         work: Any,
         simulations: int,
-        depth: int,
+        playout_depth: int,
         actions: Any,
     ) -> None:
         for k in range(len(positions)):
             states[START] = positions[k]
-            actions[k] = simulate(states, seats[k], rngs[k], work[0], simulations, depth)
+            actions[k] = simulate(states, seats[k], rngs[k], work[0], simulations, playout_depth)
 
     return act  # type: ignore[no-any-return]
 
 
 @factory()
 def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
-    """Return `simulate(states, seat, rng, work, simulations, depth) -> action`.
+    """Return `simulate(states, seat, rng, work, simulations, playout_depth) -> action`.
 
     Afterwards `work.total` and `work.visits` tell what was found about each action.
     """
@@ -121,8 +131,8 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
     has_chance = "rng" in (game.state.names or ())
     choose = playout_policy(playout, game)
-    thesis = game.name in REWARDS
-    reward = cast(Any, REWARDS.get(game.name))
+    reward = cast(Any, find_knowledge(game).playout_reward)
+    thesis = reward is not None
     fast = play_out is not None and playout == "uniform" and not thesis
     max_plies = game.max_plies
 
@@ -165,7 +175,9 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
         return chosen
 
     @kernel
-    def simulate(states: Any, seat: int, rng: Any, work: Any, simulations: int, depth: int) -> int:
+    def simulate(
+        states: Any, seat: int, rng: Any, work: Any, simulations: int, playout_depth: int
+    ) -> int:
         work.visits[:] = 0
         work.total[:] = 0.0
         s = states[PLAYED]
@@ -182,11 +194,11 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
             first = int(choose(s, seat, work.first, n, rng) if thesis else work.first[i % n])
             play(s, seat, first, rng, work)
             plies, over = 1, is_terminal(s)
-            if fast and depth >= max_plies:
+            if fast and playout_depth >= max_plies:
                 if not over:
                     play_out(s, work.legal, rng)
             else:
-                while plies < depth and not over:
+                while plies < playout_depth and not over:
                     play(s, seat, -1, rng, work)
                     plies += 1
                     over = is_terminal(s)
@@ -195,18 +207,3 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
         return best_action(rng, work)
 
     return simulate
-
-
-@kernel
-def length_to_the_fifth(s: Any, player: int, plies: int) -> float:
-    """Reward of Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.3.
-
-    0 for a dead goose, else (step + 1) + length^5, where `step` counts the simulated steps from the
-    first action on.
-    """
-    length = float(s.length[player])
-    return 0.0 if length == 0 else plies + 1 + length**5
-
-
-# Games whose simulations end with a reward of their own.
-REWARDS: dict[str, Reward] = {"hungry_geese": length_to_the_fifth}

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ludoteca.agents.action_validation import validate_actions
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.choices import check_choices
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
@@ -91,14 +91,14 @@ class FunctionAgent(Agent):
 
     def prepare(self) -> None:
         """Compile the kernels that write observations."""
-        self._observer.look(self.game.empty(0), np.zeros(0, np.int64))
+        self._observer.observe(self.game.empty(0), np.zeros(0, np.int64))
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Call the function with all positions at once.
 
@@ -106,7 +106,7 @@ class FunctionAgent(Agent):
             ValueError: if it returns anything but one legal action for each.
             Exception: any exception of the function, with a note that names the function.
         """
-        planes, masks = self._observer.look(states, seats)
+        planes, masks = self._observer.observe(states, seats)
         if len(states) == 0:
             return np.zeros(0, np.int64)
         if self._options["flat"]:
@@ -120,4 +120,4 @@ class FunctionAgent(Agent):
                 f"{masks.dtype} {masks.shape} of {self.game.spec}"
             )
             raise
-        return check_choices(self.game, chosen, masks, states, seats, who)
+        return validate_actions(self.game, chosen, masks, states, seats, who)

@@ -24,20 +24,20 @@ FORGETTING = 0.5  # factor of the weight of earlier results whenever a policy jo
 
 
 @dataclass(eq=False)
-class Member:
+class PoolMember:
     """A member of a pool, and the learner's results against it.
 
     Attributes:
         name: its name, such as `"step_20000"`.
         agent: the agent that plays its moves.
-        stays: whether it is never replaced.
+        fixed: whether it is never replaced.
         games: weighted number of games against it: older ones count less.
         points: points of the learner in them; a win is worth 1, a draw a half.
     """
 
     name: str
     agent: Agent
-    stays: bool = False
+    fixed: bool = False
     games: float = 0.0
     points: float = 0.0
 
@@ -59,9 +59,9 @@ class OpponentPool:
         size: int = 10,
         *,
         sampling: str = "uniform",
-        latest_share: float = 0.5,
+        latest_prob: float = 0.5,
         power: float = 2.0,
-        stays: Mapping[str, Agent] | None = None,
+        fixed: Mapping[str, Agent] | None = None,
         seed: int = 0,
     ):
         """Make an empty pool.
@@ -70,10 +70,10 @@ class OpponentPool:
             size: maximum number of past policies.
             sampling: `"uniform"`, or `"prioritized"`: by `(1 - w) ** power`, w being the learner's
                 win rate against a member.
-            latest_share: probability of the latest policy; otherwise any member is sampled, the
+            latest_prob: probability of the latest policy; otherwise any member is sampled, the
                 latest included.
             power: the exponent of prioritized sampling.
-            stays: agents that are members from the start and are never replaced, by name.
+            fixed: agents that are members from the start and are never replaced, by name.
             seed: seed of the sampling.
 
         Raises:
@@ -81,17 +81,17 @@ class OpponentPool:
         """
         self.size = integer("size", size, 1, 10_000)
         self.sampling = choice("sampling", sampling, ("uniform", "prioritized"))
-        self.latest_share = real("latest_share", latest_share, 0, 1)
+        self.latest_prob = real("latest_prob", latest_prob, 0, 1)
         self.power = real("power", power, 0, 100)
-        self.members = [Member(name, agent, True) for name, agent in (stays or {}).items()]
+        self.members = [PoolMember(name, agent, True) for name, agent in (fixed or {}).items()]
         self.rng = np.random.default_rng(seed)
 
     @property
-    def past(self) -> list[Member]:
+    def past(self) -> list[PoolMember]:
         """The members that can be replaced, from the oldest to the latest."""
-        return [member for member in self.members if not member.stays]
+        return [member for member in self.members if not member.fixed]
 
-    def add(self, name: str, agent: Agent) -> Member:
+    def add(self, name: str, agent: Agent) -> PoolMember:
         """Add a policy as the latest; the oldest is removed if there are more than `size`.
 
         The learner has changed, so its earlier results against all members count less from now on.
@@ -99,7 +99,7 @@ class OpponentPool:
         for member in self.members:
             member.games *= FORGETTING
             member.points *= FORGETTING
-        joined = Member(name, agent)
+        joined = PoolMember(name, agent)
         self.members.append(joined)
         if len(past := self.past) > self.size:
             self.members.remove(past[0])
@@ -118,12 +118,12 @@ class OpponentPool:
             weights = (1 - np.array([one.win_rate for one in self.members])) ** self.power
         weights /= weights.sum()
         if self.past:
-            weights *= 1 - self.latest_share
-            weights[-1] += self.latest_share
+            weights *= 1 - self.latest_prob
+            weights[-1] += self.latest_prob
         probabilities: NDArray[np.float64] = weights
         return probabilities
 
-    def draw(self, count: int) -> list[Member]:
+    def sample(self, count: int) -> list[PoolMember]:
         """Return `count` members, sampled independently."""
         drawn = self.rng.choice(len(self.members), count, p=self.probabilities())
         return [self.members[k] for k in drawn]
@@ -140,52 +140,56 @@ class PoolAgent(Agent):
         """Make the agent; several agents, one for each environment, may share a pool."""
         super().__init__(game)
         self.pool = pool
-        self._now: dict[int, list[Member]] = {}  # by lane: who plays each seat
-        self._before: dict[int, list[Member]] = {}  # in the game before that
+        self._now: dict[int, list[PoolMember]] = {}  # by index of the game: who plays each seat
+        self._before: dict[int, list[PoolMember]] = {}  # in the game before that
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
-        """Sample members for the games that begin in `lanes`."""
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        """Sample members for the games that begin at `env_indices`."""
         seats = self.game.num_players
-        drawn = self.pool.draw(len(lanes) * seats)
+        drawn = self.pool.sample(len(env_indices) * seats)
         joining: dict[int, tuple[Agent, list[int]]] = {}
-        for k, lane in enumerate(lanes.tolist()):
-            if lane in self._now:
-                self._before[lane] = self._now[lane]
-            self._now[lane] = drawn[k * seats : (k + 1) * seats]
-            for agent in {id(one.agent): one.agent for one in self._now[lane]}.values():
-                joining.setdefault(id(agent), (agent, []))[1].append(lane)
+        for k, env_index in enumerate(env_indices.tolist()):
+            if env_index in self._now:
+                self._before[env_index] = self._now[env_index]
+            self._now[env_index] = drawn[k * seats : (k + 1) * seats]
+            for agent in {id(one.agent): one.agent for one in self._now[env_index]}.values():
+                joining.setdefault(id(agent), (agent, []))[1].append(env_index)
         for agent, begun in joining.values():
-            agent.start(np.array(begun, np.int64))
+            agent.reset(np.array(begun, np.int64))
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Let each member choose for its games."""
         rows: dict[int, tuple[Agent, list[int]]] = {}
-        for k, (lane, seat) in enumerate(zip(lanes.tolist(), seats.tolist(), strict=True)):
-            agent = self._now[lane][seat].agent
+        for k, (env_index, seat) in enumerate(
+            zip(env_indices.tolist(), seats.tolist(), strict=True)
+        ):
+            agent = self._now[env_index][seat].agent
             rows.setdefault(id(agent), (agent, []))[1].append(k)
         actions = np.zeros(len(states), np.int64)
         for agent, own in rows.values():
             streams = rngs[own]
-            actions[own] = agent.act(states[own], seats[own], streams, lanes[own])
+            actions[own] = agent.act(states[own], seats[own], streams, env_indices[own])
             rngs[own] = streams
         return actions
 
-    def record(self, lane: int, player: int, rewards: NDArray[Any], *, begun: bool = True) -> None:
+    def record(
+        self, env_index: int, player: int, rewards: NDArray[Any], *, begun: bool = True
+    ) -> None:
         """Count the result of a finished game for its members.
 
         Args:
-            lane: index of the game in the environment.
+            env_index: index of the game in the environment.
             player: the learner's seat.
             rewards: rewards of all players. Shape `[P]`.
             begun: whether the next game has begun, as after a same-step autoreset.
         """
-        met = (self._before if begun else self._now)[lane]
+        met = (self._before if begun else self._now)[env_index]
         for seat, member in enumerate(met):
             if seat != player:
                 member.games += 1

@@ -6,8 +6,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
+from ludoteca.agents.action_validation import validate_actions
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.choices import check_choices
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory, kernel
 
@@ -54,16 +54,16 @@ class PredictorAgent(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Ask the predictor about all positions at once.
 
         Raises:
             ValueError: if it returns something else than one legal action each.
         """
-        observations, masks = self._observer.look(states, seats)
+        observations, masks = self._observer.observe(states, seats)
         chosen = self.predictor.predict(observations, masks.copy())
-        return check_choices(self.game, chosen, masks, states, seats, "the predictor")
+        return validate_actions(self.game, chosen, masks, states, seats, "the predictor")
 
 
 class Observer:
@@ -77,7 +77,7 @@ class Observer:
         self._view = make_view(game)
         self._legal = np.zeros(game.num_actions, np.int16)
 
-    def look(
+    def observe(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[Any], NDArray[np.int8]]:
         """Return the observations `[K, *shape]` and masks `[K, num_actions]` of `seats` `[K]`."""

@@ -40,7 +40,7 @@ def action_probabilities(
     """
     integer("samples", samples, 1, 10**6)
     found = np.zeros((len(states), agent.game.num_actions))
-    together = min(TOGETHER, agent.most_games or TOGETHER)
+    together = min(TOGETHER, agent.max_games or TOGETHER)
     for begin in range(0, len(states), together):
         part = slice(begin, begin + together)
         known = agent.action_probabilities(states[part], seats[part])
@@ -63,7 +63,7 @@ def _sampled(
     for _ in range(samples):
         with np.errstate(over="ignore"):
             rngs = np.full((len(states), 1), next_u64(stream), np.uint64)
-        agent.start(rows)
+        agent.reset(rows)
         actions = agent.act(states, seats, rngs, rows)
         if actions.min() < 0 or actions.max() >= agent.game.num_actions:
             wrong = (actions < 0) | (actions >= agent.game.num_actions)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.rng import uniform
 
 
-def nth_legal(masks: NDArray[np.int8], drawn: NDArray[np.float64]) -> NDArray[np.int64]:
+def sample_legal(masks: NDArray[np.int8], drawn: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return a legal action for each number in [0, 1), uniformly. Shape `[K]`."""
     counts = masks.sum(1, dtype=np.int64)
     wanted = (drawn * counts).astype(np.int64)
@@ -16,7 +16,7 @@ def nth_legal(masks: NDArray[np.int8], drawn: NDArray[np.float64]) -> NDArray[np
     return chosen
 
 
-def by_weight(
+def sample_by_weight(
     weights: NDArray[Any], drawn: NDArray[np.float64], temperature: float = 1.0
 ) -> NDArray[np.int64]:
     """Return an action for each number in [0, 1), by `weights ** (1 / temperature)`. Shape `[K]`.
@@ -35,7 +35,7 @@ def by_weight(
     return chosen
 
 
-def by_logits(logits: NDArray[np.float64], rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
+def sample_by_logits(logits: NDArray[np.float64], rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Draw one action per row with its own random stream. Shape `[K]`.
 
     Args:
@@ -43,4 +43,4 @@ def by_logits(logits: NDArray[np.float64], rngs: NDArray[np.uint64]) -> NDArray[
         rngs: random streams, advanced in place. Shape `[K, 1]`.
     """
     weights = np.exp(logits - logits.max(1, keepdims=True))
-    return by_weight(weights, uniform(rngs.T))
+    return sample_by_weight(weights, uniform(rngs.T))

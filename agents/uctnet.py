@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.guided.agent import GuidedAgent
-from ludoteca.agents.guided.search import Evaluate, Found
-from ludoteca.agents.guided.selection import Rule
+from ludoteca.agents.guided.agent import NetworkGuidedAgent
+from ludoteca.agents.guided.search import Evaluate, SearchResult
+from ludoteca.agents.guided.selection import SelectionParams
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
 
@@ -29,7 +29,7 @@ except ImportError as error:
 NODES, TREES = 60_000, 256
 
 
-class UCTNetAgent(GuidedAgent):
+class UCTNetAgent(NetworkGuidedAgent):
     """Searches by UCT, many positions at once; a value network evaluates the leaves together.
 
     The agent of Sancho and Fernández' Othello document: `Q/N + C sqrt(2 ln N(parent) / N(child))`,
@@ -43,8 +43,8 @@ class UCTNetAgent(GuidedAgent):
         simulations: int = 50,
         seconds: float | None = None,
         c: float = math.sqrt(2),
-        levels: int = 0,
-        leaves: int = 1,
+        max_depth: int = 0,
+        leaf_batch: int = 1,
         max_nodes: int = 20_000,
         device: str = "cpu",
         precision: Precision = "float32",
@@ -58,10 +58,11 @@ class UCTNetAgent(GuidedAgent):
             seconds: per move, instead of a number of simulations; positions are then searched one
                 after the other.
             c: UCT's constant.
-            levels: trees grow no deeper below their roots; 0: as deep as they like. The document's
-                grows one level.
-            leaves: of each search that the network sees at once. With more than one, simulations
-                under way count as lost to others; worth it where few positions are searched.
+            max_depth: trees grow no deeper below their roots; 0: as deep as they like. The
+                document's grows one level.
+            leaf_batch: of each search that the network sees at once. With more than one,
+                simulations under way count as lost to others; worth it where few positions are
+                searched.
             max_nodes: a tree that grows for some `seconds` grows no larger.
             device: where the network runs, such as `cpu` or `cuda`.
             precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
@@ -71,10 +72,12 @@ class UCTNetAgent(GuidedAgent):
             ValueError: if it does not fit the game, or a parameter is out of range.
         """
         network, self.about = load_value_network(game, find_weights(path, "uctnet"))
-        integer("levels", levels, 0, 10**6)
-        rule = Rule(uct=True, decisive=False, c_uct=real("c", c, 0, 1e6), levels=levels)
-        self._view = _Sight(ValueView(game, network.config.view))
-        super().__init__(self._view, rule, leaves)
+        integer("max_depth", max_depth, 0, 10**6)
+        params = SelectionParams(
+            uct=True, decisive=False, c_uct=real("c", c, 0, 1e6), max_depth=max_depth
+        )
+        self._view = _ValueEncoder(ValueView(game, network.config.view))
+        super().__init__(self._view, params, leaf_batch)
         self.simulations = integer("simulations", simulations, 1, 10**6)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         if seconds is not None:
@@ -94,19 +97,21 @@ class UCTNetAgent(GuidedAgent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Search positions side by side."""
         actions = np.zeros(len(states), np.int64)
         for k in range(0, len(states), self._together):
             part = slice(k, k + self._together)
-            actions[part] = self.look(states[part], rngs[part]).best
+            actions[part] = self.search_positions(states[part], rngs[part]).action
         return actions
 
-    def look(self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None) -> Found:
-        """Search positions in which the game goes on, and return what was found; see the base."""
-        search = self.search_for(len(states))
-        evaluate = _evaluator(self._view, self._runner)
+    def search_positions(
+        self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None
+    ) -> SearchResult:
+        """Search positions in which the game goes on, and return what was result; see the base."""
+        search = self.allocate_search(len(states))
+        evaluate = _make_evaluator(self._view, self._runner)
         return search.run(states, evaluate, self.simulations, streams=rngs, seconds=self.seconds)
 
     def title(self) -> str:
@@ -114,7 +119,7 @@ class UCTNetAgent(GuidedAgent):
         return f"UCT with a value network of {self.game.name}"
 
 
-class _Sight:
+class _ValueEncoder:
     """What a value network sees, and one plane more, which tells whose move it is."""
 
     def __init__(self, view: ValueView):
@@ -135,15 +140,15 @@ class _Sight:
         return values
 
 
-def _evaluator(sight: _Sight, runner: Runner) -> Evaluate:
+def _make_evaluator(encoder: _ValueEncoder, runner: Runner) -> Evaluate:
     """Return what tells the movers' values, and of actions nothing."""
 
     def evaluate(
         planes: NDArray[np.int8],
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         seats = planes[:, -1, 0, 0]
-        first = runner(planes[:, :-1]) * sight.view.signs(seats)  # for player 0
+        first = runner(planes[:, :-1]) * encoder.view.signs(seats)  # for player 0
         values = np.where(seats == 0, first, -first)
-        return np.zeros((len(planes), sight.game.num_actions), np.float32), values
+        return np.zeros((len(planes), encoder.game.num_actions), np.float32), values
 
     return evaluate

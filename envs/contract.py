@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ludoteca.envs.contract_positions import ContractError, check_position, require
-from ludoteca.envs.engine.playouts import make_turn, seat_count
-from ludoteca.envs.engine.trajectory import RANDOM, Trace, record
+from ludoteca.envs.engine.playouts import actions_per_ply, make_ply_kernels
+from ludoteca.envs.engine.trajectory import RANDOM, Trajectory, record_trajectory
 from ludoteca.envs.game import Game
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.symmetry_group import compose, identity, key
 
 
@@ -30,8 +31,8 @@ def play_game(game: Game, prefix: Sequence[int], seed: int) -> Iterator[tuple[An
     Raises:
         ContractError: if the game is longer than `max_plies`.
     """
-    list_actions, choose, play = make_turn(game)
-    seats = seat_count(game)
+    list_actions, choose, play = make_ply_kernels(game)
+    seats = actions_per_ply(game)
     out, counts = np.zeros((seats, game.num_actions), np.int16), np.zeros(seats, np.int16)
     chosen = np.zeros(seats, np.int16)
     rng = np.random.default_rng(seed)
@@ -77,7 +78,7 @@ def check_init(game: Game, prefix: Sequence[int] = (), seed: int = 0) -> None:
     """Check that `init` overwrites everything but the settings, whatever the record held."""
     *_, (used, _) = play_game(game, prefix, seed)
     fresh = game.new(seed)
-    garbage = np.frombuffer(b"\x55" * game.state.itemsize, game.state).view(np.recarray)[0].copy()
+    garbage = view_records(np.frombuffer(b"\x55" * game.state.itemsize, game.state))[0].copy()
     for name in game.settings:
         garbage[name] = fresh[name]
     for what, s in (("that was played", used), ("with anything in it", garbage)):
@@ -99,16 +100,16 @@ def check_copy(game: Game, seed: int = 0, moment: float = 0.5) -> None:
         seed: of a random game.
         moment: when in the game the copy is made, 0 to 1.
     """
-    trace = record(game, 1, seed=seed, interpreted=True)
-    plies = int(trace.plies[0])
+    trajectory = record_trajectory(game, 1, seed=seed, interpreted=True)
+    plies = int(trajectory.plies[0])
     copied_at = int(moment * plies)
-    s = trace.positions[0, copied_at : copied_at + 1].copy().view(np.recarray)[0]
-    play = make_turn(game)[2]
+    s = view_records(trajectory.positions[0, copied_at : copied_at + 1].copy())[0]
+    play = make_ply_kernels(game)[2]
     for t in range(copied_at, plies):
         with np.errstate(over="ignore"):
-            play(s, trace.actions[0, t])
+            play(s, trajectory.actions[0, t])
         where = f"{game.spec}, seed {seed}: a copy of ply {copied_at} differs at ply {t + 1}"
-        require_same_fields(s, trace.positions[0, t + 1], where)
+        require_same_fields(s, trajectory.positions[0, t + 1], where)
 
 
 def require_same_fields(a: Any, b: Any, where: str) -> None:
@@ -117,27 +118,27 @@ def require_same_fields(a: Any, b: Any, where: str) -> None:
         require(a[name].tobytes() == b[name].tobytes(), f"{where}, in its field {name}")
 
 
-def require_same(a: Trace, b: Trace, where: str) -> None:
+def require_same(a: Trajectory, b: Trajectory, where: str) -> None:
     """Compare all arrays bit for bit, positions and their random state included."""
-    for name in sorted(set(Trace.__dataclass_fields__) - {"positions"}):
+    for name in sorted(set(Trajectory.__dataclass_fields__) - {"positions"}):
         same = getattr(a, name).tobytes() == getattr(b, name).tobytes()
         require(same, f"{where}, in {name}")
     require_same_fields(a.positions, b.positions, where)
 
 
-def given_actions(trace: Trace) -> Any:
+def given_actions(trajectory: Trajectory) -> Any:
     """Return the recorded actions, with RANDOM after the end of each game."""
-    after = np.arange(trace.actions.shape[1]) >= trace.plies[:, None]
-    return np.where(after[:, :, None], RANDOM, trace.actions)
+    after = np.arange(trajectory.actions.shape[1]) >= trajectory.plies[:, None]
+    return np.where(after[:, :, None], RANDOM, trajectory.actions)
 
 
 def check_repeats(game: Game, games: int = 3, seed: int = 3, interpreted: bool = True) -> None:
     """Check that the same seed and the same actions make the same game, with the same result."""
-    trace = record(game, games, seed=seed, interpreted=interpreted)
-    for again in (None, given_actions(trace)):
+    trajectory = record_trajectory(game, games, seed=seed, interpreted=interpreted)
+    for again in (None, given_actions(trajectory)):
         require_same(
-            trace,
-            record(game, games, seed=seed, actions=again, interpreted=interpreted),
+            trajectory,
+            record_trajectory(game, games, seed=seed, actions=again, interpreted=interpreted),
             f"{game.spec} is not deterministic: games of seed {seed} played twice differ",
         )
 
@@ -146,22 +147,24 @@ def check_compiled(game: Game, seed: int = 3) -> None:
     """Check that compiled kernels do what they do in plain Python."""
     games = 3 if game.max_plies > 100 else 10
     require_same(
-        record(game, games, seed=seed),
-        record(game, games, seed=seed, interpreted=True),
+        record_trajectory(game, games, seed=seed),
+        record_trajectory(game, games, seed=seed, interpreted=True),
         f"{game.spec}: compiled, the game of seed {seed} differs from plain Python",
     )
 
 
 def check_ends(game: Game, games: int = 200, seed: int = 11, zero_sum: bool = True) -> None:
     """Check the ends of many compiled games: in time, once, without actions, of sum zero."""
-    trace = record(game, games, seed=seed)
-    last = np.arange(games), trace.plies
-    late = np.flatnonzero(trace.over[last] == 0)
+    trajectory = record_trajectory(game, games, seed=seed)
+    last = np.arange(games), trajectory.plies
+    late = np.flatnonzero(trajectory.over[last] == 0)
     at = f"the game of seed {seed + int(late[0])}" if len(late) else ""
     require(not at, f"{game.spec}: {at} is not over after max_plies, {game.max_plies}")
-    require((trace.over.sum(1) == 1).all(), f"{game.spec}: only the last position may be final")
-    require(not trace.legal[last].any(), f"{game.spec}: a finished game has legal actions")
-    sums = trace.returns[last].sum(1)
+    require(
+        (trajectory.over.sum(1) == 1).all(), f"{game.spec}: only the last position may be final"
+    )
+    require(not trajectory.legal[last].any(), f"{game.spec}: a finished game has legal actions")
+    sums = trajectory.returns[last].sum(1)
     require(
         not zero_sum or np.allclose(sums, 0),
         f"{game.spec}: returns add up to {sums[np.argmax(np.abs(sums))]}, not to 0",
@@ -237,8 +240,8 @@ def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) 
     """
     if "rng" in (game.state.names or ()):
         return
-    trace = record(game, 4, seed=seed, interpreted=interpreted)
-    starts = observations(game, trace.positions[0, 0])
+    trajectory = record_trajectory(game, 4, seed=seed, interpreted=interpreted)
+    starts = observations(game, trajectory.positions[0, 0])
     kept = 0
     for symmetry in game.symmetries():
         renamed = renaming(game, starts, symmetry.observation(starts))
@@ -247,19 +250,19 @@ def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) 
         kept += 1
         # In sequential games there is one seat, and nobody is renamed.
         seat = renamed if game.simultaneous else [0]
-        actions = given_actions(trace)
+        actions = given_actions(trajectory)
         image = np.where(actions == RANDOM, RANDOM, symmetry.actions[actions])[:, :, seat]
-        mapped = record(game, 4, seed=seed, actions=image, interpreted=interpreted)
+        mapped = record_trajectory(game, 4, seed=seed, actions=image, interpreted=interpreted)
         where = f"{game.spec}, seed {seed}: the image of a game by {symmetry.name!r} has"
-        require(np.array_equal(mapped.plies, trace.plies), f"{where} another length")
-        require(np.array_equal(mapped.mover, trace.mover), f"{where} others to move")
-        same = np.array_equal(mapped.legal, symmetry.policy(trace.legal)[:, :, seat])
+        require(np.array_equal(mapped.plies, trajectory.plies), f"{where} another length")
+        require(np.array_equal(mapped.mover, trajectory.mover), f"{where} others to move")
+        same = np.array_equal(mapped.legal, symmetry.policy(trajectory.legal)[:, :, seat])
         require(same, f"{where} other legal actions")
-        same = np.array_equal(mapped.returns, trace.returns[:, :, renamed])
+        same = np.array_equal(mapped.returns, trajectory.returns[:, :, renamed])
         require(same, f"{where} another result")
-        for i, plies in enumerate(trace.plies):
+        for i, plies in enumerate(trajectory.plies):
             for t in range(0, plies + 1, 1 + int(plies) // 8):
-                seen = observations(game, trace.positions[i, t])
+                seen = observations(game, trajectory.positions[i, t])
                 seen_in_image = observations(game, mapped.positions[i, t])
                 same = np.array_equal(seen_in_image, symmetry.observation(seen)[renamed])
                 require(same, f"{where} other observations at ply {t}")
@@ -271,7 +274,7 @@ def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) 
 
 def observations(game: Game, position: Any) -> Any:
     """Return what each player sees. Shape `[num_players, planes, rows, columns]`."""
-    s = np.array([position]).view(np.recarray)[0]
+    s = view_records(np.array([position]))[0]
     seen = np.zeros((game.num_players, *game.observation_shape), np.int8)
     for p in range(game.num_players):
         game.observe(s, p, seen[p])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.compilation import LOCK
 from ludoteca.envs.layout import Layout
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.symmetry import Symmetry
 
 FORFEIT = -1  # instead of an action, where all move at once: the player leaves the game
@@ -67,8 +68,9 @@ class Game:
         mirror: None, or `mirror() -> Symmetry` of a game for two whose observations do not depend
             on who looks: it turns what player 1 sees into the same situation of player 0, whose
             actions then stand for those of player 1. It is its own inverse.
-        check: `check(s)` returns what is impossible in a position that came from outside, or `""`.
-            It guards the kernels: a position that passes never makes them index out of bounds.
+        validate: `validate(s)` returns what is impossible in a position that came from outside, or
+            `""`. It guards the kernels: a position that passes never makes them index out
+            of bounds.
     """
 
     name: str
@@ -95,7 +97,7 @@ class Game:
     action_names: tuple[str, ...]
     symmetries: Callable[[], tuple[Symmetry, ...]]
     mirror: Callable[[], Symmetry] | None = None
-    check: Callable[[Any], str]
+    validate: Callable[[Any], str]
 
     def __post_init__(self) -> None:
         if not self.state.isalignedstruct:
@@ -163,7 +165,7 @@ class Game:
 
     def new(self, seed: int = 0) -> Any:
         """Return a fresh position as a NumPy record, to play with interactively."""
-        s = self.empty(1).view(np.recarray)[0]
+        s = view_records(self.empty(1))[0]
         with np.errstate(over="ignore"):  # SplitMix64 wraps around
             self.init(s, seed)
         return s

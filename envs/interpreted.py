@@ -1,4 +1,4 @@
-"""Interpreted mode: kernels and the functions over them run as plain Python.
+"""Interpreted mode: kernels and the functions that call them run as plain Python.
 
 For debuggers, print statements and coverage in the rules of a game or in a search, and for tests of
 code around them: nothing is compiled, each step is hundreds of times slower, and the results are
@@ -6,12 +6,17 @@ the same.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from ludoteca.envs.record_views import view_record, view_records
+
+P = ParamSpec("P")
+R = TypeVar("R")
 _interpreted = os.environ.get("LUDOTECA_INTERPRETED", "0") not in ("", "0")
 
 
@@ -22,7 +27,7 @@ def is_interpreted() -> bool:
 
 @contextmanager
 def interpreting(on: bool = True) -> Iterator[None]:
-    """Interpret, or compile, the functions that are made in the block, wherever they are called.
+    """Interpret, or compile, all functions that are made in the block.
 
     The environment variable `LUDOTECA_INTERPRETED=1` does so for a whole process.
     """
@@ -34,13 +39,27 @@ def interpreting(on: bool = True) -> Iterator[None]:
         _interpreted = before
 
 
+def cache_by_mode(function: Callable[P, R]) -> Callable[P, R]:
+    """Cache results by the arguments and by whether functions are interpreted now."""
+
+    @cache
+    def cached(interpreted: bool, *args: P.args, **kwargs: P.kwargs) -> R:
+        return function(*args, **kwargs)
+
+    @wraps(function)
+    def find(*args: P.args, **kwargs: P.kwargs) -> R:
+        return cached(_interpreted, *args, **kwargs)
+
+    return find
+
+
 def with_attributes(value: Any) -> Any:
     """Return a view of records whose fields are attributes, as they are in compiled code."""
     if isinstance(value, tuple):
-        views = [with_attributes(one) for one in value]
+        views = [with_attributes(item) for item in value]
         return type(value)(*views) if hasattr(value, "_fields") else tuple(views)
     if isinstance(value, np.ndarray) and value.dtype.names is not None:
-        return value.view(np.recarray)
+        return view_records(value)
     if isinstance(value, np.void) and value.dtype.names is not None:
-        return value.view((np.record, value.dtype))
+        return view_record(value)
     return value

@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.targets import names_from
@@ -39,11 +39,13 @@ class Replay:
     players: tuple[str, ...] = field(default=())
 
     @classmethod
-    def of_lane(cls, lanes: Lanes, lane: int, players: Sequence[str] = ()) -> Self:
-        """Return the game in a lane of a batch made with `record=True`."""
-        game, s = lanes.game, lanes.states.view(np.recarray)[lane]
-        seed = int(lanes.lanes["game_seed"][lane])
-        return cls(game.spec, seed, lanes.actions_of(lane), _returns(game, s), tuple(players))
+    def from_batch(cls, game_batch: GameBatch, env_index: int, players: Sequence[str] = ()) -> Self:
+        """Return a game of a batch made with `record=True`."""
+        game, s = game_batch.game, game_batch.states.view(np.recarray)[env_index]
+        seed = int(game_batch.episode_states["game_seed"][env_index])
+        return cls(
+            game.spec, seed, game_batch.actions_of(env_index), _returns(game, s), tuple(players)
+        )
 
     def positions(self) -> Iterator[Any]:
         """Play the game again and yield every position, the first and the last included.

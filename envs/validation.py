@@ -1,20 +1,23 @@
-"""Checks of the arguments that Gymnasium's, PettingZoo's and SB3's environments share."""
+"""Validation of arguments that the environments of all libraries share."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.params import choice
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import UnknownParameter, choice, keyword_names, unknown_parameter
+from ludoteca.envs.registry import make_game
 
 DTYPES = ("int8", "uint8", "int16", "int32", "float32", "float64")
+OUT_OF_RANGE = 2**63 - 1
 T = TypeVar("T")
 
 
 def check_seed(seed: Any) -> int:
-    """Return `seed` if a random stream can start from it and its neighbors.
+    """Return `seed` as an integer, if it is a valid seed.
 
     Raises:
         ValueError: if it is not an integer, Python's or NumPy's, from 0 to 2**63 - 1.
@@ -79,10 +82,10 @@ def check_flag(name: str, flag: Any) -> bool:
 def check_dtype(
     dtype: DTypeLike, name: str = "dtype", allowed: Sequence[str] = DTYPES
 ) -> np.dtype[Any]:
-    """Return the type of observations, or of what else `name` says.
+    """Return the dtype of an argument, by default of observations.
 
     Raises:
-        ValueError: if it is not one of `allowed`, in any of NumPy's ways to write them.
+        ValueError: if it is not one of `allowed`, in any of NumPy's notations.
     """
     if isinstance(dtype, str | type | np.dtype):
         with warnings.catch_warnings():
@@ -110,7 +113,7 @@ def check_actions_of(agents: Sequence[str], actions: Any) -> Mapping[str, Any]:
 
 
 def of_agent(values: Mapping[str, T], agent: Any) -> T:
-    """Return what belongs to an agent, such as its space.
+    """Return the value of an agent, such as its space.
 
     Raises:
         ValueError: if there is no such agent.
@@ -120,3 +123,55 @@ def of_agent(values: Mapping[str, T], agent: Any) -> T:
     except (KeyError, TypeError):
         names = ", ".join(map(repr, values))
         raise ValueError(f"agent must be one of {names or 'none'}, got {agent!r}") from None
+
+
+def as_game(
+    game: Game | str, params: dict[str, Any], environment: Callable[..., Any] | None = None
+) -> Game:
+    """Return a game, given itself or its name.
+
+    Args:
+        game: a game or its name.
+        params: parameters of the game.
+        environment: class whose keyword arguments errors list, too.
+
+    Raises:
+        ValueError: if parameters are given for a game that is already made, or the name is unknown.
+            For a keyword argument that does not exist, it is an `UnknownParameter`.
+        TypeError: if it is neither a game nor a name.
+    """
+    if isinstance(game, str):
+        try:
+            return make_game(game, **params)
+        except UnknownParameter as error:
+            options = keyword_names(environment) if environment else ()
+            owner, parameter, known = error.owner, error.parameter, error.known
+            raise unknown_parameter(owner, parameter, known, options) from None
+    if not isinstance(game, Game):
+        raise TypeError(f"game must be a Game or its name, such as 'hex', got {game!r}")
+    if params:
+        raise UnknownParameter(f"{game.spec} is already made, so it cannot take {params}")
+    return game
+
+
+def check_ready(ready: bool, call: str) -> None:
+    """Raise a `ValueError` unless the environment has been reset."""
+    if not ready:
+        raise ValueError(f"call reset before {call}")
+
+
+def as_action(action: Any) -> int:
+    """Return an integer action, given as an integer, a NumPy scalar or an array of one element.
+
+    An integer of more than 64 bits becomes `OUT_OF_RANGE`, which is illegal in every game.
+
+    Raises:
+        ValueError: if it is anything else.
+    """
+    if isinstance(action, int | np.integer) and not isinstance(action, bool):
+        number = int(action)
+        return number if -OUT_OF_RANGE <= number <= OUT_OF_RANGE else OUT_OF_RANGE
+    array = np.asarray(action)
+    if array.size == 1 and array.dtype.kind in "iu":
+        return as_action(array.item())
+    raise ValueError(f"an action must be an integer, got {action!r}")

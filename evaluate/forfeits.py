@@ -1,4 +1,4 @@
-"""Games that agents left: how many, and why."""
+"""Forfeits: games that agents left, with their reasons."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,14 +8,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Forfeit:
-    """A game that an agent left in one of its seats.
+    """Forfeit of an agent in one seat of a game.
 
     Attributes:
         game: number of the game.
         agent: number of the agent.
-        seat: the seat it left.
-        ply: how many plies had been played.
-        kind: what kind of reason it had, such as `"timeout"`.
+        seat: the forfeited seat.
+        ply: number of plies played before.
+        kind: kind of the reason, such as `"timeout"`.
         message: the reason.
     """
 
@@ -28,23 +28,23 @@ class Forfeit:
 
 
 def forfeit_counts(forfeits: Sequence[Forfeit], agent: int) -> dict[str, int]:
-    """Return how often an agent left for each kind of reason, the most frequent first."""
-    counts = Counter(sorted(one.kind for one in forfeits if one.agent == agent))
+    """Return the number of an agent's forfeits by kind, the most frequent first."""
+    counts = Counter(sorted(forfeit.kind for forfeit in forfeits if forfeit.agent == agent))
     return dict(counts.most_common())
 
 
 def forfeit_text(forfeits: Sequence[Forfeit], agent: int, name: str) -> str:
-    """Return a line about the games that an agent left, or `""` if it left none."""
-    mine = [one for one in forfeits if one.agent == agent]
+    """Return a line about the forfeits of an agent, or `""` if there are none."""
+    mine = [forfeit for forfeit in forfeits if forfeit.agent == agent]
     if not mine:
         return ""
     counts = ", ".join(f"{count} {kind}" for kind, count in forfeit_counts(mine, agent).items())
-    first = min(mine, key=lambda one: (one.game, one.ply, one.seat))
+    first = min(mine, key=lambda forfeit: (forfeit.game, forfeit.ply, forfeit.seat))
     where = f"game {first.game}, seat {first.seat}, ply {first.ply}"
     reason = f": {first.message}" if first.message else ""
     return f"{name} forfeited {len(mine):,} times ({counts}); first in {where}{reason}"
 
 
 def forfeits_json(forfeits: Sequence[Forfeit]) -> list[dict[str, Any]]:
-    """Return all as JSON values."""
-    return [asdict(one) for one in forfeits]
+    """Return forfeits as JSON values."""
+    return [asdict(forfeit) for forfeit in forfeits]

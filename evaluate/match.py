@@ -1,7 +1,6 @@
-"""Matches: many games side by side, between agents who take turns in every seat."""
+"""Matches: a batch of games between agents that rotate through the seats."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,60 +16,61 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.validation import check_seed
 from ludoteca.evaluate.forfeits import Forfeit
-from ludoteca.evaluate.match_record import Tally, tally_agent, tally_seat
-from ludoteca.evaluate.match_runner import Hall, compile_match, play_all
-from ludoteca.evaluate.match_schedule import Book
+from ludoteca.evaluate.match_record import MatchRecord, agent_record, seat_record
+from ludoteca.evaluate.match_runner import MatchRunner, compile_match, play_all
+from ludoteca.evaluate.match_schedule import empty_results, schedule_match
+from ludoteca.progress import progress_bar
 
-BATCH = 1024
+BATCH_SIZE = 1024
 
 
 @dataclass(frozen=True)
 class MatchResult:
-    """A finished match.
+    """Result of a match.
 
     Attributes:
-        game: the game's spec string.
-        agents: the agents' spec strings (or names of classes).
-        games: how many games were played.
-        seed: what the match was seeded with.
-        totals: all games of each agent, see `tally_agent`.
-        seats: the games of agent a in seat p are `seats[a][p]`.
-        by_seat: all games, as they ended for each seat, whoever sat there.
-        mean_plies: how long the games were.
-        seconds: how long playing took, compiling left out.
-        replays: the first games, as many as were asked for.
-        first: number of the first game.
-        returns: the result of every game for every seat. Shape `[games, P]`.
-        courses: digests of the games, equal where the same agents in the same seats made the same
-            moves. Shape `[games]`.
-        forfeits: what agents left, see `Agent.why`; by game, ply and seat.
+        game: spec string of the game.
+        agents: spec strings of the agents, or names of their classes.
+        games: number of games.
+        seed: seed of the match.
+        totals: record of each agent over all games, see `agent_record`.
+        seats: `seats[a][p]` is the record of agent a in seat p.
+        by_seat: record of each seat over all games and agents.
+        mean_plies: mean number of plies of a game.
+        seconds: time of playing, compilation excluded.
+        replays: replays of the first games, `num_replays` of them.
+        first_game: number of the first game.
+        returns: returns of every game for every seat. Shape `[games, P]`.
+        forfeits: forfeits of the agents by game, ply and seat, see `Agent.forfeit_reason`.
+        game_digests: digests of the games, equal if the same agents in the same seats chose the
+            same actions. Shape `[games]`.
     """
 
     game: str
     agents: tuple[str, ...]
     games: int
     seed: int
-    totals: tuple[Tally, ...]
-    seats: tuple[tuple[Tally, ...], ...]
-    by_seat: tuple[Tally, ...]
+    totals: tuple[MatchRecord, ...]
+    seats: tuple[tuple[MatchRecord, ...], ...]
+    by_seat: tuple[MatchRecord, ...]
     mean_plies: float
     seconds: float
     replays: tuple[Replay, ...] = ()
-    first: int = 0
+    first_game: int = 0
     returns: NDArray[np.float64] | None = field(default=None, repr=False, compare=False)
     forfeits: tuple[Forfeit, ...] = field(default=(), repr=False)
-    courses: NDArray[np.uint64] | None = field(default=None, repr=False, compare=False)
+    game_digests: NDArray[np.uint64] | None = field(default=None, repr=False, compare=False)
 
     @property
     def distinct(self) -> int:
-        """How many different games were played: agents without chance repeat theirs."""
-        return self.games if self.courses is None else len(np.unique(self.courses))
+        """Number of distinct games; deterministic agents repeat theirs."""
+        return self.games if self.game_digests is None else len(np.unique(self.game_digests))
 
     def __repr__(self) -> str:
-        wins = {name: total.wins for name, total in zip(self.agents, self.totals, strict=True)}
-        if len(wins) < len(self.agents):  # agents of the same name
+        wins = {name: record.wins for name, record in zip(self.agents, self.totals, strict=True)}
+        if len(wins) < len(self.agents):  # agents with the same name
             return f"MatchResult({self.game!r}, games={self.games}, agents={self.agents}, " + (
-                f"wins={tuple(total.wins for total in self.totals)})"
+                f"wins={tuple(record.wins for record in self.totals)})"
             )
         return f"MatchResult({self.game!r}, games={self.games}, wins={wins})"
 
@@ -86,10 +86,10 @@ def play_match(
     games: int,
     *,
     seed: int = 0,
-    first: int = 0,
-    batch: int = BATCH,
+    first_game: int = 0,
+    batch_size: int = BATCH_SIZE,
     num_threads: int = 1,
-    record: int = 0,
+    num_replays: int = 0,
     progress: bool = False,
     random_plies: int = 0,
     on_step: Callable[[int], None] | None = None,
@@ -97,78 +97,88 @@ def play_match(
     """Play a match of `games` games.
 
     Seats rotate: in game k, seat p belongs to agent `(k + p) % n` of the n agents. Two agents thus
-    take turns in moving first, and in a game of four seats hold every other one. If n divides
-    `games`, each agent sits in each seat equally often.
+    alternate in moving first, and in a game of four seats hold every other one. If n divides
+    `games`, each agent plays each seat equally often.
 
-    Game k has random streams of its own, drawn from `seed` and k: one for the game, and one per
-    seat for the agent that sits there. Which games are played side by side changes none of them.
+    Game k has random streams of its own, derived from `seed` and k: one for the game, and one per
+    seat for the agent there. The batch size does not change the games.
 
     Args:
         game: a game or its spec string.
         agents: spec strings or agents, from two to one per seat.
-        games: how many games are played.
+        games: number of games.
         seed: determines the match, as far as the agents draw only from the streams they are given.
-        first: number of the first game: matches that start at 0 and at 100 are parts of one.
-        batch: how many games are played side by side, unless an agent can only play fewer.
+        first_game: number of the first game: matches that start at 0 and at 100 are parts of one.
+        batch_size: number of concurrent games, unless an agent can only play fewer.
         num_threads: threads that share the games, each with agents of its own, made from the spec
-            strings. Worth it for agents that think in compiled code for longer than a move takes.
-        record: of how many games, the first ones, replays are kept.
+            strings. This pays for agents that compute in compiled code for most of the time.
+        num_replays: number of first games whose replays are returned.
         progress: show a progress bar on standard error.
-        random_plies: how many plies at the beginning of each game are random. The n agents get the
-            same ones in n games, once in every seat: so that agents that always answer the same
-            play different games, and none is helped by luck.
-        on_step: called after every ply of the games that are played side by side, with the number
-            of games that have ended so far; an exception that it raises ends the match. With
-            several threads, each of them calls it.
+        random_plies: number of random plies at the beginning of each game. The n agents get the
+            same ones in n games, once in every seat: so deterministic agents play different games,
+            and luck favors none of them.
+        on_step: called after every ply of the batch with the number of games finished so far; an
+            exception that it raises ends the match. With several threads, each of them calls it.
 
     Raises:
-        ValueError: if an argument is out of range, a spec string names nothing, or an agent chooses
-            an illegal action.
+        ValueError: if an argument is out of range, a spec string is unknown, or an agent chooses an
+            illegal action.
     """
     game = make_game(game) if isinstance(game, str) else game
     integer("games", games, 1, 10**9)
-    integer("first", first, 0, 10**9)
-    integer("batch", batch, 1, 10**6)
+    integer("first_game", first_game, 0, 10**9)
+    integer("batch_size", batch_size, 1, 10**6)
     integer("num_threads", num_threads, 1, 1024)
-    integer("record", record, 0, games)
+    integer("num_replays", num_replays, 0, games)
     integer("random_plies", random_plies, 0, 10**6)
     if num_threads > 1 and not all(isinstance(agent, str) for agent in agents):
-        raise ValueError("agents that are no spec strings cannot play in more than one thread")
+        raise ValueError("agents that are not spec strings cannot play in more than one thread")
     threads = min(num_threads, games)
-    teams = [seat_agents(game, agents) for _ in range(threads)]
-    names = tuple(one if isinstance(one, str) else type(one).__name__ for one in agents)
-    book = Book(game, names, first, games, check_seed(seed), record, random_plies)
+    agents_by_thread = [seat_agents(game, agents) for _ in range(threads)]
+    names = tuple(agent if isinstance(agent, str) else type(agent).__name__ for agent in agents)
+    schedule = schedule_match(
+        game, names, first_game, games, check_seed(seed), num_replays, random_plies
+    )
+    results = empty_results(schedule)
     compile_match(game)
-    for agent in teams[0]:
+    for agent in agents_by_thread[0]:
         agent.prepare()
     if random_plies > 0:
         RandomAgent(game).prepare()
     start = clock()
-    with _progress_bar(games) if progress else nullcontext(lambda ended: None) as show:
-        halls = [
-            Hall(book, team, games * t // threads, games * (t + 1) // threads, batch // threads)
-            for t, team in enumerate(teams)
+    with progress_bar(games, progress, transient=True) as show:
+        runners = [
+            MatchRunner(
+                schedule,
+                results,
+                made,
+                games * t // threads,
+                games * (t + 1) // threads,
+                batch_size // threads,
+            )
+            for t, made in enumerate(agents_by_thread)
         ]
-        play_all(halls, show if on_step is None else _both(show, on_step), on_step is not None)
+        play_all(runners, show if on_step is None else _both(show, on_step), on_step is not None)
     seconds = clock() - start
-    returns, who, seats = book.returns, book.who, range(game.num_players)
+    returns, seating, seats = results.returns, schedule.seating, range(game.num_players)
     return MatchResult(
         game=game.spec,
         agents=names,
         games=games,
         seed=seed,
-        totals=tuple(tally_agent(returns, who, a) for a in range(len(names))),
+        totals=tuple(agent_record(returns, seating, a) for a in range(len(names))),
         seats=tuple(
-            tuple(tally_seat(returns, p, who[:, p] == a) for p in seats) for a in range(len(names))
+            tuple(seat_record(returns, p, seating[:, p] == a) for p in seats)
+            for a in range(len(names))
         ),
-        by_seat=tuple(tally_seat(returns, p, np.ones(games, np.bool_)) for p in seats),
-        mean_plies=float(book.plies.mean()),
+        by_seat=tuple(seat_record(returns, p, np.ones(games, np.bool_)) for p in seats),
+        mean_plies=float(results.plies.mean()),
         seconds=seconds,
-        replays=tuple(book.replays[k] for k in range(record)),
-        first=first,
+        replays=tuple(results.replays[k] for k in range(num_replays)),
+        first_game=first_game,
         returns=returns,
-        forfeits=tuple(sorted(book.forfeits, key=lambda one: (one.game, one.ply, one.seat))),
-        courses=book.courses,
+        forfeits=tuple(sorted(results.forfeits, key=lambda f: (f.game, f.ply, f.seat))),
+        game_digests=results.game_digests,
     )
 
 
@@ -176,7 +186,7 @@ def seat_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent, ...]:
     """Return the agents of a match, made from their spec strings.
 
     Raises:
-        ValueError: if there are too few or too many, or one is unknown or of another game.
+        ValueError: if there are too few or too many, or one is unknown or plays another game.
     """
     if game.num_players < 2:
         raise ValueError(f"{game.spec} has one player, and a match needs two")
@@ -186,7 +196,7 @@ def seat_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent, ...]:
             f"a match of {game.name} is between {wanted} agents, got {len(agents)}: "
             f"{', '.join(map(str, agents))}"
         )
-    made = tuple(make_agent(one, game) if isinstance(one, str) else one for one in agents)
+    made = tuple(make_agent(agent, game) if isinstance(agent, str) else agent for agent in agents)
     for agent in made:
         if agent.game is not game:
             raise ValueError(f"{agent!r} was made for {agent.game.spec}, not for {game.spec}")
@@ -194,7 +204,7 @@ def seat_agents(game: Game, agents: Sequence[str | Agent]) -> tuple[Agent, ...]:
 
 
 def _both(show: Callable[[int], None], on_step: Callable[[int], None]) -> Callable[[int], None]:
-    """Return a function that passes the games that have just ended on, and their sum so far."""
+    """Return a function that passes newly finished games to `show`, their sum to `on_step`."""
     total = 0
 
     def show_both(ended: int) -> None:
@@ -204,14 +214,3 @@ def _both(show: Callable[[int], None], on_step: Callable[[int], None]) -> Callab
         on_step(total)
 
     return show_both
-
-
-@contextmanager
-def _progress_bar(games: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar on standard error; yields the function that is told how many games have ended."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("playing", total=games)
-        yield lambda ended: progress.advance(task, ended)

@@ -1,4 +1,4 @@
-"""Counting how games ended, for an agent or a seat."""
+"""Records of a match: wins, draws and losses of an agent or a seat."""
 
 from dataclasses import dataclass
 
@@ -7,17 +7,17 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Tally:
-    """How a number of games ended for one agent, or in one seat.
+class MatchRecord:
+    """Record of one agent, or of one seat.
 
     Attributes:
-        games: how many there were.
-        wins: games in which it came first, alone.
-        draws: games in which it shared the first place.
-        losses: all others.
-        points: a win is worth 1, a first place shared by t seats 1 / t for each.
-        mean_return: mean of the game's returns, in [-1, 1].
-        mean_rank: mean place in the game, 1 the best; who tie have the mean of their places.
+        games: number of games.
+        wins: games with the first place alone.
+        draws: games with a shared first place.
+        losses: all other games.
+        points: 1 for a win, 1 / t for a first place shared by t seats.
+        mean_return: mean return, in [-1, 1].
+        mean_rank: mean rank in the game, 1 the best; ties share the mean of their ranks.
     """
 
     games: int
@@ -30,32 +30,35 @@ class Tally:
 
     @property
     def win_rate(self) -> float:
-        """Share of the games won."""
+        """Fraction of games won."""
         return self.wins / self.games if self.games else 0.0
 
     @property
     def score(self) -> float:
-        """Points per game; with two players, a draw counts as half a win."""
+        """Points per game; with two players, a draw counts half a win."""
         return self.points / self.games if self.games else 0.0
 
 
-def tally_agent(returns: NDArray[np.float64], who: NDArray[np.int64], agent: int) -> Tally:
-    """Tally all games for one agent.
+def agent_record(
+    returns: NDArray[np.float64], seating: NDArray[np.int64], agent: int
+) -> MatchRecord:
+    """Return the record of one agent over all games.
 
-    An agent that held several seats of a game has won it if the best of them beat all other agents'
-    seats: so its games are independent trials, which its seats are not.
+    An agent with several seats in a game wins if the best of them beats all other agents' seats: so
+    its games are independent trials, which its seats are not.
 
     Args:
-        returns: the games' results. Shape `[games, P]`.
-        who: which agent sat where; each game has another one too. Shape `[games, P]`.
-        agent: the one to tally.
+        returns: returns of the games. Shape `[games, P]`.
+        seating: index of the agent in each seat; each game has another agent, too. Shape
+            `[games, P]`.
+        agent: index of the agent.
     """
-    mine = who == agent
+    mine = seating == agent
     own = np.where(mine, returns, -np.inf).max(1)
     others = np.where(mine, -np.inf, returns).max(1)
     points = np.where(mine, _points(returns), 0).sum(1)
     held = int(mine.sum())
-    return Tally(
+    return MatchRecord(
         games=len(returns),
         wins=int((own > others).sum()),
         draws=int((own == others).sum()),
@@ -66,19 +69,19 @@ def tally_agent(returns: NDArray[np.float64], who: NDArray[np.int64], agent: int
     )
 
 
-def tally_seat(returns: NDArray[np.float64], seat: int, which: NDArray[np.bool_]) -> Tally:
-    """Tally some games as they ended for one seat.
+def seat_record(returns: NDArray[np.float64], seat: int, which: NDArray[np.bool_]) -> MatchRecord:
+    """Return the record of one seat over some games.
 
     Args:
-        returns: the games' results. Shape `[games, P]`.
+        returns: returns of the games. Shape `[games, P]`.
         seat: the seat.
-        which: the games that count, bool. Shape `[games]`.
+        which: mask of the games that count. Shape `[games]`.
     """
     returns = returns[which]
     games = len(returns)
     points = _points(returns)[:, seat]
     wins, losses = int((points == 1).sum()), int((points == 0).sum())
-    return Tally(
+    return MatchRecord(
         games=games,
         wins=wins,
         draws=games - wins - losses,
@@ -90,14 +93,14 @@ def tally_seat(returns: NDArray[np.float64], seat: int, which: NDArray[np.bool_]
 
 
 def _points(returns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return 1 / t for each of the t best of a game, and 0 for the others. Shape `[games, P]`."""
+    """Return 1 / t for each of the t best seats of a game, 0 for the others. Shape `[games, P]`."""
     best = returns == returns.max(1, keepdims=True)
     points: NDArray[np.float64] = best / best.sum(1, keepdims=True)
     return points
 
 
 def _ranks(returns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return each seat's place, 1 the best; who tie have the mean of their places."""
+    """Return the rank of each seat, 1 the best; ties share the mean of their ranks."""
     better = (returns[:, None, :] > returns[:, :, None]).sum(2)
     equal = (returns[:, None, :] == returns[:, :, None]).sum(2)
     ranks: NDArray[np.float64] = better + (equal + 1) / 2

@@ -1,4 +1,4 @@
-"""Where the games of a match are played, many side by side."""
+"""Runner of the games of a match: a batch of games, refilled as they end."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -10,156 +10,179 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
-from ludoteca.envs.engine.env_info import EVERY_SEAT, scratch_dtype
-from ludoteca.envs.engine.game_batch import Lanes
-from ludoteca.envs.engine.playouts import make_scores
+from ludoteca.envs.engine.episode_state import EVERY_SEAT, scratch_dtype
+from ludoteca.envs.engine.game_batch import GameBatch
+from ludoteca.envs.engine.playouts import make_returns
 from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.forfeits import Forfeit
-from ludoteca.evaluate.match_schedule import Book, digest
+from ludoteca.evaluate.match_schedule import GameResults, MatchSchedule, update_digests
 
 NO_GAME = -1
 
 
-class Hall:
-    """Where some games of a match are played: each that ends makes room for the next."""
+class MatchRunner:
+    """Plays the games `low <= k < high` of a match in one thread.
 
-    def __init__(self, book: Book, agents: tuple[Agent, ...], low: int, high: int, batch: int):
-        self._book, self._agents, self._game = book, agents, book.game
-        self._next, self._high = low, high  # the games low <= k < high are played here
-        most = [agent.most_games for agent in agents if agent.most_games is not None]
-        batch = max(1, min(batch, high - low, *most))
-        self._batch = Lanes(book.game, batch, record=book.record > low)
-        self._lanes = self._batch.lanes
-        self._number = np.full(batch, NO_GAME)  # which game is played in each lane
-        self._rngs = np.zeros((batch, book.game.num_players), np.uint64)
-        self._openings = np.zeros((batch, book.game.num_players), np.uint64)
-        self._random = RandomAgent(book.game)
-        self._stepper = make_stepper(book.game)
-        self._scratch = np.zeros(1, scratch_dtype(book.game))
+    Args:
+        schedule: schedule of the match.
+        results: results of the match, where those of these games are written.
+        agents: the agents, used by this runner alone.
+        low: first game, counted from the first game of the match.
+        high: end of the games.
+        batch_size: number of concurrent games, at most.
+    """
+
+    def __init__(
+        self,
+        schedule: MatchSchedule,
+        results: GameResults,
+        agents: tuple[Agent, ...],
+        low: int,
+        high: int,
+        batch_size: int,
+    ):
+        self._schedule, self._results = schedule, results
+        self._agents, self._game = agents, schedule.game
+        self._next, self._high = low, high
+        limits = [agent.max_games for agent in agents if agent.max_games is not None]
+        batch_size = max(1, min(batch_size, high - low, *limits))
+        self._batch = GameBatch(schedule.game, batch_size, record=schedule.num_replays > low)
+        self._episode_states = self._batch.episode_states
+        self._number = np.full(batch_size, NO_GAME)  # the game at each index of the batch
+        self._rngs = np.zeros((batch_size, schedule.game.num_players), np.uint64)
+        self._openings = np.zeros((batch_size, schedule.game.num_players), np.uint64)
+        self._random = RandomAgent(schedule.game)
+        self._stepper = make_stepper(schedule.game)
+        self._scratch = np.zeros(1, scratch_dtype(schedule.game))
 
     def play_all(self, show: Callable[[int], None], stop: Event, every_ply: bool = False) -> None:
         """Play all games, or until `stop` is set.
 
         `show` is called with the number of games that have just ended, after every ply or only if
-        there are any; an exception that it raises ends all.
+        it is positive; an exception that it raises sets `stop`.
         """
         try:
             while not stop.is_set():
                 ended = self._refill()
                 if ended > 0 or every_ply:
                     show(ended)
-                lanes = np.flatnonzero(self._number != NO_GAME)
-                if len(lanes) == 0:
+                env_indices = np.flatnonzero(self._number != NO_GAME)
+                if len(env_indices) == 0:
                     return
-                self._play(lanes)
+                self._play(env_indices)
         except BaseException:
             stop.set()
             raise
 
     def _refill(self) -> int:
-        """Take down the games that are over, and begin new ones; return how many are over."""
-        free = np.flatnonzero(self._lanes["over"])
+        """Save the results of finished games, start new games; return the number of finished."""
+        free = np.flatnonzero(self._episode_states["over"])
         ended = free[self._number[free] != NO_GAME]
         if len(ended) > 0:
-            self._take_down(ended)
+            self._save_results(ended)
         count = min(len(free), self._high - self._next)
         if count > 0:
-            self._begin(free[:count], np.arange(self._next, self._next + count))
+            self._start(free[:count], np.arange(self._next, self._next + count))
             self._next += count
         return len(ended)
 
-    def _take_down(self, ended: NDArray[np.int64]) -> None:
-        book, numbers = self._book, self._number[ended]
+    def _save_results(self, ended: NDArray[np.int64]) -> None:
+        schedule, results, numbers = self._schedule, self._results, self._number[ended]
         returns = np.zeros((len(ended), self._game.num_players))
-        make_scores(self._game)(self._batch.states, ended, returns)
-        book.returns[numbers] = returns
-        for lane, k in zip(ended, numbers, strict=True):
-            if k < book.record:
-                players = [book.names[a] for a in book.who[k]]
-                book.replays[int(k)] = Replay.of_lane(self._batch, int(lane), players)
+        make_returns(self._game)(self._batch.states, ended, returns)
+        results.returns[numbers] = returns
+        for env_index, k in zip(ended, numbers, strict=True):
+            if k < schedule.num_replays:
+                players = [schedule.names[a] for a in schedule.seating[k]]
+                results.replays[int(k)] = Replay.from_batch(self._batch, int(env_index), players)
         self._number[ended] = NO_GAME
 
-    def _begin(self, lanes: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
-        streams, batch = self._book.streams[numbers], self._batch
-        self._number[lanes] = numbers
-        self._lanes["rng"][lanes, 0] = streams[:, 0]
-        self._rngs[lanes] = streams[:, 1:]
-        self._openings[lanes] = self._book.openings[numbers]
+    def _start(self, env_indices: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
+        streams, batch = self._schedule.streams[numbers], self._batch
+        self._number[env_indices] = numbers
+        self._episode_states["rng"][env_indices, 0] = streams[:, 0]
+        self._rngs[env_indices] = streams[:, 1:]
+        self._openings[env_indices] = self._schedule.openings[numbers]
         which = np.zeros(batch.count, np.bool_)
-        which[lanes] = True
-        self._stepper.restart(batch.states, self._lanes, which, batch.history, EVERY_SEAT)
+        which[env_indices] = True
+        self._stepper.reset(batch.states, self._episode_states, which, batch.history, EVERY_SEAT)
         for agent in {id(agent): agent for agent in self._agents}.values():
-            agent.start(lanes)
+            agent.reset(env_indices)
 
-    def _play(self, lanes: NDArray[np.int64]) -> None:
-        """Ask the agents, and play one ply in each of the lanes."""
-        numbers, batch = self._number[lanes], self._batch
-        asked = self._to_move(lanes)
-        who = self._book.who[numbers]
-        joint = np.zeros(asked.shape, np.int64)
-        opening = self._book.plies[numbers] < self._book.random_plies
+    def _play(self, env_indices: NDArray[np.int64]) -> None:
+        """Play one ply in each of the games at `env_indices`."""
+        numbers, batch, results = self._number[env_indices], self._batch, self._results
+        active = self._active_seats(env_indices)
+        seating = self._schedule.seating[numbers]
+        joint = np.zeros(active.shape, np.int64)
+        opening = results.plies[numbers] < self._schedule.random_plies
         if opening.any():
             rows, seats = np.divmod(
-                np.flatnonzero(asked & opening[:, None]), self._game.num_players
+                np.flatnonzero(active & opening[:, None]), self._game.num_players
             )
-            streams = self._openings[lanes[rows], seats].reshape(-1, 1)
+            streams = self._openings[env_indices[rows], seats].reshape(-1, 1)
             joint[rows, seats] = self._random.act(
-                batch.states[lanes[rows]], seats, streams, lanes[rows]
+                batch.states[env_indices[rows]], seats, streams, env_indices[rows]
             )
-            self._openings[lanes[rows], seats] = streams[:, 0]
-            asked = asked & ~opening[:, None]
+            self._openings[env_indices[rows], seats] = streams[:, 0]
+            active = active & ~opening[:, None]
         for a in range(len(self._agents)):
-            # np.nonzero would return strided arrays, for which agents would be compiled anew.
-            rows, seats = np.divmod(np.flatnonzero(asked & (who == a)), self._game.num_players)
+            # np.nonzero would return strided arrays, for which agents would be compiled again.
+            rows, seats = np.divmod(np.flatnonzero(active & (seating == a)), self._game.num_players)
             if len(rows) > 0:
-                joint[rows, seats] = self._ask(a, lanes[rows], seats)
-        wrong = self._stepper.reply(
-            batch.states, self._lanes, lanes, joint, batch.history, self._scratch
+                joint[rows, seats] = self._act(a, env_indices[rows], seats)
+        illegal = self._stepper.apply_joint_actions(
+            batch.states, self._episode_states, env_indices, joint, batch.history, self._scratch
         )
-        if wrong >= 0:
-            k, p = divmod(int(wrong), self._game.num_players)
-            self._complain(int(lanes[k]), p, int(joint[k, p]))
-        self._book.plies[numbers] += 1
+        if illegal >= 0:
+            k, p = divmod(int(illegal), self._game.num_players)
+            self._raise_illegal(int(env_indices[k]), p, int(joint[k, p]))
+        results.plies[numbers] += 1
+        digests = results.game_digests
         for p in range(self._game.num_players):
-            courses = self._book.courses
-            courses[numbers] = digest(courses[numbers], joint[:, p])
+            digests[numbers] = update_digests(digests[numbers], joint[:, p])
 
-    def _to_move(self, lanes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which seats are to act in which of the lanes. Shape `[K, P]`."""
+    def _active_seats(self, env_indices: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether each seat is to act in each of the games. Shape `[K, P]`."""
         seats = self._game.num_players
         if not self._game.simultaneous:
-            movers: NDArray[np.int8] = self._lanes["mover"][lanes]
-            asked: NDArray[np.bool_] = movers[:, None] == np.arange(seats)
-            return asked
-        active = np.zeros((seats, len(lanes)), np.bool_)
+            movers: NDArray[np.int8] = self._episode_states["mover"][env_indices]
+            is_mover: NDArray[np.bool_] = movers[:, None] == np.arange(seats)
+            return is_mover
+        active = np.zeros((seats, len(env_indices)), np.bool_)
         for p in range(seats):
-            self._stepper.active(self._batch.states, lanes, p, active[p])
+            self._stepper.is_active(self._batch.states, env_indices, p, active[p])
         return active.T
 
-    def _ask(self, a: int, lanes: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[Any]:
-        """Return what agent `a` chooses in seat `seats[i]` of lane `lanes[i]`. Shape `[K]`."""
-        rngs = self._rngs[lanes, seats].reshape(-1, 1)
-        actions = np.asarray(self._agents[a].act(self._batch.states[lanes], seats, rngs, lanes))
+    def _act(
+        self, a: int, env_indices: NDArray[np.int64], seats: NDArray[np.int64]
+    ) -> NDArray[Any]:
+        """Return the actions of agent `a` in seat `seats[i]` of game `env_indices[i]`, `[K]`."""
+        rngs = self._rngs[env_indices, seats].reshape(-1, 1)
+        actions = np.asarray(
+            self._agents[a].act(self._batch.states[env_indices], seats, rngs, env_indices)
+        )
         if actions.shape != seats.shape or actions.dtype.kind not in "iu":
             raise ValueError(
-                f"agent {self._book.names[a]!r} must return integers of shape {seats.shape}, "
+                f"agent {self._schedule.names[a]!r} must return integers of shape {seats.shape}, "
                 f"got {actions.dtype} of shape {actions.shape}"
             )
-        self._rngs[lanes, seats] = rngs[:, 0]
+        self._rngs[env_indices, seats] = rngs[:, 0]
         for i in np.flatnonzero(actions == FORFEIT):
-            self._note_forfeit(a, int(lanes[i]), int(seats[i]))
+            self._save_forfeit(a, int(env_indices[i]), int(seats[i]))
         return actions
 
-    def _note_forfeit(self, a: int, lane: int, seat: int) -> None:
-        book, k = self._book, int(self._number[lane])
-        why = self._agents[a].why(lane, seat)
-        book.forfeits.append(Forfeit(book.first + k, a, seat, int(book.plies[k]), *why))
+    def _save_forfeit(self, a: int, env_index: int, seat: int) -> None:
+        results, k = self._results, int(self._number[env_index])
+        reason = self._agents[a].forfeit_reason(env_index, seat)
+        game = self._schedule.first_game + k
+        results.forfeits.append(Forfeit(game, a, seat, int(results.plies[k]), *reason))
 
-    def _complain(self, lane: int, seat: int, action: int) -> NoReturn:
-        game, book, k = self._game, self._book, int(self._number[lane])
-        s = self._batch.states.view(np.recarray)[lane]
+    def _raise_illegal(self, env_index: int, seat: int, action: int) -> NoReturn:
+        game, schedule, k = self._game, self._schedule, int(self._number[env_index])
+        s = self._batch.states.view(np.recarray)[env_index]
         legal = np.zeros(game.num_actions, np.int16)
         n = (
             game.legal_actions(s, seat, legal)
@@ -167,23 +190,25 @@ class Hall:
             else game.legal_actions(s, legal)
         )
         raise ValueError(
-            f"agent {book.names[book.who[k, seat]]!r} in seat {seat} of game {book.first + k} "
-            f"chose {action} at ply {book.plies[k]}, which is illegal: "
-            f"legal are {legal[:n].tolist()}"
+            f"agent {schedule.names[schedule.seating[k, seat]]!r} in seat {seat} of game "
+            f"{schedule.first_game + k} chose {action} at ply {self._results.plies[k]}, which is "
+            f"illegal: legal are {legal[:n].tolist()}"
         )
 
 
-def play_all(halls: Sequence[Hall], show: Callable[[int], None], every_ply: bool = False) -> None:
-    """Play all games, a thread for each hall; a failure anywhere stops all.
+def play_all(
+    runners: Sequence[MatchRunner], show: Callable[[int], None], every_ply: bool = False
+) -> None:
+    """Play all games, one thread per runner; an exception in one of them stops all.
 
-    `show`, `every_ply`: see `Hall.play_all`.
+    `show`, `every_ply`: see `MatchRunner.play_all`.
     """
     stop = Event()
-    if len(halls) == 1:
-        halls[0].play_all(show, stop, every_ply)
+    if len(runners) == 1:
+        runners[0].play_all(show, stop, every_ply)
         return
-    with ThreadPoolExecutor(len(halls)) as pool:
-        futures = [pool.submit(hall.play_all, show, stop, every_ply) for hall in halls]
+    with ThreadPoolExecutor(len(runners)) as pool:
+        futures = [pool.submit(runner.play_all, show, stop, every_ply) for runner in runners]
         try:
             wait(futures)
         finally:
@@ -193,13 +218,21 @@ def play_all(halls: Sequence[Hall], show: Callable[[int], None], every_ply: bool
 
 
 def compile_match(game: Game) -> None:
-    """Compile what matches of a game need, by playing none, so that no match is timed with it."""
-    lanes, stepper = Lanes(game, 1), make_stepper(game)
+    """Compile the code that matches of a game need, so that it is not timed with a match."""
+    game_batch, stepper = GameBatch(game, 1), make_stepper(game)
     none = np.zeros(0, np.int64)
-    stepper.restart(lanes.states, lanes.lanes, np.zeros(1, np.bool_), lanes.history, EVERY_SEAT)
+    stepper.reset(
+        game_batch.states,
+        game_batch.episode_states,
+        np.zeros(1, np.bool_),
+        game_batch.history,
+        EVERY_SEAT,
+    )
     joint = np.zeros((0, game.num_players), np.int64)
     scratch = np.zeros(1, scratch_dtype(game))
-    stepper.reply(lanes.states, lanes.lanes, none, joint, lanes.history, scratch)
+    stepper.apply_joint_actions(
+        game_batch.states, game_batch.episode_states, none, joint, game_batch.history, scratch
+    )
     if game.simultaneous:
-        stepper.active(lanes.states, none, 0, np.zeros(0, np.bool_))
-    make_scores(game)(lanes.states, none, np.zeros((0, game.num_players)))
+        stepper.is_active(game_batch.states, none, 0, np.zeros(0, np.bool_))
+    make_returns(game)(game_batch.states, none, np.zeros((0, game.num_players)))

@@ -1,4 +1,6 @@
-"""What is known of the games of a match: who sits where, what is drawn, and how they end."""
+"""Schedule of a match (seating and random streams of its games), and the results of the games."""
+
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,71 +13,110 @@ from ludoteca.evaluate.forfeits import Forfeit
 FNV = np.uint64(0x100000001B3)  # the prime of FNV-1 with 64 bits
 
 
-class Book:
-    """What is known of all games of a match.
+@dataclass(frozen=True)
+class MatchSchedule:
+    """Everything that is decided before a match.
 
     Attributes:
-        names: what the agents are called.
-        record: how many replays are kept.
-        first: number of the first game; the others are counted from it.
-        who: which agent sits where. Shape `[games, P]`.
-        streams: where the random streams of game and seats start. Shape `[games, 1 + P]`.
-        random_plies: plies at the beginning of each game that are random.
-        openings: where the random streams of the seats start that draw these. Shape `[games, P]`.
-        returns: the results of the games that are over. Shape `[games, P]`.
-        plies: how many plies were played. Shape `[games]`.
-        courses: a digest of who sits where and of all moves, equal for equal games. Shape
-            `[games]`.
-        replays: by number of the game.
-        forfeits: in any order.
+        game: the game.
+        names: names of the agents.
+        first_game: number of the first game; the others are counted from it.
+        num_replays: number of first games whose replays are kept.
+        random_plies: number of random plies at the beginning of each game.
+        seating: index of the agent in each seat. Shape `[games, P]`.
+        streams: initial states of the random streams of the game and of its seats. Shape
+            `[games, 1 + P]`.
+        openings: initial states of the seats' random streams for the random plies. Shape
+            `[games, P]`.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        names: tuple[str, ...],
-        first: int,
-        games: int,
-        seed: int,
-        record: int,
-        random_plies: int,
-    ):
-        self.game, self.names, self.first, self.record = game, names, first, record
-        seats = game.num_players
-        self.who = seating(first + np.arange(games), seats, len(names))
-        self.streams = streams_of(seed, first, games, 1 + seats)
-        self.random_plies = random_plies
-        group = (first + np.arange(games)) // len(names)  # games with the same opening
-        drawn = streams_of(seed, int(group[0]), int(group[-1] - group[0]) + 1, 1 + 2 * seats)
-        self.openings = drawn[group - group[0], 1 + seats :]
-        self.returns = np.zeros((games, seats))
-        self.plies = np.zeros(games, np.int64)
-        self.courses = np.zeros(games, np.uint64)
-        for p in range(seats):
-            self.courses = digest(self.courses, self.who[:, p])
-        self.replays: dict[int, Replay] = {}
-        self.forfeits: list[Forfeit] = []
+    game: Game
+    names: tuple[str, ...]
+    first_game: int
+    num_replays: int
+    random_plies: int
+    seating: NDArray[np.int64]
+    streams: NDArray[np.uint64]
+    openings: NDArray[np.uint64]
 
 
-def digest(courses: NDArray[np.uint64], numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return digests that depend on those before and on a number each, as FNV-1 does."""
-    mixed: NDArray[np.uint64] = courses * FNV ^ (numbers + 1).astype(np.uint64)
+@dataclass
+class GameResults:
+    """Results of the games of a match; each entry is written when its game ends.
+
+    Attributes:
+        returns: returns of the finished games. Shape `[games, P]`.
+        plies: number of plies played. Shape `[games]`.
+        game_digests: digests of the seating and of all actions, equal for equal games. Shape
+            `[games]`.
+        replays: replays by game, counted from the first game of the match.
+        forfeits: forfeits of the agents, in any order.
+    """
+
+    returns: NDArray[np.float64]
+    plies: NDArray[np.int64]
+    game_digests: NDArray[np.uint64]
+    replays: dict[int, Replay] = field(default_factory=dict)
+    forfeits: list[Forfeit] = field(default_factory=list)
+
+
+def schedule_match(
+    game: Game,
+    names: tuple[str, ...],
+    first_game: int,
+    games: int,
+    seed: int,
+    num_replays: int,
+    random_plies: int,
+) -> MatchSchedule:
+    """Return the schedule of a match; its games depend on their numbers and the seed alone."""
+    seats = game.num_players
+    numbers = first_game + np.arange(games)
+    group = numbers // len(names)  # games with the same opening
+    group_streams = game_streams(seed, int(group[0]), int(group[-1] - group[0]) + 1, 1 + 2 * seats)
+    return MatchSchedule(
+        game=game,
+        names=names,
+        first_game=first_game,
+        num_replays=num_replays,
+        random_plies=random_plies,
+        seating=assign_seats(numbers, seats, len(names)),
+        streams=game_streams(seed, first_game, games, 1 + seats),
+        openings=group_streams[group - group[0], 1 + seats :],
+    )
+
+
+def empty_results(schedule: MatchSchedule) -> GameResults:
+    """Return the results of a match before its first ply; digests begin with the seating."""
+    games, seats = schedule.seating.shape
+    digests = np.zeros(games, np.uint64)
+    for p in range(seats):
+        digests = update_digests(digests, schedule.seating[:, p])
+    return GameResults(np.zeros((games, seats)), np.zeros(games, np.int64), digests)
+
+
+def update_digests(digests: NDArray[np.uint64], values: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return digests that include one more value each, in the manner of FNV-1."""
+    mixed: NDArray[np.uint64] = digests * FNV ^ (values + 1).astype(np.uint64)
     return mixed ^ mixed >> np.uint64(29)
 
 
-def seating(games: NDArray[np.int64], seats: int, agents: int) -> NDArray[np.int64]:
-    """Return which agent sits where, in the games of these numbers. Shape `[games, seats]`."""
-    who: NDArray[np.int64] = (games[:, None] + np.arange(seats)) % agents
-    return who
+def assign_seats(games: NDArray[np.int64], seats: int, agents: int) -> NDArray[np.int64]:
+    """Return the index of the agent in each seat of the games with these numbers, `[games, seats]`.
+
+    Seats rotate: in game k, seat p belongs to agent `(k + p) % agents`.
+    """
+    seating: NDArray[np.int64] = (games[:, None] + np.arange(seats)) % agents
+    return seating
 
 
-def streams_of(seed: int, first: int, games: int, count: int) -> NDArray[np.uint64]:
-    """Return where the random streams of each game start. Shape `[games, count]`."""
+def game_streams(seed: int, first_game: int, games: int, count: int) -> NDArray[np.uint64]:
+    """Return the initial states of `count` random streams per game, `[games, count]`."""
     # Stream 0 of game k starts from output k of a generator seeded with `seed`, and its further
     # outputs start the other streams: neighboring seeds and games have nothing in common.
-    numbers = np.arange(first, first + games, dtype=np.uint64)
+    numbers = np.arange(first_game, first_game + games, dtype=np.uint64)
     rng = (np.full(games, seed, np.uint64) + GAMMA * numbers)[None]
     rng = next_u64(rng)[None]
-    first = rng[0].copy()
+    first_stream = rng[0].copy()
     next_u64(rng)  # the output that seeds the game itself
-    return np.stack([first, *(next_u64(rng) for _ in range(count - 1))], axis=1)
+    return np.stack([first_stream, *(next_u64(rng) for _ in range(count - 1))], axis=1)

@@ -1,7 +1,7 @@
-"""Processes that end with the one that started them, however that ends.
+"""Child processes that end with their parent, however it ends.
 
-`Child` is a `subprocess.Popen` for any command, `Children` are several that run side by side.
-Processes of `multiprocessing` call `end_with_parent`.
+`ChildProcess` is a `subprocess.Popen` for any command, `ChildProcesses` runs several commands at
+the same time. Processes of `multiprocessing` call `end_with_parent`.
 """
 
 import os
@@ -20,16 +20,16 @@ from typing import Any, Self
 
 from ludoteca import guard
 
-GRACE = 5.0  # seconds that a guard gets to kill its command, before it is killed itself
-PATIENCE = 30.0  # seconds that a command gets to save its work after an interrupt
+KILL_TIMEOUT = 5.0  # seconds for a guard to kill its command, before it is killed itself
+SAVE_TIMEOUT = 30.0  # seconds for a command to save its work after an interrupt
 
 
-class Child(subprocess.Popen[Any]):
-    """A command that is killed with all its own processes when this process ends.
+class ChildProcess(subprocess.Popen[Any]):
+    """Command that is killed, with all its own processes, when this process ends.
 
-    A guard runs between the two, see `guard.py`: it holds one end of a pipe and this process the
-    other one. `terminate` and `send_signal` reach the command's whole process group; `kill`, or
-    the end of this object, kills all of it.
+    A guard process runs in between, see `guard.py`: it holds one end of a pipe, this process the
+    other. `terminate` and `send_signal` reach the command's whole process group; `kill`, or the end
+    of this object, kills all of it.
     """
 
     def __init__(self, command: Sequence[str | os.PathLike[str]], **options: Any):
@@ -37,10 +37,11 @@ class Child(subprocess.Popen[Any]):
 
         Args:
             command: the program and its arguments.
-            options: of `subprocess.Popen`, but for those of process groups and descriptors.
+            options: options of `subprocess.Popen`, except those of process groups and descriptors.
 
         Raises:
-            OSError: if there is no such program; with a `cwd`, the guard exits with status 127.
+            OSError: if there is no such program; with a `cwd`, the guard exits with status 127
+                instead.
         """
         words = [os.fspath(word) for word in command]
         if which(words[0]) is None and not options.get("cwd"):
@@ -61,26 +62,26 @@ class Child(subprocess.Popen[Any]):
         self._close()
         self.send_signal(SIGCONT)  # the command may have stopped its guard
         try:
-            self.wait(GRACE)
+            self.wait(KILL_TIMEOUT)
         except subprocess.TimeoutExpired:
             super().kill()
 
     def __del__(self) -> None:
-        """Kill what is still running."""
+        """Kill a command that is still running."""
         if hasattr(self, "_close"):
             self._close()
         super().__del__()
 
 
-class Children:
-    """Commands that run side by side, each started by a thread that waits for it.
+class ChildProcesses:
+    """Concurrent commands, each started by a thread that waits for it.
 
-    A context manager: if the block ends by an interrupt, the commands are interrupted, too. They
-    get some time to save their work, and are killed if they take longer or after another interrupt.
+    A context manager: an interrupt of the block interrupts the commands, too. They get
+    `SAVE_TIMEOUT` to save their work, and are killed after that or at another interrupt.
     """
 
     def __init__(self) -> None:
-        self._running: set[Child] = set()
+        self._running: set[ChildProcess] = set()
         self._lock = threading.Lock()
         self._ended = False
 
@@ -99,17 +100,17 @@ class Children:
     def run(
         self, command: Sequence[str | os.PathLike[str]], env: Mapping[str, str] | None = None
     ) -> "subprocess.CompletedProcess[str]":
-        """Run a command to its end; return its exit status and what it wrote.
+        """Run a command to its end; return its exit status and output.
 
         Raises:
             OSError: if there is no such program.
-            RuntimeError: if commands have been interrupted.
+            RuntimeError: if the commands were interrupted before.
         """
         with self._lock:
             if self._ended:
                 raise RuntimeError(f"interrupted before {command[0]!r} began")
             pipe = subprocess.PIPE
-            child = Child(
+            child = ChildProcess(
                 command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True, env=env
             )
             self._running.add(child)
@@ -124,15 +125,15 @@ class Children:
                     self._running.discard(child)
         return subprocess.CompletedProcess(child.args, child.returncode, *written)
 
-    def interrupt(self, patience: float = PATIENCE) -> None:
-        """Interrupt all commands, and wait for their ends for so many seconds; then kill them."""
+    def interrupt(self, timeout: float = SAVE_TIMEOUT) -> None:
+        """Interrupt all commands, and kill those that have not ended after `timeout` seconds."""
         with self._lock:
             self._ended = True
             running = list(self._running)
         try:
             for child in running:
                 child.send_signal(SIGINT)
-            until = time.monotonic() + patience
+            until = time.monotonic() + timeout
             while any(child.poll() is None for child in running) and time.monotonic() < until:
                 time.sleep(0.05)
         finally:
@@ -143,8 +144,8 @@ class Children:
 def run_child(
     command: Sequence[str | os.PathLike[str]], **options: Any
 ) -> "subprocess.CompletedProcess[Any]":
-    """Run a command to its end, as `subprocess.run` does; options are those of `Popen`."""
-    with Child(command, **options) as child:
+    """Run a command to its end, like `subprocess.run`, with the options of `Popen`."""
+    with ChildProcess(command, **options) as child:
         try:
             written = child.communicate()
         except BaseException:
@@ -154,22 +155,21 @@ def run_child(
 
 
 def started_by_main_thread() -> bool:
-    """Return whether a process that is started now lives no longer than its parent's thread may.
+    """Return whether the present thread is the main thread, which lives as long as the process.
 
-    On Linux the kernel can end a process with the *thread* that started it: only the main thread is
-    sure to live as long as the process.
+    On Linux the kernel can end a child with the *thread* that started it.
     """
     return threading.current_thread() is threading.main_thread()
 
 
 def end_with_parent(by_main_thread: bool) -> None:
-    """Let this process, started by `multiprocessing`, end with its parent, however that ends.
+    """End this process of `multiprocessing` with its parent, however that ends.
 
-    A thread waits for the end of the parent. On Linux the kernel does it, too, as the thread has
-    to wait while compiled code holds the interpreter's lock.
+    A thread waits for the end of the parent. On Linux the kernel does, too, as compiled code that
+    holds the interpreter's lock delays the thread.
 
     Args:
-        by_main_thread: what `started_by_main_thread` returned where the process was started.
+        by_main_thread: result of `started_by_main_thread` in the parent.
     """
     parent = parent_process()
     assert parent is not None
@@ -180,9 +180,9 @@ def end_with_parent(by_main_thread: bool) -> None:
 
 
 def _kill(pipe: int) -> None:
-    """Let the guard at the other end of a pipe kill its command."""
+    """Request the guard at the other end of a pipe to kill its command."""
     try:
-        os.write(pipe, b"k")  # should a fork of this process hold this end, too
+        os.write(pipe, b"k")  # a fork of this process may hold this end, too
     except OSError:  # the guard is gone
         pass
     finally:

@@ -1,4 +1,4 @@
-"""The compilation that is running, as a progress display shows it."""
+"""Compilation in progress, as a progress display shows it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,27 +8,27 @@ from ludoteca.envs.jit import compilation_listener
 
 
 class CompileStatus:
-    """Follows what is compiled in this process, in place of messages on standard error.
+    """Listener for compilations in this process, in place of messages on standard error.
 
     Attributes:
-        running: the compilation that is running, or None.
+        running: the present compilation, or None.
     """
 
     def __init__(self) -> None:
-        """Begin without a compilation."""
+        """Start without a compilation."""
         self.running: Compilation | None = None
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Follow compilation for as long as the block runs."""
-        with compilation_listener(self._hear):
+        """Listen while the block runs."""
+        with compilation_listener(self._update):
             yield
 
-    def _hear(self, event: Compilation | None) -> None:
+    def _update(self, event: Compilation | None) -> None:
         self.running = event
 
     def detail(self) -> str:
-        """Return what is compiled, such as `"hex 7x7 environment, about 5 s"`; "" if nothing is."""
+        """Return a text such as `"hex 7x7 environment, about 5 s"`; "" if nothing is compiled."""
         running = self.running
         if running is None:
             return ""
@@ -38,6 +38,6 @@ class CompileStatus:
         return what
 
     def announcement(self) -> str:
-        """Return a message about the running compilation if one is due, or ""."""
+        """Return the message about the running compilation if it is due, or ""."""
         running = self.running
         return "" if running is None or not message_due(running) else str(running)

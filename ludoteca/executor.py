@@ -1,4 +1,4 @@
-"""Executors: run tasks in processes, on this machine or on a Ray cluster.
+"""Executors of tasks in processes, on this machine or on a Ray cluster.
 
 A task is any function without arguments that can be pickled, usually a `functools.partial` of a
 function of a module. Workers live as long as the executor, so functions with `functools.cache` keep
@@ -44,14 +44,14 @@ class _Wait:
         return "WAIT"
 
 
-WAIT: Final = _Wait()  # in place of a task: there is none until another result has come back
+WAIT: Final = _Wait()  # in place of a task: none is available before the next result
 NextTask = Callable[[int], Callable[[], T] | _Wait | None]
 
 
 class Stream(ABC, Generic[T]):
-    """Tasks in progress. An iterator of `(number, result)` in the order of completion.
+    """Iterator of `(number, result)` over tasks in progress, in the order of completion.
 
-    A task's number is its place in the order in which the tasks were taken.
+    Tasks are numbered in the order in which they were taken.
     """
 
     @property
@@ -61,9 +61,9 @@ class Stream(ABC, Generic[T]):
 
     @abstractmethod
     def collect(self, timeout: float | None = None) -> list[tuple[int, T]]:
-        """Give tasks to free workers, and return the results that have arrived.
+        """Assign tasks to free workers, and return the results that have arrived.
 
-        With `timeout=0` it returns at once, for callers that do other work between results.
+        With `timeout=0` it returns at once, for callers with other work between results.
 
         Args:
             timeout: maximum number of seconds to wait for a result; by default until there is one.
@@ -71,12 +71,12 @@ class Stream(ABC, Generic[T]):
 
         Raises:
             WorkerDiedError: if a task failed in all its attempts because workers died.
-            Exception: whatever a task raises, after the results that came before it.
+            Exception: any exception that a task raises, after the results that arrived before it.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Cancel tasks in progress. Workers that are busy with them are replaced."""
+        """Cancel the tasks in progress, and replace the workers that are busy with them."""
 
     def __iter__(self) -> Iterator[tuple[int, T]]:
         while not self.finished:
@@ -95,11 +95,11 @@ class Stream(ABC, Generic[T]):
 
 
 class Executor(ABC):
-    """Runs tasks, several at a time; a context manager.
+    """Context manager that runs tasks, several at a time.
 
     Attributes:
-        num_workers: how many tasks run at a time.
-        reruns: how many tasks were run again so far because a worker died.
+        num_workers: number of tasks that run at a time.
+        reruns: number of tasks that were run again so far because a worker died.
     """
 
     num_workers: int
@@ -111,11 +111,11 @@ class Executor(ABC):
 
         Args:
             next_task: called with the number of a free worker, from 0, whenever there is one.
-                Returns its next task, or None if there are no more, or `WAIT` if there is none
-                before another result comes back.
-            pinned: whether a task runs only on the worker that `next_task` was called with, as it
-                needs the state there. If that worker dies, the task runs on its replacement, which
-                has to make that state again. None then ends the tasks of this worker alone.
+                Returns its next task, None if there are no more, or `WAIT` if there is none before
+                the next result.
+            pinned: whether a task runs only on the worker that `next_task` was called with, because
+                it needs state there. If that worker dies, the task runs on its replacement, which
+                has to restore that state. None then ends the tasks of this worker alone.
         """
 
     @abstractmethod
@@ -134,8 +134,8 @@ class Executor(ABC):
 
         Args:
             tasks: taken when a worker is free; a few results may wait for an earlier one.
-            poll: called ten times a second while waiting; an exception that it raises ends the
-                iteration, and tasks in progress are canceled.
+            poll: called ten times a second while waiting; its exceptions end the iteration and
+                cancel the tasks in progress.
 
         Raises:
             WorkerDiedError: if a task failed in all its attempts because workers died.
@@ -163,9 +163,9 @@ class Executor(ABC):
     def run_unordered(
         self, tasks: Iterable[Task[T] | _Wait], poll: Callable[[], None] | None = None
     ) -> Iterator[T]:
-        """Yield the results of tasks as soon as they are done; otherwise as `run`.
+        """Yield the results of tasks in the order of completion; otherwise like `run`.
 
-        In place of a task there may be `WAIT`, see `stream`.
+        An entry of `tasks` may be `WAIT`, see `stream`.
         """
         source = iter(tasks)
         with self.stream(lambda worker: next(source, None)) as stream:
@@ -187,16 +187,16 @@ class Executor(ABC):
 def make_executor(
     spec: str = LOCAL, num_workers: int | None = None, num_tasks: int | None = None
 ) -> Executor:
-    """Return an executor.
+    """Return the executor of a spec string.
 
     Args:
         spec: `"local"` for processes of this machine; `"ray"` for a new Ray cluster on this
-            machine, `"ray:auto"` for the cluster that already runs on it, `"ray:10.0.0.1:6379"` or
+            machine, `"ray:auto"` for the cluster that runs on it already, `"ray:10.0.0.1:6379"` or
             `"ray://head:10001"` for a cluster elsewhere. Resources of each worker may follow:
             `"ray:auto,num_cpus=2,num_gpus=0.5"`.
-        num_workers: the number of workers. By default one for each core, or as many as the
-            cluster has resources for. With 1, local tasks run in this process.
-        num_tasks: the number of tasks, if known; there are never more workers than tasks.
+        num_workers: number of workers; by default one per core, or as many as the cluster has
+            resources for. With 1, local tasks run in this process.
+        num_tasks: number of tasks, if known; there are never more workers than tasks.
 
     Raises:
         ValueError: if the spec has another form, or a number is out of range.
@@ -220,7 +220,7 @@ def make_executor(
 
 
 def parse_executor(spec: str) -> tuple[str, dict[str, float]]:
-    """Return the address in an executor's spec string ("" for none), and the resources.
+    """Return the address ("" for none) and the resources in an executor's spec string.
 
     Raises:
         ValueError: if the spec string has another form.
@@ -248,7 +248,7 @@ def parse_executor(spec: str) -> tuple[str, dict[str, float]]:
 
 
 def describe_task(task: Any) -> str:
-    """Return a task as text: the function and its arguments, shortened."""
+    """Return a task's function and its arguments as text, shortened."""
     if not isinstance(task, partial):
         return getattr(task, "__qualname__", None) or _short(task)
     given = [*map(_short, task.args)]

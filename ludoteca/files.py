@@ -1,4 +1,4 @@
-"""Files that are never left half written, and files read up to a size, whatever they are."""
+"""Reading and writing of files: atomic writes, bounded reads, and archives of unknown origin."""
 
 import errno
 import json
@@ -14,10 +14,10 @@ from pathlib import Path
 from tokenize import TokenError
 from typing import Any, BinaryIO
 
-# Opening a FIFO does not wait for who writes to it; on Windows, lines end as they do in the file.
+# Opening a FIFO does not wait for a writer; on Windows, line ends are not translated.
 READ_ONLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-LARGEST_TEXT = 256 << 20  # bytes of a file that is read at once: replays, states, episodes, results
-# Exceptions of `zipfile`, `numpy.load` and their decompressors about content that is damaged.
+MAX_TEXT_BYTES = 256 << 20  # size of a file that is read at once: replays, episodes, results
+# Exceptions of `zipfile`, `numpy.load` and their decompressors for damaged content.
 BROKEN_ARCHIVE = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, LZMAError, struct.error, EOFError,
     LookupError, TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError,
@@ -26,7 +26,7 @@ BROKEN_ARCHIVE = (
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Write a file, with the folders it lies in: all of it or, if that fails, nothing.
+    """Write a file atomically; make its folders.
 
     Raises:
         OSError: if it cannot be written.
@@ -37,7 +37,7 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[BinaryIO]:
-    """Write a file piece by piece: it is there when the block ends well, and otherwise not at all.
+    """Write a file in parts; it appears when the block ends without an exception.
 
     Raises:
         OSError: if it cannot be written.
@@ -55,10 +55,10 @@ def writing(path: str | Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def opening(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a regular file for reading; devices, FIFOs and sockets could be read without an end.
+    """Open a regular file for reading: devices, FIFOs and sockets may never end.
 
     Raises:
-        OSError: if it cannot be opened; of folders, `IsADirectoryError`.
+        OSError: if it cannot be opened; for folders, `IsADirectoryError`.
         ValueError: if it is not a regular file.
     """
     try:
@@ -78,12 +78,12 @@ def opening(path: str | Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def read_bytes(path: str | Path, largest: int = LARGEST_TEXT) -> bytes:
+def read_bytes(path: str | Path, largest: int = MAX_TEXT_BYTES) -> bytes:
     """Return the content of a file.
 
     Args:
         path: the file.
-        largest: how many bytes it may hold.
+        largest: maximum size in bytes.
 
     Raises:
         OSError: if it cannot be read.
@@ -92,7 +92,7 @@ def read_bytes(path: str | Path, largest: int = LARGEST_TEXT) -> bytes:
     with opening(path) as file:
         size = os.fstat(file.fileno()).st_size
         content = file.read(size + 1) if size <= largest else b""
-        while size <= largest and len(content) <= largest:  # files of the system have no size
+        while size <= largest and len(content) <= largest:  # files in /proc report no size
             part = file.read(min(len(content), largest - len(content)) + 1)
             if not part:
                 return content
@@ -100,8 +100,8 @@ def read_bytes(path: str | Path, largest: int = LARGEST_TEXT) -> bytes:
     raise ValueError(f"{path}: more than {largest:,} bytes, the most that is read")
 
 
-def read_text(path: str | Path, largest: int = LARGEST_TEXT) -> str:
-    """Return the text of a file in UTF-8.
+def read_text(path: str | Path, largest: int = MAX_TEXT_BYTES) -> str:
+    """Return the text of a UTF-8 file.
 
     Raises:
         OSError: if it cannot be read.
@@ -113,7 +113,7 @@ def read_text(path: str | Path, largest: int = LARGEST_TEXT) -> str:
         raise ValueError(f"{path}: not text in UTF-8: {error}") from None
 
 
-def read_json(path: str | Path, largest: int = LARGEST_TEXT) -> Any:
+def read_json(path: str | Path, largest: int = MAX_TEXT_BYTES) -> Any:
     """Return the content of a JSON file.
 
     Raises:
@@ -128,7 +128,7 @@ def read_json(path: str | Path, largest: int = LARGEST_TEXT) -> Any:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Return what JSON text holds.
+    """Return the value of a JSON text.
 
     Raises:
         ValueError: if it is not JSON, or nested more deeply than Python reads it.
@@ -143,13 +143,13 @@ def parse_json(text: str | bytes) -> Any:
 
 @contextmanager
 def reading_archive(problem: str) -> Iterator[None]:
-    """Turn all errors about content that is damaged into one; files that cannot be read are others.
+    """Convert all errors of damaged content in the block into a `ValueError`.
 
     Args:
-        problem: the message begins with it, such as `"x.npz holds no games"`.
+        problem: beginning of the message, such as `"x.npz holds no games"`.
 
     Raises:
-        ValueError: if there is such an error in the block.
+        ValueError: if the content is damaged.
         OSError: if a file cannot be read.
     """
     try:
@@ -157,31 +157,31 @@ def reading_archive(problem: str) -> Iterator[None]:
     except BROKEN_ARCHIVE as error:
         raise ValueError(f"{problem}: {str(error) or type(error).__name__:.800}") from None
     except OSError as error:
-        if error.errno != errno.EINVAL:  # an archive that says that a file begins before it
+        if error.errno != errno.EINVAL:  # a member that begins before the archive
             raise
         raise ValueError(f"{problem}: {error}") from None
 
 
 def check_archive(
-    archive: zipfile.ZipFile, path: str | Path, largest: int, most_files: int = 10_000
+    archive: zipfile.ZipFile, path: str | Path, largest: int, max_files: int = 10_000
 ) -> None:
-    """Look at the sizes in a .zip archive before anything is unpacked.
+    """Validate the sizes in a .zip archive before it is unpacked.
 
     Args:
         archive: the archive.
-        path: its name, for the message.
-        largest: bytes that all its files may hold together, unpacked.
-        most_files: how many files it may hold.
+        path: name of the archive, for the message.
+        largest: maximum unpacked size of all its files together, in bytes.
+        max_files: maximum number of files.
 
     Raises:
-        ValueError: if it holds more.
+        ValueError: if a limit is exceeded.
     """
     members = archive.infolist()
     size = sum(member.file_size for member in members)
-    if size > largest or len(members) > most_files:
+    if size > largest or len(members) > max_files:
         raise ValueError(
             f"{path} unpacks to {size:,} bytes in {len(members):,} files; expected at most "
-            f"{largest:,} bytes in {most_files:,}"
+            f"{largest:,} bytes in {max_files:,}"
         )
 
 

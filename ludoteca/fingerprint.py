@@ -1,4 +1,4 @@
-"""The fingerprint of an installation: what has to be equal so that the same games are played."""
+"""Fingerprint of an installation: versions and sources that decide which games are played."""
 
 import hashlib
 import platform
@@ -12,14 +12,14 @@ PARTS = ("envs", "agents", "train", "evaluate")
 
 @cache
 def fingerprint() -> dict[str, str]:
-    """Return the versions that decide what is played, by name, and a digest of our sources."""
+    """Return the versions of Python and of the packages by name, and a digest of our sources."""
     python = ".".join(platform.python_version_tuple()[:2])
     versions = {name: version(name) for name in ("ludoteca", "numpy", "numba")}
     return {"python": python, **versions, "sources of ludoteca": source_digest()}
 
 
 def differences(ours: dict[str, str], theirs: dict[str, str]) -> str:
-    """Return in words in what two installations differ, or "" if they are the same."""
+    """Return the differences of two installations as text, or "" if they are the same."""
     return ", ".join(
         f"{name} is {theirs.get(name, 'missing')} there and {value} here"
         for name, value in ours.items()
@@ -29,9 +29,9 @@ def differences(ours: dict[str, str], theirs: dict[str, str]) -> str:
 
 def source_digest() -> str:
     """Return a digest of all sources of this package, wherever its parts are installed."""
-    found = hashlib.sha256()
-    face = Path(__file__).parent
-    files = {f"ludoteca/{path.name}": path for path in face.glob("*.py")}
+    digest = hashlib.sha256()
+    top = Path(__file__).parent
+    files = {f"ludoteca/{path.name}": path for path in top.glob("*.py")}
     for part in PARTS:
         spec = find_spec(f"ludoteca.{part}")
         for place in (spec.submodule_search_locations if spec else None) or ():
@@ -39,5 +39,5 @@ def source_digest() -> str:
             for path in folder.rglob("*.py"):
                 files[f"ludoteca/{part}/{path.relative_to(folder).as_posix()}"] = path
     for name in sorted(files):
-        found.update(f"{name}\n".encode() + hashlib.sha256(files[name].read_bytes()).digest())
-    return found.hexdigest()[:16]
+        digest.update(f"{name}\n".encode() + hashlib.sha256(files[name].read_bytes()).digest())
+    return digest.hexdigest()[:16]

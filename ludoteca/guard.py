@@ -1,12 +1,12 @@
-"""Runs a command that ends with the process that asked for it; `children.py` starts it.
+"""Guard process: runs a command and kills it when its parent ends; `child_processes.py` starts it.
 
 A plain script: `python -I -S guard.py PIPE PARENT COMMAND [ARGUMENT ...]`. The command runs in a
-process group of its own. All of that group is killed as soon as the other end of `PIPE`, which only
+process group of its own. The guard kills the group as soon as the other end of `PIPE`, which only
 the parent holds, is closed: the kernel closes it however the parent ends, `kill -9` included. The
-guard waits in a process without other work, so that nothing that the command does can delay it.
+guard does no other work, so nothing in the command can delay it.
 
-Interrupts and requests to terminate are forwarded to the group. The guard ends as the command ends,
-with the same exit status or by the same signal.
+Interrupts and requests to terminate are forwarded to the group. The guard ends with the
+exit status of the command, or by the same signal.
 """
 
 import contextlib
@@ -17,18 +17,18 @@ import sys
 import threading
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
-POLL = 1.0  # seconds between looks at the parent, should others have inherited its end of the pipe
+POLL = 1.0  # seconds between checks of the parent: others may have inherited its end of the pipe
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 NOT_FOUND = 127  # the exit status of shells for commands that cannot be run
 
 
 def main() -> None:
-    """Run the command to its end, or to that of the parent."""
+    """Run the command until it ends, or the parent does."""
     if len(sys.argv) < 4:
         print("usage: python -I -S guard.py PIPE PARENT COMMAND [ARGUMENT ...]", file=sys.stderr)
         sys.exit(0 if "--help" in sys.argv else 2)
     pipe, parent, *command = sys.argv[1:]
-    # Until the handlers are there, these wait; the child begins with the usual ones.
+    # Signals wait until the handlers are installed; the child has the default ones.
     signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
     guard = os.getpid()
     child = os.fork()
@@ -50,10 +50,10 @@ def main() -> None:
 
 
 def die_with_parent(parent: int) -> None:
-    """Let the kernel kill this process when the thread that started it ends, where it can: Linux.
+    """Let the kernel kill this process when the thread that started it ends; Linux only.
 
     Args:
-        parent: the process that started this one; if it is gone already, this process ends at once.
+        parent: id of the process that started this one; if that has ended, exit at once.
     """
     if sys.platform == "linux":
         with contextlib.suppress(ImportError, OSError, AttributeError):
@@ -65,13 +65,13 @@ def die_with_parent(parent: int) -> None:
 
 
 def kill_group(group: int, number: int) -> None:
-    """Send a signal to all processes of a group, if there are any."""
+    """Send a signal to all processes of a group, if any are left."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 
 
 def _become(command: list[str], guard: int) -> None:
-    """Run the command in this process, in a group of its own."""
+    """Replace this process by the command, in a process group of its own."""
     os.setpgid(0, 0)
     die_with_parent(guard)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it
@@ -84,19 +84,19 @@ def _become(command: list[str], guard: int) -> None:
 
 
 def _watch(pipe: int, parent: int, child: int) -> None:
-    """Kill the child's group when the parent is gone."""
+    """Kill the child's group when the parent has ended."""
     while os.getppid() == parent and not select.select([pipe], [], [], POLL)[0]:
         pass
     kill_group(child, signal.SIGKILL)
 
 
 def _end_by(number: int) -> None:
-    """End this process by a signal, as the command did, but without another core dump."""
+    """End this process by the command's signal, without another core dump."""
     import resource
 
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with contextlib.suppress(OSError):  # that of SIGKILL cannot be set, nor need it be
+    with contextlib.suppress(OSError):  # SIGKILL cannot be handled, nor need it be
         signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
     os._exit(128 + number)

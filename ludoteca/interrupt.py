@@ -1,8 +1,8 @@
-"""Ctrl-C in one of this package's programs: one line and exit status 130, no traceback.
+"""Handling of Ctrl-C in this package's programs: one line, exit status 130, no traceback.
 
-Commands handle an interruption of their own work. This module handles the rest: importing and
-compiling, which take seconds on some machines, and which no command can guard. Importing it is
-enough; so it comes before all imports that take long, and imports nothing of this package itself.
+Commands handle interruptions of their own work. This module handles those of imports and
+compilation, which take seconds on some machines. Importing it is enough; it is imported before
+everything that takes long, and imports nothing else of this package.
 """
 
 import os
@@ -10,14 +10,14 @@ import sys
 from pathlib import Path
 from types import TracebackType
 
-INTERRUPTED = 130  # exit status of a program that SIGINT ended, as shells count
+INTERRUPTED = 130  # exit status of a program ended by SIGINT, as in shells
 
 
 def guard_programs() -> None:
-    """Report an interruption in one line if this process runs one of this package's programs.
+    """Install an exception hook that reports interruptions of this package's programs in one line.
 
-    Programs that import this package keep their own way. With LUDOTECA_DEBUG=1, interruptions come
-    with tracebacks.
+    Other programs that import this package keep their own hook. With LUDOTECA_DEBUG=1,
+    interruptions are shown with tracebacks.
     """
     if is_our_program(sys.argv, sys.orig_argv) and not os.environ.get("LUDOTECA_DEBUG"):
         sys.excepthook = _report
@@ -27,8 +27,8 @@ def is_our_program(argv: list[str], original: list[str]) -> bool:
     """Return whether a process runs the script `ludoteca` or `python -m ludoteca...`.
 
     Args:
-        argv: `sys.argv` while the package is imported: with `-m`, its first entry is still `"-m"`.
-        original: `sys.orig_argv`: everything after the name of the interpreter.
+        argv: `sys.argv` during the import of the package: with `-m`, its first entry is `"-m"`.
+        original: `sys.orig_argv`, which begins with the interpreter.
     """
     if argv[:1] == ["-m"] and len(original) >= len(argv):
         module = original[-len(argv)].rpartition("-m")[2]  # `-m module` or `-mmodule`

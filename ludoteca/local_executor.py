@@ -1,4 +1,4 @@
-"""Executors of this machine: processes, or this process alone."""
+"""Executors on this machine: worker processes, or this process alone."""
 
 import os
 import pickle
@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 from ludoteca.child_processes import end_with_parent, started_by_main_thread
 from ludoteca.executor import Executor, NextTask, Stream, Task, _Wait
-from ludoteca.shared import Kept, Shared
-from ludoteca.worker import Status, read_answer, run_task
+from ludoteca.shared import Shared, ValueCache
+from ludoteca.worker import TaskStatus, read_answer, run_task
 from ludoteca.worker_pool import Job, WorkerPool
 
 T = TypeVar("T")
@@ -24,25 +24,25 @@ ONE_THREAD = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 @dataclass
-class Process:
-    """A process that runs tasks.
+class WorkerProcess:
+    """Process that runs tasks.
 
     Attributes:
-        process: of `multiprocessing`.
+        process: the process of `multiprocessing`.
         connection: our end of the pipe to it.
-        kept: the shared values that it has.
+        cache: keys of the shared values it has.
     """
 
     process: Any
     connection: Connection
-    kept: Kept = field(default_factory=Kept)
+    cache: ValueCache = field(default_factory=ValueCache)
 
 
-class LocalExecutor(WorkerPool[Process]):
-    """Processes of this machine."""
+class LocalExecutor(WorkerPool[WorkerProcess]):
+    """Worker processes on this machine."""
 
     def __init__(self, num_workers: int):
-        """Start so many processes."""
+        """Start the processes."""
         super().__init__(num_workers)
         self._pickled: WeakKeyDictionary[Shared[Any], bytes] = WeakKeyDictionary()
         self.start_missing()
@@ -50,11 +50,11 @@ class LocalExecutor(WorkerPool[Process]):
     def start_missing(self) -> None:
         """Start a process in every slot that has none."""
         if any(slot.state == "absent" for slot in self.slots):
-            with _environment(dict.fromkeys(ONE_THREAD, "1")), _interrupts_wait():
+            with _environment(dict.fromkeys(ONE_THREAD, "1")), _interrupts_blocked():
                 super().start_missing()
 
-    def start(self, number: int) -> tuple[Process, bool]:
-        """Start a process; a task that it is given waits in the pipe until it is ready."""
+    def start(self, number: int) -> tuple[WorkerProcess, bool]:
+        """Start a process; its first task waits in the pipe until it is ready."""
         context = get_context("spawn")  # a fork would copy locks that other threads hold
         ours, theirs = context.Pipe()
         process = context.Process(
@@ -62,46 +62,48 @@ class LocalExecutor(WorkerPool[Process]):
         )
         process.start()
         theirs.close()
-        return Process(process, ours), True
+        return WorkerProcess(process, ours), True
 
-    def stop(self, workers: list[Process]) -> None:
-        """End processes, whatever they do."""
+    def stop(self, workers: list[WorkerProcess]) -> None:
+        """End processes, busy ones included."""
         for worker in workers:
             worker.connection.close()
             worker.process.terminate()
         for worker in workers:
             worker.process.join()
 
-    def give(self, worker: Process, job: Job) -> bool:
-        """Give an idle process a task; return whether it could still receive it."""
-        new = {key: self._dump(one) for key, one in job.shared.items() if key not in worker.kept}
-        worker.kept.use([*job.shared], dict.fromkeys(new))
+    def give(self, worker: WorkerProcess, job: Job) -> bool:
+        """Send a task to an idle process; return whether the process could receive it."""
+        new = {
+            key: self._dump(value) for key, value in job.shared.items() if key not in worker.cache
+        }
+        worker.cache.use([*job.shared], dict.fromkeys(new))
         try:
             worker.connection.send((job.data, [*job.shared], new))
         except OSError:
             return False
         return True
 
-    def wait(self, timeout: float | None) -> list[tuple[int, Status, Any]]:
+    def wait(self, timeout: float | None) -> list[tuple[int, TaskStatus, Any]]:
         """Wait until processes answer or die, see `WorkerPool.wait`."""
         busy = {
             slot.worker.connection: number
             for number, slot in enumerate(self.slots)
             if slot.state == "busy" and slot.worker is not None
         }
-        found: list[tuple[int, Status, Any]] = []
+        news: list[tuple[int, TaskStatus, Any]] = []
         for connection in wait(list(busy), timeout):
             assert isinstance(connection, Connection)
             number = busy[connection]
             try:
-                found.append((number, *read_answer(connection.recv_bytes())))
+                news.append((number, *read_answer(connection.recv_bytes())))
             except (EOFError, OSError):
-                found.append((number, "died", self._epitaph(number)))
-        return found
+                news.append((number, "died", self._death_reason(number)))
+        return news
 
     @property
     def pids(self) -> list[int]:
-        """The numbers of the processes."""
+        """Process ids of the workers."""
         return [slot.worker.process.pid for slot in self.slots if slot.worker is not None]
 
     def _dump(self, value: Shared[Any]) -> bytes:
@@ -110,8 +112,8 @@ class LocalExecutor(WorkerPool[Process]):
             self._pickled[value] = pickle.dumps(value.get())
         return self._pickled[value]
 
-    def _epitaph(self, number: int) -> str:
-        """Return how a process died."""
+    def _death_reason(self, number: int) -> str:
+        """Return the reason why a process died, as text."""
         worker = self.slots[number].worker
         assert worker is not None
         worker.process.join()
@@ -122,7 +124,7 @@ class LocalExecutor(WorkerPool[Process]):
 
 
 class InlineExecutor(Executor):
-    """This process, which runs one task after another."""
+    """Executor in this process, one task after another."""
 
     num_workers = 1
 
@@ -131,7 +133,7 @@ class InlineExecutor(Executor):
         return InlineStream(next_task)
 
     def put(self, value: T) -> Shared[T]:
-        """Return a value as one that tasks refer to."""
+        """Return a reference to a value."""
         return Shared(value)
 
     def close(self) -> None:
@@ -139,10 +141,10 @@ class InlineExecutor(Executor):
 
 
 class InlineStream(Stream[T]):
-    """Tasks that are run here as they are asked for."""
+    """Stream of tasks that run in `collect`."""
 
     def __init__(self, next_task: NextTask[T]):
-        """Begin; no task is taken before `collect` is called."""
+        """Open the stream; `collect` takes the first task."""
         self._next_task, self._taken, self._finished = next_task, 0, False
 
     @property
@@ -164,20 +166,20 @@ class InlineStream(Stream[T]):
         return [(self._taken - 1, task())]
 
     def close(self) -> None:
-        """Take no more tasks."""
+        """End the stream."""
         self._finished = True
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _work(connection: Connection, by_main_thread: bool) -> None:
-    """Run tasks until there are no more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to deal with
+    """Run tasks until the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `_interrupts_wait`
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # see `_interrupts_blocked`
     end_with_parent(by_main_thread)
     while True:
         try:
@@ -188,8 +190,8 @@ def _work(connection: Connection, by_main_thread: bool) -> None:
 
 
 @contextmanager
-def _interrupts_wait() -> Iterator[None]:
-    """Block SIGINT for a while: processes that are started then are not interrupted in imports."""
+def _interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT in the block: processes started there are not interrupted in imports."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -203,7 +205,7 @@ def _interrupts_wait() -> Iterator[None]:
 
 @contextmanager
 def _environment(values: dict[str, str]) -> Iterator[None]:
-    """Set environment variables that are not set, for a while."""
+    """Set environment variables that are not set, within the block."""
     added = {key: value for key, value in values.items() if key not in os.environ}
     os.environ.update(added)
     try:

@@ -1,4 +1,4 @@
-"""Folders that one process works in at a time."""
+"""Lock of a folder: one process works in it at a time."""
 
 import errno
 import os
@@ -8,25 +8,25 @@ import time
 import weakref
 from pathlib import Path
 
-LOCK = ".lock"  # the file in the folder
+LOCK = ".lock"  # name of the file in the folder
 UNSUPPORTED = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
-SHOWN = 200  # characters of a command
-PATIENCE = 2.0  # seconds: a process that has just been killed takes a moment to be gone
+MAX_COMMAND_LENGTH = 200  # characters of the command in the file
+TIMEOUT = 2.0  # seconds to wait for the end of a process that has just been killed
 
 
 class FolderLock:
-    """The right to work in a folder, as long as this object is used or the process lives.
+    """Exclusive lock of a folder, held as long as this object or the process lives.
 
-    The kernel gives it back however the process ends, so that no lock is ever stale. The file that
-    is locked stays in the folder; it names the process that had the lock last.
+    The kernel releases it however the process ends, so no lock is ever stale. The locked file stays
+    in the folder; it names the last process that held the lock.
     """
 
     def __init__(self, folder: Path):
-        """Lock a folder that exists; see `lock_folder`."""
+        """Lock an existing folder; see `lock_folder`."""
         file = folder / LOCK
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
         self._close = weakref.finalize(self, os.close, descriptor)
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + TIMEOUT
         while not lock_file(descriptor):
             if time.monotonic() > until:
                 holder = os.pread(descriptor, 4096, 0).decode(errors="replace").strip()
@@ -38,13 +38,13 @@ class FolderLock:
             time.sleep(0.02)
         self.process, self._place = os.getpid(), os.fstat(descriptor)
         command = " ".join(shlex.join(getattr(sys, "orig_argv", sys.argv)).split())
-        if len(command) > SHOWN:
-            command = f"{command[:SHOWN]}..."
+        if len(command) > MAX_COMMAND_LENGTH:
+            command = f"{command[:MAX_COMMAND_LENGTH]}..."
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {self.process} ({command})\n".encode(), 0)
 
     def holds(self, folder: Path) -> bool:
-        """Return whether this process has this lock, and the folder still is the one locked."""
+        """Return whether this process holds this lock, and the folder is still the one locked."""
         try:
             place = os.stat(folder / LOCK)
         except OSError:
@@ -56,9 +56,9 @@ _locks: "weakref.WeakValueDictionary[Path, FolderLock]" = weakref.WeakValueDicti
 
 
 def lock_folder(folder: Path) -> FolderLock:
-    """Lock a folder that exists for this process; a process may do so any number of times.
+    """Lock an existing folder for this process, which may do so any number of times.
 
-    The folder is free again when no object that this function returned for it is used any more.
+    The lock is released when no object that this function returned for the folder is left.
 
     Raises:
         ValueError: if another process has locked it.
@@ -72,10 +72,9 @@ def lock_folder(folder: Path) -> FolderLock:
 
 
 def lock_file(descriptor: int) -> bool:
-    """Lock an open file until it is closed; return whether no other process has locked it.
+    """Lock an open file until it is closed; return False if another process has locked it.
 
-    Where there are no such locks, on systems other than Unix and some file systems, the answer is
-    yes.
+    Without such locks, on systems other than Unix and on some file systems, return True.
     """
     try:
         import fcntl

@@ -1,4 +1,4 @@
-"""The progress of work on standard error: a display in a terminal, lines now and then in a file."""
+"""Progress displays on standard error: bars in a terminal, a line now and then in a file."""
 
 import sys
 import time
@@ -27,19 +27,19 @@ FIRST_LINE, LAST_LINE = 5.0, 60.0  # seconds between lines in a file: they doubl
 
 
 @dataclass(frozen=True)
-class Status:
-    """How far a run is.
+class RunStatus:
+    """Progress of a run.
 
     Attributes:
-        phase: what it does, such as `"playing"`.
-        detail: how far it is in that, such as `"move 12 of 40"`, or "".
-        done: how much of the run is done, those under way in proportion.
-        total: of how much.
-        unit: what is counted, such as `"games"`.
-        counts: what else was done since the process began, by name: rates are made of it.
-        seconds_left: the time until the run stops even if it is not over.
-        last: how the last evaluation went, or "".
-        notice: what the user is to know, such as that the run is about to stop, or "".
+        phase: present activity, such as `"playing"`.
+        detail: progress within the phase, such as `"move 12 of 40"`, or "".
+        done: finished part of the run; games in progress count in proportion.
+        total: size of the whole run.
+        unit: unit of both, such as `"games"`.
+        counts: further counts since the process began, by name; the display shows their rates.
+        seconds_left: time until the run stops even if it is not finished.
+        last: result of the last evaluation, or "".
+        notice: message to the user, such as that the run is about to stop, or "".
     """
 
     phase: str
@@ -53,22 +53,22 @@ class Status:
     notice: str = ""
 
 
-class Clock:
-    """Rates and remaining times, measured over the last minute without compiling."""
+class RateClock:
+    """Rates and remaining time, measured over the last minute, compilation excluded."""
 
     def __init__(self) -> None:
-        """Begin without any measurement."""
-        self._seen: deque[tuple[float, Status]] = deque()  # by the time without compiling
-        self._begun = self._now = 0.0  # with compiling
+        """Start without measurements."""
+        self._seen: deque[tuple[float, RunStatus]] = deque()  # by time, compilation excluded
+        self._begun = self._now = 0.0  # compilation included
 
-    def see(self, now: float, status: Status, compiling: float = 0.0) -> None:
-        """Note what the status is.
+    def add(self, now: float, status: RunStatus, compiling: float = 0.0) -> None:
+        """Add a measurement.
 
         Args:
-            now: a time in seconds.
-            status: at that time.
-            compiling: how many seconds before that time were spent on compiling: rates leave them
-                out, as what is compiled once does not slow down what follows.
+            now: time in seconds.
+            status: the status at that time.
+            compiling: seconds spent on compilation up to then; rates exclude them, as code is
+                compiled once.
         """
         self._begun, self._now = self._begun if self._seen else now, now
         working = now - compiling
@@ -77,7 +77,7 @@ class Clock:
             self._seen.popleft()
 
     def rates(self) -> dict[str, float]:
-        """Return by name how much is done per second, what the run counts first."""
+        """Return rates per second by name, that of the run's own unit first."""
         (before, first), (now, last) = self._seen[0], self._seen[-1]
         seconds = now - before
         if seconds < LEAST_SECONDS:
@@ -88,11 +88,11 @@ class Clock:
         return {name: rate for name, rate in found.items() if rate > 0}
 
     def seconds_left(self) -> float:
-        """Return how long it will take to the end; infinite if that is not known yet."""
+        """Return the estimated seconds until the end; infinite if unknown."""
         return min(self._seconds_by_rate(), self._seen[-1][1].seconds_left)
 
     def share(self) -> float:
-        """Return the share for the bar: of the work or, if time will be up before, of the time."""
+        """Return the fraction of the bar: of the work, or of the time if that runs out first."""
         status = self._seen[-1][1]
         if status.seconds_left < self._seconds_by_rate():
             elapsed = self._now - self._begun
@@ -105,8 +105,8 @@ class Clock:
         return (status.total - status.done) / rate if rate > 0 else inf
 
 
-def bar_line(status: Status, clock: Clock) -> Table:
-    """Return the first line: the phase, a bar, how much is done, and the remaining time."""
+def bar_line(status: RunStatus, clock: RateClock) -> Table:
+    """Return the first line: phase, bar, count and remaining time."""
     left = clock.seconds_left()
     line = Table.grid(padding=(0, 1), expand=True)
     for justify in ("left", "left", "right", "right"):
@@ -117,8 +117,8 @@ def bar_line(status: Status, clock: Clock) -> Table:
     return line
 
 
-def display(status: Status, clock: Clock) -> Group:
-    """Return what a terminal shows: two lines, and more if there is more to know."""
+def display(status: RunStatus, clock: RateClock) -> Group:
+    """Return the terminal display: two lines, and one each for an evaluation and a notice."""
     texts = [" · ".join(filter(None, (status.detail, _rates(clock)))) or "…"]
     texts += [text for text in (status.last, status.notice) if text]
     lines = [Text(text, no_wrap=True, overflow="ellipsis", style="dim") for text in texts]
@@ -127,8 +127,8 @@ def display(status: Status, clock: Clock) -> Group:
     return Group(bar_line(status, clock), *lines)
 
 
-def plain_line(status: Status, clock: Clock) -> str:
-    """Return how far a run is, as one line of a file."""
+def plain_line(status: RunStatus, clock: RateClock) -> str:
+    """Return the progress as one line for a file."""
     parts = [
         f"{status.phase}: {_count(status)}, {duration(clock.seconds_left())} left",
         status.detail,
@@ -139,18 +139,18 @@ def plain_line(status: Status, clock: Clock) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time such as `"0:02:05"`, or `"-:--:--"` if it is not known."""
+    """Return a time such as `"0:02:05"`, or `"-:--:--"` if it is unknown."""
     if seconds > 1e8:
         return "-:--:--"
     return str(timedelta(seconds=round(seconds)))
 
 
-def _count(status: Status) -> str:
+def _count(status: RunStatus) -> str:
     return f"{int(status.done):,} of {status.total:,.0f} {status.unit}"
 
 
-def _rates(clock: Clock) -> str:
-    """Return rates as text, with two digits or more."""
+def _rates(clock: RateClock) -> str:
+    """Return the rates as text, with at least two digits."""
     return ", ".join(
         f"{rate:,.0f} {name}/s" if rate >= 10 else f"{rate:.2g} {name}/s"
         for name, rate in clock.rates().items()
@@ -158,33 +158,33 @@ def _rates(clock: Clock) -> str:
 
 
 @contextmanager
-def shown(status: Callable[[], Status], wanted: bool = True) -> Iterator[None]:
-    """Show how far a run is for as long as the block runs.
+def show_progress(status: Callable[[], RunStatus], wanted: bool = True) -> Iterator[None]:
+    """Show the progress of a run while the block runs.
 
-    A terminal shows a bar and what is known beside it, several times a second. A file gets a line
-    when there is a notice, a line for each evaluation, and others ever less often. What this
-    process compiles is shown as a phase of its own, in place of messages on standard error.
+    A terminal shows a bar, rates and the last evaluation, several times a second. A file gets a
+    line for each notice and each evaluation, and others at growing intervals. Compilation in this
+    process is shown as a phase of its own, in place of messages on standard error.
 
     Args:
-        status: returns how far it is; called from another thread.
-        wanted: show it at all.
+        status: returns the present status; called from another thread.
+        wanted: whether to show anything.
     """
     if not wanted:
         yield
         return
-    console, clock, compiling = Console(stderr=True), Clock(), CompileStatus()
+    console, clock, compiling = Console(stderr=True), RateClock(), CompileStatus()
 
-    def look() -> Status:
+    def current_status() -> RunStatus:
         now = status()
         if detail := compiling.detail():
             now = replace(now, phase="compiling", detail=detail)
-        clock.see(time.monotonic(), now, compile_seconds())
+        clock.add(time.monotonic(), now, compile_seconds())
         return now
 
     if console.is_terminal:
 
         def draw() -> Group:
-            return display(look(), clock)
+            return display(current_status(), clock)
 
         with (
             compiling.listening(),
@@ -193,7 +193,7 @@ def shown(status: Callable[[], Status], wanted: bool = True) -> Iterator[None]:
             yield
         return
     over = Event()
-    thread = Thread(target=_write_lines, args=(look, clock, compiling, over), daemon=True)
+    thread = Thread(target=_write_lines, args=(current_status, clock, compiling, over), daemon=True)
     thread.start()
     try:
         with compiling.listening():
@@ -204,14 +204,14 @@ def shown(status: Callable[[], Status], wanted: bool = True) -> Iterator[None]:
 
 
 def _write_lines(
-    look: Callable[[], Status], clock: Clock, compiling: CompileStatus, over: Event
+    status: Callable[[], RunStatus], clock: RateClock, compiling: CompileStatus, over: Event
 ) -> None:
     """Write lines until `over` is set."""
     pause, written = FIRST_LINE, time.monotonic()
-    before, last = look(), False
+    before, last = status(), False
     while not last:
         last = over.wait(1 / REFRESH)
-        now = look()
+        now = status()
         if now.notice != before.notice:
             print(now.notice, file=sys.stderr, flush=True)
         if message := compiling.announcement():
@@ -225,14 +225,26 @@ def _write_lines(
 
 
 @contextmanager
-def games_bar(
-    total: int, shown: bool = True, what: str = "games"
+def progress_bar(
+    total: int, shown: bool = True, unit: str = "games", *, done: int = 0, transient: bool = False
 ) -> Iterator[Callable[[int], None]]:
-    """Show a bar on standard error; yields the function that is told how many more are done."""
+    """Show a bar on standard error while the block runs.
+
+    Args:
+        total: number of units of the whole work.
+        shown: whether to show it.
+        unit: name of the units.
+        done: units that were finished before.
+        transient: whether the bar disappears at the end.
+
+    Yields:
+        A function that advances the bar by a number of units.
+    """
     if not shown:
-        yield lambda done: None
+        yield lambda advance: None
         return
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("", total=total)
-        yield lambda done: progress.advance(task, done)
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn(unit), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=transient) as progress:
+        task = progress.add_task("", total=total, completed=done)
+        yield lambda advance: progress.advance(task, advance)

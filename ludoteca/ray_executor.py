@@ -1,7 +1,7 @@
-"""The executor of a Ray cluster: every worker is a Ray actor, on whichever machine has room.
+"""Executor on a Ray cluster: every worker is a Ray actor, on any node with free resources.
 
-A worker that dies, by itself or with its machine, is replaced by another one, which waits until the
-cluster has room for it. Nobody waits for it: tasks are given to workers that are ready.
+A worker that dies, by itself or with its node, is replaced by another one, which starts when the
+cluster has resources for it. Meanwhile tasks run on the workers that are ready.
 """
 
 import logging
@@ -22,7 +22,7 @@ from ludoteca import worker as workers
 from ludoteca.fingerprint import differences, fingerprint
 from ludoteca.local_executor import cores
 from ludoteca.shared import Shared
-from ludoteca.worker import Status, read_answer, run_task
+from ludoteca.worker import TaskStatus, read_answer, run_task
 from ludoteca.worker_pool import Job, WorkerPool
 
 try:
@@ -35,21 +35,21 @@ except ModuleNotFoundError as error:
     raise ImportError('the executor ray needs Ray: pip install "ludoteca[ray]"') from None
 
 T = TypeVar("T")
-STORE = 512 * 2**20  # bytes of the object store of a cluster that we start: weights, and results
-REACH = 10.0  # seconds in which a cluster answers
-PATIENCE = 30.0  # seconds without any worker before a warning
+STORE_BYTES = 512 * 2**20  # object store of a cluster that we start: weights, and results
+CONNECT_TIMEOUT = 10.0  # seconds in which a cluster must answer
+WARN_AFTER = 30.0  # seconds without any worker before a warning
 log = logging.getLogger("ludoteca")
 
 
-class Actor:
-    """A worker: an object in a process of its own, on some machine of the cluster."""
+class RayActor:
+    """Worker: an object in a process of its own, on some node of the cluster."""
 
     def hello(self, folder: str, path: list[str]) -> dict[str, Any]:
-        """Begin; return where this is, and the fingerprint of the installation.
+        """Set up this process; return its node, and the fingerprint of its installation.
 
         Args:
-            folder: the driver's current one, which becomes that of this process if it is there.
-            path: where the driver looks for modules; so does this process, after its own places.
+            folder: the driver's working directory; this process enters it if it exists here.
+            path: the driver's `sys.path`, appended to that of this process.
         """
         if os.path.isdir(folder):
             os.chdir(folder)
@@ -59,28 +59,28 @@ class Actor:
         return {"place": workers.place, "fingerprint": fingerprint()}
 
     def run(self, data: bytes, keys: list[str], *values: Any) -> bytes:
-        """Run a task; return how it ended, pickled. See `ludoteca.worker.run_task`."""
+        """Run a task; return its status and result, pickled, see `ludoteca.worker.run_task`."""
         return run_task(data, keys, dict(zip(keys, values, strict=True)))
 
 
 class RayWorker:
-    """A worker as the driver sees it.
+    """Driver's view of a worker.
 
     Attributes:
-        handle: of the actor.
-        reply: what is awaited from it, or None.
-        place: where it is, once it is known.
+        handle: handle of the actor.
+        reply: reference to its awaited reply, or None.
+        place: its node and process, once known.
     """
 
     def __init__(self, handle: Any):
-        """Begin by asking it for its fingerprint."""
+        """Request its fingerprint."""
         self.handle = handle
         self.reply: Any = handle.hello.remote(os.getcwd(), [os.path.abspath(p) for p in sys.path])
-        self.place = "a worker that had not begun"
+        self.place = "a worker that had not started"
 
 
 class RayExecutor(WorkerPool[RayWorker]):
-    """Workers on a Ray cluster."""
+    """Ray actors as workers."""
 
     dumps = staticmethod(cloudpickle.dumps)
 
@@ -94,37 +94,37 @@ class RayExecutor(WorkerPool[RayWorker]):
     ):
         """Connect to a cluster, or start one on this machine, and start workers there.
 
-        If this process is connected to a cluster already, that one is used and is not closed.
+        If this process is connected to a cluster already, that one is used and not closed.
 
         Args:
-            address: as `ray.init` takes it; "" starts a cluster.
-            num_workers: how many; by default as many as the cluster has resources for now.
-            num_tasks: there are no more workers than this.
-            num_cpus: processors that each of them reserves.
-            num_gpus: GPUs that each of them reserves, or which share of one.
+            address: address for `ray.init`; "" starts a cluster.
+            num_workers: number of workers; by default as many as the cluster has resources for now.
+            num_tasks: upper bound of the number of workers.
+            num_cpus: processors that each worker reserves.
+            num_gpus: GPUs that each worker reserves, or the fraction of one.
 
         Raises:
             ConnectionError: if there is no cluster at this address.
         """
         self._resources = {"num_cpus": num_cpus, "num_gpus": num_gpus}
         self._ours = not ray.is_initialized()
-        self._warn_at = time.monotonic() + PATIENCE
+        self._warn_at = time.monotonic() + WARN_AFTER
         if self._ours:
             _connect(address, num_workers, num_cpus)
-        count = num_workers or _room(num_cpus, num_gpus)
+        count = num_workers or _max_workers(num_cpus, num_gpus)
         super().__init__(count if num_tasks is None else max(min(count, num_tasks), 1))
-        self._type = ray.remote(**self._resources, scheduling_strategy="SPREAD")(Actor)
+        self._type = ray.remote(**self._resources, scheduling_strategy="SPREAD")(RayActor)
         self._refs: WeakKeyDictionary[Shared[Any], Any] = WeakKeyDictionary()
         self.start_missing()
 
     def put(self, value: T) -> Shared[T]:
-        """Return a value that lies in the object store; each machine copies it once."""
+        """Return a reference to a value in the object store; each node copies it once."""
         shared = Shared(value)
         self._ref(shared)
         return shared
 
     def start(self, number: int) -> tuple[RayWorker, bool]:
-        """Ask the cluster for a worker, which is ready when it has sent its fingerprint."""
+        """Request a worker from the cluster; it is ready when it has sent its fingerprint."""
         return RayWorker(self._type.remote()), False
 
     def stop(self, workers: list[RayWorker]) -> None:
@@ -133,12 +133,12 @@ class RayExecutor(WorkerPool[RayWorker]):
             ray.kill(worker.handle)
 
     def give(self, worker: RayWorker, job: Job) -> bool:
-        """Give an idle worker a task."""
+        """Send a task to an idle worker."""
         values = [self._ref(shared) for shared in job.shared.values()]
         worker.reply = worker.handle.run.remote(job.data, [*job.shared], *values)
         return True
 
-    def wait(self, timeout: float | None) -> list[tuple[int, Status, Any]]:
+    def wait(self, timeout: float | None) -> list[tuple[int, TaskStatus, Any]]:
         """Wait until workers answer, are ready, or die; see `WorkerPool.wait`."""
         awaited = {
             slot.worker.reply: number
@@ -147,8 +147,8 @@ class RayExecutor(WorkerPool[RayWorker]):
         }
         refs = list(awaited)
         until = None if timeout is None else time.monotonic() + timeout
-        while not ray.wait(refs, timeout=_chunk(until))[0]:
-            self._warn_of_scarcity()
+        while not ray.wait(refs, timeout=_poll_seconds(until))[0]:
+            self._warn_if_no_worker()
             if until is not None and time.monotonic() >= until:
                 return []
         ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
@@ -162,16 +162,16 @@ class RayExecutor(WorkerPool[RayWorker]):
         if self._ours:
             ray.shutdown()
 
-    def _answer(self, number: int, ref: Any) -> tuple[Status, Any]:
-        """Return what a worker answered."""
+    def _answer(self, number: int, ref: Any) -> tuple[TaskStatus, Any]:
+        """Return the status and result in a worker's reply."""
         slot = self.slots[number]
         worker = slot.worker
         assert worker is not None
         try:
             answer = ray.get(ref)
         except RayError as error:
-            # Of the actor, of its node, or a result that was lost: it is asked for again. But our
-            # own code must not fail, which it does where this package is missing or is another.
+            # The actor or its node died, or a result was lost: the task runs again. But our own
+            # code must not fail, which happens if this package is missing or another version.
             text = str(error).strip()
             if isinstance(error, RayTaskError) or "failed to import on the worker" in text:
                 self.close()
@@ -183,12 +183,12 @@ class RayExecutor(WorkerPool[RayWorker]):
         if slot.state == "busy":
             return read_answer(answer)
         worker.place = answer["place"]
-        found = differences(fingerprint(), answer["fingerprint"])
-        if found:
+        difference = differences(fingerprint(), answer["fingerprint"])
+        if difference:
             self.close()
             raise RuntimeError(
                 f"{worker.place} has another installation, so that its games might be others: "
-                f"{found}; install the same on every node"
+                f"{difference}; install the same on every node"
             )
         return "ready", None
 
@@ -199,17 +199,17 @@ class RayExecutor(WorkerPool[RayWorker]):
             self._refs[shared] = ray.put(data)
         return self._refs[shared]
 
-    def _warn_of_scarcity(self) -> None:
-        """Tell the user every `PATIENCE` seconds that there is not one worker, if so."""
+    def _warn_if_no_worker(self) -> None:
+        """Log a warning every `WARN_AFTER` seconds while there is not one worker."""
         now = time.monotonic()
         if any(slot.state != "starting" for slot in self.slots):
-            self._warn_at = now + PATIENCE
+            self._warn_at = now + WARN_AFTER
         elif now >= self._warn_at:
-            log.warning("no worker is ready; %s", self._scarcity())
-            self._warn_at = now + PATIENCE
+            log.warning("no worker is ready; %s", self._resources_text())
+            self._warn_at = now + WARN_AFTER
 
-    def _scarcity(self) -> str:
-        """Return what the cluster has and what we ask it for."""
+    def _resources_text(self) -> str:
+        """Return the resources of the cluster, and those that the workers request, as text."""
         has = {name: ray.cluster_resources().get(name, 0) for name in ("CPU", "GPU")}
         free = {name: ray.available_resources().get(name, 0) for name in has}
         return (
@@ -225,34 +225,34 @@ def _connect(address: str, num_workers: int | None, num_cpus: float) -> None:
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if not address:
         wanted = cores() if num_workers is None else -(-num_workers * num_cpus // 1)
-        options |= {"num_cpus": int(wanted), "object_store_memory": STORE}
+        options |= {"num_cpus": int(wanted), "object_store_memory": STORE_BYTES}
         options |= {"include_dashboard": False}
     else:
         _reach(address)
     try:
-        with _elsewhere():
+        with _outside_working_directory():
             ray.init(address or "local", **options)
-    except Exception as error:  # Ray raises that, too
+    except Exception as error:  # Ray raises plain exceptions, too
         what = f"no Ray cluster at {address}" if address else "Ray cannot start a cluster here"
         raise ConnectionError(f"{what}: {error}") from error
 
 
 def _reach(address: str) -> None:
-    """Raise ConnectionError at once if nothing answers at an address; Ray waits for minutes."""
+    """Raise ConnectionError if nothing answers at an address; Ray would wait for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdigit():
         try:
-            socket.create_connection((host, int(port)), timeout=REACH).close()
+            socket.create_connection((host, int(port)), timeout=CONNECT_TIMEOUT).close()
         except OSError as error:
             raise ConnectionError(f"no Ray cluster at {address}: {error}") from None
 
 
 @contextmanager
-def _elsewhere() -> Iterator[None]:
-    """Leave the current folder for a while.
+def _outside_working_directory() -> Iterator[None]:
+    """Leave the working directory within the block.
 
-    Ray lets workers look for modules first where this process is, and a checkout of this package
-    has a folder `ludoteca` that is not the whole package.
+    Ray workers import modules first from the driver's working directory, and a checkout of this
+    package has a folder `ludoteca` that is not the whole package.
     """
     before = os.getcwd()
     os.chdir(tempfile.gettempdir())
@@ -262,14 +262,14 @@ def _elsewhere() -> Iterator[None]:
         os.chdir(before)
 
 
-def _room(num_cpus: float, num_gpus: float) -> int:
-    """Return how many workers the cluster has resources for, 1 at least."""
+def _max_workers(num_cpus: float, num_gpus: float) -> int:
+    """Return the number of workers that the cluster has resources for, at least 1."""
     has = ray.cluster_resources()
     counts = [has.get("CPU", 0) // num_cpus] if num_cpus else []
     counts += [has.get("GPU", 0) // num_gpus] if num_gpus else []
     return max(int(min(counts, default=1)), 1)
 
 
-def _chunk(until: float | None) -> float:
-    """Return how long to wait before looking around."""
-    return PATIENCE if until is None else min(max(until - time.monotonic(), 0.0), PATIENCE)
+def _poll_seconds(until: float | None) -> float:
+    """Return the seconds to wait before the next check."""
+    return WARN_AFTER if until is None else min(max(until - time.monotonic(), 0.0), WARN_AFTER)

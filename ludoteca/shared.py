@@ -1,4 +1,4 @@
-"""Values that many tasks need, such as weights: sent to each worker once, not with each task.
+"""Shared values of tasks, such as weights: sent to each worker once, not with each task.
 
 `Executor.put` makes a `Shared` value. Within a task that is sent to a worker, it is pickled as its
 key; the executor sends the value itself beside the task, unless the worker has it already.
@@ -13,17 +13,19 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
-KEPT = 8  # values that a worker keeps, those that were used last
+CACHE_SIZE = 8  # most recently used values that a worker keeps
 
 _numbers = itertools.count()
-_sending = threading.local()  # .found: the values that the task being pickled refers to, by key
+_sending = (
+    threading.local()
+)  # .shared_values: the values that the task being pickled refers to, by key
 
 
 class Shared(Generic[T]):
-    """A value that tasks refer to.
+    """Reference of tasks to a value.
 
     Attributes:
-        key: its name, one of a kind among all processes.
+        key: name, unique among all processes.
     """
 
     def __init__(self, value: T, key: str = ""):
@@ -39,22 +41,22 @@ class Shared(Generic[T]):
         return f"Shared({type(self._value).__name__})"
 
     def __reduce__(self) -> tuple[Callable[[str], "Shared[Any]"], tuple[str]]:
-        found = getattr(_sending, "found", None)
-        if found is None:
+        shared_values = getattr(_sending, "shared_values", None)
+        if shared_values is None:
             raise TypeError("a Shared value can only be pickled within a task of its executor")
-        found[self.key] = self
+        shared_values[self.key] = self
         return _received, (self.key,)
 
 
-class Kept:
-    """The values that a worker has, by key: the last `KEPT` that were used.
+class ValueCache:
+    """Least-recently-used cache of the `CACHE_SIZE` values that a worker has, by key.
 
     The executor and the worker each have one. Both see the same keys in the same order, so the
     executor knows which values the worker has.
     """
 
     def __init__(self) -> None:
-        """Begin without any."""
+        """Start empty."""
         self._values: OrderedDict[str, Any] = OrderedDict()
 
     def __contains__(self, key: str) -> bool:
@@ -64,48 +66,48 @@ class Kept:
         return self._values[key]
 
     def use(self, keys: list[str], new: Mapping[str, Any]) -> None:
-        """Note that a task uses these keys, `new` ones among them; forget what is too old."""
+        """Mark keys as used, with the values of `new` ones; drop the oldest values."""
         for key in keys:
             self._values[key] = new[key] if key in new else self._values[key]
             self._values.move_to_end(key)
-        while len(self._values) > max(KEPT, len(keys)):
+        while len(self._values) > max(CACHE_SIZE, len(keys)):
             self._values.popitem(last=False)
 
 
-_kept = Kept()  # those of this process, where it is a worker
+_cache = ValueCache()  # of this process, if it is a worker
 
 
 def pickle_task(task: Any, dumps: Callable[[Any], bytes]) -> tuple[bytes, dict[str, Shared[Any]]]:
-    """Return a task as bytes, and the shared values that it refers to, by key.
+    """Return a pickled task, and the shared values it refers to, by key.
 
-    What code of this process has registered, games and agents, goes with it.
+    Games and agents that code of this process has registered are pickled with it.
     """
     from ludoteca.agents.register import registered_by_code
 
-    found: dict[str, Shared[Any]] = {}
-    _sending.found = found
+    shared_values: dict[str, Shared[Any]] = {}
+    _sending.shared_values = shared_values
     try:
-        return pickle.dumps((registered_by_code(), dumps(task))), found
+        return pickle.dumps((registered_by_code(), dumps(task))), shared_values
     finally:
-        _sending.found = None
+        _sending.shared_values = None
 
 
 def unpickle_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> Any:
-    """Return a task that this worker has received.
+    """Return the task in bytes that this worker has received.
 
     Args:
-        data: the task.
-        keys: of the shared values that it refers to.
-        new: those of them that this worker may not have, pickled, by key.
+        data: the pickled task.
+        keys: keys of the shared values it refers to.
+        new: the pickled values that this worker may not have, by key.
     """
     from ludoteca.agents.register import adopt
 
     registered, task = pickle.loads(data)
     adopt(registered)  # first: values and tasks may hold games that it names
-    values = {key: pickle.loads(new[key]) for key in keys if key not in _kept}
-    _kept.use(keys, values)
+    values = {key: pickle.loads(new[key]) for key in keys if key not in _cache}
+    _cache.use(keys, values)
     return pickle.loads(task)
 
 
 def _received(key: str) -> Shared[Any]:
-    return Shared(_kept[key], key)
+    return Shared(_cache[key], key)

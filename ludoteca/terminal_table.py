@@ -13,17 +13,17 @@ from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 GAP, INDENT = 2, 2  # spaces between columns, and before the rows below a name
-LEAST = 30  # characters that a column of sentences is not narrower than
+MIN_SENTENCE_WIDTH = 30  # characters of a column of sentences
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A row of a table.
 
     Attributes:
-        cells: one for each heading.
-        style: such as `"bold"`.
-        below: a text on lines of its own below the row; its words are wrapped.
+        cells: a text per heading.
+        style: rich style, such as `"bold"`.
+        below: text on lines of its own below the row, wrapped.
         rule: whether an empty line follows.
     """
 
@@ -34,10 +34,10 @@ class Row:
 
 
 class TerminalTable:
-    """A table that `rich` prints.
+    """Table that `rich` prints.
 
     Attributes:
-        rows: of the table, from top to bottom.
+        rows: rows from top to bottom.
     """
 
     def __init__(
@@ -52,36 +52,35 @@ class TerminalTable:
         """Make a table without rows.
 
         Args:
-            headings: of the columns.
-            title: a line above.
-            caption: a text below; its words are wrapped.
-            texts: so many columns, the first ones, are aligned to the left, the others to the
-                right.
-            sentences: whether the last column holds sentences: it is aligned to the left, takes the
-                width that is left, and its words are wrapped.
+            headings: headings of the columns.
+            title: line above the table.
+            caption: text below the table, wrapped.
+            texts: number of first columns that are aligned left; the others are aligned right.
+            sentences: whether the last column holds sentences: aligned left, wrapped, and as wide
+                as there is room.
         """
         self.headings, self.title, self.caption = tuple(headings), title, caption
         self._texts, self._sentences = texts, sentences
-        self.rows: list[Row] = []
+        self.rows: list[TableRow] = []
 
     def add(self, *cells: str, style: str = "", below: str = "", rule: bool = False) -> None:
         """Add a row.
 
         Raises:
-            ValueError: if it is not as long as the headings.
+            ValueError: if there are not as many cells as headings.
         """
         if len(cells) != len(self.headings):
             raise ValueError(f"expected {len(self.headings)} cells, got {len(cells)}: {cells}")
-        self.rows.append(Row(cells, style, below, rule))
+        self.rows.append(TableRow(cells, style, below, rule))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         for text, style in self.lines(options.max_width):
             yield Text(text, style, no_wrap=True, overflow="ignore")
 
     def lines(self, width: int) -> Iterator[tuple[str, str]]:
-        """Yield the lines of the table and their styles, for a terminal of so many characters."""
+        """Yield lines and their styles for a terminal of `width` characters."""
         if self.title:
-            yield from ((line, "italic") for line in pieces(self.title, width))
+            yield from ((line, "italic") for line in break_name(self.title, width))
         for first, stacked in ((0, False), (0, True), (1, True)):
             columns = self._columns(first, stacked, width - INDENT * first)
             if columns is not None:
@@ -94,15 +93,20 @@ class TerminalTable:
 
     def _columns(self, first: int, stacked: bool, width: int) -> list[int] | None:
         """Return the widths of the columns from `first` on, or None if they do not fit."""
-        found = []
+        widths = []
         for k in range(first, len(self.headings)):
             words = self.headings[k].split() if stacked else [self.headings[k]]
-            found.append(max(map(len, [*words, "", *(row.cells[k] for row in self.rows)])))
-        left = width - sum(found) - GAP * (len(found) - 1)
-        if self._sentences and left < 0 and len(found) > 1 and found[-1] + left >= LEAST:
-            found[-1] += left
+            widths.append(max(map(len, [*words, "", *(row.cells[k] for row in self.rows)])))
+        left = width - sum(widths) - GAP * (len(widths) - 1)
+        if (
+            self._sentences
+            and left < 0
+            and len(widths) > 1
+            and widths[-1] + left >= MIN_SENTENCE_WIDTH
+        ):
+            widths[-1] += left
             left = 0
-        return found if left >= 0 else None
+        return widths if left >= 0 else None
 
     def _grid(self, first: int, columns: list[int], width: int) -> Iterator[tuple[str, str]]:
         if any(self.headings):
@@ -110,17 +114,17 @@ class TerminalTable:
             yield "─" * min(width, INDENT * first + sum(columns) + GAP * (len(columns) - 1)), "dim"
         for row in self.rows:
             if first and row.cells[0]:
-                yield from ((line, row.style) for line in pieces(row.cells[0], width))
+                yield from ((line, row.style) for line in break_name(row.cells[0], width))
             yield from ((line, row.style) for line in self._line(row.cells, first, columns, False))
             yield from self._below(row, width)
 
     def _line(
         self, cells: Sequence[str], first: int, columns: list[int], heading: bool
     ) -> Iterator[str]:
-        """Yield the lines of one row, whose cells may have several."""
+        """Yield the lines of a row; a cell may have several."""
         blocks = []
         for k, size in enumerate(columns, first):
-            lines = wrapped(cells[k], size) if self._wraps(k) or heading else [cells[k]]
+            lines = wrap_text(cells[k], size) if self._wraps(k) or heading else [cells[k]]
             left = k < self._texts or self._wraps(k)
             blocks.append(
                 [line.ljust(size) if left else line.rjust(size) for line in lines or [""]]
@@ -133,10 +137,10 @@ class TerminalTable:
             yield (" " * INDENT * first + (" " * GAP).join(parts)).rstrip()
 
     def _records(self, width: int) -> Iterator[tuple[str, str]]:
-        """Yield a line for each cell, its heading in front."""
+        """Yield a line per cell that begins with its heading."""
         size = max(map(len, self.headings[1:]), default=0)
         for row in self.rows:
-            yield from ((line, row.style or "bold") for line in pieces(row.cells[0], width))
+            yield from ((line, row.style or "bold") for line in break_name(row.cells[0], width))
             for k, (heading, cell) in enumerate(zip(self.headings, row.cells, strict=True)):
                 head = f"  {heading.ljust(size)}  "
                 if k > 0 and cell and len(head) + len(cell) <= width:
@@ -144,11 +148,11 @@ class TerminalTable:
                 elif k > 0 and cell:
                     if heading:
                         yield f"  {heading}", ""
-                    whole = wrapped(cell, width - 4) if self._wraps(k) else [cell]
+                    whole = wrap_text(cell, width - 4) if self._wraps(k) else [cell]
                     yield from ((f"    {line}", "") for line in whole)
             yield from self._below(row, width)
 
-    def _below(self, row: Row, width: int) -> Iterator[tuple[str, str]]:
+    def _below(self, row: TableRow, width: int) -> Iterator[tuple[str, str]]:
         for line in wrap(row.below, max(width - 2 * INDENT, 1), break_long_words=False):
             yield " " * 2 * INDENT + line, "dim"
         if row.rule:
@@ -158,21 +162,21 @@ class TerminalTable:
         return self._sentences and k == len(self.headings) - 1
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """Return a text in lines of at most so many characters, broken at spaces and hyphens.
+def wrap_text(text: str, width: int) -> list[str]:
+    """Return a text in lines of at most `width` characters, broken at spaces and hyphens.
 
-    Words that are longer than a line, such as spec strings, are broken as `pieces` does.
+    Words longer than a line, such as spec strings, are broken by `break_name`.
     """
     width = max(width, 1)
     lines = wrap(text, width, break_long_words=False)
-    return [piece for line in lines for piece in pieces(line, width)]
+    return [part for line in lines for part in break_name(line, width)]
 
 
-def pieces(name: str, width: int) -> list[str]:
-    """Return a name in lines of at most so many characters, broken where its parts end.
+def break_name(name: str, width: int) -> list[str]:
+    """Return a name in lines of at most `width` characters, broken between its parts.
 
-    Parts end at spaces and after commas, colons and slashes; only a part that is longer than a line
-    is cut.
+    Parts end at spaces and after commas, colons and slashes; only parts longer than a line are
+    cut.
     """
     lines = [""]
     for part in re.findall(r"[^ ,:/]*[ ,:/]*", name):

@@ -5,7 +5,7 @@
     def test_my_game():
         check_game("mygames:dots_and_boxes:size=2")
 
-Both raise a `ContractError`, an `AssertionError` whose message has the fault, the position and the
+Both raise a `ContractError`, an `AssertionError` with the fault, the position and the
 seed.
 """
 
@@ -43,10 +43,10 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import MatchResult, play_match
 
-__all__ = ["ContractError", "check_agent", "check_faces", "check_game", "check_kernels"]
+__all__ = ["ContractError", "check_agent", "check_environments", "check_game", "check_kernels"]
 
 # Expected warnings of the suites of Gymnasium and PettingZoo: they expect `Box` spaces, and
-# observations that are never all zeros, as those of an empty board are.
+# observations that are never all zeros; those of an empty board are.
 EXPECTED_WARNINGS = (
     ".*Observation space for each agent probably should be gymnasium.spaces.box.*",
     ".*Observation is not a NumPy array.*",
@@ -61,9 +61,9 @@ def check_game(
     games: int = 20,
     seed: int = 0,
     zero_sum: bool = True,
-    faces: bool = True,
+    environments: bool = True,
 ) -> None:
-    """Check a game: its kernels as plain Python, compiled, and all environments.
+    """Check a game: its kernels as plain Python and compiled, and all its environments.
 
     Compiling takes some seconds the first time. Small boards are faster, and find the same errors.
 
@@ -72,7 +72,7 @@ def check_game(
         games: number of random games in plain Python, at least 1.
         seed: seed of the first of them.
         zero_sum: whether the returns of a finished game must sum up to 0.
-        faces: whether the environments are checked, too, see `check_faces`.
+        environments: whether the environments are checked, too, see `check_environments`.
 
     Raises:
         ContractError: at the first violation.
@@ -85,8 +85,8 @@ def check_game(
     check_repeats(made, seed=seed, interpreted=False)
     check_ends(made, games=max(games, 100), seed=seed, zero_sum=zero_sum)
     check_symmetric_play(made, seed=seed)
-    if faces:
-        check_faces(made, seed=seed)
+    if environments:
+        check_environments(made, seed=seed)
 
 
 def check_kernels(
@@ -122,7 +122,7 @@ def check_kernels(
     check_symmetric_play(game, seed=seed, interpreted=True)
 
 
-def check_faces(game: Game | str | Callable[[], Game], *, seed: int = 0) -> None:
+def check_environments(game: Game | str | Callable[[], Game], *, seed: int = 0) -> None:
     """Check the environments of a game by Gymnasium's and PettingZoo's own suites, and replays.
 
     `gymnasium.utils.env_checker.check_env`, `pettingzoo.test.api_test`, `parallel_api_test` and
@@ -167,14 +167,14 @@ def check_agent(
     seed: int = 0,
     reproducible: bool = True,
 ) -> MatchResult:
-    """Check an agent: legal actions in every seat, the same games in a batch as one by one.
+    """Check an agent: legal actions in every seat, equal games in a batch and one by one.
 
     Args:
         agent: the agent, or its spec string, such as `"mymodule:MyAgent:depth=3"`.
-        game: the game it plays, its spec string or factory; by default that of the agent.
+        game: the game it plays, its spec string or its factory; by default that of the agent.
         games: number of games in each seat, at least 2.
         seed: seed of the matches.
-        reproducible: whether it uses only the random streams that it is given, so that the seed
+        reproducible: whether it draws only from the random streams it is given, so that the seed
             determines a match, and a game does not depend on the others of its batch.
 
     Returns:
@@ -192,11 +192,13 @@ def check_agent(
         game = agent.game
     made = _as_game(game)
     player = make_agent(agent, made) if isinstance(agent, str) else agent
-    who = agent if isinstance(agent, str) else type(agent).__name__
-    require(isinstance(player, Agent), f"{who} must be a ludoteca.agents.Agent, got {player!r:.80}")
-    require(player.game is made, f"{who} plays {player.game.spec}, not {made.spec}")
+    name = agent if isinstance(agent, str) else type(agent).__name__
+    require(
+        isinstance(player, Agent), f"{name} must be a ludoteca.agents.Agent, got {player!r:.80}"
+    )
+    require(player.game is made, f"{name} plays {player.game.spec}, not {made.spec}")
     player.prepare()
-    _check_answers(player, who, seed)
+    _check_actions(player, name, seed)
     rivals: list[Agent | str] = [player, *["random"] * (min(made.num_players, 2) - 1)]
     total = games * max(made.num_players, 2)
     result = play_match(made, rivals, total, seed=seed)
@@ -208,14 +210,14 @@ def check_agent(
             ("played by a pickled copy", copied, total),
         )
         for what, other, batch in runs:
-            again = play_match(made, [other, *rivals[1:]], total, seed=seed, batch=batch)
-            assert result.courses is not None
-            assert again.courses is not None
-            different = np.flatnonzero(result.courses != again.courses)
+            again = play_match(made, [other, *rivals[1:]], total, seed=seed, batch_size=batch)
+            assert result.game_digests is not None
+            assert again.game_digests is not None
+            different = np.flatnonzero(result.game_digests != again.game_digests)
             first = int(different[0]) if len(different) else 0
             require(
                 len(different) == 0,
-                f"{who} in {made.spec}: {len(different)} of {total} games of seed {seed} "
+                f"{name} in {made.spec}: {len(different)} of {total} games of seed {seed} "
                 f"differ when {what}, the first is game {first}; "
                 "an agent with random generators of its own needs reproducible=False",
             )
@@ -229,8 +231,8 @@ def _as_game(game: Any) -> Game:
     return made
 
 
-def _check_answers(agent: Agent, who: str, seed: int) -> None:
-    """Check an agent's actions in a few positions, and that it changes none of its arguments."""
+def _check_actions(agent: Agent, name: str, seed: int) -> None:
+    """Check an agent's actions in two positions, and that it changes none of its arguments."""
     game = agent.game
     states = game.empty(2)
     records = states.view(np.recarray)
@@ -238,30 +240,30 @@ def _check_answers(agent: Agent, who: str, seed: int) -> None:
         with np.errstate(over="ignore"):
             game.init(s, seed + k)
     seats = np.array([0 if game.player is None else game.player(s) for s in records], np.int64)
-    before, lanes = states.copy(), np.arange(2)
-    agent.start(lanes)
+    before, env_indices = states.copy(), np.arange(2)
+    agent.reset(env_indices)
     rngs = np.arange(2, dtype=np.uint64).reshape(2, 1)
-    actions = np.asarray(agent.act(states, seats, rngs, lanes))
+    actions = np.asarray(agent.act(states, seats, rngs, env_indices))
     require(
         actions.shape == (2,) and actions.dtype.kind in "iu",
-        f"{who}.act must return integers of shape (2,) for two positions, got {actions.dtype} of "
+        f"{name}.act must return integers of shape (2,) for two positions, got {actions.dtype} of "
         f"shape {actions.shape}",
     )
-    same = all(np.array_equal(states[name], before[name]) for name in states.dtype.names or ())
-    require(same, f"{who}.act must not change the positions")
+    same = all(np.array_equal(states[key], before[key]) for key in states.dtype.names or ())
+    require(same, f"{name}.act must not change the positions")
     require(
-        seats.shape == (2,) and rngs.shape == (2, 1), f"{who}.act must not change its arguments"
+        seats.shape == (2,) and rngs.shape == (2, 1), f"{name}.act must not change its arguments"
     )
     for s, seat, action in zip(records, seats, actions, strict=True):
         legal = game.legal(s, int(seat)) if game.simultaneous else game.legal(s)
         require(
             int(action) in legal,
-            f"{who} chose {action} at the start of {game.spec}, illegal there: legal are {legal}",
+            f"{name} chose {action} at the start of {game.spec}, illegal there: legal are {legal}",
         )
 
 
 def _check_vector(game: Game, seed: int) -> None:
-    """Check that a vector of games against random opponents is the same games one by one."""
+    """Check that the vector environment plays the same games as single environments."""
     count = 3
     vector = GameVectorEnv(game, count, opponent="random", autoreset_mode="Disabled")
     singles = [GameEnv(game, opponent="random") for _ in range(count)]
@@ -280,19 +282,20 @@ def _check_vector(game: Game, seed: int) -> None:
         actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
         seen, rewards, over, _, info = vector.step(actions)
         steps = [env.step(int(a)) for env, a in zip(singles, actions, strict=True)]
-        paid = [(one[1], one[2]) for one in steps]
+        paid = [(step_result[1], step_result[2]) for step_result in steps]
         where = f"{game.spec}, seeds from {seed}, step {step}"
         require(
             paid == [(float(r), bool(o)) for r, o in zip(rewards, over, strict=True)],
             f"{where}: the vector environment returns {rewards.tolist()}, single ones {paid}",
         )
-        alone = [(one[0], one[4]) for one in steps]
+        alone = [(step_result[0], step_result[4]) for step_result in steps]
 
 
 def _check_replays(game: Game, seed: int) -> None:
-    """Check that replays of random games are written, read and played again.
+    """Check that replays of random games are written, read and replayed.
 
-    A replay names its game: one that is neither registered nor made by a spec string has none.
+    A replay names its game; a game that is neither registered nor made from a spec string has no
+    name.
     """
     try:
         has_name = make_game(game.spec) is game
@@ -301,7 +304,7 @@ def _check_replays(game: Game, seed: int) -> None:
     if game.num_players < 2 or not has_name:
         return
     count = game.num_players
-    match = play_match(game, ["random"] * game.num_players, count, seed=seed, record=count)
+    match = play_match(game, ["random"] * game.num_players, count, seed=seed, num_replays=count)
     for replay in match.replays:
         require(
             Replay.from_json(replay.to_json()).returns == replay.returns,

@@ -1,4 +1,4 @@
-"""A worker's side of an executor: run a task, and send back its result or its exception."""
+"""Worker side of an executor: run a task, return its result or its exception."""
 
 import pickle
 import traceback
@@ -9,29 +9,29 @@ from typing import Any, Literal
 from ludoteca.executor import describe_task
 from ludoteca.shared import unpickle_task
 
-Status = Literal["done", "raised", "died", "ready"]
-place = ""  # where this worker is, if that is another machine or may be one
+TaskStatus = Literal["done", "raised", "died", "ready"]
+place = ""  # node and process of this worker if it may be on another machine
 
 
 class RemoteError(Exception):
-    """The traceback of an exception in a worker, as text; the cause of that exception."""
+    """Traceback of an exception in a worker, as text; the cause of that exception."""
 
     def __str__(self) -> str:
         return f"\n{self.args[0]}"
 
 
 def run_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> bytes:
-    """Run a task that `shared.pickle_task` made, and return how it ended, pickled.
+    """Run a task from `shared.pickle_task`; return its status and result, pickled.
 
     Args:
-        data: the task.
-        keys: of the shared values that it refers to.
-        new: those of them that this worker may not have, pickled, by key.
+        data: the pickled task.
+        keys: keys of the shared values it refers to.
+        new: the pickled values that this worker may not have, by key.
     """
     task: Callable[..., Any] = run_task
     try:
         task = unpickle_task(data, keys, new)
-        answer: tuple[Status, Any] = ("done", task())
+        answer: tuple[TaskStatus, Any] = ("done", task())
     except Exception as error:
         answer = ("raised", (_sendable(error), traceback.format_exc()))
     try:
@@ -41,8 +41,8 @@ def run_task(data: bytes, keys: list[str], new: Mapping[str, bytes]) -> bytes:
         return pickle.dumps(("raised", (problem, traceback.format_exc())))
 
 
-def read_answer(answer: bytes) -> tuple[Status, Any]:
-    """Return how a task ended, and its result, or the exception with its traceback as the cause."""
+def read_answer(answer: bytes) -> tuple[TaskStatus, Any]:
+    """Return a task's status, and its result, or its exception with the traceback as the cause."""
     status, value = pickle.loads(answer)
     if status == "raised":
         error, text = value
@@ -53,12 +53,12 @@ def read_answer(answer: bytes) -> tuple[Status, Any]:
 
 @contextmanager
 def resolving(*specs: str) -> Iterator[None]:
-    """Name this worker in errors about games or agents that cannot be made here.
+    """Add this worker's node to errors about games or agents that cannot be made here.
 
-    Where it is a process of the driver's machine, errors stay as they are.
+    Errors of processes on the driver's machine stay as they are.
 
     Args:
-        specs: spec strings of the games and agents that are made within the block.
+        specs: spec strings of the games and agents that the block makes.
 
     Raises:
         ValueError: if they cannot be made on another machine.
@@ -75,7 +75,7 @@ def resolving(*specs: str) -> Iterator[None]:
 
 
 def _sendable(error: Exception) -> Exception:
-    """Return an exception that pickle can send to another process: this one, if it can."""
+    """Return the exception if it can be pickled, else a `RuntimeError` with its text."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

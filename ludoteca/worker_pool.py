@@ -1,6 +1,6 @@
-"""A pool of workers: which of them runs which task, and what happens when one dies.
+"""Pool of workers: assignment of tasks, and replacement of workers that die.
 
-`LocalExecutor` and `RayExecutor` are pools that differ in what a worker is.
+`LocalExecutor` and `RayExecutor` are pools of two kinds of workers.
 """
 
 import logging
@@ -23,24 +23,24 @@ from ludoteca.executor import (
     describe_task,
 )
 from ludoteca.shared import Shared, pickle_task
-from ludoteca.worker import Status
+from ludoteca.worker import TaskStatus
 
 T = TypeVar("T")
 W = TypeVar("W")
-FAILED_STARTS = 3  # workers that may die one after another before any of them is ready
+MAX_FAILED_STARTS = 3  # workers in a row that die before they are ready
 log = logging.getLogger("ludoteca")
 
 
 @dataclass
 class Job:
-    """A task under way.
+    """Task in progress.
 
     Attributes:
-        number: its place in the order in which the tasks were taken.
+        number: number of the task, in the order in which the tasks were taken.
         task: the task.
-        data: the same, pickled.
-        shared: the values that it refers to, by key.
-        attempts: how many workers have been given it.
+        data: the task, pickled.
+        shared: the shared values it refers to, by key.
+        attempts: number of workers that it was sent to.
     """
 
     number: int
@@ -52,33 +52,33 @@ class Job:
 
 @dataclass
 class Slot(Generic[W]):
-    """A place for a worker.
+    """Place for a worker.
 
     Attributes:
-        worker: the present one, unless absent.
-        state: what it does.
-        job: what it runs, if busy.
-        again: tasks that can only run here, as an earlier worker of this slot died with them.
+        worker: the present worker, unless absent.
+        state: state of the worker.
+        job: the task it runs, if busy.
+        retries: tasks that can only run here, and whose earlier worker died.
     """
 
     worker: W | None = None
     state: Literal["absent", "starting", "idle", "busy"] = "absent"
     job: Job | None = None
-    again: deque[Job] = field(default_factory=deque)
+    retries: deque[Job] = field(default_factory=deque)
 
 
 class WorkerPool(Executor, Generic[W]):
-    """Workers, each of which runs one task at a time.
+    """Workers that run one task at a time each.
 
     Attributes:
-        slots: the places for them, by number.
-        dumps: pickles a task.
+        slots: places of the workers, by number.
+        dumps: function that pickles a task.
     """
 
     dumps: Callable[[Any], bytes] = staticmethod(pickle.dumps)
 
     def __init__(self, num_workers: int):
-        """Make room for so many workers; a subclass calls `start_missing` when it is ready."""
+        """Make slots for the workers; a subclass calls `start_missing` when it is ready."""
         self.num_workers = num_workers
         self.slots: list[Slot[W]] = [Slot() for _ in range(num_workers)]
         self._failed_starts = 0
@@ -86,23 +86,23 @@ class WorkerPool(Executor, Generic[W]):
 
     @abstractmethod
     def start(self, number: int) -> tuple[W, bool]:
-        """Start a worker; return it, and whether it can be given a task at once."""
+        """Start a worker; return it, and whether it can receive a task at once."""
 
     @abstractmethod
     def stop(self, workers: list[W]) -> None:
-        """End workers, whatever they do."""
+        """End workers, busy ones included."""
 
     @abstractmethod
     def give(self, worker: W, job: Job) -> bool:
-        """Give an idle worker a task; return whether it could still receive it."""
+        """Send a task to an idle worker; return whether the worker could receive it."""
 
     @abstractmethod
-    def wait(self, timeout: float | None) -> list[tuple[int, Status, Any]]:
-        """Wait until something happens at busy or starting workers, or so many seconds.
+    def wait(self, timeout: float | None) -> list[tuple[int, TaskStatus, Any]]:
+        """Wait for busy or starting workers, at most `timeout` seconds.
 
         Returns:
-            The number of each worker where something did; what; and the result of its task, the
-            exception, or the reason for its death.
+            For each worker with news its number, the status, and the result of its task, the
+            exception, or the reason of its death.
         """
 
     def stream(self, next_task: NextTask[T], *, pinned: bool = False) -> "PoolStream[T]":
@@ -114,11 +114,11 @@ class WorkerPool(Executor, Generic[W]):
         return self._stream
 
     def put(self, value: T) -> Shared[T]:
-        """Return a value as one that tasks refer to, see `Executor.put`."""
+        """Return a reference to a value, see `Executor.put`."""
         return Shared(value)
 
     def close(self) -> None:
-        """End the workers, whatever they do."""
+        """End the workers, busy ones included."""
         if self._stream is not None:
             self._stream.close()
         self.drop(*range(self.num_workers))
@@ -138,29 +138,29 @@ class WorkerPool(Executor, Generic[W]):
             slot.worker, slot.state, slot.job = None, "absent", None
 
     def end_stream(self) -> None:
-        """Forget a stream that was closed, and end the workers that are busy with it."""
+        """Drop the closed stream, and end the workers that are busy with it."""
         self._stream = None
         self.drop(*(number for number, slot in enumerate(self.slots) if slot.state == "busy"))
         for slot in self.slots:
-            slot.again.clear()
+            slot.retries.clear()
 
     def note_start(self, number: int) -> None:
-        """Note that a worker is ready."""
+        """Record that a worker is ready."""
         self.slots[number].state = "idle"
         self._failed_starts = 0
 
     def note_death(self, number: int, reason: str) -> Job | None:
-        """Replace a worker that died; return the task that it was running.
+        """Replace a worker that died; return the task it was running.
 
         Raises:
-            WorkerDiedError: if several die one after another before any is ready.
+            WorkerDiedError: if `MAX_FAILED_STARTS` in a row die before they are ready.
         """
         slot = self.slots[number]
         job, starting = slot.job, slot.state == "starting"
         self.drop(number)
         if starting:
             self._failed_starts += 1
-            if self._failed_starts >= FAILED_STARTS:
+            if self._failed_starts >= MAX_FAILED_STARTS:
                 raise WorkerDiedError(
                     f"{self._failed_starts} workers died one after another as they started; "
                     f"the last: {reason}"
@@ -170,14 +170,14 @@ class WorkerPool(Executor, Generic[W]):
 
 
 class PoolStream(Stream[T]):
-    """Tasks under way in a pool."""
+    """Stream of tasks in a pool."""
 
     def __init__(self, pool: WorkerPool[Any], next_task: NextTask[T], pinned: bool):
-        """Begin; no task is taken before `collect` is called."""
+        """Open the stream; `collect` takes the first tasks."""
         self._pool, self._next_task, self._pinned = pool, next_task, pinned
         self._taken = 0
-        self._again: deque[Job] = deque()
-        self._over = [False] * pool.num_workers  # whether there are no more tasks, by worker
+        self._retries: deque[Job] = deque()
+        self._exhausted = [False] * pool.num_workers  # whether there are no more tasks, by worker
         self._error: BaseException | None = None
         self._closed = False
 
@@ -186,16 +186,18 @@ class PoolStream(Stream[T]):
         """Whether all tasks are done and their results have been returned."""
         if self._closed:
             return True
-        return self._error is None and all(self._over) and not self._again and not self._under_way
+        return (
+            self._error is None
+            and all(self._exhausted)
+            and not self._retries
+            and not self._in_progress
+        )
 
     def collect(self, timeout: float | None = None) -> list[tuple[int, T]]:
-        """Give tasks to free workers, and return the results that have come back.
-
-        See `Stream.collect`.
-        """
+        """Assign tasks to free workers, and return the results, see `Stream.collect`."""
         until = None if timeout is None else time.monotonic() + timeout
-        found: list[tuple[int, T]] = []
-        while not found:
+        results: list[tuple[int, T]] = []
+        while not results:
             self._assign()
             if self._error is not None:
                 error, self._error = self._error, None
@@ -210,39 +212,41 @@ class PoolStream(Stream[T]):
                 break
             left = None if until is None else max(until - time.monotonic(), 0.0)
             for number, status, value in self._pool.wait(left):
-                self._note(number, status, value, found)
+                self._update(number, status, value, results)
             if until is not None and time.monotonic() >= until:
                 break
         self._assign()  # the workers are busy while the caller deals with the results
-        return found
+        return results
 
     def close(self) -> None:
-        """Drop what is under way. Workers that are busy with it are replaced."""
+        """Cancel the tasks in progress, and replace the workers that are busy with them."""
         if not self._closed:
             self._closed = True
             self._pool.end_stream()
 
     @property
-    def _under_way(self) -> bool:
-        return any(slot.job is not None or slot.again for slot in self._pool.slots)
+    def _in_progress(self) -> bool:
+        return any(slot.job is not None or slot.retries for slot in self._pool.slots)
 
-    def _note(self, number: int, status: Status, value: Any, found: list[tuple[int, T]]) -> None:
-        """Take in what happened at a worker."""
+    def _update(
+        self, number: int, status: TaskStatus, value: Any, results: list[tuple[int, T]]
+    ) -> None:
+        """Process the news of a worker."""
         slot = self._pool.slots[number]
         if status == "ready":
             self._pool.note_start(number)
         elif status == "died":
-            self._died(number, value)
+            self._handle_death(number, value)
         else:
             assert slot.job is not None
             if status == "done":
-                found.append((slot.job.number, value))
+                results.append((slot.job.number, value))
             elif self._error is None:
                 self._error = value
             slot.state, slot.job = "idle", None
 
-    def _died(self, number: int, reason: str) -> None:
-        """Let the task of a worker that died run again."""
+    def _handle_death(self, number: int, reason: str) -> None:
+        """Schedule the task of a worker that died again."""
         try:
             job = self._pool.note_death(number, reason)
         except WorkerDiedError as error:
@@ -259,36 +263,36 @@ class PoolStream(Stream[T]):
             return
         log.warning("a worker died, and its task runs again: %s", reason)
         self._pool.reruns += 1
-        (self._pool.slots[number].again if self._pinned else self._again).append(job)
+        (self._pool.slots[number].retries if self._pinned else self._retries).append(job)
 
     def _assign(self) -> None:
-        """Give tasks to free workers."""
+        """Assign tasks to free workers."""
         if self._error is not None or self._closed:
             return
         for number, slot in enumerate(self._pool.slots):
             if slot.state != "idle":
                 continue
-            job = self._take(number)
+            job = self._next_job(number)
             if job is None:
                 continue
             job.attempts += 1
             slot.job, slot.state = job, "busy"
             if not self._pool.give(slot.worker, job):
-                self._died(number, "it ended while it was free")
+                self._handle_death(number, "it ended while it was free")
 
-    def _take(self, number: int) -> Job | None:
-        """Return what a worker runs next, if there is anything now."""
-        for again in (self._pool.slots[number].again, self._again):
-            if again:
-                return again.popleft()
-        if self._over[number]:
+    def _next_job(self, number: int) -> Job | None:
+        """Return the next task of a worker, or None if there is none now."""
+        for retries in (self._pool.slots[number].retries, self._retries):
+            if retries:
+                return retries.popleft()
+        if self._exhausted[number]:
             return None
         task = self._next_task(number)
         if task is None:
             if self._pinned:
-                self._over[number] = True
+                self._exhausted[number] = True
             else:
-                self._over = [True] * len(self._over)
+                self._exhausted = [True] * len(self._exhausted)
             return None
         if isinstance(task, _Wait):
             return None

@@ -18,12 +18,30 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Compile in every test, as `make test-compiled` does.
+COMPILED = os.environ.get("LUDOTECA_TEST_COMPILED", "0") not in ("", "0")
+
+
+def runs_interpreted(item: pytest.Item) -> bool:
+    """Return whether a test interprets games and agents.
+
+    Of the marks `interpreted`, `compiled` and `slow`, the one nearest to the test counts.
+    """
+    names = (mark.name for mark in item.iter_markers())
+    nearest = next((name for name in names if name in ("interpreted", "compiled", "slow")), "")
+    return nearest == "interpreted" and not COMPILED
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Interpret what tests with the mark `interpreted` make; it takes a tenth of compiling it."""
+    """Interpret what tests with the mark `interpreted` make, in the processes they start, too.
+
+    Of a test that plays little, most of the time is compilation.
+    """
+    if not runs_interpreted(item):
+        return (yield)
     from ludoteca.envs.interpreted import interpreting
 
-    if item.get_closest_marker("interpreted") is None:
-        return (yield)
-    with interpreting():
+    with pytest.MonkeyPatch.context() as patch, interpreting():
+        patch.setenv("LUDOTECA_INTERPRETED", "1")
         return (yield)

@@ -241,7 +241,7 @@ def set_weights(network: nn.Module, weights: Weights) -> None:
 def concatenate_rollouts(parts: Sequence[R]) -> R:
     """Concatenate the parts of a rollout, which are dataclasses of arrays.
 
-    A field `game_index` is offset by the games of the parts before.
+    A field `env_indices` is offset by the games of the parts before.
     """
     if len(parts) == 1:
         return parts[0]
@@ -249,11 +249,11 @@ def concatenate_rollouts(parts: Sequence[R]) -> R:
         field.name: [getattr(part, field.name) for part in parts]
         for field in fields(parts[0])  # type: ignore[arg-type]
     }
-    if "game_index" in columns:
+    if "env_indices" in columns:
         sizes = [len(lengths) for lengths in columns["lengths"]]
         first = np.cumsum([0, *sizes[:-1]])
-        columns["game_index"] = [
+        columns["env_indices"] = [
             (index + start).astype(index.dtype)
-            for index, start in zip(columns["game_index"], first, strict=True)
+            for index, start in zip(columns["env_indices"], first, strict=True)
         ]
     return type(parts[0])(**{name: np.concatenate(arrays) for name, arrays in columns.items()})

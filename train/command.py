@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import tyro
 from rich.console import Console
 
-from ludoteca.progress import shown
+from ludoteca.progress import show_progress
 from ludoteca.train import STARTED
 from ludoteca.train.distributed import PeerLostError, joined, ranks
 from ludoteca.train.epoch_report import ValidationReport, validation_table, write_supervised_report
@@ -61,7 +61,7 @@ def train(
     try:
         with (
             stopping_on_signals(monitor) as received,
-            shown(lambda: rl_status(training), ranks().leads),
+            show_progress(lambda: rl_status(training), ranks().leads),
         ):
             monitor.deadline = limit.deadline(None)
             for _ in training.run():
@@ -176,7 +176,7 @@ def train_epochs(
     try:
         with (
             stopping_on_signals(monitor) as received,
-            shown(lambda: supervised_status(training), progress and ranks().leads),
+            show_progress(lambda: supervised_status(training), progress and ranks().leads),
         ):
             monitor.deadline = limit.deadline(None)
             for _ in training.run():

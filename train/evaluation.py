@@ -8,7 +8,7 @@ from typing import Any
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate import rated
+from ludoteca.evaluate import seat_results
 from ludoteca.evaluate.match import MatchResult, play_match
 from ludoteca.train.monitor import Monitor, Stopped
 
@@ -45,7 +45,9 @@ def evaluate(
     """
     players = game.num_players
     agents: list[str | Agent] = [agent, *[opponent] * (players - 1)]
-    match = play_match(game, agents, players * games, seed=seed, record=record, on_step=on_step)
+    match = play_match(
+        game, agents, players * games, seed=seed, num_replays=record, on_step=on_step
+    )
     return rate_seats(match), match
 
 
@@ -161,5 +163,5 @@ def evaluate_in_time(
 
 
 def rate_seats(match: MatchResult) -> list[dict[str, Any]]:
-    """Return how the match's first agent did in each seat, see `rated.rate_seats`."""
-    return rated.rate_seats(match, seat_names(make_game(match.game)))
+    """Return how the match's first agent did in each seat, see `seat_results.seat_results`."""
+    return seat_results.seat_results(match, seat_names(make_game(match.game)))

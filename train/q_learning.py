@@ -24,7 +24,7 @@ from ludoteca.envs.grid_world import GridWorld
 from ludoteca.envs.params import integer, real
 from ludoteca.envs.spec import parse_spec
 from ludoteca.files import write_whole
-from ludoteca.progress import Status, shown
+from ludoteca.progress import RunStatus, show_progress
 from ludoteca.train.interruption import Interrupted, stopping_on_signals
 from ludoteca.train.monitor import Monitor, Stopped
 from ludoteca.train.q_learning_report import describe, draw
@@ -84,7 +84,7 @@ def main(config: QLearningConfig) -> dict[str, Any]:
     env = make_env(config.env)
     world = env.unwrapped
     exact = optimal_q(world, config.gamma) if isinstance(world, GridWorld) else None
-    with stopping_on_signals(monitor) as received, shown(lambda: _status(monitor, config)):
+    with stopping_on_signals(monitor) as received, show_progress(lambda: _status(monitor, config)):
         learned = learn(env, config, monitor)
     episodes = len(learned.returns)
     if episodes < config.episodes:
@@ -130,10 +130,10 @@ def _conclude(
     return results
 
 
-def _status(monitor: Monitor, config: QLearningConfig) -> Status:
+def _status(monitor: Monitor, config: QLearningConfig) -> RunStatus:
     """Return how far a run is, for the progress display."""
     done = monitor.phases["learning"].done
-    return Status(
+    return RunStatus(
         phase="learning",
         detail="",
         done=done,

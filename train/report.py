@@ -16,11 +16,11 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.render import png, scene, svg_animation
 from ludoteca.envs.render.shapes import Scene, contact_sheet
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.markdown import percent, table
-from ludoteca.evaluate.show import pace, replay_scenes
+from ludoteca.evaluate.replay_rendering import replay_scenes, seconds_per_position
 from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.train.evaluation import evaluate_in_time, seat_names
 from ludoteca.train.loop import RLTraining
@@ -116,7 +116,7 @@ def write_report(training: RLTraining, subject: ReportSubject) -> dict[str, Any]
     write_whole(folder / "learning_curve.png", draw_curve(training, subject))
     replay.save(folder / "replay.json")
     scenes = annotated(subject.agent, replay, network_seat)
-    seconds = pace(replay) if game.simultaneous else 1.5
+    seconds = seconds_per_position(replay) if game.simultaneous else 1.5
     write_whole(folder / "game.svg", svg_animation(scenes, seconds=seconds, last_seconds=4))
     every = -(-len(scenes) // SHEET)
     write_whole(folder / "game.png", png(contact_sheet(scenes[:-1:every] + scenes[-1:])))
@@ -127,8 +127,8 @@ def write_report(training: RLTraining, subject: ReportSubject) -> dict[str, Any]
 def circumstances(game: Game, config: RLConfig | SupervisedConfig) -> dict[str, Any]:
     """Return how the results of a run came about, as JSON can hold it."""
     return {
-        "about": about_this_run(),
-        "versions": our_versions() | {name: version(name) for name in ("torch", "safetensors")},
+        "about": run_info(),
+        "versions": package_versions() | {name: version(name) for name in ("torch", "safetensors")},
         "game": game.spec,
         "config": config.as_dict(),
     }

@@ -51,12 +51,12 @@ class Matchups:
     Attributes:
         opponents: names of frozen policies, the latest last.
         num_players: players of the game.
-        latest_share: share of the opponents that are the latest; the others are drawn uniformly.
+        latest_prob: share of the opponents that are the latest; the others are drawn uniformly.
     """
 
     opponents: tuple[str, ...] = ("v0",)
     num_players: int = 2
-    latest_share: float = 0.5
+    latest_prob: float = 0.5
 
     def __post_init__(self) -> None:
         """Validate the fields.
@@ -70,7 +70,7 @@ class Matchups:
                 f"{self.opponents!r}"
             )
         integer("num_players", self.num_players, 2, 64)
-        real("latest_share", self.latest_share, 0, 1)
+        real("latest_prob", self.latest_prob, 0, 1)
 
     def __call__(self, agent_id: str, episode: Any, **kwargs: Any) -> str:
         """Return the policy that plays `agent_id`, such as `"player_0"`, in an episode."""
@@ -80,7 +80,7 @@ class Matchups:
             return LEARNER
         for _ in range(seat):
             drawn.random(), drawn.random()
-        latest, any_ = drawn.random() < self.latest_share, drawn.random()
+        latest, any_ = drawn.random() < self.latest_prob, drawn.random()
         return self.opponents[-1 if latest else int(any_ * len(self.opponents))]
 
     def config(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class SelfPlay(RLlibCallback):  # type: ignore[misc]
         threshold: float = 0.6,
         min_games: int = 200,
         size: int = 10,
-        latest_share: float = 0.5,
+        latest_prob: float = 0.5,
         seed: int = 0,
     ):
         """Make the callback.
@@ -119,7 +119,7 @@ class SelfPlay(RLlibCallback):  # type: ignore[misc]
             threshold: score from which a copy is added.
             min_games: games that a score needs; those of older iterations do not count in it.
             size: how many copies are played against, the latest.
-            latest_share: of a single agent, share of the games that are against the latest copy;
+            latest_prob: of a single agent, share of the games that are against the latest copy;
                 several agents have that of `Matchups`.
             seed: of a single agent: decides which copies it meets.
 
@@ -130,7 +130,7 @@ class SelfPlay(RLlibCallback):  # type: ignore[misc]
         self.threshold = real("threshold", threshold, 0, 1)
         self.min_games = integer("min_games", min_games, 1, 10**9)
         self.size = integer("size", size, 1, 10_000)
-        self._pool = OpponentPool(size, latest_share=latest_share, seed=seed)
+        self._pool = OpponentPool(size, latest_prob=latest_prob, seed=seed)
         self._recent: list[tuple[float, float]] = []  # points and games of the last iterations
         self._added = 0
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.envs.engine.env_info import EVERY_SEAT, scratch_dtype
-from ludoteca.envs.engine.game_batch import Lanes
-from ludoteca.envs.engine.playouts import make_scores
+from ludoteca.envs.engine.episode_state import EVERY_SEAT, scratch_dtype
+from ludoteca.envs.engine.game_batch import GameBatch
+from ludoteca.envs.engine.playouts import make_returns
 from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.replay import Packing
@@ -29,7 +29,7 @@ class Turn(NamedTuple):
     """
 
     ply: int
-    game_index: NDArray[np.int64]
+    env_indices: NDArray[np.int64]
     states: NDArray[np.void]
     movers: NDArray[np.int64]
     planes: NDArray[np.int8]
@@ -54,16 +54,18 @@ class RolloutGames:
         self._longest = game.max_plies  # of the last rollout
         self.encoder, self.count, self.plies = encoder, count, game.max_plies
         self.packing = Packing(encoder.shape, encoder.scale == 1)
-        self._lanes = Lanes(game, count)
+        self._game_batch = GameBatch(game, count)
         self._stepper = make_stepper(game)
         self._scratch = np.zeros(1, scratch_dtype(game))
 
     def begin(self, rng: np.random.Generator) -> None:
         """Reset all games; `rng` seeds their chance events."""
-        lanes = self._lanes
-        lanes.lanes["rng"][:, 0] = rng.integers(2**63, size=self.count)
+        game_batch = self._game_batch
+        game_batch.episode_states["rng"][:, 0] = rng.integers(2**63, size=self.count)
         everyone = np.ones(self.count, np.bool_)
-        self._stepper.restart(lanes.states, lanes.lanes, everyone, lanes.history, EVERY_SEAT)
+        self._stepper.reset(
+            game_batch.states, game_batch.episode_states, everyone, game_batch.history, EVERY_SEAT
+        )
 
     def turns(self) -> Iterator[Turn]:
         """Yield the turns of the rollout; step each with `play`.
@@ -73,24 +75,24 @@ class RolloutGames:
         """
         self.monitor.begin("playing", self._longest, "move")
         for ply in range(self.plies):
-            going = np.flatnonzero(~self._lanes.lanes["over"])
+            going = np.flatnonzero(~self._game_batch.episode_states["over"])
             if len(going) == 0:
                 self._longest = ply
                 return
             if ply > 0:
                 self.monitor.step("playing", ply)
-            lanes, movers = self._movers(going)
-            states = self._lanes.states[lanes]
-            yield Turn(ply, lanes, states, movers, *self.encoder.encode(states, movers))
+            env_indices, movers = self._movers(going)
+            states = self._game_batch.states[env_indices]
+            yield Turn(ply, env_indices, states, movers, *self.encoder.encode(states, movers))
 
     def _movers(self, going: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return games and players to move. Shapes `[K]`."""
         game = self.encoder.game
         if not game.simultaneous:
-            return going, self._lanes.lanes["mover"][going].astype(np.int64)
+            return going, self._game_batch.episode_states["mover"][going].astype(np.int64)
         active = np.zeros((game.num_players, len(going)), np.bool_)
         for p in range(game.num_players):
-            self._stepper.active(self._lanes.states, going, p, active[p])
+            self._stepper.is_active(self._game_batch.states, going, p, active[p])
         rows, movers = np.divmod(np.flatnonzero(active.T), game.num_players)
         return going[rows], movers
 
@@ -100,12 +102,17 @@ class RolloutGames:
         Returns:
             -1, or the row of the first illegal action; no game is stepped then.
         """
-        lanes, players = self._lanes, self.encoder.game.num_players
-        going, rows = np.unique(turn.game_index, return_inverse=True)
+        game_batch, players = self._game_batch, self.encoder.game.num_players
+        going, rows = np.unique(turn.env_indices, return_inverse=True)
         joint = np.zeros((len(going), players), np.int64)
         joint[rows, turn.movers] = actions
-        wrong = self._stepper.reply(
-            lanes.states, lanes.lanes, going, joint, lanes.history, self._scratch
+        wrong = self._stepper.apply_joint_actions(
+            game_batch.states,
+            game_batch.episode_states,
+            going,
+            joint,
+            game_batch.history,
+            self._scratch,
         )
         if wrong < 0:
             return -1
@@ -116,5 +123,5 @@ class RolloutGames:
     def returns(self) -> NDArray[np.float32]:
         """Returns of all players in finished games. Shape `[B, P]`."""
         returns = np.zeros((self.count, self.encoder.game.num_players))
-        make_scores(self.encoder.game)(self._lanes.states, np.arange(self.count), returns)
+        make_returns(self.encoder.game)(self._game_batch.states, np.arange(self.count), returns)
         return returns.astype(np.float32)

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.pool import Member, OpponentPool, PoolAgent
+from ludoteca.agents.pool import OpponentPool, PoolAgent, PoolMember
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer, real
@@ -56,8 +56,8 @@ class SelfPlayCallback(BaseCallback):
         *,
         size: int = 10,
         sampling: str = "uniform",
-        latest_share: float = 0.5,
-        stays: tuple[str, ...] = (),
+        latest_prob: float = 0.5,
+        fixed: tuple[str, ...] = (),
         epsilon: float | None = None,
         folder: str | Path | None = None,
         seed: int = 0,
@@ -71,8 +71,8 @@ class SelfPlayCallback(BaseCallback):
             size: maximum number of copies; the oldest is replaced.
             sampling: `"uniform"`, or `"prioritized"`: more weight on those that the model wins
                 fewer games against (PFSP), see `ludoteca.agents.pool`.
-            latest_share: probability of the latest copy; otherwise any member is sampled.
-            stays: spec strings of agents that are members, too, and never replaced, such as
+            latest_prob: probability of the latest copy; otherwise any member is sampled.
+            fixed: spec strings of agents that are members, too, and never replaced, such as
                 `"random"`.
             epsilon: probability with which copies play a random action. None: 0 for copies that
                 sample from a policy; 0.1 for those that play their highest value (`DQN`, `QRDQN`,
@@ -88,8 +88,8 @@ class SelfPlayCallback(BaseCallback):
         self.every = integer("every", every, 1, 10**12)
         self.epsilon = None if epsilon is None else real("epsilon", epsilon, 0, 1)
         self.folder = None if folder is None else Path(folder)
-        self.stays = stays
-        self.pool = OpponentPool(size, sampling=sampling, latest_share=latest_share, seed=seed)
+        self.fixed = fixed
+        self.pool = OpponentPool(size, sampling=sampling, latest_prob=latest_prob, seed=seed)
         self._earlier = 0  # steps in calls of `learn` before this one
         self._joined = 0  # steps at which the latest copy was taken
         self._reached = 0  # steps at the last one
@@ -104,8 +104,8 @@ class SelfPlayCallback(BaseCallback):
         env, pool = self.training_env, self.pool
         self._game: Game = env.get_attr("game")[0]
         if not pool.members:
-            for spec in self.stays:
-                pool.members.append(Member(spec, make_agent(spec, self._game), stays=True))
+            for spec in self.fixed:
+                pool.members.append(PoolMember(spec, make_agent(spec, self._game), fixed=True))
             if self.folder is not None and (self.folder / STATE).exists():
                 self._restore(self.folder)
         # `learn` counts from 0 again, unless it is called with `reset_num_timesteps=False`.
@@ -124,8 +124,8 @@ class SelfPlayCallback(BaseCallback):
         for k in np.flatnonzero(self.locals.get("dones", ())).tolist():
             info = self.locals["infos"][k]
             together = len(self._players) == 1
-            player, lane = self._players[0 if together else k], k if together else 0
-            player.record(lane, info["player"], info["rewards"])
+            player, env_index = self._players[0 if together else k], k if together else 0
+            player.record(env_index, info["player"], info["rewards"])
         return True
 
     def _on_rollout_end(self) -> None:
@@ -165,7 +165,7 @@ class SelfPlayCallback(BaseCallback):
 
     def _write_state(self, folder: Path) -> None:
         members = [
-            {"name": one.name, "stays": one.stays, "games": one.games, "points": one.points}
+            {"name": one.name, "fixed": one.fixed, "games": one.games, "points": one.points}
             for one in self.pool.members
         ]
         state = {
@@ -192,12 +192,12 @@ class SelfPlayCallback(BaseCallback):
         self.pool.rng.bit_generator.state = state["rng"]
         stay = {member.name: member for member in self.pool.members}
         for one in state["members"]:
-            if one["stays"]:
+            if one["fixed"]:
                 member = stay.get(one["name"])
             else:
                 policy = frozen(self.model.policy)
                 policy.load_state_dict(read_weights(folder / f"{one['name']}.zip"))
-                member = Member(one["name"], self._agent(policy))
+                member = PoolMember(one["name"], self._agent(policy))
                 self.pool.members.append(member)
             if member is not None:
                 member.games, member.points = one["games"], one["points"]

@@ -1,15 +1,15 @@
 """What the progress display shows of a training."""
 
-from ludoteca.progress import Status
+from ludoteca.progress import RunStatus
 from ludoteca.train.epochs import SupervisedTraining
 from ludoteca.train.loop import RLTraining
 from ludoteca.train.monitor import Monitor
 
 
-def rl_status(training: RLTraining) -> Status:
+def rl_status(training: RLTraining) -> RunStatus:
     """Return how far a training by reinforcement learning is."""
     monitor = training.monitor
-    return Status(
+    return RunStatus(
         phase=phase(monitor),
         detail=detail(monitor),
         done=training.progress,
@@ -22,10 +22,10 @@ def rl_status(training: RLTraining) -> Status:
     )
 
 
-def supervised_status(training: SupervisedTraining) -> Status:
+def supervised_status(training: SupervisedTraining) -> RunStatus:
     """Return how far a training in epochs is."""
     monitor = training.monitor
-    return Status(
+    return RunStatus(
         phase=phase(monitor),
         detail=detail(monitor),
         done=training.progress,

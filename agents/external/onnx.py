@@ -10,7 +10,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.external.onnx_signature import find_signature
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.predictor import Observer
-from ludoteca.agents.sampling import by_weight
+from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 from ludoteca.envs.registry import make_game
@@ -95,7 +95,7 @@ class ONNXAgent(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Choose by one pass through the model.
 
@@ -108,15 +108,15 @@ class ONNXAgent(Agent):
             best = scores.argmax(1)
         else:
             weights = np.exp(scores - scores.max(1, keepdims=True))
-            best = by_weight(weights, uniform(rngs.T))
+            best = sample_by_weight(weights, uniform(rngs.T))
         return best if self.encoder is None else self.encoder.translate(best, seats)
 
     def _scores(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         """Return the scores and the masks of positions, as the network numbers the actions."""
-        look = self._observer.look if self.encoder is None else self.encoder.encode
-        planes, masks = look(states, seats)
+        encode = self._observer.observe if self.encoder is None else self.encoder.encode
+        planes, masks = encode(states, seats)
         form = self.signature
         if form.channels_last:
             planes = np.moveaxis(planes, 1, -1)

@@ -6,7 +6,6 @@ OpenSpiel's own rules where it has the game, else by ours (`ludoteca.envs.adapte
 which takes its search several times as long.
 """
 
-from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -17,17 +16,14 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.external.openspiel_counterparts import (
     Counterpart,
     Translation,
-    breakthrough_counterpart,
-    connect4_counterpart,
-    hex_counterpart,
-    othello_counterpart,
     same_action,
-    tictactoe_counterpart,
 )
-from ludoteca.agents.external.openspiel_moves import FOLLOWED, NOT_FOUND, make_find_moves
-from ludoteca.envs.engine.playouts import words_of
+from ludoteca.agents.external.openspiel_moves import NOT_FOUND, SEARCHED_PLIES, make_find_moves
+from ludoteca.agents.games.knowledge import load
+from ludoteca.agents.games.registry import find_knowledge, games_with
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.records import as_words
 from ludoteca.envs.rng import next_u64
 
 MEMORY_MB = 1000  # that one search of OpenSpiel may take
@@ -39,7 +35,7 @@ FEWEST = 2  # simulations: the first one ends at the root, the second is the fir
 class OpenSpielAgent(Agent):
     """OpenSpiel's MCTSBot: UCT with random rollouts, and a new tree for every move.
 
-    Remembers the game of each lane, and so has to be asked about every position of its games in
+    Remembers the game at each index, and so has to be asked about every position of its games in
     which it is to move.
     """
 
@@ -74,12 +70,12 @@ class OpenSpielAgent(Agent):
         self.solve = choice("solve", solve, (False, True))
         self._pyspiel = import_pyspiel()
         self._other, self._to_theirs, self._to_ours = self._find_other()
-        self._followed: dict[int, _Followed] = {}  # by lane
+        self._tracked: dict[int, _TrackedGame] = {}  # by index of the game
         # Three positions to work on and the one looked for; the same memory as unsigned integers.
         # Records are assigned to it field by field, so the bytes between fields are always zero.
-        self._states = game.empty(FOLLOWED + 2)
-        self._words = words_of(self._states)
-        self._legal = np.zeros((FOLLOWED, game.num_actions), np.int16)
+        self._states = game.empty(SEARCHED_PLIES + 2)
+        self._words = as_words(self._states)
+        self._legal = np.zeros((SEARCHED_PLIES, game.num_actions), np.int16)
 
     def __getstate__(self) -> dict[str, Any]:
         made = {"_pyspiel", "_other", "_to_theirs", "_to_ours", "_words"}
@@ -89,7 +85,7 @@ class OpenSpielAgent(Agent):
         vars(self).update(state)
         self._pyspiel = import_pyspiel()
         self._other, self._to_theirs, self._to_ours = self._find_other()
-        self._words = words_of(self._states)
+        self._words = as_words(self._states)
 
     def _find_other(self) -> tuple[Any, Translation, Translation]:
         """Return OpenSpiel's game, and the translations of actions."""
@@ -104,52 +100,53 @@ class OpenSpielAgent(Agent):
         """Compile what finds the moves of others."""
         self._find_moves(self.game.empty(1)[0], self.game.empty(1)[0])
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
-        """Forget the games of `lanes`: new ones begin there."""
-        for lane in lanes.tolist():
-            self._followed.pop(lane, None)
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        """Forget the games at `env_indices`: new ones begin there."""
+        for env_index in env_indices.tolist():
+            self._tracked.pop(env_index, None)
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Follow each game to its position, and let OpenSpiel search there.
 
         Raises:
-            ValueError: if a position does not follow from the last one of its lane.
+            ValueError: if a position does not follow from the last one of its game.
         """
         actions = np.zeros(len(states), np.int64)
-        for k, lane in enumerate(lanes.tolist()):
-            state = self._follow(lane, states[k])
+        for k, env_index in enumerate(env_indices.tolist()):
+            state = self._track(env_index, states[k])
             actions[k] = self._to_ours(state, self._search(state, rngs[k]))
         return actions
 
-    def _follow(self, lane: int, s: Any) -> Any:
+    def _track(self, env_index: int, s: Any) -> Any:
         """Return OpenSpiel's state of position `s`."""
-        followed = self._followed.get(lane)
+        followed = self._tracked.get(env_index)
         moves = None if followed is None else self._find_moves(followed.position, s)
         if followed is None or moves is None:
-            followed = _Followed(self.game.new(), self._other.new_initial_state())
+            followed = _TrackedGame(self.game.new(), self._other.new_initial_state())
             moves = self._find_moves(followed.position, s)
         if moves is None and hasattr(self._other, "rules"):  # our game: any position will do
-            followed, moves = _Followed(s, self._other.new_initial_state(s)), []
+            followed, moves = _TrackedGame(s, self._other.new_initial_state(s)), []
         if moves is None:
             raise ValueError(
-                f"the position in lane {lane} is more than {FOLLOWED} plies from the last one "
-                f"there, and from the start of {self.game.spec}: OpenSpiel must see whole games"
+                f"the position in game {env_index} is more than {SEARCHED_PLIES} plies from the "
+                f"last one there, and from the start of {self.game.spec}: OpenSpiel must see "
+                "whole games"
             )
         for action in moves:
             followed.state.apply_action(self._to_theirs(followed.state, action))
-        self._followed[lane] = _Followed(s.copy(), followed.state)
+        self._tracked[env_index] = _TrackedGame(s.copy(), followed.state)
         return followed.state
 
     def _find_moves(self, position: Any, wanted: Any) -> list[int] | None:
         """Return the moves that lead from one position to another, or None."""
         self._states[0], self._states[-1] = position, wanted
-        moves = np.zeros(FOLLOWED, np.int64)
+        moves = np.zeros(SEARCHED_PLIES, np.int64)
         n = make_find_moves(self.game)(self._states, self._words, self._legal, moves)
         return None if n == NOT_FOUND else moves[:n].tolist()
 
@@ -183,7 +180,7 @@ class OpenSpielAgent(Agent):
         return bot.mcts_search(state)
 
 
-class _Followed(NamedTuple):
+class _TrackedGame(NamedTuple):
     """A position the agent was asked about, and OpenSpiel's state of it."""
 
     position: Any
@@ -215,21 +212,12 @@ def counterpart(game: Game) -> Counterpart:
     Raises:
         ValueError: if there is none.
     """
-    make = COUNTERPARTS.get(game.name)
-    if make is None:
-        raise ValueError(f"OpenSpiel cannot play {game.name}; it plays {', '.join(COUNTERPARTS)}")
-    return make(game)
-
-
-# How our games are called there.
-COUNTERPARTS: Mapping[str, Callable[[Game], Counterpart]] = {
-    "othello": othello_counterpart,
-    "connect4": connect4_counterpart,
-    "hex": hex_counterpart,
-    "tictactoe": tictactoe_counterpart,
-    "tictactoe_large": tictactoe_counterpart,
-    "breakthrough": breakthrough_counterpart,
-}
+    target = find_knowledge(game).openspiel
+    if not target:
+        games = ", ".join(games_with("openspiel"))
+        raise ValueError(f"OpenSpiel cannot play {game.name}; it plays {games}")
+    found: Counterpart = load(target)(game)
+    return found
 
 
 def import_pyspiel() -> Any:

@@ -7,21 +7,21 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
 NOT_FOUND = -1
-FOLLOWED = 2  # plies between two questions to the agent: its own move and the answer
+SEARCHED_PLIES = 2  # plies between two questions to the agent: its own move and the answer
 
 
 @factory()
 def make_find_moves(game: Game) -> Callable[..., int]:
     """Return `find_moves(states, words, legal, moves) -> n`.
 
-    Finds how `states[0]` becomes `states[-1]` in at most `FOLLOWED` plies: the moves are
+    Finds how `states[0]` becomes `states[-1]` in at most `SEARCHED_PLIES` plies: the moves are
     `moves[:n]`, and `n` is `NOT_FOUND` if there are none.
 
     Arguments of the function:
-        states: two positions, and two to work on in between. Shape `[FOLLOWED + 2]`.
-        words: the same memory as unsigned integers. Shape `[FOLLOWED + 2, words]`.
-        legal: memory, int16 `[FOLLOWED, num_actions]`.
-        moves: int64 `[FOLLOWED]`.
+        states: two positions, and two to work on in between. Shape `[SEARCHED_PLIES + 2]`.
+        words: the same memory as unsigned integers. Shape `[SEARCHED_PLIES + 2, words]`.
+        legal: memory, int16 `[SEARCHED_PLIES, num_actions]`.
+        moves: int64 `[SEARCHED_PLIES]`.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
 

@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 from open_spiel.python.policy import Policy
 from open_spiel.python.rl_environment import StepType, TimeStep
 
+from ludoteca.agents.action_validation import validate_actions
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.choices import check_choices
 from ludoteca.agents.external.openspiel import OpenSpielAgent, load_ours
 from ludoteca.agents.external.openspiel_counterparts import Translation, same_action
 from ludoteca.agents.predictor import Observer
-from ludoteca.agents.sampling import by_weight
+from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.envs.game import Game
 from ludoteca.envs.rng import uniform
 
 
-class Learner(Protocol):
+class OpenSpielLearner(Protocol):
     """An agent of OpenSpiel that has learned, such as DQN or PPO.
 
     `step` of agents that learn from many games at once (PPO) takes and returns lists.
@@ -28,7 +28,7 @@ class Learner(Protocol):
         """Return an object with the `action` for the observations of a time step."""
 
 
-def as_agent(game: Game, player: Policy | Learner | Sequence[Learner]) -> Agent:
+def as_agent(game: Game, player: Policy | OpenSpielLearner | Sequence[OpenSpielLearner]) -> Agent:
     """Return a player of OpenSpiel as an agent, for matches, tournaments and environments.
 
     Args:
@@ -49,7 +49,7 @@ def as_agent(game: Game, player: Policy | Learner | Sequence[Learner]) -> Agent:
     for one in players:
         if not callable(getattr(one, "step", None)):
             raise TypeError(f"expected a policy or an agent with the method step, got {one!r:.200}")
-    return LearnerPlayer(game, players)
+    return OpenSpielLearnerPlayer(game, players)
 
 
 class PolicyPlayer(OpenSpielAgent):
@@ -86,13 +86,13 @@ class PolicyPlayer(OpenSpielAgent):
         if not np.isclose(weights[0, legal].sum(), 1) or not np.isclose(weights.sum(), 1):
             raise ValueError(f"the policy has the probabilities {weights[0]}, legal are {legal}")
         with np.errstate(over="ignore"):
-            return int(by_weight(weights, uniform(rng.reshape(1, 1)))[0])
+            return int(sample_by_weight(weights, uniform(rng.reshape(1, 1)))[0])
 
 
-class LearnerPlayer(Agent):
+class OpenSpielLearnerPlayer(Agent):
     """Plays what agents of OpenSpiel have learned, from observations."""
 
-    def __init__(self, game: Game, players: Sequence[Learner]):
+    def __init__(self, game: Game, players: Sequence[OpenSpielLearner]):
         """Make the agent.
 
         Args:
@@ -108,14 +108,14 @@ class LearnerPlayer(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Show each position to the player in its seat.
 
         Raises:
             ValueError: if an action is illegal.
         """
-        planes, masks = self._observer.look(states, seats)
+        planes, masks = self._observer.observe(states, seats)
         actions = np.zeros(len(states), np.int64)
         for seat, player in enumerate(self.players):
             chosen = np.flatnonzero(seats == seat)
@@ -127,7 +127,7 @@ class LearnerPlayer(Agent):
                 actions[chosen] = [one.action for one in player.step(steps, is_evaluation=True)]
             elif steps:
                 actions[chosen] = [player.step(one, is_evaluation=True).action for one in steps]
-        return check_choices(self.game, actions, masks, states, seats, "OpenSpiel's agent")
+        return validate_actions(self.game, actions, masks, states, seats, "OpenSpiel's agent")
 
 
 def _time_step(planes: Any, mask: NDArray[np.int8], player: int) -> TimeStep:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.predictor import Observer
-from ludoteca.agents.sampling import by_weight
+from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.envs.game import Game
 from ludoteca.envs.rng import uniform
 
@@ -98,10 +98,10 @@ class RLlibAgent(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Choose by one pass through the network."""
-        seen, masks = self._observer.look(states, seats)
+        seen, masks = self._observer.observe(states, seats)
         planes = self._format.planes(seen)
         if isinstance(self._policy, Policy):
             scores = scores_of(self._policy, planes)
@@ -114,7 +114,7 @@ class RLlibAgent(Agent):
             best: NDArray[np.int64] = scores.argmax(1)
             return best
         weights = np.exp(scores - scores.max(1, keepdims=True))
-        return by_weight(weights, uniform(rngs.T))
+        return sample_by_weight(weights, uniform(rngs.T))
 
     def __getstate__(self) -> dict[str, Any]:
         return {

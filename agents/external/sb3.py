@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.predictor import Observer
-from ludoteca.agents.sampling import by_logits, nth_legal
+from ludoteca.agents.sampling import sample_by_logits, sample_legal
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import real
 from ludoteca.envs.rng import uniform
@@ -120,20 +120,20 @@ class SB3Agent(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Choose by one pass through the network."""
-        planes, masks = self._observer.look(states, seats)
+        planes, masks = self._observer.observe(states, seats)
         observations = self._view(planes, masks)
         self._policy.set_training_mode(False)
         with torch.no_grad():
             tensors, _ = self._policy.obs_to_tensor(observations)
             scores = self._scores(self._policy, tensors).cpu().numpy().astype(np.float64)
         scores = np.where(masks == 1, scores, -np.inf)
-        actions = scores.argmax(1) if self._deterministic else by_logits(scores, rngs)
+        actions = scores.argmax(1) if self._deterministic else sample_by_logits(scores, rngs)
         if self._epsilon > 0:
             explores, drawn = uniform(rngs.T) < self._epsilon, uniform(rngs.T)
-            actions = np.where(explores, nth_legal(masks, drawn), actions)
+            actions = np.where(explores, sample_legal(masks, drawn), actions)
         return actions
 
     def __getstate__(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.predictor import Observer
-from ludoteca.agents.sampling import by_logits
+from ludoteca.agents.sampling import sample_by_logits
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice
 from ludoteca.envs.registry import make_game
@@ -100,7 +100,7 @@ class TorchAgent(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Choose by one pass through the network.
 
@@ -113,11 +113,11 @@ class TorchAgent(Agent):
         scores = np.where(masks == 1, scores, -np.inf)
         # A network may rule out actions itself; where it rules out all, the first legal one counts.
         scores[np.isneginf(scores).all(1, keepdims=True) & (masks == 1)] = 0
-        return scores.argmax(1) if self._deterministic else by_logits(scores, rngs)
+        return scores.argmax(1) if self._deterministic else sample_by_logits(scores, rngs)
 
     def prepare(self) -> None:
         """Compile what shows the positions."""
-        self._observer.look(self.game.empty(0), np.zeros(0, np.int64))
+        self._observer.observe(self.game.empty(0), np.zeros(0, np.int64))
 
     def __repr__(self) -> str:
         return f"TorchAgent({self.game.spec!r}, {self.about['kind']})"
@@ -147,7 +147,7 @@ class TorchAgent(Agent):
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         """Return a number for each action, logits or values, and the masks. `[K, num_actions]`."""
-        planes, masks = self._observer.look(states, seats)
+        planes, masks = self._observer.observe(states, seats)
         seen = torch.from_numpy(planes).to(_device_of(self._network))
         network = self._network
         learning = isinstance(network, nn.Module) and network.training

@@ -7,43 +7,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.guided.report import make_guided_report
-from ludoteca.agents.guided.search import Found, GuidedSearch, Sight
-from ludoteca.agents.guided.selection import Rule
+from ludoteca.agents.guided.report import make_network_guided_report
+from ludoteca.agents.guided.search import NetworkGuidedSearch, PositionEncoder, SearchResult
+from ludoteca.agents.guided.selection import SelectionParams
 from ludoteca.agents.mcts.report import SearchReport
 from ludoteca.envs.clock import clock
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.params import integer
+from ludoteca.envs.records import batch_of_one
 
 
-class GuidedAgent(Agent):
+class NetworkGuidedAgent(Agent):
     """Searches positions side by side; a subclass sets `simulations` and looks.
 
     Attributes:
         simulations: of each search.
     """
 
-    made_when_needed = ("_search",)
+    lazy_attributes = ("_search",)
     simulations: int
 
-    def __init__(self, sight: Sight, rule: Rule, leaves: int, considered: int = 16):
+    def __init__(
+        self,
+        encoder: PositionEncoder,
+        params: SelectionParams,
+        leaf_batch: int,
+        max_num_considered_actions: int = 16,
+    ):
         """Make the agent.
 
         Args:
-            sight: what the network sees of its game.
-            rule: settings of the selection.
-            leaves: of each search that the network sees at once.
-            considered: Gumbel: how many actions of a root are tried at most.
+            encoder: what the network sees of its game.
+            params: settings of the selection.
+            leaf_batch: of each search that the network sees at once.
+            max_num_considered_actions: Gumbel: how many actions of a root are tried at most.
         """
-        super().__init__(sight.game)
-        self._sight, self._rule, self._considered = sight, rule, considered
-        self._leaves = integer("leaves", leaves, 1, 1024)
-        self._search: GuidedSearch | None = None
+        super().__init__(encoder.game)
+        self._encoder, self._params = encoder, params
+        self._max_num_considered_actions = max_num_considered_actions
+        self._leaf_batch = integer("leaf_batch", leaf_batch, 1, 1024)
+        self._search: NetworkGuidedSearch | None = None
         self._room = 0
         self._prepared = False
 
     @abstractmethod
-    def look(self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None) -> Found:
+    def search_positions(
+        self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None
+    ) -> SearchResult:
         """Search positions in which the game goes on, and return what was found.
 
         Args:
@@ -51,12 +60,17 @@ class GuidedAgent(Agent):
             rngs: one random stream for each, to be advanced in place, if it draws. Shape `[K, 1]`.
         """
 
-    def search_for(self, count: int) -> GuidedSearch:
+    def allocate_search(self, count: int) -> NetworkGuidedSearch:
         """Return the memory for `count` searches: that of before, if it is large enough."""
         if self._search is None or count > self._room:
             self._room = count
-            self._search = GuidedSearch(
-                self._sight, count, self.simulations, self._rule, self._considered, self._leaves
+            self._search = NetworkGuidedSearch(
+                self._encoder,
+                count,
+                self.simulations,
+                self._params,
+                self._max_num_considered_actions,
+                self._leaf_batch,
             )
         return self._search
 
@@ -65,7 +79,7 @@ class GuidedAgent(Agent):
         simulations, self.simulations = self.simulations, min(self.simulations, 1)
         self._search, self._room = None, 0
         try:
-            self.look(root(self.game), np.zeros((1, 1), np.uint64))
+            self.search_positions(batch_of_one(self.game), np.zeros((1, 1), np.uint64))
         finally:
             self.simulations, self._search, self._room = simulations, None, 0
         self._prepared = True
@@ -81,22 +95,28 @@ class GuidedAgent(Agent):
             self.prepare()
         start = clock()
         streams = (np.zeros(1, np.uint64) if rng is None else rng).reshape(1, 1)
-        found = self.look(root(self.game, s), streams)
-        action = int(self.decide(found, streams)[0])
+        result = self.search_positions(batch_of_one(self.game, s), streams)
+        action = int(self.select_actions(result, streams)[0])
         seconds = clock() - start
         assert self._search is not None
-        return make_guided_report(
-            self.game, found, self._search.trees, action, seconds, self.title(), not self._rule.uct
+        return make_network_guided_report(
+            self.game,
+            result,
+            self._search.trees,
+            action,
+            seconds,
+            self.title(),
+            not self._params.uct,
         )
 
-    def decide(self, found: Found, rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def select_actions(self, result: SearchResult, rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the moves after searches. Shape `[K]`.
 
         Args:
-            found: the results of K searches.
+            result: the results of K searches.
             rngs: one random stream for each, to be advanced in place, if it draws. Shape `[K, 1]`.
         """
-        return found.best
+        return result.action
 
     def title(self) -> str:
         """Return the kind of search and the game, for reports."""
@@ -111,5 +131,7 @@ class GuidedAgent(Agent):
         Returns:
             Values in [-1, 1] for the player to move. Shape `[num_actions]`.
         """
-        values: NDArray[np.float32] = self.look(root(self.game, s)).values[0]
+        values: NDArray[np.float32] = self.search_positions(
+            batch_of_one(self.game, s)
+        ).action_values[0]
         return values

@@ -14,16 +14,18 @@ OVER = -1  # instead of a number of visits: no simulation any more
 
 
 @cache
-def considered_visits(considered: int, simulations: int) -> tuple[int, ...]:
+def sequence_of_considered_visits(
+    max_num_considered_actions: int, simulations: int
+) -> tuple[int, ...]:
     """Return how many visits the action has that a simulation begins with, by sequential halving.
 
-    `considered` actions share the simulations, then the better half of them, and so on (section 3,
-    algorithm 2). Two actions and four simulations: `(0, 0, 1, 1)`.
+    `max_num_considered_actions` actions share the simulations, then the better half of them, and
+    so on (section 3, algorithm 2). Two actions and four simulations: `(0, 0, 1, 1)`.
     """
-    if considered <= 1:
+    if max_num_considered_actions <= 1:
         return tuple(range(simulations))
-    phases = max(math.ceil(math.log2(considered)), 1)
-    visits, left = [0] * considered, considered
+    phases = max(math.ceil(math.log2(max_num_considered_actions)), 1)
+    visits, left = [0] * max_num_considered_actions, max_num_considered_actions
     schedule: list[int] = []
     while len(schedule) < simulations:
         for _ in range(max(1, simulations // (phases * left))):
@@ -33,14 +35,14 @@ def considered_visits(considered: int, simulations: int) -> tuple[int, ...]:
     return tuple(schedule[:simulations])
 
 
-class Halving:
+class SequentialHalving:
     """The roots of B searches, each of which tries its most promising actions."""
 
     def __init__(
         self,
         noisy: NDArray[np.floating],
         legal: NDArray[np.bool_],
-        considered: int,
+        max_num_considered_actions: int,
         simulations: NDArray[np.int64],
     ):
         """Make the schedules of the searches.
@@ -48,14 +50,16 @@ class Halving:
         Args:
             noisy: log priors plus Gumbel noise. Shape `[B, A]`.
             legal: which actions are legal. Shape `[B, A]`.
-            considered: how many actions are tried at most.
+            max_num_considered_actions: how many actions are tried at most.
             simulations: of each search. Shape `[B]`.
         """
         self._noisy = np.where(legal, noisy, NEVER)
-        counts = np.minimum(np.minimum(legal.sum(1), considered), np.maximum(simulations, 1))
+        counts = np.minimum(
+            np.minimum(legal.sum(1), max_num_considered_actions), np.maximum(simulations, 1)
+        )
         self._schedule = np.full((len(legal), simulations.max(initial=0)), OVER)
         for b, (tried, budget) in enumerate(zip(counts, simulations, strict=True)):
-            self._schedule[b, :budget] = considered_visits(int(tried), int(budget))
+            self._schedule[b, :budget] = sequence_of_considered_visits(int(tried), int(budget))
         # Only the best by prior and noise are tried at all.
         order = np.argsort(-self._noisy, axis=1, kind="stable")
         rank = np.empty_like(order)

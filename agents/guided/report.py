@@ -2,29 +2,35 @@
 
 import numpy as np
 
-from ludoteca.agents.guided.search import Found
-from ludoteca.agents.guided.trees import NO_NODE, ROOT, Trees
+from ludoteca.agents.guided.search import SearchResult
+from ludoteca.agents.guided.trees import NO_NODE, ROOT, SearchTrees
 from ludoteca.agents.mcts.report import Candidate, SearchReport
 from ludoteca.envs.game import Game
 
 
-def make_guided_report(
-    game: Game, found: Found, trees: Trees, action: int, seconds: float, title: str, priors: bool
+def make_network_guided_report(
+    game: Game,
+    result: SearchResult,
+    trees: SearchTrees,
+    action: int,
+    seconds: float,
+    title: str,
+    priors: bool,
 ) -> SearchReport:
     """Return the report of the search of one position.
 
     Args:
         game: the game.
-        found: the result, of one position.
+        result: the result, of one position.
         trees: the memory of the search, of which the first tree is read.
         action: the chosen move.
         seconds: how long the search took.
         title: the kind of search and the game.
         priors: whether the network has a policy.
     """
-    visits, prior = found.visits[0], trees.priors[0, ROOT]
+    visits, prior = result.visit_counts[0], trees.priors[0, ROOT]
     legal = np.flatnonzero(prior >= 0)
-    scores = (np.nan_to_num(found.values[0].astype(np.float64), nan=-1.0) + 1) / 2
+    scores = (np.nan_to_num(result.action_values[0].astype(np.float64), nan=-1.0) + 1) / 2
     candidates = [
         Candidate(
             action=int(one),
@@ -50,7 +56,7 @@ def make_guided_report(
     )
 
 
-def _principal_variation(game: Game, trees: Trees) -> tuple[str, ...]:
+def _principal_variation(game: Game, trees: SearchTrees) -> tuple[str, ...]:
     """Return the names of the most visited moves from the root of the first tree on."""
     names, node = [], ROOT
     while node != NO_NODE and trees.visits[0, node].max() > 0:

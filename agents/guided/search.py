@@ -7,13 +7,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.guided.gumbel import Halving
-from ludoteca.agents.guided.selection import Rule, completed, scaled
+from ludoteca.agents.guided.gumbel import SequentialHalving
+from ludoteca.agents.guided.selection import SelectionParams, completed, scaled
 from ludoteca.agents.guided.simulate import make_simulation
 from ludoteca.agents.guided.trees import (
-    BY_RULE,
+    BY_POLICY,
     ROOT,
-    Trees,
+    SearchTrees,
     first_trees,
     make_trees,
 )
@@ -25,7 +25,7 @@ from ludoteca.envs.jit import compiled_without_allocation, factory
 Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.float32]]]
 
 
-class Sight(Protocol):
+class PositionEncoder(Protocol):
     """What the network sees, and what its actions stand for; see `networks.encoder.Encoder`."""
 
     game: Game
@@ -42,25 +42,25 @@ class Sight(Protocol):
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What B searches found at their roots.
 
     Attributes:
-        visits: simulations through each action. Shape `[B, A]`.
-        policy: the improved policy: shares of visits, or Gumbel's. Shape `[B, A]`.
-        values: mean value of the actions for the mover, NaN without visits. Shape `[B, A]`.
-        value: of the position for the mover, who plays the improved policy. Shape `[B]`.
-        best: the action that the search would play. Shape `[B]`.
+        visit_counts: simulations through each action. Shape `[B, A]`.
+        action_weights: the improved policy: shares of visits, or Gumbel's. Shape `[B, A]`.
+        action_values: mean value of the actions for the mover, NaN without visits. Shape `[B, A]`.
+        root_value: of the position for the mover, who plays the improved policy. Shape `[B]`.
+        action: the action that the search would play. Shape `[B]`.
     """
 
-    visits: NDArray[np.int32]
-    policy: NDArray[np.float32]
-    values: NDArray[np.float32]
-    value: NDArray[np.float32]
-    best: NDArray[np.int64]
+    visit_counts: NDArray[np.int32]
+    action_weights: NDArray[np.float32]
+    action_values: NDArray[np.float32]
+    root_value: NDArray[np.float32]
+    action: NDArray[np.int64]
 
 
-class GuidedSearch:
+class NetworkGuidedSearch:
     """Searches many positions of one game at once.
 
     Attributes:
@@ -69,12 +69,12 @@ class GuidedSearch:
 
     def __init__(
         self,
-        encoder: Sight,
+        encoder: PositionEncoder,
         count: int,
         simulations: int,
-        rule: Rule | None = None,
-        considered: int = 16,
-        leaves: int = 1,
+        params: SelectionParams | None = None,
+        max_num_considered_actions: int = 16,
+        leaf_batch: int = 1,
     ):
         """Make the memory.
 
@@ -82,23 +82,24 @@ class GuidedSearch:
             encoder: of the game.
             count: B, how many positions are searched at once, at most.
             simulations: of each search, at most.
-            rule: settings of the selection; by default PUCT's.
-            considered: Gumbel: how many actions of a root are tried at most.
-            leaves: of each search that the network sees at once; more than one are faster where
+            params: settings of the selection; by default PUCT's.
+            max_num_considered_actions: Gumbel: how many actions of a root are tried at most.
+            leaf_batch: of each search that the network sees at once; more than one are faster where
                 few positions are searched, and choose a little less well. Not for Gumbel.
 
         Raises:
             ValueError: if Gumbel's search is to have more than one leaf.
         """
-        self._encoder, self._rule, self._considered = encoder, rule or Rule(), considered
-        self._most, self._leaves = simulations, leaves
-        if self._rule.gumbel and leaves > 1:
-            raise ValueError(f"the rule gumbel needs leaves=1, got {leaves}")
+        self._encoder, self._params = encoder, params or SelectionParams()
+        self._max_num_considered_actions = max_num_considered_actions
+        self._most, self._leaf_batch = simulations, leaf_batch
+        if self._params.gumbel and leaf_batch > 1:
+            raise ValueError(f"the policy gumbel needs leaf_batch=1, got {leaf_batch}")
         # A node more than the trees can have: its state is working memory.
-        self._all = make_trees(encoder.game, count, simulations + 2, leaves)
-        self.trees: Trees = self._all
+        self._all = make_trees(encoder.game, count, simulations + 2, leaf_batch)
+        self.trees: SearchTrees = self._all
         self._compiled = make_simulation(
-            encoder.game, self._rule.gumbel, self._rule.uct, self._rule.decisive
+            encoder.game, self._params.gumbel, self._params.uct, self._params.decisive
         )
         actions = encoder.game.num_actions
         self._memory = (np.zeros(actions, np.float32), np.zeros(2))
@@ -110,11 +111,12 @@ class GuidedSearch:
         evaluate: Evaluate,
         simulations: NDArray[np.int64] | int,
         rng: np.random.Generator | None = None,
-        noise: float = 0.0,
-        concentration: float = 0.3,
+        dirichlet_fraction: float = 0.0,
+        dirichlet_alpha: float = 0.3,
+        gumbel_scale: float = 0.0,
         streams: NDArray[np.uint64] | None = None,
         seconds: float | None = None,
-    ) -> Found:
+    ) -> SearchResult:
         """Search positions in which the game goes on.
 
         Args:
@@ -122,8 +124,9 @@ class GuidedSearch:
             evaluate: the network.
             simulations: how many each search makes: one number or one for each. Shape `[B]`.
             rng: draws the noise at the roots; None for none.
-            noise: PUCT: share of Dirichlet noise in the roots' priors. Gumbel: scale of its noise.
-            concentration: of the Dirichlet distribution.
+            dirichlet_fraction: PUCT: weight of Dirichlet noise in the roots' priors.
+            dirichlet_alpha: concentration of the Dirichlet distribution.
+            gumbel_scale: Gumbel: scale of the Gumbel noise at the roots.
             streams: UCT: one random stream for each position, advanced in place. Shape `[B, 1]`.
             seconds: stop after this time, if there are simulations left, but not before the first
                 ones.
@@ -148,29 +151,31 @@ class GuidedSearch:
         priors = trees.priors[:, ROOT]
         legal = priors >= 0
         halving = None
-        if self._rule.gumbel:
-            halving = self._halving(priors, legal, budget, rng, noise)
-        elif rng is not None and noise > 0:
-            drawn = np.where(legal, rng.gamma(concentration, size=legal.shape), 0)
-            drawn /= np.maximum(drawn.sum(1, keepdims=True), 1e-30)
-            trees.priors[:, ROOT] = np.where(legal, (1 - noise) * priors + noise * drawn, priors)
-        first = np.full(count, BY_RULE)
-        for k in range(0, longest, self._leaves):
+        if self._params.gumbel:
+            halving = self._halving(priors, legal, budget, rng, gumbel_scale)
+        elif rng is not None and dirichlet_fraction > 0:
+            noise = np.where(legal, rng.gamma(dirichlet_alpha, size=legal.shape), 0)
+            noise /= np.maximum(noise.sum(1, keepdims=True), 1e-30)
+            trees.priors[:, ROOT] = np.where(
+                legal, (1 - dirichlet_fraction) * priors + dirichlet_fraction * noise, priors
+            )
+        first = np.full(count, BY_POLICY)
+        for k in range(0, longest, self._leaf_batch):
             # The first simulations are made in any case: without visits there is no best action.
             if k > 0 and seconds is not None and clock() - start > seconds:
                 break
             if halving is not None:
                 first = halving.choose(k, trees.visits[:, ROOT], self._sigma(trees))
-            now = np.clip(budget - k, 0, self._leaves)
-            self._compiled.descend(trees, now, first, self._rule, *self._memory)
+            now = np.clip(budget - k, 0, self._leaf_batch)
+            self._compiled.descend(trees, now, first, self._params, *self._memory)
             self._expand(trees, evaluate)
         if streams is not None:
             streams[:] = trees.streams
         return self._found(trees, halving)
 
-    def _expand(self, trees: Trees, evaluate: Evaluate) -> None:
+    def _expand(self, trees: SearchTrees, evaluate: Evaluate) -> None:
         """Let the network evaluate the new leaves, and back up all simulations under way."""
-        chosen, slots = np.divmod(np.flatnonzero(trees.fresh), self._leaves)
+        chosen, slots = np.divmod(np.flatnonzero(trees.fresh), self._leaf_batch)
         leaves = trees.leaves[chosen, slots]
         seats = trees.mover[chosen, leaves].astype(np.int64)
         logits = np.zeros((0, self._encoder.game.num_actions), np.float32)
@@ -193,20 +198,20 @@ class GuidedSearch:
         legal: NDArray[np.bool_],
         budget: NDArray[np.int64],
         rng: np.random.Generator | None,
-        noise: float,
-    ) -> Halving:
+        gumbel_scale: float,
+    ) -> SequentialHalving:
         noisy = np.log(np.where(legal, np.maximum(priors, 1e-9), 1))
-        if rng is not None and noise > 0:
-            noisy = noisy + noise * rng.gumbel(size=noisy.shape)
-        return Halving(noisy, legal, self._considered, budget)
+        if rng is not None and gumbel_scale > 0:
+            noisy = noisy + gumbel_scale * rng.gumbel(size=noisy.shape)
+        return SequentialHalving(noisy, legal, self._max_num_considered_actions, budget)
 
-    def _sigma(self, trees: Trees) -> NDArray[np.float64]:
+    def _sigma(self, trees: SearchTrees) -> NDArray[np.float64]:
         """Return `sigma(q)` of the roots' actions, 0 of those without visits."""
         visits, totals = trees.visits[:, ROOT], trees.totals[:, ROOT]
         q = totals / np.maximum(visits, 1)
-        return np.where(visits > 0, scaled(q, visits.max(1, keepdims=True), self._rule), 0.0)
+        return np.where(visits > 0, scaled(q, visits.max(1, keepdims=True), self._params), 0.0)
 
-    def _found(self, trees: Trees, halving: Halving | None) -> Found:
+    def _found(self, trees: SearchTrees, halving: SequentialHalving | None) -> SearchResult:
         visits, totals = trees.visits[:, ROOT].copy(), trees.totals[:, ROOT]
         counts = np.maximum(visits.sum(1), 1)
         with np.errstate(invalid="ignore"):
@@ -214,9 +219,9 @@ class GuidedSearch:
         policy = (visits / counts[:, None]).astype(np.float32)
         best = visits.argmax(1)
         if halving is not None:
-            make_write_policies()(trees, self._rule, policy)
+            make_write_policies()(trees, self._params, policy)
             best = halving.best(visits, self._sigma(trees))
-        elif self._rule.uct:  # the highest mean; of equal ones, the most visited
+        elif self._params.uct:  # the highest mean; of equal ones, the most visited
             means = np.where(visits > 0, values, -np.inf)
             best = np.where(means == means.max(1, keepdims=True), visits, -1).argmax(1)
         elif (visits.sum(1) == 0).any():  # no simulation: the priors are all there is
@@ -226,16 +231,18 @@ class GuidedSearch:
         # What is expected when the improved policy chooses, of the actions that were tried.
         weights = np.where(visits > 0, policy, 0)
         value = (weights * np.nan_to_num(values)).sum(1) / np.maximum(weights.sum(1), 1e-9)
-        return Found(visits, policy, values.astype(np.float32), value.astype(np.float32), best)
+        return SearchResult(
+            visits, policy, values.astype(np.float32), value.astype(np.float32), best
+        )
 
 
 @factory()
 def make_write_policies() -> Any:
-    """Return `write_policies(trees, rule, policy)`, which fills `policy`, float32 `[B, A]`."""
+    """Return `write_policies(trees, params, policy)`, which fills `policy`, float32 `[B, A]`."""
 
     @compiled_without_allocation
-    def write_policies(trees: Any, rule: Any, policy: Any) -> None:
+    def write_policies(trees: Any, params: Any, policy: Any) -> None:
         for b in range(len(policy)):
-            completed(trees, b, ROOT, rule, policy[b])
+            completed(trees, b, ROOT, params, policy[b])
 
     return write_policies

@@ -13,7 +13,7 @@ from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import below
 
 
-class Rule(NamedTuple):
+class SelectionParams(NamedTuple):
     """Settings of the selection.
 
     Attributes:
@@ -21,26 +21,26 @@ class Rule(NamedTuple):
         uct: whether all choose by UCT, without priors; if neither, by PUCT.
         c_init: PUCT's constant.
         c_base: how slowly it grows with visits.
-        fpu: how much less than its parent an action without visits is worth, times the square root
-            of the prior probability of those with visits.
+        fpu_reduction: how much less than its parent an action without visits is worth, times the
+            square root of the prior probability of those with visits.
         c_visit: Gumbel: visits that weigh as much as the most visited action has.
         c_scale: Gumbel: how much values weigh against priors.
         decisive: whether a position where a move wins at once counts as won, whatever the network
             says; see `simulate.make_simulation`.
         c_uct: UCT's constant.
-        levels: how many levels trees grow below their roots; 0: as many as they like.
+        max_depth: how many levels trees grow below their roots; 0: as many as they like.
     """
 
     gumbel: bool = False
     uct: bool = False
     c_init: float = 1.25
     c_base: float = 19652.0
-    fpu: float = 0.25
+    fpu_reduction: float = 0.25
     c_visit: float = 50.0
     c_scale: float = 0.5
     decisive: bool = True
     c_uct: float = math.sqrt(2)
-    levels: int = 0
+    max_depth: int = 0
 
 
 @kernel
@@ -64,7 +64,7 @@ def mean(trees: Any, b: int, node: int, a: int) -> float:
 
 
 @kernel
-def puct(trees: Any, b: int, node: int, rule: Any) -> int:
+def puct(trees: Any, b: int, node: int, params: Any) -> int:
     """Return the action with the highest `Q + c P sqrt(N) / (1 + n)`; of equal ones, the first.
 
     Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
@@ -78,8 +78,8 @@ def puct(trees: Any, b: int, node: int, rule: Any) -> int:
             count += n
             seen += priors[a]
     parent = trees.value[b, node] if trees.mover[b, node] == 0 else -trees.value[b, node]
-    unvisited = parent - rule.fpu * math.sqrt(seen)
-    c = rule.c_init + math.log((count + rule.c_base + 1) / rule.c_base)
+    unvisited = parent - params.fpu_reduction * math.sqrt(seen)
+    c = params.c_init + math.log((count + params.c_base + 1) / params.c_base)
     scale = c * math.sqrt(max(count, 1))
     best, chosen = -np.inf, 0
     for a in range(len(priors)):
@@ -93,7 +93,7 @@ def puct(trees: Any, b: int, node: int, rule: Any) -> int:
 
 
 @kernel
-def uct(trees: Any, b: int, node: int, rule: Any) -> int:
+def uct(trees: Any, b: int, node: int, params: Any) -> int:
     """Return an action never tried, drawn at random, or that of the highest UCT value.
 
     `Q/N + C sqrt(2 ln N(parent) / N(child))`: Browne et al., "A survey of Monte Carlo tree search
@@ -119,14 +119,14 @@ def uct(trees: Any, b: int, node: int, rule: Any) -> int:
                     return a
                 skip -= 1
         else:
-            score = mean(trees, b, node, a) + rule.c_uct * math.sqrt(spread / n)
+            score = mean(trees, b, node, a) + params.c_uct * math.sqrt(spread / n)
             if score > best:
                 best, chosen = score, a
     return chosen
 
 
 @kernel
-def completed(trees: Any, b: int, node: int, rule: Any, out: Any) -> None:
+def completed(trees: Any, b: int, node: int, params: Any, out: Any) -> None:
     """Write the improved policy: softmax of log priors and completed values.
 
     Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with Gumbel" (2022),
@@ -136,7 +136,7 @@ def completed(trees: Any, b: int, node: int, rule: Any, out: Any) -> None:
         trees: the searches.
         b: which of them.
         node: which node.
-        rule: the settings.
+        params: the settings.
         out: float32 `[A]`, 0 for illegal actions.
     """
     priors, visits, totals = trees.priors[b, node], trees.visits[b, node], trees.totals[b, node]
@@ -155,7 +155,7 @@ def completed(trees: Any, b: int, node: int, rule: Any, out: Any) -> None:
     for a in range(len(priors)):
         if priors[a] >= 0:
             q = totals[a] / visits[a] if visits[a] > 0 else mixed
-            out[a] = math.log(max(priors[a], 1e-9)) + scaled(q, most, rule)
+            out[a] = math.log(max(priors[a], 1e-9)) + scaled(q, most, params)
             largest = max(largest, out[a])
     total = 0.0
     for a in range(len(priors)):
@@ -169,21 +169,21 @@ def completed(trees: Any, b: int, node: int, rule: Any, out: Any) -> None:
 
 
 @kernel
-def scaled(q: Any, most: Any, rule: Any) -> Any:
+def scaled(q: Any, most: Any, params: Any) -> Any:
     """Return sigma(q), `(c_visit + max visits) c_scale q` for q from 0 to 1 (equation 8).
 
     Takes numbers, and arrays as well when it is not compiled.
     """
-    return (rule.c_visit + most) * rule.c_scale * (q + 1) / 2
+    return (params.c_visit + most) * params.c_scale * (q + 1) / 2
 
 
 @kernel
-def gumbel_interior(trees: Any, b: int, node: int, rule: Any, policy: Any) -> int:
+def gumbel_interior(trees: Any, b: int, node: int, params: Any, policy: Any) -> int:
     """Return the action whose share of visits lags most behind the improved policy.
 
     Danihelka et al. (2022), equation 14.
     """
-    completed(trees, b, node, rule, policy)
+    completed(trees, b, node, params, policy)
     visits = trees.visits[b, node]
     count = 0
     for a in range(len(visits)):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludoteca.agents.guided.selection import gumbel_interior, puct, uct
-from ludoteca.agents.guided.trees import BY_RULE, ILLEGAL, NO_NODE, ROOT
+from ludoteca.agents.guided.trees import BY_POLICY, ILLEGAL, NO_NODE, ROOT
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
@@ -17,9 +17,9 @@ class Simulation(NamedTuple):
     Attributes:
         begin: `begin(trees)` makes each root, whose position is in `states[:, 0]`, the leaf that
             waits for the network.
-        descend: `descend(trees, counts, first, rule, policy, scores)` goes from each root down to
+        descend: `descend(trees, counts, first, params, policy, scores)` goes from each root down to
             leaves, `counts`, int64 `[B]`, times at once. `first`, int64 `[B]`, are the roots'
-            actions, or `BY_RULE`. Simulations that end in a finished game are backed up at once.
+            actions, or `BY_POLICY`. Simulations that end in a finished game are backed up at once.
             `policy`, float32 `[A]`, and `scores`, float64 `[2]`, are working memory.
         expand: `expand(trees, chosen, slots, logits, values, legal, scores)` gives the leaf of
             simulation `slots` of search `chosen`, both int64 `[K]`, its priors, softmax of
@@ -79,19 +79,19 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
 
     @kernel
     def go_down(
-        trees: Any, b: int, i: int, first: int, rule: Any, policy: Any, scores: Any
+        trees: Any, b: int, i: int, first: int, params: Any, policy: Any, scores: Any
     ) -> None:
         """Make simulation `i` of a search."""
         node = ROOT
         while True:
-            if node == ROOT and first != BY_RULE:
+            if node == ROOT and first != BY_POLICY:
                 action = first
             elif gumbel:
-                action = gumbel_interior(trees, b, node, rule, policy)
+                action = gumbel_interior(trees, b, node, params, policy)
             elif by_uct:
-                action = uct(trees, b, node, rule)
+                action = uct(trees, b, node, params)
             else:
-                action = puct(trees, b, node, rule)
+                action = puct(trees, b, node, params)
             trees.path[b, i, trees.steps[b, i], 0] = node
             trees.path[b, i, trees.steps[b, i], 1] = action
             trees.steps[b, i] += 1
@@ -106,7 +106,7 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
                 return
             # A node that another simulation has just opened waits for the network, too.
             waits = math.isnan(trees.value[b, child])
-            if waits or trees.steps[b, i] == rule.levels:
+            if waits or trees.steps[b, i] == params.max_depth:
                 trees.leaves[b, i] = child
                 trees.fresh[b, i] = opened
                 return
@@ -125,13 +125,13 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
             trees.mover[b, ROOT] = player(trees.states[b, ROOT])
 
     @compiled_without_allocation
-    def descend(trees: Any, counts: Any, first: Any, rule: Any, policy: Any, scores: Any) -> None:
+    def descend(trees: Any, counts: Any, first: Any, params: Any, policy: Any, scores: Any) -> None:
         for b in range(len(trees.size)):
             trees.steps[b] = 0
             trees.leaves[b] = NO_NODE
             trees.fresh[b] = False
             for i in range(counts[b]):
-                go_down(trees, b, i, first[b], rule, policy, scores)
+                go_down(trees, b, i, first[b], params, policy, scores)
 
     @kernel
     def winning(trees: Any, b: int, node: int, legal: Any, n: int, scores: Any) -> int:

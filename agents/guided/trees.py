@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.playouts import words_of
 from ludoteca.envs.game import Game
+from ludoteca.envs.records import as_words
 
 ROOT, NO_NODE, ILLEGAL = 0, -1, -1.0
-BY_RULE = -1  # instead of a root's action: chosen by the rule
+BY_POLICY = -1  # instead of a root's action: chosen by the rule
 
 
-class Trees(NamedTuple):
+class SearchTrees(NamedTuple):
     """B trees of up to N nodes, with A actions each, in which up to L simulations go on at once.
 
     Attributes:
@@ -54,20 +54,20 @@ class Trees(NamedTuple):
     streams: NDArray[np.uint64]
 
 
-def make_trees(game: Game, count: int, nodes: int, leaves: int = 1) -> Trees:
+def make_trees(game: Game, count: int, nodes: int, leaf_batch: int = 1) -> SearchTrees:
     """Return memory for `count` searches of up to `nodes` nodes.
 
     Args:
         game: for two players who move in turn.
         count: B.
         nodes: N; a search of n simulations needs n + 1, and one more that is working memory.
-        leaves: L, how many simulations of a search go on at once.
+        leaf_batch: L, how many simulations of a search go on at once.
     """
     states = game.empty(count * nodes).reshape(count, nodes)
     actions = (count, nodes, game.num_actions)
-    return Trees(
+    return SearchTrees(
         states=states,
-        words=words_of(states),
+        words=as_words(states),
         size=np.zeros(count, np.int32),
         mover=np.zeros((count, nodes), np.int8),
         ended=np.zeros((count, nodes), np.bool_),
@@ -76,16 +76,16 @@ def make_trees(game: Game, count: int, nodes: int, leaves: int = 1) -> Trees:
         visits=np.zeros(actions, np.int32),
         totals=np.zeros(actions, np.float32),
         children=np.zeros(actions, np.int32),
-        waiting=np.zeros((count, nodes, game.num_actions if leaves > 1 else 0), np.int16),
-        path=np.zeros((count, leaves, min(nodes, game.max_plies) + 1, 2), np.int32),
-        steps=np.zeros((count, leaves), np.int32),
-        leaves=np.zeros((count, leaves), np.int32),
-        fresh=np.zeros((count, leaves), np.bool_),
+        waiting=np.zeros((count, nodes, game.num_actions if leaf_batch > 1 else 0), np.int16),
+        path=np.zeros((count, leaf_batch, min(nodes, game.max_plies) + 1, 2), np.int32),
+        steps=np.zeros((count, leaf_batch), np.int32),
+        leaves=np.zeros((count, leaf_batch), np.int32),
+        fresh=np.zeros((count, leaf_batch), np.bool_),
         streams=np.zeros((count, 1), np.uint64),
     )
 
 
-def first_trees(trees: Trees, count: int) -> Trees:
+def first_trees(trees: SearchTrees, count: int) -> SearchTrees:
     """Return the first `count` of the trees, in the same memory."""
     parts: Any = (array[:count] for array in trees)
-    return Trees(*parts)
+    return SearchTrees(*parts)

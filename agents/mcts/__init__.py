@@ -1,6 +1,6 @@
 """Monte Carlo tree search."""
 
 from ludoteca.agents.mcts.agent import MCTSAgent
-from ludoteca.agents.mcts.joint_agent import JointMCTSAgent
+from ludoteca.agents.mcts.decoupled_agent import DecoupledMCTSAgent
 
-__all__ = ["JointMCTSAgent", "MCTSAgent"]
+__all__ = ["DecoupledMCTSAgent", "MCTSAgent"]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ludoteca.agents.mcts.features import Features
+from ludoteca.agents.mcts.config import SearchConfig
 from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading
 from ludoteca.agents.mcts.search import search_kernel
 from ludoteca.agents.mcts.tree import DRAW, LOSS, ROOT, SIZE, START, WIN
@@ -15,76 +15,78 @@ from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 # for Monte-Carlo tree search", 2008, section 2.4): the child with the most wins, with the most
 # visits, with both (searching on, up to twice as long, until there is one), with the highest mean,
 # or the one the selection policy would visit next.
-FINALS = ("max", "robust", "max_robust", "mean", "policy")
-MAX, ROBUST, MAX_ROBUST, MEAN, BY_POLICY = range(len(FINALS))
+ACTION_SELECTIONS = ("max", "robust", "max_robust", "mean", "policy")
+MAX, ROBUST, MAX_ROBUST, MEAN, BY_POLICY = range(len(ACTION_SELECTIONS))
 
 
 @factory("search")
-def make_act(game: Game, features: Features) -> Any:
-    """Return `act(trees, positions, rngs, settings, simulations, final, actions)`.
+def make_act(game: Game, config: SearchConfig) -> Any:
+    """Return `act(trees, positions, rngs, params, simulations, action_selection, actions)`.
 
     Searches each of `positions` with a new tree and writes the chosen `actions`, int64 `[K]`; the
     search of position k draws from `rngs[k]`, uint64 `[K, 1]`, which is advanced. `trees` are the
     first six arguments of the search, see `search.search_kernel`.
     """
-    search, best_child = search_kernel(game, features), best_child_kernel(features)
+    search, best_child = search_kernel(game, config), best_child_kernel(config)
 
     @compiled_without_allocation
     def act(
         trees: Any,
         positions: Any,
         rngs: Any,
-        settings_array: Any,
+        params_array: Any,
         simulations: int,
-        final: int,
+        action_selection: int,
         actions: Any,
     ) -> None:
         nodes, shared, table, states, words, works = trees
-        work, settings = works[0], settings_array[0]
+        work, params = works[0], params_array[0]
         for k in range(len(positions)):
             states[START] = positions[k]
             work.rng[0] = rngs[k, 0]
             shared[SIZE] = 0
-            search(nodes, shared, table, states, words, work, settings, simulations)
+            search(nodes, shared, table, states, words, work, params, simulations)
             extra = 0
-            while final == MAX_ROBUST and extra < simulations:
-                most_wins = best_child(nodes, MAX, settings, work)
-                if most_wins == best_child(nodes, ROBUST, settings, work):
+            while action_selection == MAX_ROBUST and extra < simulations:
+                most_wins = best_child(nodes, MAX, params, work)
+                if most_wins == best_child(nodes, ROBUST, params, work):
                     break
                 more = max(simulations // 10, 1)
-                search(nodes, shared, table, states, words, work, settings, more)
+                search(nodes, shared, table, states, words, work, params, more)
                 extra += more
-            actions[k] = nodes[best_child(nodes, final, settings, work)].action
+            actions[k] = nodes[best_child(nodes, action_selection, params, work)].action
             rngs[k, 0] = work.rng[0]
 
     return act
 
 
 @factory()
-def make_best_child(features: Features) -> Any:
-    """Return the compiled form of `best_child_kernel(features)`."""
-    run = best_child_kernel(features)
+def make_best_child(config: SearchConfig) -> Any:
+    """Return the compiled form of `best_child_kernel(config)`."""
+    run = best_child_kernel(config)
 
     @compiled_without_allocation
-    def best_child(nodes: Any, final: int, settings: Any, work: Any) -> int:
-        return run(nodes, final, settings[0], work[0])
+    def best_child(nodes: Any, action_selection: int, params: Any, work: Any) -> int:
+        return run(nodes, action_selection, params[0], work[0])
 
     return best_child
 
 
 @factory()
-def best_child_kernel(features: Features) -> Callable[..., int]:
-    """Return `best_child(nodes, final, settings, work) -> node`, the move to play from the root.
+def best_child_kernel(config: SearchConfig) -> Callable[..., int]:
+    """Return `best_child(nodes, action_selection, params, work) -> node`.
+
+    The node is the move to play from the root.
 
     A proven win comes first and a proven loss last; a proven draw is preferred to a move that
     scores less than a draw so far. Ties go to the child with more visits.
     """
-    policy = POLICIES[features.policy]
+    policy = POLICIES[config.policy]
     score = policy.score
-    draw_value = 0.0 if features.draw_is_loss else 0.5
+    draw_value = 0.0 if config.draw_is_loss else 0.5
 
     @kernel
-    def best_child(nodes: Any, final: int, settings: Any, work: Any) -> int:
+    def best_child(nodes: Any, action_selection: int, params: Any, work: Any) -> int:
         root = nodes[ROOT]
         top = NO_BEST
         for k in range(root.first, root.first + nodes[root.first].opened):
@@ -96,13 +98,13 @@ def best_child_kernel(features: Features) -> Callable[..., int]:
             mean = child.value / child.visits
             if child.proven == WIN:
                 return k
-            if final == MAX:
+            if action_selection == MAX:
                 points = child.value
-            elif final == MEAN:
+            elif action_selection == MEAN:
                 points = mean
-            elif final == BY_POLICY:
+            elif action_selection == BY_POLICY:
                 t = nodes[root.first].selections
-                points = score(child, mean, t, math.log(t), root.count, top, settings.c, work.rng)
+                points = score(child, mean, t, math.log(t), root.count, top, params.c, work.rng)
             else:
                 points = float(child.visits)
             if child.proven == LOSS:

@@ -8,11 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent, compile_act
-from ludoteca.agents.games.endgame import make_endgame, solve_endgame
-from ludoteca.agents.mcts.act import FINALS, MAX, MAX_ROBUST, ROBUST, make_act, make_best_child
+from ludoteca.agents.games.endgame import make_endgame_solver, solve_endgame
+from ludoteca.agents.mcts.act import (
+    ACTION_SELECTIONS,
+    MAX,
+    MAX_ROBUST,
+    ROBUST,
+    make_act,
+    make_best_child,
+)
 from ludoteca.agents.mcts.clock import search_for
-from ludoteca.agents.mcts.features import SETTINGS, Features
-from ludoteca.agents.mcts.parallel import PARALLEL, Threads
+from ludoteca.agents.mcts.config import SEARCH_PARAMS, SearchConfig
+from ludoteca.agents.mcts.parallel import PARALLEL, SearchThreads
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.report import SearchReport, make_exact_report, make_report
 from ludoteca.agents.mcts.reuse import keep_subtree
@@ -21,9 +28,9 @@ from ludoteca.agents.mcts.simulation import make_simulation
 from ludoteca.agents.mcts.tree import ROOT, UNKNOWN
 from ludoteca.agents.playouts import choose_playout
 from ludoteca.envs.clock import clock
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.records import batch_of_one
 
 KEPT_TREES = 64  # trees an agent with reuse remembers; the oldest are forgotten
 
@@ -40,7 +47,7 @@ class MCTSAgent(Agent):
         policy: str = "ucb1",
         simulations: int = 1000,
         seconds: float | None = None,
-        final: str = "robust",
+        action_selection: str = "robust",
         draw: str = "half",
         fpu: float = math.inf,
         solver: bool = False,
@@ -51,15 +58,15 @@ class MCTSAgent(Agent):
         mast: str = "",
         mast_parameter: float | None = None,
         decisive: str = "",
-        depth: int | None = None,
+        playout_depth: int | None = None,
         playout: str = "",
         evaluation: str = "",
         reuse: bool = False,
-        endgame: int = 0,
+        solver_empties: int = 0,
         threads: int = 1,
         parallel: str = "tree",
         max_nodes: int = 1_000_000,
-        levels: int = 0,
+        max_depth: int = 0,
         alpha: float | None = None,
         zeta: float | None = None,
         c: float | None = None,
@@ -74,8 +81,8 @@ class MCTSAgent(Agent):
             policy: selection policy: a name in `ludoteca.agents.mcts.policies.POLICIES`.
             simulations: per move.
             seconds: per move, instead of a number of simulations.
-            final: how the move is chosen in the end: `"max"` (most wins), `"robust"` (most visits),
-                `"max_robust"` (both), `"mean"` or `"policy"`.
+            action_selection: how the move is chosen in the end: `"max"` (most wins), `"robust"`
+                (most visits), `"max_robust"` (both), `"mean"` or `"policy"`.
             draw: what a drawn game is worth: `"half"` a win, or as a `"loss"` for everyone.
             fpu: score of moves without visits (first-play urgency); by default all come first.
             solver: whether proven results are backed up.
@@ -87,18 +94,19 @@ class MCTSAgent(Agent):
             mast: `"gibbs"`, `"greedy"` or `""`.
             mast_parameter: temperature (0.3 by default) or epsilon (0.4 by default).
             decisive: `"win"`, `"both"` or `""`.
-            depth: plies after which a playout stops and is evaluated.
+            playout_depth: plies after which a playout stops and is evaluated.
             playout: what playouts play: `"uniform"`, the default, or another of the game's
                 policies, see `ludoteca.agents.playouts`.
             evaluation: of playouts that were stopped: `"returns"`, or one of the game's own, which
                 is the default, see `ludoteca.agents.evaluations`.
             reuse: whether the subtree of the moves played is kept for the next search.
-            endgame: number of empty squares up to which positions are solved exactly, however long
-                that takes, instead of searched; 0: never. See `ludoteca.agents.games.endgame`.
+            solver_empties: number of empty squares up to which positions are solved exactly,
+                however long that takes, instead of searched; 0: never. See
+                `ludoteca.agents.games.endgame`.
             threads: threads that search a position; results then vary from run to run.
             parallel: what they share: one `"tree"`, or only the results at the `"root"`.
             max_nodes: a tree grows no larger.
-            levels: a tree grows no deeper below its root; 0: as deep as it likes.
+            max_depth: a tree grows no deeper below its root; 0: as deep as it likes.
             alpha: parameter of the policy `ucb1`.
             zeta: parameter of the policy `ucb_v`.
             c: parameter of the policies `uct`, `ucb_v`, `ucb_minimal`, `epsilon_greedy`, `puct`.
@@ -119,8 +127,8 @@ class MCTSAgent(Agent):
             raise ValueError(f"transpositions need a game without chance, unlike {game.name}")
         integer("threads", threads, 1, 1024)
         parallel = choice("parallel", parallel, PARALLEL)
-        playout, plies = choose_playout(game, playout, depth, least=0)
-        self.features = Features(
+        playout, plies = choose_playout(game, playout, playout_depth, least=0)
+        self.config = SearchConfig(
             policy=policy,
             draw_is_loss=choice("draw", draw, ("half", "loss")) == "loss",
             solver=choice("solver", solver, (False, True)),
@@ -132,35 +140,39 @@ class MCTSAgent(Agent):
             playout=playout,
             evaluation=evaluation,
         )
-        make_simulation(game, self.features)  # refuses a playout or an evaluation of other games
+        make_simulation(game, self.config)  # refuses a playout or an evaluation of other games
         self.simulations = integer("simulations", simulations, 1, 10**9)
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
-        self.final = FINALS.index(choice("final", final, FINALS))
-        self._settings = np.zeros(1, SETTINGS)
+        self.action_selection = ACTION_SELECTIONS.index(
+            choice("action_selection", action_selection, ACTION_SELECTIONS)
+        )
+        self._params = np.zeros(1, SEARCH_PARAMS)
         given = {"alpha": alpha, "zeta": zeta, "c": c, "d": d, "m": m, "gamma": gamma}
-        self._settings["c"][0] = policy_parameters(policy, given)
-        self._settings["fpu"] = fpu
+        self._params["c"][0] = policy_parameters(policy, given)
+        self._params["fpu"] = fpu
         weight = 0.5 if amaf == "amaf" else 0.1
-        self._settings["amaf_weight"] = weight if amaf_weight is None else amaf_weight
+        self._params["amaf_weight"] = weight if amaf_weight is None else amaf_weight
         parameter = 0.3 if mast == "gibbs" else 0.4
-        self._settings["mast_parameter"] = parameter if mast_parameter is None else mast_parameter
-        self._settings["grave_reference"] = integer("grave_reference", grave_reference, 0, 10**9)
-        self._settings["max_plies"] = plies
-        self._settings["levels"] = integer("levels", levels, 0, 10**6)
+        self._params["mast_parameter"] = parameter if mast_parameter is None else mast_parameter
+        self._params["grave_reference"] = integer("grave_reference", grave_reference, 0, 10**9)
+        self._params["playout_depth"] = plies
+        self._params["max_depth"] = integer("max_depth", max_depth, 0, 10**6)
         nodes = integer("max_nodes", max_nodes, 2, 10**9)
         if self.seconds is None and not reuse:
-            most = self.simulations * (2 if self.final == MAX_ROBUST else 1)
+            most = self.simulations * (2 if self.action_selection == MAX_ROBUST else 1)
             nodes = min(nodes, most * game.num_actions + 1)
-        self._make_threads = partial(Threads, game, self.features, nodes, threads, parallel)
+        self._make_threads = partial(SearchThreads, game, self.config, nodes, threads, parallel)
         self._threads = self._make_threads()
-        self._kept: dict[tuple[int, int], Threads] = {}  # by lane and seat, if trees are reused
+        self._kept: dict[
+            tuple[int, int], SearchThreads
+        ] = {}  # by index of the game and seat, if trees are reused
         self.reuse = choice("reuse", reuse, (False, True))
         if reuse and threads > 1 and parallel == "root":
             raise ValueError("trees that are searched apart (parallel='root') cannot be reused")
-        self.endgame = integer("endgame", endgame, 0, 60)
-        self._endgame = make_endgame(game) if endgame else None
+        self.solver_empties = integer("solver_empties", solver_empties, 0, 60)
+        self._endgame_solver = make_endgame_solver(game) if solver_empties else None
         self._one_by_one = (
-            reuse or threads > 1 or self.seconds is not None or self._endgame is not None
+            reuse or threads > 1 or self.seconds is not None or self._endgame_solver is not None
         )
 
     def prepare(self) -> None:
@@ -168,22 +180,26 @@ class MCTSAgent(Agent):
         if not self._one_by_one:
             compile_act(self)
             return
-        if self._endgame is not None:
-            self._endgame.prepare()
-        states, nowhere = root(self.game), np.full(1, -1)
-        endgame, self._endgame = self._endgame, None
+        if self._endgame_solver is not None:
+            self._endgame_solver.prepare()
+        states, nowhere = batch_of_one(self.game), np.full(1, -1)
+        endgame_solver, self._endgame_solver = self._endgame_solver, None
         simulations, self.simulations = self.simulations, 1
         seconds, self.seconds = self.seconds, None
         try:
             for _ in range(2):  # the second search begins with the tree of the first, if it can
                 self.act(states, np.zeros(1, np.int64), np.zeros((1, 1), np.uint64), nowhere)
         finally:
-            self.simulations, self.seconds, self._endgame = simulations, seconds, endgame
-            self.start(nowhere)
+            self.simulations, self.seconds, self._endgame_solver = (
+                simulations,
+                seconds,
+                endgame_solver,
+            )
+            self.reset(nowhere)
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
-        """Forget the trees of `lanes`: new games begin there."""
-        gone = set(lanes.tolist())
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        """Forget the trees of the games at `env_indices`: new ones begin there."""
+        gone = set(env_indices.tolist())
         self._kept = {key: tree for key, tree in self._kept.items() if key[0] not in gone}
 
     def act(
@@ -191,22 +207,30 @@ class MCTSAgent(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Search each position and choose its move."""
         actions = np.zeros(len(states), np.int64)
         if self._one_by_one:
             for k in range(len(states)):
-                tree = self.tree_of(int(lanes[k]), int(seats[k])) if self.reuse else None
+                tree = self.tree_of(int(env_indices[k]), int(seats[k])) if self.reuse else None
                 actions[k] = self.search(states[k], rngs[k], tree).action
         else:
-            act = make_act(self.game, self.features)
+            act = make_act(self.game, self.config)
             trees = self._threads.trees[0]
-            act(tuple(trees), states, rngs, self._settings, self.simulations, self.final, actions)
+            act(
+                tuple(trees),
+                states,
+                rngs,
+                self._params,
+                self.simulations,
+                self.action_selection,
+                actions,
+            )
         return actions
 
     def search(
-        self, s: Any, rng: NDArray[np.uint64] | None = None, threads: Threads | None = None
+        self, s: Any, rng: NDArray[np.uint64] | None = None, threads: SearchThreads | None = None
     ) -> SearchReport:
         """Search one position and return what was found.
 
@@ -216,7 +240,10 @@ class MCTSAgent(Agent):
             threads: the memory of a game whose tree is reused; the agent's own if None.
         """
         start = clock()
-        if self._endgame is not None and self._endgame.empty(s) <= self.endgame:
+        if (
+            self._endgame_solver is not None
+            and self._endgame_solver.empty(s) <= self.solver_empties
+        ):
             return make_exact_report(self.game, solve_endgame(self.game, s))
         rng = np.zeros(1, np.uint64) if rng is None else rng
         memory = self._threads if threads is None else threads
@@ -224,44 +251,44 @@ class MCTSAgent(Agent):
             memory.begin(s, int(rng[0]))
         for other in memory.trees[1:]:
             other.states[0] = s
-        search, best_child = make_search(self.game, self.features), make_best_child(self.features)
+        search, best_child = make_search(self.game, self.config), make_best_child(self.config)
         work = memory.trees[0].work
         if self.seconds is None:
-            memory.run(search, self._settings, self.simulations)
+            memory.run(search, self._params, self.simulations)
             left = self.simulations
-            while self.final == MAX_ROBUST and left > 0:
+            while self.action_selection == MAX_ROBUST and left > 0:
                 nodes = memory.nodes()
-                if best_child(nodes, MAX, self._settings, work) == best_child(
-                    nodes, ROBUST, self._settings, work
+                if best_child(nodes, MAX, self._params, work) == best_child(
+                    nodes, ROBUST, self._params, work
                 ):
                     break
                 more = max(self.simulations // 10, 1)
-                memory.run(search, self._settings, more)
+                memory.run(search, self._params, more)
                 left -= more
         else:
 
             def go_on(count: int) -> bool:
-                memory.run(search, self._settings, count * len(memory.trees))
+                memory.run(search, self._params, count * len(memory.trees))
                 return bool(memory.trees[0].nodes[ROOT]["proven"] != UNKNOWN)
 
             search_for(self.seconds, start, go_on)
         nodes = memory.nodes()
-        chosen = best_child(nodes, self.final, self._settings, work)
+        chosen = best_child(nodes, self.action_selection, self._params, work)
         rng[0] = work["rng"][0, 0]
-        title = f"MCTS ({self.features.policy}) of {self.game.name}"
+        title = f"MCTS ({self.config.policy}) of {self.game.name}"
         return make_report(self.game, nodes, int(chosen), clock() - start, title)
 
-    def tree_of(self, lane: int, seat: int) -> Threads:
+    def tree_of(self, env_index: int, seat: int) -> SearchThreads:
         """Return the memory with which `search` goes on with a game.
 
-        It lasts until another game begins in its lane (`start`), or until many others were used
+        It lasts until another game begins at its index (`reset`), or until many others were used
         since.
 
         Args:
-            lane: in which the game is played.
+            env_index: index of the game in its batch.
             seat: that the agent has there.
         """
-        key = (lane, seat)
+        key = (env_index, seat)
         tree = self._kept.pop(key, None) or self._make_threads()
         self._kept[key] = tree  # at the end: the first key is the one not used for longest
         if len(self._kept) > KEPT_TREES:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ludoteca.agents.mcts.features import Features
+from ludoteca.agents.mcts.config import SearchConfig
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import DRAW, LOSS, ROOT, UNEXPANDED, UNKNOWN, WIN
 from ludoteca.envs.game import Game
@@ -11,7 +11,7 @@ from ludoteca.envs.jit import factory, kernel
 
 
 @factory()
-def make_backup(game: Game, features: Features) -> tuple[Callable[..., None], ...]:
+def make_backup(game: Game, config: SearchConfig) -> tuple[Callable[..., None], ...]:
     """Return three kernels.
 
     `back_up(nodes, work, depth, plies)` adds `work.scores` to the nodes of `work.path`; visits have
@@ -22,9 +22,9 @@ def make_backup(game: Game, features: Features) -> tuple[Callable[..., None], ..
     `proven_scores(nodes, node, work)` writes the scores of a proven node.
     """
     returns, players = game.returns, game.num_players
-    importance = POLICIES[features.policy].importance_weighted
-    solver, amaf, mast = features.solver, features.amaf != "", features.mast != ""
-    draw_is_loss = features.draw_is_loss
+    importance = POLICIES[config.policy].importance_weighted
+    solver, amaf, mast = config.solver, config.amaf != "", config.mast != ""
+    draw_is_loss = config.draw_is_loss
 
     @kernel
     def back_up(nodes: Any, work: Any, depth: int, plies: int) -> None:
@@ -41,7 +41,7 @@ def make_backup(game: Game, features: Features) -> tuple[Callable[..., None], ..
             visited.value += x
             visited.square += x * x
             if importance:
-                visited.gain += x / work.chance[d]
+                visited.reward_estimate += x / work.probabilities[d]
         if solver:
             for d in range(depth, 0, -1):
                 if nodes[work.path[d]].proven == UNKNOWN or not prove(nodes, work.path[d - 1]):

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.mcts.features import Features
+from ludoteca.agents.mcts.config import SearchConfig
 from ludoteca.agents.mcts.tree import NO_PLAYER, ROOT, SIZE, SPARE, UNEXPANDED, UNKNOWN
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
@@ -17,7 +17,7 @@ U32 = np.uint64(32)
 
 @factory()
 def make_expansion(
-    game: Game, features: Features
+    game: Game, config: SearchConfig
 ) -> tuple[Callable[..., None], Callable[..., None], Callable[..., bool]]:
     """Return three kernels.
 
@@ -32,13 +32,13 @@ def make_expansion(
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
     returns = game.returns
     player: Any = game.player
-    decisive, anti = features.decisive != "", features.decisive == "both"
-    transpositions = features.transpositions
+    decisive, anti = config.decisive != "", config.decisive == "both"
+    transpositions = config.transpositions
 
     @kernel
     def start_tree(nodes: Any, shared: Any, table: Any, work: Any) -> None:
         root = nodes[ROOT]
-        root.value = root.square = root.amaf_value = root.gain = 0.0
+        root.value = root.square = root.amaf_value = root.reward_estimate = 0.0
         root.visits = root.amaf_visits = 0
         root.first, root.count, root.opened, root.selections = UNEXPANDED, 0, 0, 0
         root.mover, root.proven, root.action, root.prior = NO_PLAYER, UNKNOWN, -1, 1.0
@@ -135,7 +135,7 @@ def make_expansion(
         mover = player(s)
         for k in range(n):
             child = nodes[first + k]
-            child.value = child.square = child.amaf_value = child.gain = 0.0
+            child.value = child.square = child.amaf_value = child.reward_estimate = 0.0
             child.visits = child.amaf_visits = 0
             child.first, child.count, child.opened, child.selections = UNEXPANDED, 0, 0, 0
             child.prior = np.float32(1.0 / n)

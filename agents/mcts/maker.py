@@ -5,7 +5,7 @@ from typing import Any
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.mcts.agent import MCTSAgent
-from ludoteca.agents.mcts.joint_agent import JointMCTSAgent
+from ludoteca.agents.mcts.decoupled_agent import DecoupledMCTSAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.names import did_you_mean
 
@@ -13,13 +13,13 @@ from ludoteca.envs.names import did_you_mean
 def mcts(game: Game, **params: Any) -> Agent:
     """Monte Carlo tree search with any selection policy.
 
-    Where players take turns it is an `MCTSAgent`, where all move at once a `JointMCTSAgent`; most
-    parameters are common to both.
+    Where players take turns it is an `MCTSAgent`, where all move at once a `DecoupledMCTSAgent`;
+    most parameters are common to both.
 
     Raises:
         ValueError: if a parameter is out of range, or makes no sense in `game`.
     """
-    kind = JointMCTSAgent if game.simultaneous else MCTSAgent
+    kind = DecoupledMCTSAgent if game.simultaneous else MCTSAgent
     known = _parameters(kind)
     for key in params:
         if key not in known:
@@ -37,11 +37,11 @@ def _parameters(kind: Any) -> dict[str, inspect.Parameter]:
     return {parameter.name: parameter for parameter in parameters[1:]}  # the first is the game
 
 
-mcts.documented_by = (JointMCTSAgent, MCTSAgent)  # type: ignore[attr-defined]
+mcts.documented_by = (DecoupledMCTSAgent, MCTSAgent)  # type: ignore[attr-defined]
 # What may be written in a spec string is read off the signature: here, all that either agent takes.
 mcts.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
     [
         inspect.Parameter("game", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-        *(_parameters(JointMCTSAgent) | _parameters(MCTSAgent)).values(),
+        *(_parameters(DecoupledMCTSAgent) | _parameters(MCTSAgent)).values(),
     ]
 )

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.mcts.features import Features
-from ludoteca.agents.mcts.memory import Trees
+from ludoteca.agents.mcts.config import SearchConfig
 from ludoteca.agents.mcts.tree import NODE, ROOT, UNEXPANDED
+from ludoteca.agents.mcts.workspace import Workspace
 from ludoteca.envs.game import Game
 
 PARALLEL = ("tree", "root")
 
 
-class Threads:
+class SearchThreads:
     """The threads of an agent, and their memory.
 
     With `parallel="tree"` they grow one tree under a lock, and a visit counts as a loss until its
@@ -25,14 +25,16 @@ class Threads:
     Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008.
     """
 
-    def __init__(self, game: Game, features: Features, max_nodes: int, threads: int, parallel: str):
-        self._made_of = game, features, max_nodes, threads, parallel
-        first = Trees.make(game, features, max_nodes)
+    def __init__(
+        self, game: Game, config: SearchConfig, max_nodes: int, threads: int, parallel: str
+    ):
+        self._made_of = game, config, max_nodes, threads, parallel
+        first = Workspace.make(game, config, max_nodes)
         self.shared_tree = parallel == "tree"
         self.trees = [first] + [
             first.for_another_thread(game)
             if self.shared_tree
-            else Trees.make(game, features, max_nodes)
+            else Workspace.make(game, config, max_nodes)
             for _ in range(threads - 1)
         ]
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
@@ -50,7 +52,7 @@ class Threads:
         return {"made_of": self._made_of, "used": used, "own": own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        Threads.__init__(self, *state["made_of"])
+        SearchThreads.__init__(self, *state["made_of"])
         for tree, (nodes, shared) in zip(self.trees, state["used"], strict=False):
             tree.nodes[: len(nodes)], tree.shared[:] = nodes, shared
         for tree, (states, work) in zip(self.trees, state["own"], strict=True):
@@ -62,20 +64,20 @@ class Threads:
         for k, tree in enumerate(self.trees):
             tree.begin(s, rng if k == 0 else int(streams[k]))
 
-    def run(self, search: Callable[..., None], settings: NDArray[np.void], count: int) -> None:
+    def run(self, search: Callable[..., None], params: NDArray[np.void], count: int) -> None:
         """Do `count` simulations, shared out among the threads."""
         parts = [
             count * (k + 1) // len(self.trees) - count * k // len(self.trees)
             for k in range(len(self.trees))
         ]
         if self._pool is None:
-            search(*self.trees[0], settings, count)
+            search(*self.trees[0], params, count)
             return
         others = [
-            self._pool.submit(search, *tree, settings, part)
+            self._pool.submit(search, *tree, params, part)
             for tree, part in zip(self.trees[1:], parts[1:], strict=True)
         ]
-        search(*self.trees[0], settings, parts[0])
+        search(*self.trees[0], params, parts[0])
         for other in others:
             other.result()
 
@@ -102,7 +104,14 @@ def merged(trees: list[NDArray[np.void]]) -> NDArray[np.void]:
     for block in blocks[1:]:
         for child in block:
             known = children[int(child["action"])]
-            for field in ("value", "square", "amaf_value", "gain", "visits", "amaf_visits"):
+            for field in (
+                "value",
+                "square",
+                "amaf_value",
+                "reward_estimate",
+                "visits",
+                "amaf_visits",
+            ):
                 known[field] += child[field]
             known["proven"] = max(known["proven"], child["proven"])
     ordered = sorted(children.values(), key=lambda child: -int(child["visits"]))
@@ -115,4 +124,4 @@ def merged(trees: list[NDArray[np.void]]) -> NDArray[np.void]:
     return nodes
 
 
-__all__ = ["PARALLEL", "Threads", "merged"]
+__all__ = ["PARALLEL", "SearchThreads", "merged"]

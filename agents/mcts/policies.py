@@ -163,7 +163,7 @@ def exp3(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: An
 
     Mixed with gamma / K of uniform play by the search, which also divides scores by probabilities.
     """
-    return c[0] / k * child.gain
+    return c[0] / k * child.reward_estimate
 
 
 @kernel

@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.mcts.memory import Trees
 from ludoteca.agents.mcts.tree import NO_PLAYER, PLAYED, ROOT, SIZE, SPARE, START, UNEXPANDED
+from ludoteca.agents.mcts.workspace import Workspace
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
 NOT_FOUND = -1
 
 
-def keep_subtree(game: Game, trees: Trees, s: Any) -> bool:
+def keep_subtree(game: Game, trees: Workspace, s: Any) -> bool:
     """Make the node of position `s` the root, if it is at most two moves below the old root.
 
     The own move and one answer: a player who moves twice, because the other must pass, starts anew.

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.mcts.backup import make_backup
+from ludoteca.agents.mcts.config import SearchConfig
 from ludoteca.agents.mcts.expansion import make_expansion
-from ludoteca.agents.mcts.features import Features
 from ludoteca.agents.mcts.lock import acquire, release
 from ludoteca.agents.mcts.selection import make_selection
 from ludoteca.agents.mcts.simulation import make_simulation
@@ -21,9 +21,9 @@ from ludoteca.envs.rng import next_u64
 
 
 @factory("search")
-def make_search(game: Game, features: Features) -> Any:
-    """Return the compiled form of `search_kernel(game, features)`."""
-    run = search_kernel(game, features)
+def make_search(game: Game, config: SearchConfig) -> Any:
+    """Return the compiled form of `search_kernel(game, config)`."""
+    run = search_kernel(game, config)
 
     @compiled_without_allocation
     def search(
@@ -33,20 +33,20 @@ def make_search(game: Game, features: Features) -> Any:
         states: Any,
         words: Any,
         work: Any,
-        settings: Any,
+        params: Any,
         simulations: int,
     ) -> None:
-        run(nodes, shared, table, states, words, work[0], settings[0], simulations)
+        run(nodes, shared, table, states, words, work[0], params[0], simulations)
 
     return search
 
 
 @factory()
-def search_kernel(game: Game, features: Features) -> Callable[..., None]:
-    """Return `search(nodes, shared, table, states, words, work, settings, simulations)`.
+def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
+    """Return `search(nodes, shared, table, states, words, work, params, simulations)`.
 
     Goes on with a tree, or begins one if `shared[SIZE]` is 0. Several threads may do so at once,
-    each with `states`, `words` and `work` of its own, if `features.shared_tree`.
+    each with `states`, `words` and `work` of its own, if `config.shared_tree`.
 
     Arguments of the kernel:
         nodes: the tree, dtype `tree.NODE`; one that is full grows no more, but is still searched.
@@ -54,17 +54,17 @@ def search_kernel(game: Game, features: Features) -> Callable[..., None]:
         table: the transposition table, dtype `tree.ENTRY`; may be empty without transpositions.
         states: positions to work on, `states[START]` the root's. Shape `[3]`.
         words: the same memory as unsigned integers. Shape `[3, words]`.
-        work: a record of `features.work_dtype(game)`.
-        settings: a record of `features.SETTINGS`.
+        work: a record of `config.work_dtype(game)`.
+        params: a record of `config.SEARCH_PARAMS`.
         simulations: how many there are to be; fewer if the root is proven.
     """
     step, is_terminal = game.step, game.is_terminal
-    solver, grave, shared_tree = features.solver, features.amaf == "grave", features.shared_tree
+    solver, grave, shared_tree = config.solver, config.amaf == "grave", config.shared_tree
     has_chance = "rng" in (game.state.names or ())
-    start_tree, expand, _ = make_expansion(game, features)
-    choose, remember_reference = make_selection(game, features)
-    play_out, note = make_simulation(game, features)
-    back_up, prove_end, proven_scores = make_backup(game, features)
+    start_tree, expand, _ = make_expansion(game, config)
+    choose, remember_reference = make_selection(game, config)
+    play_out, note = make_simulation(game, config)
+    back_up, prove_end, proven_scores = make_backup(game, config)
 
     @kernel
     def descend(
@@ -75,7 +75,7 @@ def search_kernel(game: Game, features: Features) -> Callable[..., None]:
         s: Any,
         words: Any,
         work: Any,
-        settings: Any,
+        params: Any,
     ) -> int:
         """Select and expand from the root; return the depth of the leaf, `work.path[depth]`.
 
@@ -89,22 +89,22 @@ def search_kernel(game: Game, features: Features) -> Callable[..., None]:
             if nodes[node].first == UNEXPANDED:
                 if is_terminal(s) or (node != ROOT and nodes[node].visits == 1):
                     break
-                if depth > 0 and depth == settings.levels:
+                if depth > 0 and depth == params.max_depth:
                     break
                 expand(nodes, node, shared, table, states, s, words[PLAYED], work)
                 if nodes[node].first == UNEXPANDED:
                     break
-            if grave and nodes[node].visits > settings.grave_reference:
+            if grave and nodes[node].visits > params.grave_reference:
                 reference = node
                 remember_reference(nodes, node, work)
             nodes[nodes[node].first].selections += 1
-            node = choose(nodes, node, reference, work, settings)
+            node = choose(nodes, node, reference, work, params)
             nodes[node].visits += 1
             note(work, depth, s, nodes[node].action)
             step(s, nodes[node].action)
             depth += 1
             work.path[depth] = node
-            work.chance[depth] = work.drawn
+            work.probabilities[depth] = work.probability
         return depth
 
     @kernel
@@ -115,7 +115,7 @@ def search_kernel(game: Game, features: Features) -> Callable[..., None]:
         states: Any,
         words: Any,
         work: Any,
-        settings: Any,
+        params: Any,
         simulations: int,
     ) -> None:
         s = states[PLAYED]
@@ -129,7 +129,7 @@ def search_kernel(game: Game, features: Features) -> Callable[..., None]:
             states[PLAYED] = states[START]
             if has_chance:
                 s.rng[0] = next_u64(work.rng)
-            depth = descend(nodes, shared, table, states, s, words, work, settings)
+            depth = descend(nodes, shared, table, states, s, words, work, params)
             leaf, plies = work.path[depth], depth
             if solver and depth > 0 and nodes[leaf].proven == UNKNOWN and is_terminal(s):
                 prove_end(nodes, leaf, s, work)
@@ -138,7 +138,7 @@ def search_kernel(game: Game, features: Features) -> Callable[..., None]:
             else:
                 if shared_tree:
                     release(shared)
-                plies = play_out(states, s, depth, work, settings)
+                plies = play_out(states, s, depth, work, params)
                 if shared_tree:
                     acquire(shared)
             back_up(nodes, work, depth, plies)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ludoteca.agents.mcts.features import Features
+from ludoteca.agents.mcts.config import SearchConfig
 from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading, unit
 from ludoteca.agents.mcts.tree import UNEXPANDED, UNKNOWN
 from ludoteca.envs.game import Game
@@ -14,20 +14,20 @@ from ludoteca.envs.rng import below
 
 @factory()
 def make_selection(
-    game: Game, features: Features
+    game: Game, config: SearchConfig
 ) -> tuple[Callable[..., int], Callable[..., None]]:
     """Return two kernels.
 
-    `choose(nodes, node, reference, work, settings) -> child` picks a child of an expanded node and
-    writes into `work.drawn` the probability it was drawn with.
+    `choose(nodes, node, reference, work, params) -> child` picks a child of an expanded node and
+    writes into `work.probability` the probability it was drawn with.
 
     `remember_reference(nodes, node, work)` makes `node` the ancestor whose AMAF statistics GRAVE
     uses; until then `reference` is UNEXPANDED.
     """
-    policy = POLICIES[features.policy]
+    policy = POLICIES[config.policy]
     score, draws, importance = policy.score, policy.kind == "weights", policy.importance_weighted
-    needs_best, solver = policy.needs_best, features.solver
-    amaf, constant, grave = features.amaf != "", features.amaf == "amaf", features.amaf == "grave"
+    needs_best, solver = policy.needs_best, config.solver
+    amaf, constant, grave = config.amaf != "", config.amaf == "amaf", config.amaf == "grave"
     num_actions = game.num_actions
 
     @kernel
@@ -58,7 +58,7 @@ def make_selection(
         return last
 
     @kernel
-    def mixed_mean(nodes: Any, child: Any, reference: Any, work: Any, settings: Any) -> float:
+    def mixed_mean(nodes: Any, child: Any, reference: Any, work: Any, params: Any) -> float:
         """Mean of a child with visits, mixed with its AMAF mean.
 
         "amaf": alpha-AMAF, Helmbold and Parker-Wood, 2009. "rave": Gelly and Silver, 2011,
@@ -74,9 +74,9 @@ def make_selection(
         if visits == 0:
             return mean
         if constant:
-            weight = settings.amaf_weight
+            weight = params.amaf_weight
         else:
-            bias = settings.amaf_weight
+            bias = params.amaf_weight
             weight = visits / (visits + child.visits + 4.0 * bias * bias * visits * child.visits)
         return (1 - weight) * mean + weight * value / visits
 
@@ -88,7 +88,7 @@ def make_selection(
         best_score: float,
         total: float,
         work: Any,
-        settings: Any,
+        params: Any,
     ) -> int:
         """Draw a child with probability proportional to its weight."""
         if importance:
@@ -97,7 +97,7 @@ def make_selection(
             for k in range(opened):
                 work.weights[k] = math.exp(work.weights[k] - best_score)
                 total += work.weights[k]
-            mix = settings.c[0]
+            mix = params.c[0]
             for k in range(opened):
                 work.weights[k] = (1 - mix) * work.weights[k] / total + mix / opened
             total = 1.0
@@ -107,19 +107,19 @@ def make_selection(
         for k in range(opened):
             left -= work.weights[k]
             if left <= 0 and work.weights[k] > 0:
-                work.drawn = work.weights[k] / total
+                work.probability = work.weights[k] / total
                 return parent.first + k
         return best
 
     @kernel
-    def choose(nodes: Any, node: int, reference: Any, work: Any, settings: Any) -> int:
-        """Return the child to visit; `work.chance` gets the probability it was drawn with."""
+    def choose(nodes: Any, node: int, reference: Any, work: Any, params: Any) -> int:
+        """Return the child to visit; write its probability to `work.probability`."""
         parent = nodes[node]
         block = nodes[parent.first]
         opened = block.opened
-        work.drawn = 1.0
+        work.probability = 1.0
         unopened = opened < parent.count
-        if unopened and (opened == 0 or settings.fpu == math.inf):
+        if unopened and (opened == 0 or params.fpu == math.inf):
             return open_child(nodes, node, work)
         t = max(block.selections, 1)
         log_t = math.log(t)
@@ -129,7 +129,7 @@ def make_selection(
                 child = nodes[child_index]
                 mean = child.value / child.visits
                 if amaf:
-                    mean = mixed_mean(nodes, child, reference, work, settings)
+                    mean = mixed_mean(nodes, child, reference, work, params)
                 top = leading(top, child, mean)
         best, best_score, total = -1, -math.inf, 0.0
         for child_index in range(parent.first, parent.first + opened):
@@ -141,19 +141,19 @@ def make_selection(
                 continue
             mean = child.value / child.visits
             if amaf:
-                mean = mixed_mean(nodes, child, reference, work, settings)
-            points = score(child, mean, t, log_t, parent.count, top, settings.c, work.rng)
+                mean = mixed_mean(nodes, child, reference, work, params)
+            points = score(child, mean, t, log_t, parent.count, top, params.c, work.rng)
             if draws:
                 work.weights[child_index - parent.first] = points
                 total += points
             if points > best_score:
                 best, best_score = child_index, points
-        if unopened and (best < 0 or settings.fpu >= best_score):
+        if unopened and (best < 0 or params.fpu >= best_score):
             return open_child(nodes, node, work)
         if best < 0:
             return parent.first + below(work.rng, opened)
         if draws:
-            return draw_child(parent, opened, best, best_score, total, work, settings)
+            return draw_child(parent, opened, best, best_score, total, work, params)
         return best
 
     @kernel

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.evaluations import find_evaluation
+from ludoteca.agents.mcts.config import SearchConfig
 from ludoteca.agents.mcts.expansion import make_expansion
-from ludoteca.agents.mcts.features import Features
 from ludoteca.agents.mcts.policies import unit
 from ludoteca.agents.playouts import playout_policy
 from ludoteca.envs.game import Game
@@ -16,29 +16,29 @@ from ludoteca.envs.rng import below
 
 @factory()
 def make_simulation(
-    game: Game, features: Features
+    game: Game, config: SearchConfig
 ) -> tuple[Callable[..., int], Callable[..., None]]:
     """Return two kernels.
 
-    `play_out(states, s, plies, work, settings) -> plies` plays `s` to the end, or as far as
-    `settings.max_plies` more, and writes every player's score in [0, 1] to `work.scores`.
+    `play_out(states, s, plies, work, params) -> plies` plays `s` to the end, or as far as
+    `params.playout_depth` more, and writes every player's score in [0, 1] to `work.scores`.
 
     `note(work, plies, s, action)` remembers a move of the simulation, for AMAF and MAST.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
     returns, players = game.returns, game.num_players
     player: Any = game.player
-    decisive, mast, gibbs = features.decisive != "", features.mast != "", features.mast == "gibbs"
-    amaf = features.amaf != ""
+    decisive, mast, gibbs = config.decisive != "", config.mast != "", config.mast == "gibbs"
+    amaf = config.amaf != ""
     logged = amaf or mast
-    draw_is_loss = features.draw_is_loss
+    draw_is_loss = config.draw_is_loss
     playout: Any = game.playout
     longest = game.max_plies
-    uniform = features.playout == "uniform"
+    uniform = config.playout == "uniform"
     has_playout = playout is not None and uniform and not mast and not decisive
-    policy = playout_policy(features.playout, game)
-    evaluate = find_evaluation(features.evaluation, game)
-    _, _, wins_at_once = make_expansion(game, features)
+    policy = playout_policy(config.playout, game)
+    evaluate = find_evaluation(config.evaluation, game)
+    _, _, wins_at_once = make_expansion(game, config)
 
     @kernel
     def note(work: Any, plies: int, s: Any, action: int) -> None:
@@ -48,7 +48,7 @@ def make_simulation(
             work.played[plies] = action
 
     @kernel
-    def playout_action(states: Any, s: Any, n: int, work: Any, settings: Any) -> int:
+    def playout_action(states: Any, s: Any, n: int, work: Any, params: Any) -> int:
         """Choose among `work.legal[:n]` in a playout."""
         if decisive:
             for k in range(n):
@@ -65,7 +65,7 @@ def make_simulation(
                 action = work.legal[k]
                 visits = work.mast_visits[mover, action]
                 mean = work.mast_value[mover, action] / visits if visits > 0 else 0.5
-                work.weights[k] = math.exp(mean / settings.mast_parameter)
+                work.weights[k] = math.exp(mean / params.mast_parameter)
                 total += work.weights[k]
             left = unit(work.rng) * total
             for k in range(n):
@@ -73,7 +73,7 @@ def make_simulation(
                 if left <= 0:
                     return int(work.legal[k])
             return int(work.legal[n - 1])
-        if unit(work.rng) <= settings.mast_parameter:
+        if unit(work.rng) <= params.mast_parameter:
             return int(work.legal[below(work.rng, n)])
         chosen, best, ties = 0, -1.0, 0
         for k in range(n):
@@ -104,8 +104,8 @@ def make_simulation(
                 work.scores[p] = 0.5 + 0.5 * x
 
     @kernel
-    def play_out(states: Any, s: Any, plies: int, work: Any, settings: Any) -> int:
-        if has_playout and settings.max_plies >= longest:
+    def play_out(states: Any, s: Any, plies: int, work: Any, params: Any) -> int:
+        if has_playout and params.playout_depth >= longest:
             if not is_terminal(s):
                 mover = player(s)
                 n = playout(s, work.legal, work.rng)
@@ -115,10 +115,10 @@ def make_simulation(
                         work.played[plies + k] = work.legal[k]
                     plies += n
         else:
-            cut = plies + settings.max_plies
+            cut = plies + params.playout_depth
             while plies < cut and not is_terminal(s):
                 n = legal_actions(s, work.legal)
-                action = playout_action(states, s, n, work, settings)
+                action = playout_action(states, s, n, work, params)
                 note(work, plies, s, action)
                 step(s, action)
                 plies += 1

@@ -18,7 +18,7 @@ NODE = np.dtype(
         ("value", np.float64),  # sum of scores
         ("square", np.float64),  # sum of squared scores
         ("amaf_value", np.float64),  # sum of scores of simulations that played the action later on
-        ("gain", np.float64),  # importance-weighted sum of scores (EXP3)
+        ("reward_estimate", np.float64),  # importance-weighted sum of scores (EXP3)
         ("visits", np.int32),
         ("amaf_visits", np.int32),
         ("first", np.int32),  # first child, or UNEXPANDED

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from ludoteca.agents.networks.layers import Trunk
-from ludoteca.agents.networks.pooling import overview
+from ludoteca.agents.networks.pooling import global_pooling
 from ludoteca.agents.networks.seats import SeatEncoder, View
 from ludoteca.agents.networks.weights import load_network
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
 
-Kind = Literal["torus", "residual", "document"]
+Kind = Literal["torus", "residual", "uib2021"]
 SLOPE = 0.3  # of LeakyReLU: the documents do not give it; this is the default of Keras 2
 
 
@@ -24,11 +24,11 @@ class ACConfig:
 
     kind: Kind = "torus"
     """`torus`: residual blocks on a board whose edges are joined. `residual`: the same on boards
-    with borders. `document`: that of Martín Miralles (UIB, 2021): convolutions without residues,
+    with borders. `uib2021`: that of Martín Miralles (UIB, 2021): convolutions without residues,
     means over the board, and dense layers."""
-    view: View = "rich"
-    """`plain`: what the game shows. `rich`: Hungry Geese from the own head, with what the usual
-    planes leave out; see `ludoteca.agents.games.hungry_geese.features`."""
+    view: View = "hand_crafted"
+    """`plain`: what the game shows. `hand_crafted`: features of Hungry Geese, centered on the
+    goose's own head; see `ludoteca.agents.games.hungry_geese.features`."""
     filters: int = 32
     """Of every convolution."""
     blocks: int = 4
@@ -38,7 +38,7 @@ class ACConfig:
 
     def __post_init__(self) -> None:
         choice("kind", self.kind, tuple(BODIES))
-        choice("view", self.view, ("plain", "rich"))
+        choice("view", self.view, ("plain", "hand_crafted"))
         choice("value", self.value, (False, True))
         integer("filters", self.filters, 1, 4096)
         integer("blocks", self.blocks, 0, 100)
@@ -71,7 +71,7 @@ class ACNetwork(nn.Module):
         return torch.cat([outputs[:, :-1], torch.tanh(outputs[:, -1:])], 1)
 
 
-class DocumentBody(nn.Module):
+class UIB2021Body(nn.Module):
     """The network of Martín Miralles, "Hungry Geese" (UIB, 2021), sections 2.4 and 5.2.
 
     Blocks of a 3x3 convolution, LeakyReLU and batch normalization; means over the board; dense
@@ -89,8 +89,8 @@ class DocumentBody(nn.Module):
             planes = config.filters
         self.convolutions = nn.Sequential(*layers)
         self.dense = nn.Sequential(nn.Linear(planes, 1024), nn.LeakyReLU(SLOPE), nn.Dropout(0.5))
-        self.policy = _document_head(encoder.game.num_actions)
-        self.value = _document_head(1) if config.value else None
+        self.policy = _uib2021_head(encoder.game.num_actions)
+        self.value = _uib2021_head(1) if config.value else None
 
     def forward(self, x: Tensor) -> Tensor:
         """Return one number per action, and one more for the value."""
@@ -102,7 +102,7 @@ class DocumentBody(nn.Module):
 
 
 class ResidualBody(nn.Module):
-    """A tower of residual blocks; heads see the whole board, and the middle cell in a rich view."""
+    """A tower of residual blocks; heads see the whole board, and the middle cell if centered."""
 
     def __init__(self, config: ACConfig, encoder: SeatEncoder):
         super().__init__()
@@ -111,7 +111,7 @@ class ResidualBody(nn.Module):
         self.trunk = Trunk(planes, config.filters, config.blocks, torus=torus)
         self.columns = columns
         middle = rows // 2 * columns + columns // 2
-        self.middle = middle if encoder.view == "rich" else None
+        self.middle = middle if encoder.view == "hand_crafted" else None
         features = config.filters * (2 if self.middle is None else 3)
         outputs = encoder.game.num_actions + config.value
         self.flat = None
@@ -127,7 +127,7 @@ class ResidualBody(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Return one number per action, and one more for the value."""
         seen = self.trunk(x)
-        parts = [overview(seen, self.middle)]
+        parts = [global_pooling(seen, self.middle)]
         if self.flat is not None:
             parts.append(torch.relu(self.flat(seen)).flatten(1))
         out: Tensor = self.head(torch.cat(parts, 1))
@@ -135,14 +135,14 @@ class ResidualBody(nn.Module):
 
 
 # One line for each kind of network.
-BODIES: dict[Kind, type[DocumentBody] | type[ResidualBody]] = {
+BODIES: dict[Kind, type[UIB2021Body] | type[ResidualBody]] = {
     "torus": ResidualBody,
     "residual": ResidualBody,
-    "document": DocumentBody,
+    "uib2021": UIB2021Body,
 }
 
 # The document's.
-DOCUMENT = ACConfig(kind="document", view="plain", filters=24, blocks=6)
+UIB2021 = ACConfig(kind="uib2021", view="plain", filters=24, blocks=6)
 
 
 def make_ac_network(config: ACConfig, game: Game) -> ACNetwork:
@@ -161,7 +161,7 @@ def load_ac_network(game: Game, file: Path) -> tuple[ACNetwork, dict[str, Any]]:
     )
 
 
-def _document_head(outputs: int) -> nn.Sequential:
+def _uib2021_head(outputs: int) -> nn.Sequential:
     return nn.Sequential(
         nn.Linear(1024, 512), nn.LeakyReLU(SLOPE), nn.Dropout(0.5), nn.Linear(512, outputs)
     )

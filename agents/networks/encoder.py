@@ -54,7 +54,7 @@ class Encoder:
         Returns:
             Planes, shape `[K, *shape]`, and masks, shape `[K, num_actions]`.
         """
-        seen, masks = self._observer.look(states, seats)
+        seen, masks = self._observer.observe(states, seats)
         if self._mirror is not None:
             turned = np.flatnonzero(seats)
             if len(turned) > 0:

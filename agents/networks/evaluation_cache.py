@@ -13,44 +13,44 @@ NOWHERE = -1
 PRIME, U29 = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
-class Memory:
+class EvaluationCache:
     """A network that is only run on positions that it has not seen lately.
 
     Attributes:
-        asked: of how many positions it was asked.
-        evaluated: on how many of them the network was run.
+        lookups: of how many positions it was asked.
+        misses: on how many of them the network was run.
     """
 
-    def __init__(self, run: Run, shape: tuple[int, ...], outputs: int, places: int = 1 << 15):
+    def __init__(self, run: Run, shape: tuple[int, ...], outputs: int, capacity: int = 1 << 15):
         """Make room.
 
         Args:
             run: the network; planes `[K, *shape]` to float32 `[K, outputs]`.
             shape: of the planes of a position.
             outputs: numbers that the network says of each.
-            places: how many positions are remembered, a power of two.
+            capacity: how many positions are remembered, a power of two.
         """
-        if places < 1 or places & (places - 1):
-            raise ValueError(f"places must be a power of two, got {places}")
+        if capacity < 1 or capacity & (capacity - 1):
+            raise ValueError(f"capacity must be a power of two, got {capacity}")
         self._run = run
-        self._planes = np.zeros((places, int(np.prod(shape))), np.int8)
-        self._outputs = np.zeros((places, outputs), np.float32)
-        self._used = np.zeros(places, np.int64)  # the call that took the place; 0: free
+        self._planes = np.zeros((capacity, int(np.prod(shape))), np.int8)
+        self._outputs = np.zeros((capacity, outputs), np.float32)
+        self._used = np.zeros(capacity, np.int64)  # the call that took the place; 0: free
         self._calls = 0
-        self.asked = self.evaluated = 0
+        self.lookups = self.misses = 0
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings and the places in use: mostly few of them are."""
         used = np.flatnonzero(self._used)
         kept = {key: getattr(self, key)[used] for key in ("_planes", "_outputs", "_used")}
-        return vars(self) | kept | {"_places": (used, len(self._used))}
+        return vars(self) | kept | {"_capacity": (used, len(self._used))}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        used, places = state.pop("_places")
+        used, capacity = state.pop("_capacity")
         vars(self).update(state)
         for key in ("_planes", "_outputs", "_used"):
             kept = state[key]
-            whole = np.zeros((places, *kept.shape[1:]), kept.dtype)
+            whole = np.zeros((capacity, *kept.shape[1:]), kept.dtype)
             whole[used] = kept
             setattr(self, key, whole)
 
@@ -65,8 +65,8 @@ class Memory:
         places = np.empty(len(planes), np.int64)
         new = np.empty(len(planes), np.bool_)
         make_find()(flat, self._planes, self._used, self._calls, places, new)
-        self.asked += len(planes)
-        self.evaluated += int(new.sum())
+        self.lookups += len(planes)
+        self.misses += int(new.sum())
         if not new.any():
             return self._outputs[places]
         try:

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ludoteca.agents.networks import fused
-from ludoteca.agents.networks.pooling import overview
+from ludoteca.agents.networks.pooling import global_pooling
 from ludoteca.agents.networks.torus import around
 
 
@@ -93,8 +93,8 @@ class Block(nn.Module):
         return fused.added(self.second, out, x)
 
     def _whole(self, seen: Tensor, out: Tensor) -> Tensor:
-        """Return the overview of the board: continued on all sides, cells would count twice."""
-        return overview(seen if self.torus else out)
+        """Return means and maxima of the board: continued on all sides, cells would count twice."""
+        return global_pooling(seen if self.torus else out)
 
 
 class Windows(nn.Module):

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional
 
 
-def overview(x: Tensor, cell: int | None = None) -> Tensor:
+def global_pooling(x: Tensor, cell: int | None = None) -> Tensor:
     """Return the means and maxima of each filter over the board, and its value at one cell.
 
     Args:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.evaluation_cache import Memory
+from ludoteca.agents.networks.evaluation_cache import EvaluationCache
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.tower import Tower, value_head
 from ludoteca.envs.game import Game
@@ -65,7 +65,7 @@ def make_pv_network(config: PVConfig, game: Game) -> PVNetwork:
     return PVNetwork(config, Encoder(game))
 
 
-def evaluator(runner: Runner | Memory) -> Any:
+def evaluator(runner: Runner | EvaluationCache) -> Any:
     """Return `evaluate(planes) -> (logits, values)` over what runs a policy-value network."""
 
     def evaluate(

@@ -12,7 +12,7 @@ from ludoteca.agents.networks.tower import Tower, value_head
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
 
-Kind = Literal["document", "residual"]
+Kind = Literal["tanaka2018", "residual"]
 Init = Literal["default", "zero", "zero_head"]
 
 
@@ -21,11 +21,11 @@ class QConfig:
     """How a Q network is built."""
 
     kind: Kind = "residual"
-    """`document`: convolutions with 2x2 kernels, ReLU and one linear layer, for one board size
+    """`tanaka2018`: convolutions with 2x2 kernels, ReLU and one linear layer, for one board size
     (Tanaka, 2018, section 3.7). `residual`: full-size blocks; where actions are cells, the same
     weights fit every board size."""
     filters: tuple[int, ...] = (64,)
-    """`document`: of each convolution. `residual`: one number, of all."""
+    """`tanaka2018`: of each convolution. `residual`: one number, of all."""
     blocks: int = 4
     """Residual blocks."""
     dueling: bool = True
@@ -48,8 +48,8 @@ class QConfig:
             integer("filters", filters, 1, 4096)
         if self.kind == "residual" and len(self.filters) != 1:
             raise ValueError(f"a residual network has one number of filters, got {self.filters}")
-        if self.kind == "document" and self.dueling:
-            raise ValueError("a network of kind document cannot be dueling")
+        if self.kind == "tanaka2018" and self.dueling:
+            raise ValueError("a network of kind tanaka2018 cannot be dueling")
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
@@ -82,7 +82,7 @@ class QNetwork(nn.Module):
         return torch.tanh(outputs / 2) if self.config.bounded else outputs
 
 
-class DocumentBody(nn.Module):
+class Tanaka2018Body(nn.Module):
     """Convolutions with 2x2 kernels and one linear layer (Tanaka, 2018, section 3.7)."""
 
     def __init__(self, config: QConfig, encoder: Encoder):
@@ -130,8 +130,8 @@ class ResidualBody(Tower):
 
 
 # One line for each kind of network.
-BODIES: dict[Kind, type[DocumentBody] | type[ResidualBody]] = {
-    "document": DocumentBody,
+BODIES: dict[Kind, type[Tanaka2018Body] | type[ResidualBody]] = {
+    "tanaka2018": Tanaka2018Body,
     "residual": ResidualBody,
 }
 

@@ -1,60 +1,27 @@
 """What a network sees of games in which all move at once: each seat looks for itself."""
 
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.games.hungry_geese import features as goose_view
+from ludoteca.agents.games.knowledge import HandCraftedFeatures, load
+from ludoteca.agents.games.registry import find_knowledge, games_with
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory
 from ludoteca.envs.params import choice
 from ludoteca.envs.symmetry import Symmetry
 
-View = Literal["plain", "rich"]
-
-
-class Rich(NamedTuple):
-    """What a game can show beside its usual planes.
-
-    Attributes:
-        planes: how many.
-        full: the largest value.
-        room: how many numbers per cell its kernels need to work in, by the number of players.
-        study: the kernel that writes there what all seats of a position look at.
-        observe: the kernel that writes the planes, see
-            `ludoteca.agents.games.hungry_geese.features`.
-        safe_actions: the kernel that tells which actions do not lose for certain.
-    """
-
-    planes: int
-    full: int
-    room: Callable[[int], int]
-    study: Callable[..., None]
-    observe: Callable[..., None]
-    safe_actions: Callable[..., int]
-
-
-# One line for each game that has a rich view. The mover is in the middle of the board.
-RICH = {
-    "hungry_geese": Rich(
-        goose_view.PLANES,
-        goose_view.FULL,
-        goose_view.room,
-        goose_view.study,
-        goose_view.observe,
-        goose_view.safe_actions,
-    ),
-}
+View = Literal["plain", "hand_crafted"]
 
 
 class SeatEncoder:
     """Turns positions into planes in which one network can play every seat.
 
-    The view `plain` shows what the game shows to each seat; `rich`, what is in `RICH`, and its
-    masks leave out actions that lose for certain, as long as there are others.
+    The view `plain` shows what the game shows to each seat; `hand_crafted`, what is in
+    `HAND_CRAFTED_FEATURES`, and its masks leave out actions that lose for certain, as long as there
+    are others.
 
     Attributes:
         game: the game.
@@ -72,18 +39,18 @@ class SeatEncoder:
         """
         if not game.simultaneous:
             raise ValueError(f"needs a game in which all move at once, got {game.spec}")
-        choice("view", view, ("plain", "rich"))
+        choice("view", view, ("plain", "hand_crafted"))
         self.game, self.view = game, view
         _, rows, columns = game.observation_shape
         if view == "plain":
             self.shape, self.scale = game.observation_shape, 1 / game.observation_high
             self.symmetries = game.symmetries()
-            self._look: Any = Observer(game).look
+            self._encode: Any = Observer(game).observe
         else:
-            rich = find_rich(game)
-            self.shape, self.scale = (rich.planes, rows, columns), 1 / rich.full
+            features = find_hand_crafted_features(game)
+            self.shape, self.scale = (features.planes, rows, columns), 1 / features.high
             self.symmetries = _about_the_middle(game, rows, columns)
-            self._look = self._look_rich
+            self._encode = self._encode_hand_crafted
 
     def encode(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
@@ -94,30 +61,33 @@ class SeatEncoder:
             states: positions. Shape `[K]`.
             seats: whose view is wanted, of players who can act. Shape `[K]`.
         """
-        found: tuple[NDArray[np.int8], NDArray[np.int8]] = self._look(states, seats)
+        found: tuple[NDArray[np.int8], NDArray[np.int8]] = self._encode(states, seats)
         return found
 
-    def _look_rich(
+    def _encode_hand_crafted(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
         planes = np.empty((len(states), *self.shape), np.int8)
         masks = np.empty((len(states), self.game.num_actions), np.int8)
-        make_rich_view(self.game)(states, first_of_equals(states), seats, planes, masks)
+        make_feature_encoder(self.game)(states, is_first_of_equals(states), seats, planes, masks)
         return planes, masks
 
 
-def find_rich(game: Game) -> Rich:
+def find_hand_crafted_features(game: Game) -> HandCraftedFeatures:
     """Return what a game can show beside its usual planes.
 
     Raises:
         ValueError: if it can show nothing.
     """
-    if game.name not in RICH:
-        raise ValueError(f"{game.name} has no rich view; games with one are {', '.join(RICH)}")
-    return RICH[game.name]
+    target = find_knowledge(game).features
+    if not target:
+        games = ", ".join(games_with("features"))
+        raise ValueError(f"{game.name} has no hand-crafted features; games with them are {games}")
+    features: HandCraftedFeatures = load(target)
+    return features
 
 
-def first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
+def is_first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
     """Tell which positions are not the same as the one before. Shape `[K]`."""
     new = np.ones(len(states), np.bool_)
     content = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.itemsize)
@@ -126,26 +96,26 @@ def first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
 
 
 @factory("network input")
-def make_rich_view(game: Game) -> Any:
+def make_feature_encoder(game: Game) -> Any:
     """Return `view(states, new, seats, planes, masks)`, which fills the last two.
 
     `new` tells which positions are not the same as the one before.
     """
-    rich = find_rich(game)
-    study, observe, safe_actions = rich.study, rich.observe, rich.safe_actions
+    features = find_hand_crafted_features(game)
+    prepare, observe, safe_actions = features.prepare, features.observe, features.safe_actions
     legal_actions, num_actions = game.legal_actions, game.num_actions
-    room = rich.room(game.num_players)
+    rows = features.workspace_rows(game.num_players)
     cells = game.observation_shape[1] * game.observation_shape[2]
 
     @compiled
     def view(states: Any, new: Any, seats: Any, planes: Any, masks: Any) -> None:
-        memory = np.zeros((room, cells), np.int32)
+        workspace = np.zeros((rows, cells), np.int32)
         legal = np.zeros(num_actions, np.int16)
         for i in range(len(states)):
             if new[i]:
-                study(states[i], memory)
-            observe(states[i], seats[i], memory, planes[i])
-            if safe_actions(states[i], seats[i], memory, masks[i]) == 0:
+                prepare(states[i], workspace)
+            observe(states[i], seats[i], workspace, planes[i])
+            if safe_actions(states[i], seats[i], workspace, masks[i]) == 0:
                 masks[i] = 0
                 for k in range(legal_actions(states[i], seats[i], legal)):
                     masks[i, legal[k]] = 1

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.layers import Trunk, inside
-from ludoteca.agents.networks.pooling import overview
+from ludoteca.agents.networks.pooling import global_pooling
 
 
 class Tower(nn.Module):
@@ -36,7 +36,7 @@ class Tower(nn.Module):
         Shapes `[K, filters, rows, columns]` and `[K, 2 * filters]`.
         """
         features = self.trunk(planes)
-        return features, overview(features)
+        return features, global_pooling(features)
 
     def actions(self, features: Tensor, whole: Tensor) -> Tensor:
         """Return one number per action. Shape `[K, num_actions]`."""

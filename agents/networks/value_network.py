@@ -84,7 +84,7 @@ class ValueView:
         """
         if self._encoder is not None:
             return self._encoder.encode(states, seats)[0]
-        return self._observer.look(states, np.ones(len(states), np.int64))[0]
+        return self._observer.observe(states, np.ones(len(states), np.int64))[0]
 
     def signs(self, seats: NDArray[np.integer]) -> NDArray[np.float32]:
         """Return what turns the value that the network tells into that of player 0, or back.

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.adapters.openspiel_positions import has_chance, rules_of
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import integer
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, game_source, make_game
 from ludoteca.envs.serialization import state_from_json
 
@@ -101,7 +101,7 @@ class LudotecaGame(pyspiel.Game):  # type: ignore[misc]
             state = json.dumps(state)
         if isinstance(state, str):
             state = state_from_json(self.game, state)
-        return root(self.game, state)
+        return batch_of_one(self.game, state)
 
     def max_chance_nodes_in_history(self) -> int:
         """Return the maximum number of chance nodes in a game: one before each position."""

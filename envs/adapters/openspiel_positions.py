@@ -4,13 +4,13 @@ OpenSpiel clones a state by a deep copy of all that Python holds of it. Here tha
 `Position`, which never changes, so that copies share it, and a step makes another one.
 """
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
+from ludoteca.envs.interpreted import cache_by_mode
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import GAMMA, next_u64
 
@@ -237,7 +237,7 @@ class Rules:
         return made
 
 
-@cache
+@cache_by_mode
 def rules_of(game: Game) -> Rules:
     """Return the rules of a game, always the same."""
     return Rules(game)

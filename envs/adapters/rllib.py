@@ -19,15 +19,22 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.api.rendering import Picture
-from ludoteca.envs.api.single import GameEnv, as_action
-from ludoteca.envs.api.vector import GameVectorEnv, as_game, check_ready
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.api.rendering import BoardRenderer
+from ludoteca.envs.api.single import GameEnv
+from ludoteca.envs.api.vector import GameVectorEnv
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
 from ludoteca.envs.registry import GAMES
-from ludoteca.envs.validation import check_actions_of, check_options, check_seed
+from ludoteca.envs.validation import (
+    as_action,
+    as_game,
+    check_actions_of,
+    check_options,
+    check_ready,
+    check_seed,
+)
 
 try:
     from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
@@ -266,7 +273,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         self.format = ObservationFormat(
             observation, dtype, channels_last, keys, mask_dtype, end_mask
         )
-        self.lanes = Lanes(
+        self.game_batch = GameBatch(
             self.game,
             1,
             illegal_action=illegal_action,
@@ -275,7 +282,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
             record=True,
         )
         self.render_mode = render_mode
-        self._picture = Picture(self.game, render_mode, self.metadata)
+        self._renderer = BoardRenderer(self.game, render_mode, self.metadata)
         self.possible_agents = [f"player_{i}" for i in range(self.game.num_players)]
         # RLlib's check takes only agents of this list, also those that have just left.
         self.agents = self.possible_agents[:]
@@ -287,7 +294,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         }
         self.observation_space = spaces.Dict(self.observation_spaces)
         self.action_space = spaces.Dict(self.action_spaces)
-        self._actions = np.zeros((1, self.lanes.width), np.int64)
+        self._actions = np.zeros((1, self.game_batch.width), np.int64)
         self._acting: list[int] = []  # the players whose actions the next step takes
         self._ready = False
         super().__init__()
@@ -303,7 +310,7 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         check_options(options)
         if seed is None and not self._ready:
             seed = int(np.random.default_rng().integers(2**62))
-        self.lanes.reset([None if seed is None else check_seed(seed)])
+        self.game_batch.reset([None if seed is None else check_seed(seed)])
         self._ready = True
         self._acting = self._to_act()
         if self.render_mode == "human":
@@ -336,8 +343,11 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         self._actions[:] = 0
         for seat, action in zip(self._acting, played, strict=True):
             self._actions[0, seat if self.game.simultaneous else 0] = action
-        self.lanes.step(self._actions)
-        paid, over = self.lanes.lanes["rewards"][0].tolist(), bool(self.lanes.lanes["over"][0])
+        self.game_batch.step(self._actions)
+        paid, over = (
+            self.game_batch.episode_states["rewards"][0].tolist(),
+            bool(self.game_batch.episode_states["over"][0]),
+        )
         if self.render_mode == "human":
             self.render()
         before, self._acting = self._acting, [] if over else self._to_act()
@@ -364,29 +374,29 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
             ValueError: before the first `reset`.
         """
         check_ready(self._ready, "render")
-        last = [] if self.game.simultaneous else self.lanes.actions_of(0)[-1:]
-        return self._picture.show(self.lanes.states.view(np.recarray)[0], last)
+        last = [] if self.game.simultaneous else self.game_batch.actions_of(0)[-1:]
+        return self._renderer.show(self.game_batch.states.view(np.recarray)[0], last)
 
     def close(self) -> None:
         """Close the window."""
-        self._picture.close()
+        self._renderer.close()
 
     def _to_act(self) -> list[int]:
         """Return the players that act next."""
         if not self.game.simultaneous:
-            return [int(self.lanes.lanes["mover"][0])]
-        return [int(seat) for seat in np.flatnonzero(self.lanes.masks[0].any(axis=1))]
+            return [int(self.game_batch.episode_states["mover"][0])]
+        return [int(seat) for seat in np.flatnonzero(self.game_batch.masks[0].any(axis=1))]
 
     def _observations(self, seats: list[int]) -> dict[str, Any]:
         """Return the observations of players, by agent."""
-        masks = self.format.masks(self.lanes.masks[0].copy())
+        masks = self.format.masks(self.game_batch.masks[0].copy())
         if self.game.simultaneous:
-            planes = self.lanes.observations[0]
+            planes = self.game_batch.observations[0]
             seen = [(planes[seat], masks[seat]) for seat in seats]
         elif len(seats) == 1:
-            seen = [(self.lanes.observations[0, 0], masks[0])]
+            seen = [(self.game_batch.observations[0, 0], masks[0])]
         else:  # the end of a game, where nobody acts any more
-            seen = [(self.lanes.view_of(seat)[0], masks[0].copy()) for seat in seats]
+            seen = [(self.game_batch.observe(seat)[0], masks[0].copy()) for seat in seats]
         return {
             self.possible_agents[seat]: self.format.apply(*one)
             for seat, one in zip(seats, seen, strict=True)

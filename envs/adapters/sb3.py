@@ -18,14 +18,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.api.vector import as_game
-from ludoteca.envs.engine.env_info import SAME_STEP
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.episode_state import SAME_STEP
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.params import integer
-from ludoteca.envs.validation import check_options, check_render_mode, check_seed
+from ludoteca.envs.validation import as_game, check_options, check_render_mode, check_seed
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -106,7 +105,7 @@ class SB3VecEnv(VecEnv):
             mask_dtype=mask_dtype,
         )
         num_envs = integer("num_envs", num_envs, 1, 2**31 - 1)
-        self.lanes = Lanes(
+        self.game_batch = GameBatch(
             self.game,
             num_envs,
             opponent=_needed(opponent),
@@ -132,7 +131,7 @@ class SB3VecEnv(VecEnv):
         """Reset all games; game i is seeded with `seed + i` if `seed` was called."""
         if not self._ready and self._seeds[0] is None:
             self.seed(int(np.random.default_rng().integers(2**62)))
-        self.lanes.reset([None if seed is None else check_seed(seed) for seed in self._seeds])
+        self.game_batch.reset([None if seed is None else check_seed(seed) for seed in self._seeds])
         self._ready = True
         self._reset_seeds()
         self._reset_options()
@@ -191,15 +190,15 @@ class SB3VecEnv(VecEnv):
             ValueError: if an action is illegal and `illegal_action="raise"`. The games are then
                 unchanged.
         """
-        lanes = self.lanes
-        lanes.step(self._actions)
-        records = lanes.lanes
+        game_batch = self.game_batch
+        game_batch.step(self._actions)
+        records = game_batch.episode_states
         rewards, dones = records["reward"].copy(), records["terminated"].copy()
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(dones).tolist():
             infos[i] = {
                 "terminal_observation": self.format.apply(
-                    lanes.final_observations[i, 0], self._final_mask
+                    game_batch.final_observations[i, 0], self._final_mask
                 ),
                 "TimeLimit.truncated": False,
                 "is_success": bool(rewards[i] > 0),
@@ -211,7 +210,7 @@ class SB3VecEnv(VecEnv):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the masks of legal actions, at least one per game. Shape `[B, num_actions]`."""
-        return self.lanes.masks[:, 0].astype(np.bool_)
+        return self.game_batch.masks[:, 0].astype(np.bool_)
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
         """Replace the opponents; games in progress continue.
@@ -220,13 +219,13 @@ class SB3VecEnv(VecEnv):
             opponent: as when the environment is made. An agent that refers to the model in training
                 plays by its current weights.
         """
-        self.lanes.set_opponent(_needed(opponent))
+        self.game_batch.set_opponent(_needed(opponent))
 
     def get_images(self) -> list[NDArray[np.uint8]]:
         """Return a picture of every game; `render` makes one of them all."""
         from ludoteca.envs.render import render
 
-        return [render(self.game, s, "rgb_array") for s in self.lanes.states.view(np.recarray)]
+        return [render(self.game, s, "rgb_array") for s in self.game_batch.states.view(np.recarray)]
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
         """Return an attribute once per chosen game; all games share this object's attributes."""
@@ -263,13 +262,13 @@ class SB3VecEnv(VecEnv):
 
     def close(self) -> None:
         """End the threads."""
-        self.lanes.close()
+        self.game_batch.close()
 
     def _observations(self) -> Any:
-        masks = self.lanes.masks[:, 0]
+        masks = self.game_batch.masks[:, 0]
         if self.format.is_dict:  # else they are not in the observation
             masks = self.format.masks(masks.copy())
-        return self.format.apply(self.lanes.observations[:, 0], masks)
+        return self.format.apply(self.game_batch.observations[:, 0], masks)
 
 
 def _needed(

@@ -20,15 +20,14 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.api.vector import as_game
-from ludoteca.envs.engine.env_info import DISABLED
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.episode_state import DISABLED
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.engine.subset import step_subset
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
 from ludoteca.envs.params import choice, integer
-from ludoteca.envs.validation import check_render_mode, check_seed
+from ludoteca.envs.validation import as_game, check_render_mode, check_seed
 
 try:
     from tianshou.data import Batch
@@ -99,7 +98,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         self.format = ObservationFormat(
             f"{kind}_dict" if kind == "flat" else "dict", dtype, channels_last, KEYS, "bool", "ones"
         )
-        self.lanes = Lanes(
+        self.game_batch = GameBatch(
             self.game,
             self.env_num,
             opponent=opponent,
@@ -147,11 +146,11 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
                 self.seed(int(np.random.default_rng().integers(2**62)))
         which = np.zeros(self.env_num, np.bool_)
         which[ids] = True
-        self.lanes.reset(self._seeds, which)
+        self.game_batch.reset(self._seeds, which)
         for i in ids.tolist():
             self._seeds[i] = None
         self._begun = True
-        return self._observations(self.lanes.outcome().masks, ids), self._infos(ids)
+        return self._observations(self.game_batch.step_result().masks, ids), self._infos(ids)
 
     def step(
         self, action: Any, id: Any = None
@@ -176,16 +175,16 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
             )
         if not self._begun:
             raise ValueError("call reset before step")
-        actions, lanes = given.astype(np.int64)[:, None], self.lanes
+        actions, game_batch = given.astype(np.int64)[:, None], self.game_batch
         if np.array_equal(ids, np.arange(self.env_num)):
-            outcome = lanes.new_outcome()
-            lanes.step(actions, outcome)
+            step_result = game_batch.new_step_result()
+            game_batch.step(actions, step_result)
         else:
-            step_subset(lanes, ids, actions)
-            outcome = lanes.outcome()
+            step_subset(game_batch, ids, actions)
+            step_result = game_batch.step_result()
         truncated = np.zeros(len(ids), np.bool_)
-        observations = self._observations(outcome.masks, ids)
-        rewards, terminated = outcome.reward[ids], outcome.terminated[ids]
+        observations = self._observations(step_result.masks, ids)
+        rewards, terminated = step_result.reward[ids], step_result.terminated[ids]
         return observations, rewards, terminated, truncated, self._infos(ids)
 
     def seed(self, seed: Any = None) -> list[Any]:
@@ -217,7 +216,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
             ValueError: if there is not one for each other seat.
             TypeError: if something is neither a spec string nor an agent.
         """
-        self.lanes.set_opponent(opponent)
+        self.game_batch.set_opponent(opponent)
 
     def get_env_attr(self, key: str, id: Any = None) -> list[Any]:
         """Return an attribute once per chosen game; all share this object's attributes."""
@@ -248,13 +247,13 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
             raise ValueError("call reset before render")
         from ludoteca.envs.render import render
 
-        records = self.lanes.states.view(np.recarray)
+        records = self.game_batch.states.view(np.recarray)
         return [render(self.game, s, self._render_mode) for s in records]
 
     def close(self) -> None:
         """End the threads."""
         self._assert_is_not_closed()
-        self.lanes.close()
+        self.game_batch.close()
         self.is_closed = True
 
     def _indices(self, given: Any) -> NDArray[np.int64]:
@@ -267,7 +266,7 @@ class TianshouVecEnv(BaseVectorEnv):  # type: ignore[misc]
         return ids.astype(np.int64)
 
     def _observations(self, masks: NDArray[np.int8], ids: NDArray[np.int64]) -> Any:
-        shown = self.format.planes(self.lanes.observations[:, 0])
+        shown = self.format.planes(self.game_batch.observations[:, 0])
         # Tianshou writes into what it is given.
         return Batch(obs=shown[ids], mask=self.format.masks(masks[:, 0])[ids])
 

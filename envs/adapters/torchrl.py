@@ -17,15 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.api.vector import as_game
-from ludoteca.envs.engine.env_info import DISABLED
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.episode_state import DISABLED
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.engine.subset import step_subset
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import ObservationFormat
 from ludoteca.envs.params import choice, integer
-from ludoteca.envs.validation import check_seed
+from ludoteca.envs.validation import as_game, check_seed
 
 try:
     import torch
@@ -100,7 +99,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         count = integer("num_envs", num_envs, 1, 2**31 - 1)
         kind = choice("observation", observation, ("planes", "flat"))
         form = ObservationFormat(kind, dtype, channels_last)
-        lanes = Lanes(
+        game_batch = GameBatch(
             made,
             count,
             opponent=opponent,
@@ -112,11 +111,11 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             channels_last=form.channels_last,
         )
         super().__init__(device=torch.device(device), batch_size=torch.Size([count]))
-        self.game, self.lanes, self.format = made, lanes, form
+        self.game, self.game_batch, self.format = made, game_batch, form
         self._self_play = opponent is None
         self._seeds: list[int | None] = [None] * count
         self._begun = False
-        self._actions = np.zeros((count, lanes.width), np.int64)
+        self._actions = np.zeros((count, game_batch.width), np.int64)
         self._make_specs()
         if seed is not None:
             self.set_seed(seed)
@@ -131,15 +130,15 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             ValueError: in self-play, or if there is not one for each other seat.
             TypeError: if something is neither a spec string nor an agent.
         """
-        self.lanes.set_opponent(opponent)
+        self.game_batch.set_opponent(opponent)
 
     def __repr__(self) -> str:
         against = "self-play" if self._self_play else "opponents inside"
-        return f"TorchRLEnv({self.game.spec!r}, {self.lanes.count}, {against})"
+        return f"TorchRLEnv({self.game.spec!r}, {self.game_batch.count}, {against})"
 
     def close(self, **kwargs: Any) -> None:
         """End the threads."""
-        self.lanes.close()
+        self.game_batch.close()
         super().close(**kwargs)
 
     def _make_specs(self) -> None:
@@ -187,10 +186,10 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         """Seed game i with `seed + i` at its next reset."""
         if seed is not None:
             first = check_seed(seed)
-            self._seeds = [first + i for i in range(self.lanes.count)]
+            self._seeds = [first + i for i in range(self.game_batch.count)]
 
     def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: Any) -> TensorDict:
-        which = np.ones(self.lanes.count, np.bool_)
+        which = np.ones(self.game_batch.count, np.bool_)
         if tensordict is not None:
             asked = tensordict.get("_reset", None)
             if asked is not None and self._begun:
@@ -198,10 +197,10 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         if not self._begun and self._seeds[0] is None:
             self._set_seed(int(torch.randint(2**62, ()).item()))
         seeds = [one if now else None for one, now in zip(self._seeds, which, strict=True)]
-        self.lanes.reset(seeds, which)
+        self.game_batch.reset(seeds, which)
         self._seeds = [None if now else one for one, now in zip(self._seeds, which, strict=True)]
         self._begun = True
-        return self._shown(self.lanes.outcome().masks)
+        return self._shown(self.game_batch.step_result().masks)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
         partial = tensordict.get("_step", None)
@@ -209,27 +208,27 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             # Left by `rollout(break_when_all_done=True)`, which then cannot stack its steps.
             tensordict.get(GROUP).pop("_neg_step", None)
         given = tensordict.get((GROUP, "action") if self._self_play else "action")
-        chosen = given.cpu().numpy().reshape(self.lanes.count, -1)
-        lanes = self.lanes
+        chosen = given.cpu().numpy().reshape(self.game_batch.count, -1)
+        game_batch = self.game_batch
         if self._self_play and not self.game.simultaneous:
-            movers = lanes.lanes["mover"].astype(np.int64)
-            chosen = chosen[np.arange(lanes.count), movers][:, None]
-        outcome = lanes.new_outcome()
+            movers = game_batch.episode_states["mover"].astype(np.int64)
+            chosen = chosen[np.arange(game_batch.count), movers][:, None]
+        step_result = game_batch.new_step_result()
         self._actions[:] = chosen
         which = None if partial is None else np.flatnonzero(_flags(partial))
-        if which is None or len(which) == lanes.count:
-            lanes.step(self._actions, outcome)
+        if which is None or len(which) == game_batch.count:
+            game_batch.step(self._actions, step_result)
         else:
-            step_subset(lanes, which, self._actions[which])
-            outcome = lanes.outcome()
-        made = self._shown(outcome.masks)
-        over = self._tensor(outcome.terminated[:, None])
+            step_subset(game_batch, which, self._actions[which])
+            step_result = game_batch.step_result()
+        made = self._shown(step_result.masks)
+        over = self._tensor(step_result.terminated[:, None])
         made["done"], made["terminated"] = over, over.clone()
         if not self._self_play:
-            made["reward"] = self._tensor(outcome.reward[:, None])
+            made["reward"] = self._tensor(step_result.reward[:, None])
             return made
         group = made[GROUP]
-        group["reward"] = self._tensor(outcome.rewards[:, :, None])
+        group["reward"] = self._tensor(step_result.rewards[:, :, None])
         out = over[:, None].expand(-1, self.game.num_players, 1)
         if self.game.simultaneous:
             out = out | ~group["mask"][:, :, None]
@@ -240,24 +239,24 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
         """Return what is seen of the present positions.
 
         Args:
-            masks: an outcome's own. Shape `[B, W, A]`.
+            masks: those of a step result. Shape `[B, W, A]`.
         """
-        lanes = self.lanes
+        game_batch = self.game_batch
         if not self._self_play:
             flags = masks[:, 0].view(np.bool_)
             flags[~flags.any(1)] = True
             mask = self._tensor(flags)
             self.action_spec.update_mask(mask)
-            planes = self._tensor(self.format.planes(lanes.observations[:, 0]))
+            planes = self._tensor(self.format.planes(game_batch.observations[:, 0]))
             return self._dict({"observation": planes, "action_mask": mask}, self.batch_size)
         players = self.game.num_players
         if self.game.simultaneous:
-            observations, flags = lanes.observations, masks.view(np.bool_)
+            observations, flags = game_batch.observations, masks.view(np.bool_)
         else:
-            observations = np.stack([lanes.view_of(p) for p in range(players)], 1)
-            flags = np.zeros((lanes.count, players, self.game.num_actions), np.bool_)
-            movers = lanes.lanes["mover"].astype(np.int64)
-            flags[np.arange(lanes.count), movers] = masks[:, 0]
+            observations = np.stack([game_batch.observe(p) for p in range(players)], 1)
+            flags = np.zeros((game_batch.count, players, self.game.num_actions), np.bool_)
+            movers = game_batch.episode_states["mover"].astype(np.int64)
+            flags[np.arange(game_batch.count), movers] = masks[:, 0]
         acting: NDArray[np.bool_] = np.logical_or.reduce(flags, 2)
         flags[~acting, 0] = True
         mask = self._tensor(flags)
@@ -267,7 +266,7 @@ class TorchRLEnv(EnvBase):  # type: ignore[misc]
             "action_mask": mask,
             "mask": self._tensor(acting),
         }
-        size = torch.Size([lanes.count, players])
+        size = torch.Size([game_batch.count, players])
         return self._dict({GROUP: self._dict(group, size)}, self.batch_size)
 
     def _dict(self, values: dict[str, Any], size: torch.Size) -> TensorDict:

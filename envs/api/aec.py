@@ -1,4 +1,4 @@
-"""PettingZoo AEC environments: native for turn-based games, converted for simultaneous ones."""
+"""PettingZoo AEC environments: native for sequential games, converted for simultaneous ones."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,18 +8,24 @@ from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 from pettingzoo import AECEnv
 
-from ludoteca.envs.api.conversions import OneByOne, no_game
-from ludoteca.envs.api.rendering import Picture
-from ludoteca.envs.api.single import as_action
-from ludoteca.envs.api.vector import as_game, check_ready
-from ludoteca.envs.engine.env_info import EVERY_SEAT
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.api.conversions import ParallelToAEC, no_game
+from ludoteca.envs.api.rendering import BoardRenderer
+from ludoteca.envs.engine.episode_state import EVERY_SEAT
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.params import integer, keyword_names
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
-from ludoteca.envs.validation import check_flag, check_options, check_seed, of_agent
+from ludoteca.envs.validation import (
+    as_action,
+    as_game,
+    check_flag,
+    check_options,
+    check_ready,
+    check_seed,
+    of_agent,
+)
 
 RENDER_MODES = ["human", "rgb_array", "ansi", "svg"]
 NO_OP = 0  # the action in masks of agents that cannot act, if they stay with `keep_agents`
@@ -28,7 +34,7 @@ NO_OP = 0  # the action in masks of agents that cannot act, if they stay with `k
 def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
     """Return an AEC environment of any game.
 
-    Simultaneous games are played by PettingZoo's converter over their parallel environment.
+    For simultaneous games it is `ParallelToAEC` over their parallel environment.
 
     Args:
         game: a game or its name.
@@ -41,19 +47,19 @@ def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
     made = as_game(game, params, GameAECEnv)
     options = {key: value for key, value in options.items() if key in names}
     if made.simultaneous:
-        return OneByOne(GameParallelEnv(made, **options))
+        return ParallelToAEC(GameParallelEnv(made, **options))
     return GameAECEnv(made, **options)
 
 
 def idle_mask(game: Game, keep_agents: bool) -> NDArray[np.int8]:
-    """Return the mask of an agent that cannot act: zeros, or `NO_OP` alone with `keep_agents`."""
+    """Return the mask of an agent that cannot act: zeros, or only `NO_OP` with `keep_agents`."""
     mask = np.zeros(game.num_actions, np.int8)
     mask[NO_OP] = keep_agents
     return mask
 
 
 class GameAECEnv(AECEnv[str, Any, Any], Storable):
-    """A turn-based game; agents `player_0`, `player_1`, ... move as the rules say.
+    """AEC environment of a sequential game with agents `player_0`, `player_1`, ...
 
     Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}` or another
     format, see `ludoteca.envs.observation.ObservationFormat`. The mask is also in
@@ -99,7 +105,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         self.format = ObservationFormat(
             observation, dtype, channels_last, keys, mask_dtype, end_mask
         )
-        self.lanes = Lanes(
+        self.game_batch = GameBatch(
             game,
             1,
             illegal_action=illegal_action,
@@ -107,7 +113,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             channels_last=self.format.channels_last,
             record=True,
         )
-        assert self.lanes.seat_rule == EVERY_SEAT
+        assert self.game_batch.seat_rule == EVERY_SEAT
         self.metadata = {
             "name": f"{game.name}_v0",
             "render_modes": RENDER_MODES,
@@ -115,7 +121,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             "is_parallelizable": False,
         }
         self.render_mode = render_mode
-        self._picture = Picture(game, render_mode, self.metadata)
+        self._renderer = BoardRenderer(game, render_mode, self.metadata)
         self.possible_agents = [f"player_{i}" for i in range(game.num_players)]
         self.agents = []
         self._observation_spaces = {
@@ -148,30 +154,30 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         return of_agent(self._action_spaces, agent)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a new game; a seed determines it, and all that follow without one."""
+        """Reset the game; a seed also determines all later games that are reset without one."""
         check_options(options)
         if seed is None and not self._ready:
             seed = int(np.random.default_rng().integers(2**62))
         if seed is not None:
             seed = check_seed(seed)
             self.np_random = np.random.default_rng(seed)  # for wrappers; games have their own
-        self.lanes.reset([seed])
+        self.game_batch.reset([seed])
         self._ready = True
         self.agents = self.possible_agents[:]
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._hand_out()
+        self._publish()
         if self.render_mode == "human":
             self.render()
 
     def step(self, action: Any) -> None:
-        """Play the move of `agent_selection`; None once its game is over.
+        """Apply the action of `agent_selection`; None once its game is over.
 
         Raises:
-            ValueError: if no game is on, if `action` is no integer, or if it is illegal and
-                `illegal_action="raise"`. Nothing has then changed.
+            ValueError: if no game is in progress, if `action` is not an integer, or if it is
+                illegal and `illegal_action="raise"`. Nothing has then changed.
         """
         if not self.agents:
             raise no_game(self._ready)
@@ -180,60 +186,60 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             self._was_dead_step(action)
             return
         self._action[0, 0] = as_action(action)
-        lanes = self.lanes
-        lanes.step(self._action)
+        game_batch = self.game_batch
+        game_batch.step(self._action)
         self._cumulative_rewards[mover] = 0.0
-        self._hand_out()
+        self._publish()
         self._accumulate_rewards()
         if self.render_mode == "human":
             self.render()
 
     def observe(self, agent: str) -> Any:
-        """Return what an agent sees; unless it is to move, its mask allows no action."""
+        """Return the observation of an agent; unless it is to move, its mask allows no action."""
         if isinstance(agent, str) and agent == self._mover:
-            return self.format.apply(self.lanes.observations[0, 0], self._mask)
+            return self.format.apply(self.game_batch.observations[0, 0], self._mask)
         check_ready(self._ready, "observe")
         seat = of_agent(self._seats, agent)
-        return self.format.apply(self.lanes.view_of(seat)[0], self._other_mask.copy())
+        return self.format.apply(self.game_batch.observe(seat)[0], self._other_mask.copy())
 
     def state(self) -> NDArray[Any]:
-        """Return the whole position, as player 0 sees it."""
+        """Return the observation of player 0, which shows the whole position."""
         check_ready(self._ready, "state")
-        return self.format.planes(self.lanes.view_of(0)[0])
+        return self.format.planes(self.game_batch.observe(0)[0])
 
     def replay(self) -> Replay:
-        """Return the game so far, to be saved, replayed or shown.
+        """Return the replay of the game so far.
 
         Raises:
             ValueError: before the first `reset`.
         """
         check_ready(self._ready, "replay")
-        return Replay.of_lane(self.lanes, 0)
+        return Replay.from_batch(self.game_batch, 0)
 
     def render(self) -> Any:
-        """Return a picture or text of the position, or show it in a window (`"human"`).
+        """Return an image or text of the position, or show it in a window (`"human"`).
 
         Raises:
             ValueError: before the first `reset`.
         """
         check_ready(self._ready, "render")
-        last = self.lanes.actions_of(0)[-1:]
-        return self._picture.show(self.lanes.states.view(np.recarray)[0], last)
+        last = self.game_batch.actions_of(0)[-1:]
+        return self._renderer.show(self.game_batch.states.view(np.recarray)[0], last)
 
     def close(self) -> None:
         """Close the window."""
-        self._picture.close()
+        self._renderer.close()
 
-    def _hand_out(self) -> None:
-        """Tell all agents what the last step brought, and select who moves next."""
-        record = self.lanes.lanes[0]
+    def _publish(self) -> None:
+        """Set rewards, terminations and infos of all agents, and select the next to move."""
+        record = self.game_batch.episode_states[0]
         self.rewards = dict(zip(self.possible_agents, record["rewards"].tolist(), strict=True))
         if record["over"]:
             self.terminations = dict.fromkeys(self.agents, True)
-        elif self._max_plies is not None and self.lanes.plies_of(0) >= self._max_plies:
+        elif self._max_plies is not None and self.game_batch.plies_of(0) >= self._max_plies:
             self.truncations = dict.fromkeys(self.agents, True)
         mover = self._mover = self.agent_selection = self.possible_agents[record["mover"]]
-        mask, other = self.lanes.masks[0, 0].copy(), self._waiting_mask
+        mask, other = self.game_batch.masks[0, 0].copy(), self._waiting_mask
         if record["over"]:
             mask = other = self._final_mask.copy()
         else:
@@ -244,11 +250,11 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
             for agent in self.agents
         }
 
-    def _more(self) -> dict[str, Any]:
+    def _extra(self) -> dict[str, Any]:
         return {"agents": self.agents, "cumulative": list(self._cumulative_rewards.values())}
 
-    def _check_more(self, more: Any, states: Any, records: Any, history: Any) -> None:
-        """Only after a game may agents be missing: those that have taken their last step."""
+    def _validate_extra(self, more: Any, states: Any, records: Any, history: Any) -> None:
+        """Validate the agents: only after a game may some be missing, after their last step."""
         late = self._max_plies is not None and history[0, 0] >= self._max_plies
         try:
             agents, cumulative = more["agents"], more["cumulative"]
@@ -261,11 +267,11 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         if not fits:
             raise ValueError(f"expected agents and their cumulative rewards, got {more!r}")
 
-    def _take_more(self, more: Any) -> None:
+    def _restore_extra(self, more: Any) -> None:
         self.agents = self.possible_agents[:]
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._hand_out()
+        self._publish()
         self.agents = more["agents"][:]
         self._cumulative_rewards = dict(zip(self.agents, more["cumulative"], strict=True))
         self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does

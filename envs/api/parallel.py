@@ -1,4 +1,4 @@
-"""PettingZoo parallel environments: native for simultaneous games, converted for the others."""
+"""PettingZoo parallel environments: native for simultaneous games, else converted."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,21 +9,21 @@ from numpy.typing import DTypeLike, NDArray
 from pettingzoo import ParallelEnv
 
 from ludoteca.envs.api.aec import NO_OP, RENDER_MODES, aec_env, idle_mask
-from ludoteca.envs.api.conversions import InTurn, OneByOne, no_game
-from ludoteca.envs.api.rendering import Picture
-from ludoteca.envs.api.single import as_action
-from ludoteca.envs.api.vector import check_ready
-from ludoteca.envs.engine.env_info import RAISE
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.api.conversions import AECToParallel, ParallelToAEC, no_game
+from ludoteca.envs.api.rendering import BoardRenderer
+from ludoteca.envs.engine.episode_state import RAISE
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.params import integer
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
 from ludoteca.envs.validation import (
+    as_action,
     check_actions_of,
     check_flag,
     check_options,
+    check_ready,
     check_seed,
     of_agent,
 )
@@ -32,23 +32,24 @@ from ludoteca.envs.validation import (
 def parallel_env(game: Game | str, **options: Any) -> ParallelEnv[str, Any, Any]:
     """Return a parallel environment of any game.
 
-    Turn-based games are played by PettingZoo's converter: all agents send actions, the mover's is
-    played.
+    For sequential games it is `AECToParallel`: of all actions, only the mover's is applied.
 
     Args:
         game: a game or its name.
         options: those of `GameParallelEnv`, and the game's parameters.
     """
     made = aec_env(game, **options)
-    if isinstance(made, OneByOne):
+    if isinstance(made, ParallelToAEC):
         native: GameParallelEnv = made.env
         return native
     made.metadata["is_parallelizable"] = True
-    return InTurn(made)
+    return AECToParallel(made)
 
 
 class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
-    """A simultaneous game; agents `player_0`, `player_1`, ... leave when they are out.
+    """Parallel environment of a simultaneous game; agents leave when they are out.
+
+    Agents are `player_0`, `player_1`, ...
 
     Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}` or another
     format, see `ludoteca.envs.observation.ObservationFormat`. The mask is also in
@@ -76,9 +77,9 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
             game: the game.
             illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
             max_cycles: truncate games after so many steps.
-            keep_agents: agents that are out stay until the game ends. They see planes of zeros,
-                their mask allows `NO_OP` (0) alone, their actions are ignored, and their reward
-                is 0. All agents terminate together.
+            keep_agents: agents that are out stay until the game ends. They observe zeros, their
+                mask allows only `NO_OP` (0), their actions are ignored, and their reward is 0. All
+                agents terminate together.
             observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
             dtype: type of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
@@ -94,7 +95,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         self.format = ObservationFormat(
             observation, dtype, channels_last, keys, mask_dtype, end_mask
         )
-        self.lanes = Lanes(
+        self.game_batch = GameBatch(
             game,
             1,
             illegal_action=illegal_action,
@@ -109,7 +110,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
             "is_parallelizable": True,
         }
         self.render_mode = render_mode
-        self._picture = Picture(game, render_mode, self.metadata)
+        self._renderer = BoardRenderer(game, render_mode, self.metadata)
         self.possible_agents = [f"player_{i}" for i in range(game.num_players)]
         self.agents = []
         self.state_space = self.format.box(game)
@@ -139,14 +140,14 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin a new game; a seed determines it, and all that follow without one."""
+        """Reset the game; a seed also determines all later games that are reset without one."""
         check_options(options)
         if seed is None and not self._ready:
             seed = int(np.random.default_rng().integers(2**62))
         if seed is not None:
             seed = check_seed(seed)
             self.np_random = np.random.default_rng(seed)  # for wrappers; games have their own
-        self.lanes.reset([seed])
+        self.game_batch.reset([seed])
         self._ready = True
         self.agents = self.possible_agents[:]
         if self.render_mode == "human":
@@ -156,11 +157,12 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
     def step(
         self, actions: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Play one action for every agent still in the game.
+        """Apply one action of every agent in the game.
 
         Raises:
-            ValueError: if no game is on, if an agent's action is missing or no integer, or if one
-                is illegal and `illegal_action="raise"`. Nothing has then changed.
+            ValueError: if no game is in progress, if an agent's action is missing or not an
+                integer, or if one is illegal and `illegal_action="raise"`. Nothing has then
+                changed.
         """
         if not self.agents:
             raise no_game(self._ready)
@@ -173,11 +175,11 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         self._actions[:] = 0
         for agent, action in zip(acting, played, strict=True):
             self._actions[0, self.possible_agents.index(agent)] = action
-        lanes = self.lanes
-        lanes.step(self._actions)
-        paid = lanes.lanes["rewards"][0]
+        game_batch = self.game_batch
+        game_batch.step(self._actions)
+        paid = game_batch.episode_states["rewards"][0]
         observations, infos = self.views_of(self.agents)
-        playing, late = self._playing(), self._late()
+        playing, late = self._playing(), self._is_truncated()
         over = late or not playing
         staying = self.agents if self._keep_agents and not over else playing
         rewards = {agent: float(paid[self.possible_agents.index(agent)]) for agent in self.agents}
@@ -189,52 +191,54 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         return observations, rewards, terminations, truncations, infos
 
     def check_action(self, agent: str, action: Any) -> int:
-        """Return an agent's action as an integer, if `step` will take it.
+        """Return an agent's action as an integer, if `step` accepts it.
 
         Raises:
-            ValueError: if it is no integer, or illegal and `illegal_action="raise"`.
+            ValueError: if it is not an integer, or illegal and `illegal_action="raise"`.
         """
         if self._keep_agents and agent not in self._playing():
             return NO_OP
         number = as_action(action)
-        if self.lanes.illegal_rule == RAISE:
-            legal = np.flatnonzero(self.lanes.masks[0, self.possible_agents.index(agent)]).tolist()
+        if self.game_batch.illegal_rule == RAISE:
+            legal = np.flatnonzero(
+                self.game_batch.masks[0, self.possible_agents.index(agent)]
+            ).tolist()
             if number not in legal:
                 raise ValueError(f"action {number} of {agent} is illegal: legal are {legal}")
         return number
 
     def state(self) -> NDArray[Any]:
-        """Return the whole position, as player 0 sees it."""
+        """Return the observation of player 0, which shows the whole position."""
         check_ready(self._ready, "state")
-        return self.format.planes(self.lanes.view_of(0)[0])
+        return self.format.planes(self.game_batch.observe(0)[0])
 
     def replay(self) -> Replay:
-        """Return the game so far, to be saved, replayed or shown.
+        """Return the replay of the game so far.
 
         Raises:
             ValueError: before the first `reset`.
         """
         check_ready(self._ready, "replay")
-        return Replay.of_lane(self.lanes, 0)
+        return Replay.from_batch(self.game_batch, 0)
 
     def render(self) -> Any:
-        """Return a picture or text of the position, or show it in a window (`"human"`).
+        """Return an image or text of the position, or show it in a window (`"human"`).
 
         Raises:
             ValueError: before the first `reset`.
         """
         check_ready(self._ready, "render")
-        return self._picture.show(self.lanes.states.view(np.recarray)[0])
+        return self._renderer.show(self.game_batch.states.view(np.recarray)[0])
 
     def close(self) -> None:
         """Close the window."""
-        self._picture.close()
+        self._renderer.close()
 
     def views_of(self, agents: list[str]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return the observations and infos of agents, by agent."""
-        planes, masks = self.lanes.observations[0], self.lanes.masks[0].copy()
+        planes, masks = self.game_batch.observations[0], self.game_batch.masks[0].copy()
         if self._keep_agents:
-            out, over = ~masks.any(-1), self.lanes.lanes["over"][0]
+            out, over = ~masks.any(-1), self.game_batch.episode_states["over"][0]
             masks[out] = self._final_mask if over else self._idle_mask
             if not over:
                 planes = np.where(out[:, None, None, None], 0, planes)
@@ -247,12 +251,12 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         return observations, infos
 
     def _playing(self) -> list[str]:
-        """Return the agents who can still act."""
-        can_act = self.lanes.masks[0].any(axis=1).tolist()
+        """Return the agents that can act."""
+        can_act = self.game_batch.masks[0].any(axis=1).tolist()
         return [agent for agent, can in zip(self.possible_agents, can_act, strict=True) if can]
 
     def playing_in(self, s: Any, record: Any, history: Any) -> list[str]:
-        """Return the agents in the game in a position with what lies beside it."""
+        """Return the agents in the game in a position with its episode state and history."""
         is_active = self.game.is_active
         assert is_active is not None
         if record["over"] or (self._max_cycles is not None and history[0] >= self._max_cycles):
@@ -261,10 +265,10 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
             return self.possible_agents
         return [agent for seat, agent in enumerate(self.possible_agents) if is_active(s, seat)]
 
-    def _late(self) -> bool:
-        """Tell whether the game has had all the steps it may have."""
-        return self._max_cycles is not None and self.lanes.plies_of(0) >= self._max_cycles
+    def _is_truncated(self) -> bool:
+        """Return whether the game has reached `max_cycles`."""
+        return self._max_cycles is not None and self.game_batch.plies_of(0) >= self._max_cycles
 
-    def _take_more(self, more: Any) -> None:
-        playing = [] if self._late() else self._playing()
+    def _restore_extra(self, more: Any) -> None:
+        playing = [] if self._is_truncated() else self._playing()
         self.agents = self.possible_agents[:] if playing and self._keep_agents else playing

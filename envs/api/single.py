@@ -1,4 +1,4 @@
-"""A Gymnasium environment for one player of any game; its opponents live inside."""
+"""Gymnasium environment of any game for one agent, with opponents inside."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -8,21 +8,18 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.api.rendering import Picture
-from ludoteca.envs.api.vector import as_game, check_ready
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.api.rendering import BoardRenderer
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.opponents import OpponentSpec
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.serialization import Storable
-from ludoteca.envs.validation import check_options, check_seed
-
-OUT_OF_RANGE = 2**63 - 1
+from ludoteca.envs.validation import as_action, as_game, check_options, check_ready, check_seed
 
 
 class GameEnv(gymnasium.Env[Any, Any], Storable):
-    """One game against opponents: each step is the agent's move and the answers to it.
+    """One game against opponents: a step is the agent's move and those of the opponents.
 
     Observations are planes (`observation="planes"`), or dictionaries with `"observation"` and
     `"action_mask"` (`observation="dict"`), or either with the planes in one axis (`"flat"`,
@@ -58,10 +55,10 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         Args:
             game: a game or its name.
             opponent: a spec string or agent for all other seats, or one for each of them.
-            agent_seat: the agent's seat, or `"random"`: drawn for each game.
+            agent_seat: the agent's seat, or `"random"`: sampled for each game.
             illegal_action: `"lose"`: the agent gets -1 and the game is over; `"raise"`: a
                 `ValueError`, and nothing changes; `"penalize"`: the agent gets -1 and stays to move
-                in the same position; `"random"`: a legal action is played instead.
+                in the same position; `"random"`: a legal action is sampled instead.
             observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
             dtype: type of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
@@ -83,7 +80,7 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
                 "opponent must be a spec string or an agent, got None; "
                 "for self-play use make_vec or PettingZoo's environments"
             )
-        self.lanes = Lanes(
+        self.game_batch = GameBatch(
             self.game,
             1,
             opponent=opponent,
@@ -93,23 +90,23 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
             channels_last=self.format.channels_last,
             record=True,
         )
-        self._picture = Picture(self.game, render_mode, self.metadata)
+        self._renderer = BoardRenderer(self.game, render_mode, self.metadata)
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(self.game.num_actions)
         self.observation_space: spaces.Space[Any] = self.format.space(self.game)
         self._action = np.zeros((1, 1), np.int64)
-        self._ready = False  # whether a game has begun
+        self._ready = False  # whether `reset` was called
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin a new game; a seed determines it, and all that follow without one."""
+        """Reset the game; a seed also determines all later games that are reset without one."""
         check_options(options)
         seed = None if seed is None else check_seed(seed)
         super().reset(seed=seed)
         if seed is None and not self._ready:
             seed = int(self.np_random.integers(2**62))
-        self.lanes.reset([seed])
+        self.game_batch.reset([seed])
         self._ready = True
         if self.render_mode == "human":
             self.render()
@@ -117,17 +114,17 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         return self._observation(info), info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Play the agent's move and let the opponents answer.
+        """Apply the agent's action and the opponents'.
 
         Raises:
-            ValueError: if no game is on, if `action` is no integer, or if it is illegal and
-                `illegal_action="raise"`. Nothing has then changed.
+            ValueError: if no game is in progress, if `action` is not an integer, or if it is
+                illegal and `illegal_action="raise"`. Nothing has then changed.
         """
         check_ready(self._ready, "step")
         self._action[0, 0] = as_action(action)
-        lanes = self.lanes
-        lanes.step(self._action)
-        record = lanes.lanes[0]
+        game_batch = self.game_batch
+        game_batch.step(self._action)
+        record = game_batch.episode_states[0]
         if self.render_mode == "human":
             self.render()
         info = self._info()
@@ -136,10 +133,10 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the agent's legal actions as booleans, shape `[A]`."""
-        return self.format.fill(self.lanes.masks[0, 0].astype(np.bool_))
+        return self.format.fill(self.game_batch.masks[0, 0].astype(np.bool_))
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
-        """Let other opponents play from now on; games continue from where they are.
+        """Replace the opponents; games continue from their positions.
 
         Args:
             opponent: as when the environment is made.
@@ -148,56 +145,39 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
             ValueError: if there is not one for each other seat.
             TypeError: if something is neither a spec string nor an agent. Nothing has then changed.
         """
-        self.lanes.set_opponent(opponent)
+        self.game_batch.set_opponent(opponent)
 
     def replay(self) -> Replay:
-        """Return the game so far, to be saved, replayed or shown.
+        """Return the replay of the game so far.
 
         Raises:
             ValueError: before the first `reset`.
         """
         check_ready(self._ready, "replay")
-        return Replay.of_lane(self.lanes, 0)
+        return Replay.from_batch(self.game_batch, 0)
 
     def render(self) -> Any:
-        """Return a picture or text of the position, or show it in a window (`"human"`).
+        """Return an image or text of the position, or show it in a window (`"human"`).
 
         Raises:
             ValueError: before the first `reset`.
         """
         check_ready(self._ready, "render")
-        last = self.lanes.actions_of(0)[-1:]
-        return self._picture.show(self.lanes.states.view(np.recarray)[0], last)
+        last = self.game_batch.actions_of(0)[-1:]
+        return self._renderer.show(self.game_batch.states.view(np.recarray)[0], last)
 
     def close(self) -> None:
         """Close the window."""
-        self._picture.close()
+        self._renderer.close()
 
     def _observation(self, info: dict[str, Any]) -> Any:
-        return self.format.apply(self.lanes.observations[0, 0], info["action_mask"])
+        return self.format.apply(self.game_batch.observations[0, 0], info["action_mask"])
 
     def _info(self) -> dict[str, Any]:
-        record = self.lanes.lanes[0]
+        record = self.game_batch.episode_states[0]
         return {
-            "action_mask": self.format.masks(self.lanes.masks[0, 0].copy()),
+            "action_mask": self.format.masks(self.game_batch.masks[0, 0].copy()),
             "rewards": record["rewards"].copy(),
             "player": int(record["seat"]),
             "illegal_action": bool(record["illegal"]),
         }
-
-
-def as_action(action: Any) -> int:
-    """Return an integer action, also from a NumPy scalar or an array that holds just one.
-
-    An integer of more than 64 bits becomes `OUT_OF_RANGE`, as it is no action of any game.
-
-    Raises:
-        ValueError: if it is something else.
-    """
-    if isinstance(action, int | np.integer) and not isinstance(action, bool):
-        number = int(action)
-        return number if -OUT_OF_RANGE <= number <= OUT_OF_RANGE else OUT_OF_RANGE
-    array = np.asarray(action)
-    if array.size == 1 and array.dtype.kind in "iu":
-        return as_action(array.item())
-    raise ValueError(f"an action must be an integer, got {action!r}")

@@ -1,6 +1,6 @@
-"""A natively vectorized Gymnasium environment for every game."""
+"""Natively vectorized Gymnasium environment of any game."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,16 +9,21 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import DTypeLike, NDArray
 
-from ludoteca.envs.engine.env_info import DISABLED, EVERY_SEAT, NEXT_STEP, SAME_STEP
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.episode_state import DISABLED, EVERY_SEAT, NEXT_STEP, SAME_STEP
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.opponents import OpponentSpec
-from ludoteca.envs.engine.step_result import Outcome
+from ludoteca.envs.engine.step_result import StepResult
 from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KEYS, ObservationFormat
-from ludoteca.envs.params import UnknownParameter, integer, keyword_names, unknown_parameter
-from ludoteca.envs.registry import make_game
+from ludoteca.envs.params import integer
 from ludoteca.envs.serialization import Storable
-from ludoteca.envs.validation import check_render_mode, check_reset_mask, check_seed
+from ludoteca.envs.validation import (
+    as_game,
+    check_ready,
+    check_render_mode,
+    check_reset_mask,
+    check_seed,
+)
 
 AUTORESET = {
     AutoresetMode.NEXT_STEP: NEXT_STEP,
@@ -28,10 +33,10 @@ AUTORESET = {
 
 
 class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
-    """B games at once, stepped by compiled code.
+    """B games, stepped by compiled code.
 
-    Self-play (`opponent=None`): the caller moves for every seat. In sequential games it sees each
-    position as its mover does, and is paid the mover's reward. In simultaneous games observations
+    Self-play (`opponent=None`): the caller moves for every player. In sequential games observations
+    and rewards are those of the player to move. In simultaneous games observations
     are `[B, P, ...]`, actions `[B, P]`, and the reward is player 0's.
 
     Against opponents: the caller has one seat, the opponents play the others inside the
@@ -41,7 +46,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
     see `ludoteca.envs.observation.ObservationFormat`.
 
     `info` holds `action_mask` (int8 `[B, A]`, or `[B, P, A]` in simultaneous self-play),
-    `rewards` (float32 `[B, P]`, of all players), `player` (int8 `[B]`: whose view is seen, -1 for
+    `rewards` (float32 `[B, P]`, of all players), `player` (int8 `[B]`: the observer, -1 for
     all) and `illegal_action` (bool `[B]`). Under same-step autoreset also `final_obs` (one
     observation of all games, zero where none ended), `final_info` and their masks `_final_obs` and
     `_final_info`, when games have ended; `rewards` and `illegal_action` are then those of the last
@@ -75,13 +80,13 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
             num_envs: B, the number of games.
             opponent: None for self-play; or a spec string or agent for all other seats, or one for
                 each of them.
-            agent_seat: the caller's seat against opponents, or `"random"`: drawn for each game.
+            agent_seat: the caller's seat against opponents, or `"random"`: sampled for each game.
             illegal_action: `"lose"`: the mover gets -1, the others 0, and the game is over;
                 `"raise"`: a `ValueError`, and nothing changes; `"penalize"`: the mover gets -1 and
-                stays to move in the same position; `"random"`: a legal action is played instead.
-            autoreset_mode: when finished games are restarted, see Gymnasium's documentation.
-            num_threads: threads that share the work, worth it from some 1000 games on; it stays
-                in one where opponents are not compiled.
+                stays to move in the same position; `"random"`: a legal action is sampled instead.
+            autoreset_mode: when finished games are reset, see Gymnasium's documentation.
+            num_threads: threads that share the work, useful from about 1000 games on; opponents
+                that are not compiled are called in one thread.
             observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
             dtype: type of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
@@ -114,7 +119,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
             "autoreset_mode": self.autoreset_mode,
         }
         self.render_mode: Any = check_render_mode(render_mode, self.metadata["render_modes"])
-        self.lanes = Lanes(
+        self.game_batch = GameBatch(
             self.game,
             num_envs,
             opponent=opponent,
@@ -125,8 +130,8 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
             dtype=self.format.dtype,
             channels_last=self.format.channels_last,
         )
-        # Whether all players are seen and act at once, in one more axis of the arrays.
-        self._every_seat = self.game.simultaneous and self.lanes.seat_rule == EVERY_SEAT
+        # Whether all players observe and act at once, in one more axis of the arrays.
+        self._every_seat = self.game.simultaneous and self.game_batch.seat_rule == EVERY_SEAT
         seats = (self.game.num_players,) if self._every_seat else ()
         self.single_observation_space = self.format.space(self.game, *seats)
         self.single_action_space = (
@@ -137,7 +142,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._actions_shape = (num_envs, *seats)
-        self._ready = False  # whether all games have begun
+        self._ready = False  # whether all games have been reset
 
     def reset(
         self,
@@ -145,17 +150,18 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin new games.
+        """Reset the games.
 
         Args:
-            seed: lane i is seeded with `seed + i`, as a single environment would be; or one seed
-                per lane; or None: each lane goes on with its random stream, which is random at the
-                first reset.
-            options: `{"reset_mask": mask}` resets only the lanes where `mask`, bool `[B]`, is true.
+            seed: environment i is seeded with `seed + i`, as a single environment would be; or one
+                seed per environment; or None: each continues its random stream, which is random
+                at the first reset.
+            options: `{"reset_mask": mask}` resets only the environments where `mask`, bool
+                `[B]`, is true.
 
         Raises:
-            ValueError: if there are not as many seeds as lanes, if the mask has another form, or if
-                it leaves out games that have never begun.
+            ValueError: if there are not as many seeds as environments, if the mask has another
+                form, or if it leaves out games that were never reset.
         """
         which = check_reset_mask(options, self.num_envs)
         if not (self._ready or which is None or which.all()):
@@ -170,28 +176,30 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         elif not isinstance(seed, Sequence | np.ndarray) or isinstance(seed, str | bytes):
             raise ValueError(f"seed must be an integer, one for each game, or None, got {seed!r}")
         else:
-            seeds = [None if one is None else check_seed(one) for one in seed]
+            seeds = [None if each is None else check_seed(each) for each in seed]
             if len(seeds) != self.num_envs:
                 raise ValueError(f"expected {self.num_envs} seeds, one per game, got {len(seeds)}")
         if not self._ready:
             fresh = self.np_random.integers(2**62, size=self.num_envs).tolist()
-            seeds = [new if one is None else one for one, new in zip(seeds, fresh, strict=True)]
-        self.lanes.reset(seeds, which)
+            seeds = [new if old is None else old for old, new in zip(seeds, fresh, strict=True)]
+        self.game_batch.reset(seeds, which)
         self._ready = True
-        outcome = self.lanes.outcome()
-        masks = self.format.masks(self._seen(outcome.masks))
-        return self._observation(self.lanes.observations, masks), self._info(outcome, masks)
+        step_result = self.game_batch.step_result()
+        masks = self.format.masks(self._squeeze(step_result.masks))
+        return self._observation(self.game_batch.observations, masks), self._info(
+            step_result, masks
+        )
 
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Play one action per game (and per player, in simultaneous self-play).
+        """Apply one action per game (and per player, in simultaneous self-play).
 
         Args:
             actions: integers of shape `[B]`, or `[B, P]` in simultaneous self-play.
 
         Raises:
-            ValueError: if actions have the wrong shape or are no integers; if an action is illegal
+            ValueError: if actions have the wrong shape or are not integers; if an action is illegal
                 and `illegal_action="raise"`; if a game is over under disabled autoreset. Nothing
                 has then changed.
         """
@@ -202,30 +210,30 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
                 f"got {given.dtype} of shape {given.shape}"
             )
         check_ready(self._ready, "step")
-        lanes, outcome = self.lanes, self.lanes.new_outcome()
+        game_batch, step_result = self.game_batch, self.game_batch.new_step_result()
         # Compiled code is made for one kind of array; it only reads them.
         if given.dtype != np.int64 or not given.flags.carray:
             given = given.astype(np.int64, order="C")
-        lanes.step(given.reshape(self.num_envs, -1), outcome)
-        masks = self.format.masks(self._seen(outcome.masks))
-        info = self._info(outcome, masks)
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and outcome.terminated.any():
-            ended = outcome.terminated.copy()
+        game_batch.step(given.reshape(self.num_envs, -1), step_result)
+        masks = self.format.masks(self._squeeze(step_result.masks))
+        info = self._info(step_result, masks)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and step_result.terminated.any():
+            ended = step_result.terminated.copy()
             final_info = self._final_info(ended)
             final_masks = final_info["action_mask"]
-            info["final_obs"] = self._observation(lanes.final_observations, final_masks)
+            info["final_obs"] = self._observation(game_batch.final_observations, final_masks)
             info["_final_obs"], info["_final_info"] = ended, ended.copy()
             info["final_info"] = final_info
         truncated = np.zeros(self.num_envs, np.bool_)
-        observations = self._observation(lanes.observations, masks)
-        return observations, outcome.reward, outcome.terminated, truncated, info
+        observations = self._observation(game_batch.observations, masks)
+        return observations, step_result.reward, step_result.terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions as booleans, as `info["action_mask"]` does."""
-        return self.format.fill(self._seen(self.lanes.masks).astype(np.bool_))
+        return self.format.fill(self._squeeze(self.game_batch.masks).astype(np.bool_))
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
-        """Let other opponents play from now on; games continue from where they are.
+        """Replace the opponents; games continue from their positions.
 
         Args:
             opponent: as when the environment is made, but not None.
@@ -234,10 +242,10 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
             ValueError: if it was made for self-play, or if there is not one for each other seat.
             TypeError: if something is neither a spec string nor an agent. Nothing has then changed.
         """
-        self.lanes.set_opponent(opponent)
+        self.game_batch.set_opponent(opponent)
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return one picture or text per game, as `render_mode` says.
+        """Return one image or text per game, according to `render_mode`.
 
         Raises:
             ValueError: before the first `reset`.
@@ -247,38 +255,38 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         check_ready(self._ready, "render")
         from ludoteca.envs.render import render
 
-        records = self.lanes.states.view(np.recarray)
+        records = self.game_batch.states.view(np.recarray)
         return tuple(render(self.game, s, self.render_mode) for s in records)
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""
-        self.lanes.close()
+        self.game_batch.close()
 
     def _observation(self, planes: NDArray[Any], masks: NDArray[Any]) -> Any:
-        return self.format.apply(self._seen(planes), masks)
+        return self.format.apply(self._squeeze(planes), masks)
 
-    def _info(self, outcome: Outcome, masks: NDArray[Any]) -> dict[str, Any]:
+    def _info(self, step_result: StepResult, masks: NDArray[Any]) -> dict[str, Any]:
         return {
             "action_mask": masks,
-            "rewards": outcome.rewards,
-            "player": outcome.player,
-            "illegal_action": outcome.illegal,
+            "rewards": step_result.rewards,
+            "player": step_result.player,
+            "illegal_action": step_result.illegal,
         }
 
     def _final_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return what `_info` said of the games that ended, in the form of Gymnasium's vectors."""
-        outcome = self.lanes.final_outcome()
-        masks = self.format.final_masks(self._seen(outcome.masks), ended)
-        info = self._info(outcome, masks)
+        """Return the infos of the games that ended, in the form of Gymnasium's vectors."""
+        step_result = self.game_batch.final_step_result()
+        masks = self.format.final_masks(self._squeeze(step_result.masks), ended)
+        info = self._info(step_result, masks)
         return info | {f"_{name}": ended.copy() for name in info}
 
-    def _seen(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Drop the axis of seats where only one is seen."""
+    def _squeeze(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Remove the axis of observed players unless all are observed."""
         return array if self._every_seat else array[:, 0]
 
 
 def _autoreset_mode(mode: Any) -> AutoresetMode:
-    """Return the mode, also from its name.
+    """Return the mode, given itself or its name.
 
     Raises:
         ValueError: if there is no such mode.
@@ -286,42 +294,7 @@ def _autoreset_mode(mode: Any) -> AutoresetMode:
     try:
         return AutoresetMode(mode)
     except ValueError:
-        names = ", ".join(repr(one.value) for one in AutoresetMode)
+        names = ", ".join(repr(mode.value) for mode in AutoresetMode)
         raise ValueError(
             f"autoreset_mode must be an AutoresetMode or one of {names}, got {mode!r}"
         ) from None
-
-
-def as_game(
-    game: Game | str, params: dict[str, Any], environment: Callable[..., Any] | None = None
-) -> Game:
-    """Return the game itself or the one of that name.
-
-    Args:
-        game: a game or its name.
-        params: parameters of the game.
-        environment: the environment that is made of it; errors list its keyword arguments, too.
-
-    Raises:
-        ValueError: if parameters are given for a game that is already made, or there is no game of
-            that name. For a keyword argument that does not exist, it is an `UnknownParameter`.
-        TypeError: if it is neither a game nor a name.
-    """
-    if isinstance(game, str):
-        try:
-            return make_game(game, **params)
-        except UnknownParameter as error:
-            options = keyword_names(environment) if environment else ()
-            owner, parameter, known = error.owner, error.parameter, error.known
-            raise unknown_parameter(owner, parameter, known, options) from None
-    if not isinstance(game, Game):
-        raise TypeError(f"game must be a Game or its name, such as 'hex', got {game!r}")
-    if params:
-        raise UnknownParameter(f"{game.spec} is already made, so it cannot take {params}")
-    return game
-
-
-def check_ready(ready: bool, call: str) -> None:
-    """Raise a `ValueError` unless a first game has begun."""
-    if not ready:
-        raise ValueError(f"call reset before {call}")

@@ -1,4 +1,4 @@
-"""B games played side by side: what Gymnasium's and PettingZoo's environments are skins of."""
+"""Batch of B games of one kind, stepped by compiled code; every environment API wraps it."""
 
 import copy
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.envs.engine.buffers import Buffers
-from ludoteca.envs.engine.env_info import (
+from ludoteca.envs.engine.episode_state import (
     DISABLED,
     EVERY_SEAT,
     ILLEGAL_RULES,
@@ -16,40 +16,42 @@ from ludoteca.envs.engine.env_info import (
     RAISE,
     RANDOM_SEAT,
     SAME_STEP,
-    lane_dtype,
+    episode_state_dtype,
     scratch_dtype,
 )
 from ludoteca.envs.engine.opponents import Opponent, OpponentSpec, make_opponents
-from ludoteca.envs.engine.python_opponents import Answers, Tables
-from ludoteca.envs.engine.step_result import Outcome
+from ludoteca.envs.engine.python_opponents import PythonOpponents, Tables
+from ludoteca.envs.engine.step_result import StepResult
 from ludoteca.envs.engine.stepper import make_stepper
-from ludoteca.envs.engine.thread_pool import Team
+from ludoteca.envs.engine.thread_pool import ThreadPool
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.validation import check_dtype, check_flag
 
-# A step's work is cut into that many parts per thread: a thread that wakes late takes fewer.
-CHUNKS_PER_THREAD = 8
-# What a lane was paid in the last step.
-PAYMENT = ("rewards", "reward", "terminated", "illegal")
+# A step is cut into so many slices per thread: a thread that wakes late takes fewer.
+SLICES_PER_THREAD = 8
+# Fields of an episode's state that the last step wrote.
+REWARD_FIELDS = ("rewards", "reward", "terminated", "illegal")
 
 
-class Lanes:
-    """B games, their random streams and opponents, and what is seen of them.
+class GameBatch:
+    """B games, their random streams and opponents, and their observations.
 
-    Lane i has a random stream of its own, from which its games are seeded, its seat is drawn, and
-    its opponents choose: what happens in a lane does not depend on the others.
+    Game i has its own random stream, which seeds its episodes, draws the agent's seat and feeds its
+    opponents: it does not depend on the other games. W players are observed and act at once: 1 in
+    sequential games (the player to move) and against opponents (the agent), all P players in
+    simultaneous self-play.
 
     Attributes:
         states: the positions. Shape `[B]`, dtype `game.state`.
-        lanes: the records beside them, see `lane.lane_dtype`. Shape `[B]`.
-        masks: legal actions of the W seats seen, int8, none once a game is over. Shape
+        episode_states: the records beside them, see `episode_state_dtype`. Shape `[B]`.
+        masks: legal actions of the W players, int8, none once a game is over. Shape
             `[B, W, num_actions]`.
-        observations: what the W seats see. Shape `[B, W, *observation_shape]`.
+        observations: of the W players. Shape `[B, W, *observation_shape]`.
         final_observations: likewise, of the games that ended in the last step (same-step
-            autoreset only), else zero. Another array after each step that ends a game.
-        history: the actions of each game, if `record=True`: their number of plies, then the actions
-            one after the other. int16, shape `[B, 1 + plies]`, or `[B, 0]` if not kept.
+            autoreset only), else zero. A new array after each step that ends a game.
+        history: the actions of each game, if `record=True`: the number of plies, then the actions
+            of each. int16, shape `[B, 1 + plies]`, or `[B, 0]`.
     """
 
     def __init__(
@@ -83,7 +85,7 @@ class Lanes:
             seat = choice("agent_seat", agent_seat, seats)
             self.seat_rule = RANDOM_SEAT if seat == "random" else seat
             opponents = make_opponents(opponent, game)
-        self._play_against(opponents)
+        self._use_opponents(opponents)
         self.width = game.num_players if game.simultaneous and opponent is None else 1
 
         self.dtype = check_dtype(dtype)
@@ -93,46 +95,42 @@ class Lanes:
             (rows, columns, planes) if channels_last else game.observation_shape
         )
         self.states = game.empty(count)
-        self.lanes = np.zeros(count, lane_dtype(game))
-        self.lanes["over"] = True
+        self.episode_states = np.zeros(count, episode_state_dtype(game))
+        self.episode_states["over"] = True
         self.masks = np.zeros((count, self.width, game.num_actions), np.int8)
         shape = (count, self.width, *self.observation_shape)
         self._buffers = Buffers(shape, self.dtype)
         self._mask_buffers = Buffers(self.masks.shape, self.masks.dtype)
-        self.observations = self._new_observations()
+        self.observations = self._buffers.take()
         self._final_buffers = Buffers(shape, self.dtype, cleared=True)
         self.final_observations = self._final_buffers.take()
         self._finals_written = False
         plies = game.max_plies * (game.num_players if game.simultaneous else 1)
         self.history = np.zeros((count, 1 + plies if record else 0), np.int16)
         self._scratch = np.zeros(num_threads, scratch_dtype(game))
-        self._team = self._new_team()
+        self._thread_pool = self._new_thread_pool()
 
-    def reset(
-        self,
-        seeds: Sequence[int | None],
-        which: NDArray[np.bool_] | None = None,
-    ) -> None:
-        """Begin new games, in all lanes or those of `which`.
+    def reset(self, seeds: Sequence[int | None], which: NDArray[np.bool_] | None = None) -> None:
+        """Reset all games, or those of `which`.
 
         Args:
-            seeds: per lane, a seed for its random stream, or None to go on with the one it has.
-            which: the lanes to reset. Shape `[B]`.
+            seeds: a seed of each game's random stream, or None to continue the present one.
+            which: the games to reset. Shape `[B]`.
         """
         which = np.ones(self.count, np.bool_) if which is None else which
         for i in np.flatnonzero(which).tolist():
             if seeds[i] is not None:
-                self.lanes["rng"][i] = seeds[i]
-        for name in PAYMENT:
-            self.lanes[name][which] = 0
-        self._stepper.restart(self.states, self.lanes, which, self.history, self.seat_rule)
-        self._begin_opponents(which)
+                self.episode_states["rng"][i] = seeds[i]
+        for name in REWARD_FIELDS:
+            self.episode_states[name][which] = 0
+        self._stepper.reset(self.states, self.episode_states, which, self.history, self.seat_rule)
+        self._start_opponents(which)
         self.refresh()
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
-        """Let other opponents play from now on; games continue from where they are.
+        """Replace the opponents; games continue from their positions.
 
-        Between steps it is the agent's turn in every game, so no move of the old ones is pending.
+        Between steps the agent is to move in every game, so no move of an old opponent is pending.
 
         Raises:
             ValueError: if there are no opponents (self-play), or not one for each other seat.
@@ -145,69 +143,69 @@ class Lanes:
                 "in self-play the caller moves for every seat"
             )
         opponents = make_opponents(opponent, self.game)
-        for one in {id(one): one for one in opponents}.values():
-            one.start(np.arange(self.count))
+        for each in {id(each): each for each in opponents}.values():
+            each.reset(np.arange(self.count))
         self.close()
-        self._play_against(opponents)
-        self._team = self._new_team()
+        self._use_opponents(opponents)
+        self._thread_pool = self._new_thread_pool()
 
-    def step(self, actions: NDArray[np.int64], outcome: Outcome | None = None) -> None:
-        """Play one action per lane and seen seat, and the opponents' answers.
+    def step(self, actions: NDArray[np.int64], step_result: StepResult | None = None) -> None:
+        """Apply one action per game and observed player, and the opponents' actions.
 
         Args:
-            actions: shape `[B, W]`; not looked at where a game is over or a player is out.
-            outcome: arrays to write what came of it to, by the same threads; see `outcome`.
+            actions: shape `[B, W]`; ignored where a game is over or a player is out.
+            step_result: arrays to write the result of the step to; see `step_result`.
 
         Raises:
-            ValueError: if a game is over and resets are the caller's business, if an action is
-                illegal and `illegal_action="raise"`, or if an opponent plays no legal action.
-                Nothing has then changed.
+            ValueError: if a game is over under disabled autoreset, if an action is illegal and
+                `illegal_action="raise"`, or if an opponent returns an illegal action. Nothing has
+                then changed.
         """
-        if self.autoreset == DISABLED and self.lanes["over"].any():
-            over = np.flatnonzero(self.lanes["over"]).tolist()
+        if self.autoreset == DISABLED and self.episode_states["over"].any():
+            over = np.flatnonzero(self.episode_states["over"]).tolist()
             raise ValueError(f"cannot step games that are over: {over} must be reset first")
         if self.illegal_rule == RAISE:
             self._raise_if_illegal(actions)
-        # Callers keep what they are given, so each step writes into fresh arrays.
+        # Callers keep the arrays of earlier steps, so each step writes to unused ones.
         if self.fused:
-            self.observations = self._new_observations()
-            self._step_fused(actions, outcome)
+            self.observations = self._buffers.take()
+            self._step_fused(actions, step_result)
             return
-        kept = (self.states, self.lanes, self.history)
-        before = [array.copy() for array in kept]
+        tables = (self.states, self.episode_states, self.history)
+        backup = [array.copy() for array in tables]
         try:
-            self._step_with_opponents(actions)
-        except BaseException:  # from an opponent: its code is not ours
-            for array, old in zip(kept, before, strict=True):
-                array[:] = old
+            self._step_with_python_opponents(actions)
+        except BaseException:  # raised by an opponent
+            for array, before in zip(tables, backup, strict=True):
+                array[:] = before
             self.refresh()
             raise
         self.refresh()
-        if outcome is not None:
-            self._stepper.tell(self.lanes, self.masks, outcome)
+        if step_result is not None:
+            self._write_step_result(step_result)
 
-    def outcome(self) -> Outcome:
-        """Return what came of the last step, in arrays of the caller's own."""
-        made = self.new_outcome()
-        self._stepper.tell(self.lanes, self.masks, made)
-        return made
+    def step_result(self) -> StepResult:
+        """Return the result of the last step, in new arrays."""
+        result = self.new_step_result()
+        self._write_step_result(result)
+        return result
 
-    def final_outcome(self) -> Outcome:
-        """Return what came of the last step for the games that it ended, and zeros for others.
+    def final_step_result(self) -> StepResult:
+        """Return the result of the last step for the games that it ended, and zeros for others.
 
         After same-step autoreset; no action is legal any more.
         """
-        made = self._outcome_with(np.zeros_like(self.masks))
-        self._stepper.tell_final(self.lanes, made)
-        return made
+        result = self._step_result_with(np.zeros_like(self.masks))
+        self._stepper.write_final_result(self.episode_states, result)
+        return result
 
-    def new_outcome(self) -> Outcome:
-        """Return arrays for what comes of a step."""
-        return self._outcome_with(self._mask_buffers.take())
+    def new_step_result(self) -> StepResult:
+        """Return arrays for the result of a step."""
+        return self._step_result_with(self._mask_buffers.take())
 
-    def _outcome_with(self, masks: NDArray[np.int8]) -> Outcome:
+    def _step_result_with(self, masks: NDArray[np.int8]) -> StepResult:
         count = len(masks)
-        return Outcome(
+        return StepResult(
             masks=masks,
             rewards=np.empty((count, self.game.num_players), np.float32),
             reward=np.empty(count, np.float32),
@@ -217,52 +215,52 @@ class Lanes:
         )
 
     def refresh(self) -> None:
-        """Write what is seen of the present positions."""
-        self.observations = self._new_observations()
-        self._view(self.observations)
+        """Write the masks and observations of the present positions."""
+        self.observations = self._buffers.take()
+        self._observe(self.observations)
 
-    def begin_memories(self, which: NDArray[np.bool_] | None = None) -> None:
-        """Tell the opponents that new games begin, in all lanes or those of `which`."""
-        begun = np.arange(self.count) if which is None else np.flatnonzero(which)
+    def reset_opponents(self, which: NDArray[np.bool_] | None = None) -> None:
+        """Let the opponents forget all games, or those of `which`."""
+        indices = np.arange(self.count) if which is None else np.flatnonzero(which)
         for opponent in {id(opponent): opponent for opponent in self.opponents}.values():
-            opponent.start(begun)
+            opponent.reset(indices)
 
-    def can_sit(self, seat: int) -> bool:
-        """Tell whether a lane may have this seat."""
+    def is_agent_seat(self, seat: int) -> bool:
+        """Return whether the agent of a game may have this seat."""
         if self.seat_rule == RANDOM_SEAT:
             return 0 <= seat < self.game.num_players
         return seat == (NO_SEAT if self.seat_rule == EVERY_SEAT else self.seat_rule)
 
-    def view_of(self, player: int) -> NDArray[Any]:
-        """Return what `player` sees. Shape `[B, *observation_shape]`."""
-        seen = np.empty((self.count, *self.observation_shape), self.dtype)
-        first = np.moveaxis(seen, -1, -3) if self.channels_last else seen
-        self._stepper.observe(self.states, player, first)
-        return seen
+    def observe(self, player: int) -> NDArray[Any]:
+        """Return the observations of `player`. Shape `[B, *observation_shape]`."""
+        observations = np.empty((self.count, *self.observation_shape), self.dtype)
+        planes = self._channels_first(observations)
+        self._stepper.observe_player(self.states, player, planes)
+        return observations
 
-    def plies_of(self, lane: int) -> int:
-        """Return how many plies the game in `lane` has had, if lanes were made with `record=True`.
+    def plies_of(self, env_index: int) -> int:
+        """Return how many plies game `env_index` has had, if the batch was made with `record=True`.
 
         More than `game.max_plies` are not counted: a restored position may allow them.
         """
-        return int(self.history[lane, 0])
+        return int(self.history[env_index, 0])
 
-    def actions_of(self, lane: int) -> list[int] | list[list[int]]:
-        """Return the actions of the game in `lane` so far; simultaneous: one list per step.
+    def actions_of(self, env_index: int) -> list[int] | list[list[int]]:
+        """Return the actions of game `env_index` so far; simultaneous: one list per step.
 
         Raises:
-            ValueError: if the lanes were made without `record=True`.
+            ValueError: if the batch was made without `record=True`.
         """
         if self.history.shape[1] == 0:
-            raise ValueError("actions are not kept: make the lanes with record=True")
-        count, players = int(self.history[lane, 0]), self.game.num_players
+            raise ValueError("actions are not kept: make the batch with record=True")
+        count, players = int(self.history[env_index, 0]), self.game.num_players
         if not self.game.simultaneous:
-            return [int(a) for a in self.history[lane, 1 : 1 + count]]
-        steps = self.history[lane, 1 : 1 + count * players]
+            return [int(a) for a in self.history[env_index, 1 : 1 + count]]
+        steps = self.history[env_index, 1 : 1 + count * players]
         return [[int(a) for a in joint] for joint in steps.reshape(count, players)]
 
-    def __deepcopy__(self, memo: Any) -> "Lanes":
-        """Return lanes with the same present and future; opponents are shared."""
+    def __deepcopy__(self, memo: Any) -> "GameBatch":
+        """Return a batch with the same present and future; opponents are shared."""
         twin = copy.copy(self)
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
@@ -270,124 +268,127 @@ class Lanes:
         twin._buffers = copy.deepcopy(self._buffers)
         twin._final_buffers = copy.deepcopy(self._final_buffers)
         twin._mask_buffers = copy.deepcopy(self._mask_buffers)
-        twin._team = twin._new_team()
+        twin._thread_pool = twin._new_thread_pool()
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_team": None}
+        return vars(self) | {"_thread_pool": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._team = self._new_team()
+        self._thread_pool = self._new_thread_pool()
 
     def close(self) -> None:
         """End the threads."""
-        if self._team is not None:
-            self._team.close()
-            self._team = None
+        if self._thread_pool is not None:
+            self._thread_pool.close()
+            self._thread_pool = None
 
-    def _play_against(self, opponents: tuple[Opponent, ...]) -> None:
-        """Prepare the stepping with these opponents; none: the caller moves for every seat."""
+    def _use_opponents(self, opponents: tuple[Opponent, ...]) -> None:
+        """Prepare the stepping with these opponents; none: self-play."""
         self.opponents = opponents
         # Opponents that are all the same kernel play inside the compiled loop.
         kernels = {getattr(opponent, "choose", None) for opponent in opponents}
         self.fused = len(kernels) <= 1 and None not in kernels
         choose = kernels.pop() if kernels and self.fused else None
         self._stepper = make_stepper(self.game, choose)
-        self._answers = Answers(self.game, opponents, self._stepper)
+        self._python_opponents = PythonOpponents(self.game, opponents, self._stepper)
 
-    def _step_fused(self, actions: NDArray[np.int64], outcome: Outcome | None) -> None:
+    def _step_fused(self, actions: NDArray[np.int64], step_result: StepResult | None) -> None:
         if self.autoreset == SAME_STEP:
             self._clear_finals()
-        batch, rules = self._batch(actions), (self.seat_rule, self.illegal_rule, self.autoreset)
-        if self._team is not None:
-            self._team.run((batch, outcome or self._outcome_with(self.masks[:0]), rules))
+        arrays, options = self._arrays(actions), (self.seat_rule, self.illegal_rule, self.autoreset)
+        if self._thread_pool is not None:
+            result = step_result or self._step_result_with(self.masks[:0])
+            self._thread_pool.run((arrays, result, options))
         else:
-            self._stepper.step(batch, rules)
-            if outcome is not None:
-                self._stepper.tell(self.lanes, self.masks, outcome)
+            self._stepper.step(arrays, options, 0, 0, self.count)
+            if step_result is not None:
+                self._write_step_result(step_result)
         if self.autoreset == SAME_STEP:
-            self._mark_finals(self.lanes["terminated"])
+            self._mark_finals(self.episode_states["terminated"])
 
-    def _step_with_opponents(self, actions: NDArray[np.int64]) -> None:
-        restarting = self.lanes["over"].copy()
-        actions = actions.copy()
-        arrays = (self.states, self.lanes, actions, self.masks, self.history, self._scratch)
-        self._stepper.take(*arrays, self.illegal_rule)
+    def _step_with_python_opponents(self, actions: NDArray[np.int64]) -> None:
+        states, episodes, actions = self.states, self.episode_states, actions.copy()
+        finished = episodes["over"].copy()
+        self._stepper.apply_action(
+            states, episodes, actions, self.masks, self.history, self._scratch, self.illegal_rule
+        )
         if self.game.simultaneous:
             playing = np.flatnonzero(actions[:, 0] != NO_SEAT)
-            self._answers.at_once(self._tables(), playing, actions[:, 0])
+            self._python_opponents.play_simultaneous(self._tables(), playing, actions[:, 0])
         else:
-            self._answers.in_turn(self._tables(), np.ones(self.count, np.bool_))
+            self._python_opponents.play_sequential(self._tables(), np.ones(self.count, np.bool_))
         if self.autoreset == SAME_STEP:
-            restarting = self.lanes["over"].copy()
-            if restarting.any():
-                seen = self._new_observations()
-                self._view(seen)
+            finished = episodes["over"].copy()
+            if finished.any():
                 self._clear_finals()
-                self.final_observations[restarting] = seen[restarting]
-                self._mark_finals(restarting)
-                self.lanes["final_player"][restarting] = self.lanes["seat"][restarting]
-        if restarting.any():
-            # The opponents' first moves in new games leave the payment of the ended ones alone.
-            paid = {name: self.lanes[name].copy() for name in PAYMENT}
-            rule = self.seat_rule
-            self._stepper.restart(self.states, self.lanes, restarting, self.history, rule)
-            self._begin_opponents(restarting)
-            for name, values in paid.items():
-                self.lanes[name] = values
+                self._observe(self.final_observations, finished_only=True)
+                self._mark_finals(finished)
+                episodes["final_player"][finished] = episodes["seat"][finished]
+        if finished.any():
+            # The opponents' first moves in new games leave the rewards of the ended ones alone.
+            rewards = {name: episodes[name].copy() for name in REWARD_FIELDS}
+            self._stepper.reset(states, episodes, finished, self.history, self.seat_rule)
+            self._start_opponents(finished)
+            for name, values in rewards.items():
+                episodes[name] = values
 
-    def _begin_opponents(self, which: NDArray[np.bool_]) -> None:
-        """Tell the opponents of new games, and let them move first where they do."""
+    def _start_opponents(self, which: NDArray[np.bool_]) -> None:
+        """Reset the opponents in new games, and let them move first where they do."""
         if self.opponents:
-            self.begin_memories(which)
+            self.reset_opponents(which)
             if not self.game.simultaneous:
-                self._answers.in_turn(self._tables(), which)
-                # If that ended a game, the agent learns so in its first step.
-                self.lanes["over"][which] = False
+                self._python_opponents.play_sequential(self._tables(), which)
+                # If that ended a game, the agent's first step terminates it.
+                self.episode_states["over"][which] = False
 
     def _raise_if_illegal(self, actions: NDArray[np.int64]) -> None:
-        found = self._stepper.find_illegal(self.states, self.lanes, actions, self.masks)
-        if found >= 0:
-            i, w = divmod(int(found), self.width)
+        row = self._stepper.find_illegal(self.states, self.episode_states, actions, self.masks)
+        if row >= 0:
+            i, w = divmod(int(row), self.width)
             legal = np.flatnonzero(self.masks[i, w]).tolist()
-            seat = f" of player {w}" if self.width > 1 else ""
+            player = f" of player {w}" if self.width > 1 else ""
             raise ValueError(
-                f"action {actions[i, w]}{seat} is illegal in game {i}: legal are {legal}"
+                f"action {actions[i, w]}{player} is illegal in game {i}: legal are {legal}"
             )
 
     def _tables(self) -> Tables:
-        """Return the arrays that opponents' answers read and change."""
-        return self.states, self.lanes, self.history, self._scratch
+        """Return the arrays that the actions of Python opponents read and change."""
+        return self.states, self.episode_states, self.history, self._scratch
 
-    def _batch(self, actions: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
+    def _arrays(self, actions: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
         """Return the arrays that a compiled step reads and writes."""
-        seen = self._channels_first(self.observations)
-        final = self._channels_first(self.final_observations)
-        kept = (self.states, self.lanes, actions, self.masks)
-        return (*kept, seen, final, self.history, self._scratch)
+        observations = self._channels_first(self.observations)
+        finals = self._channels_first(self.final_observations)
+        inputs = (self.states, self.episode_states, actions, self.masks)
+        return (*inputs, observations, finals, self.history, self._scratch)
 
-    def _new_team(self) -> Team | None:
+    def _new_thread_pool(self) -> ThreadPool | None:
         if self.num_threads == 1 or not self.fused:
             return None
         # Threads know the types of arguments from arrays that look like those of a step.
-        batch = self._batch(np.zeros((2, self.width), np.int64))
-        like = tuple(np.empty_like(array, shape=(2, *array.shape[1:])) for array in batch)
-        chunks = min(self.count, CHUNKS_PER_THREAD * self.num_threads)
-        rules = (self.seat_rule, self.illegal_rule, self.autoreset)
-        example = (like, self._outcome_with(self.masks[:0]), rules)
-        return Team(self._stepper.share, self.num_threads, chunks, example)
+        arrays = self._arrays(np.zeros((2, self.width), np.int64))
+        like = tuple(np.empty_like(array, shape=(2, *array.shape[1:])) for array in arrays)
+        slices = min(self.count, SLICES_PER_THREAD * self.num_threads)
+        options = (self.seat_rule, self.illegal_rule, self.autoreset)
+        example = (like, self._step_result_with(self.masks[:0]), options)
+        return ThreadPool(self._stepper.step_slices, self.num_threads, slices, example)
 
-    def _view(self, observations: NDArray[Any]) -> None:
-        planes = self._channels_first(observations)
-        self._stepper.view(self.states, self.lanes, self.masks, planes, self._scratch)
+    def _write_step_result(self, step_result: StepResult) -> None:
+        count = self.count
+        self._stepper.write_step_result(self.episode_states, self.masks, step_result, 0, count)
 
-    def _new_observations(self) -> NDArray[Any]:
-        return self._buffers.take()
+    def _observe(self, observations: NDArray[Any], *, finished_only: bool = False) -> None:
+        """Write masks and observations, of all games or those that are over."""
+        planes, episodes = self._channels_first(observations), self.episode_states
+        self._stepper.observe(
+            self.states, episodes, finished_only, self.masks, planes, self._scratch
+        )
 
     def _clear_finals(self) -> None:
         if self._finals_written:
-            del self.final_observations  # if nobody else has it, it can be used again
+            del self.final_observations  # drop the reference, so that the array can be reused
             self.final_observations = self._final_buffers.take()
             self._finals_written = False
 

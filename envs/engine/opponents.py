@@ -1,4 +1,4 @@
-"""Opponents that live inside an environment: what they must do, and how specs become them."""
+"""Opponents inside an environment: their protocol, and their construction from specs."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -13,27 +13,27 @@ from ludoteca.envs.game import Game
 class Opponent(Protocol):
     """Chooses actions for a batch of positions of one game.
 
-    An opponent may have an attribute `choose`, a policy kernel `choose(s, player, legal, n, rng) ->
-    action`, if that is all there is to it: environments then play its moves in their compiled loop.
+    An opponent without memory may have an attribute `choose`, a policy kernel `choose(s, player,
+    legal, n, rng) -> action`: environments then call that in their compiled loop.
     """
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
-        """Forget the games of `lanes`: new ones begin there."""
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        """Forget the games at `env_indices`: new ones begin there."""
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Return one legal action per position, or `FORFEIT` where all players move at once.
 
         Args:
             states: positions. Shape `[K]`; not to be changed.
-            seats: whose move is asked for. Shape `[K]`.
+            seats: the players to choose for. Shape `[K]`.
             rngs: one random stream per position, to be advanced in place. Shape `[K, 1]`.
-            lanes: in which lane of the batch each game is played. Shape `[K]`.
+            env_indices: index of each game in the batch. Shape `[K]`.
         """
 
 
@@ -43,15 +43,15 @@ _makers: list[Maker] = []
 
 
 def use_maker(maker: Maker) -> None:
-    """Set the function that turns an agent's spec string into an agent for a game.
+    """Set the function that makes an agent for a game from its spec string.
 
-    Environments do not import agents; the package's face (`ludoteca`) hands them this function.
+    Environments do not import agents; the package `ludoteca` passes them this function.
     """
     _makers[:] = [maker]
 
 
 def make_opponents(spec: OpponentSpec | Sequence[OpponentSpec], game: Game) -> tuple[Opponent, ...]:
-    """Return the opponents for the other seats, in the order of seats, the agent's left out.
+    """Return the opponents for the other seats, in the order of seats without the agent's.
 
     Args:
         spec: one spec string or object for all other seats, or one per other seat.
@@ -69,7 +69,7 @@ def make_opponents(spec: OpponentSpec | Sequence[OpponentSpec], game: Game) -> t
             f"{game.name} has {others} other seats, so opponent must be one spec or {others}, "
             f"got {len(spec)}: {list(spec)!r}"
         )
-    return tuple(_make(one, game) for one in spec)
+    return tuple(_make(each, game) for each in spec)
 
 
 def _make(spec: Any, game: Game) -> Opponent:
@@ -77,7 +77,7 @@ def _make(spec: Any, game: Game) -> Opponent:
         return _makers[0](spec, game)
     if not isinstance(spec, Opponent):
         raise TypeError(
-            "opponent must be a spec string such as 'random' or an agent with the methods start "
+            "opponent must be a spec string such as 'random' or an agent with the methods reset "
             f"and act, got {spec!r}"
         )
     made_for = getattr(spec, "game", game)

@@ -1,4 +1,4 @@
-"""How opponents that are not compiled answer in many games at once: by way of Python."""
+"""Opponents that are not compiled: their actions in a batch of games, by calls of Python."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from ludoteca.envs.engine.stepper import Stepper
 from ludoteca.envs.game import Game
 
 Tables = tuple[NDArray[Any], NDArray[Any], NDArray[np.int16], NDArray[Any]]
-"""The positions of B games, the records beside them, their history, and working memory."""
+"""Positions of B games, the records beside them, their history, and scratch memory."""
 
 
-class Answers:
-    """The answers of the opponents in a batch, asked for and played.
+class PythonOpponents:
+    """Opponents in a batch of games: asks them for actions and applies these.
 
     Attributes:
         game: the game.
@@ -24,30 +24,34 @@ class Answers:
     def __init__(self, game: Game, opponents: tuple[Opponent, ...], stepper: Stepper):
         self.game, self.opponents, self._stepper = game, opponents, stepper
 
-    def in_turn(self, tables: Tables, which: NDArray[np.bool_]) -> None:
-        """Let opponents move in the lanes `which` until the agent is to move (sequential games).
+    def play_sequential(self, tables: Tables, which: NDArray[np.bool_]) -> None:
+        """Let opponents move in the games `which` until the agent is to move (sequential games).
 
         Raises:
-            ValueError: if an opponent plays no legal action.
+            ValueError: if an opponent returns an illegal action.
         """
-        lanes = tables[1]
+        episode_states = tables[1]
         while True:
-            waiting = np.flatnonzero(which & ~lanes["over"] & (lanes["mover"] != lanes["seat"]))
+            waiting = np.flatnonzero(
+                which
+                & ~episode_states["over"]
+                & (episode_states["mover"] != episode_states["seat"])
+            )
             if len(waiting) == 0:
                 return
             joint = np.zeros((len(waiting), self.game.num_players), np.int64)
-            movers = lanes["mover"][waiting].astype(np.int64)
+            movers = episode_states["mover"][waiting].astype(np.int64)
             for p in np.unique(movers):
                 self._ask(tables, int(p), np.flatnonzero(movers == p), waiting, joint)
-            self._reply(tables, waiting, joint)
+            self._apply(tables, waiting, joint)
 
-    def at_once(
+    def play_simultaneous(
         self, tables: Tables, playing: NDArray[np.int64], actions: NDArray[np.int64]
     ) -> None:
-        """Play the agent's actions and the opponents' in the lanes `playing` (simultaneous games).
+        """Apply the agent's actions and the opponents' in the games `playing` (simultaneous games).
 
         Raises:
-            ValueError: if an opponent plays no legal action.
+            ValueError: if an opponent returns an illegal action.
         """
         if len(playing) == 0:
             return
@@ -56,9 +60,9 @@ class Answers:
         joint[np.arange(len(playing)), seats] = actions[playing]
         for p in range(self.game.num_players):
             active = np.zeros(len(playing), np.bool_)
-            self._stepper.active(tables[0], playing, p, active)
+            self._stepper.is_active(tables[0], playing, p, active)
             self._ask(tables, p, np.flatnonzero(active & (seats != p)), playing, joint)
-        self._reply(tables, playing, joint)
+        self._apply(tables, playing, joint)
 
     def _ask(
         self,
@@ -68,30 +72,35 @@ class Answers:
         chosen: NDArray[np.int64],
         joint: NDArray[np.int64],
     ) -> None:
-        """Fill `joint[at, p]` with the actions of player `p` in the lanes `chosen[at]`."""
+        """Fill `joint[at, p]` with the actions of player `p` in the games `chosen[at]`."""
         states, records = tables[:2]
         # Opponents are listed in the order of seats, the agent's left out.
         order = p - (p > records["seat"][chosen[at]])
         for k in np.unique(order):
             mine = at[order == k]
-            lanes = chosen[mine]
-            rngs = records["rng"][lanes]
+            env_indices = chosen[mine]
+            rngs = records["rng"][env_indices]
             seats = np.full(len(mine), p, np.int64)
-            actions = np.asarray(self.opponents[k].act(states[lanes], seats, rngs, lanes))
+            actions = np.asarray(
+                self.opponents[k].act(states[env_indices], seats, rngs, env_indices)
+            )
             if actions.shape != mine.shape or actions.dtype.kind not in "iu":
                 raise ValueError(
                     f"the opponent in seat {p} must return integers of shape {mine.shape}, "
                     f"got {actions.dtype} of shape {actions.shape}"
                 )
             joint[mine, p] = actions
-            records["rng"][chosen[mine]] = rngs  # `lanes` is the opponent's, who may write to it
+            # Not at `env_indices`, which the opponent may have changed.
+            records["rng"][chosen[mine]] = rngs
 
-    def _reply(self, tables: Tables, chosen: NDArray[np.int64], joint: NDArray[np.int64]) -> None:
-        states, lanes, history, scratch = tables
-        wrong = self._stepper.reply(states, lanes, chosen, joint, history, scratch)
+    def _apply(self, tables: Tables, chosen: NDArray[np.int64], joint: NDArray[np.int64]) -> None:
+        states, episode_states, history, scratch = tables
+        wrong = self._stepper.apply_joint_actions(
+            states, episode_states, chosen, joint, history, scratch
+        )
         if wrong >= 0:
             k, p = divmod(int(wrong), self.game.num_players)
             raise ValueError(
-                f"the opponent in seat {p} of lane {chosen[k]} chose {joint[k, p]}, which is "
+                f"the opponent in seat {p} of game {chosen[k]} chose {joint[k, p]}, which is "
                 f"illegal; it must return legal actions of {self.game.spec}"
             )

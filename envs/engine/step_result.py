@@ -1,25 +1,25 @@
-"""What came of a step of many games, written to arrays of the caller's own."""
+"""Results of a step of a batch, written to arrays that belong to the caller."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.env_info import NO_SEAT
+from ludoteca.envs.engine.episode_state import NO_SEAT
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 
 
-class Outcome(NamedTuple):
-    """What came of a step in B lanes, in arrays of the caller's own.
+class StepResult(NamedTuple):
+    """Results of a step of B games, in arrays that belong to the caller.
 
     Attributes:
-        masks: legal actions of the W seats seen, int8. Shape `[B, W, num_actions]`.
+        masks: legal actions of the W players observed, int8. Shape `[B, W, num_actions]`.
         rewards: of all players, float32. Shape `[B, P]`.
         reward: the agent's, or the mover's, float32. Shape `[B]`.
         terminated: whether the game is over, for the agent at least. bool, shape `[B]`.
-        illegal: whether an illegal action was offered. bool, shape `[B]`.
-        player: whose view is seen, or -1 for all, int8. Shape `[B]`.
+        illegal: whether an action was illegal. bool, shape `[B]`.
+        player: the observer, or -1 for all players, int8. Shape `[B]`.
     """
 
     masks: NDArray[np.int8]
@@ -30,46 +30,49 @@ class Outcome(NamedTuple):
     player: NDArray[np.int8]
 
 
-def make_tell(game: Game) -> tuple[Any, Any, Any]:
-    """Return how outcomes of a game are told: a kernel, and two compiled functions.
+def make_result_writers(game: Game) -> tuple[Any, Any, Any]:
+    """Return a kernel and two compiled functions that write results.
 
     Returns:
-        `tell_lanes(lanes, masks, outcome, lo, hi)` writes an `Outcome` of some lanes, `tell(lanes,
-        masks, outcome)` of all, and `tell_final(lanes, outcome)` all but the masks of the games
-        that the last step ended (same-step autoreset), and zeros for others.
+        The kernel `write_rows(episode_states, masks, step_result, lo, hi)` writes rows lo to
+        hi - 1 of a `StepResult`; `write_step_result` is the same, compiled;
+        `write_final_result(episode_states, step_result)` writes all but the masks of the games that
+        the last step ended (same-step autoreset), and zeros for others.
     """
     simultaneous, players = game.simultaneous, game.num_players
 
     @kernel
-    def tell_lanes(lanes: Any, masks: Any, outcome: Any, lo: int, hi: int) -> None:
+    def write_rows(episode_states: Any, masks: Any, step_result: Any, lo: int, hi: int) -> None:
         # One long copy is faster than many short ones.
-        told, known = outcome.masks[lo:hi].reshape(-1), masks[lo:hi].reshape(-1)
-        for k in range(len(known)):
-            told[k] = known[k]
+        target, source = step_result.masks[lo:hi].reshape(-1), masks[lo:hi].reshape(-1)
+        for k in range(len(source)):
+            target[k] = source[k]
         for i in range(lo, hi):
-            lane = lanes[i]
+            episode = episode_states[i]
             for p in range(players):
-                outcome.rewards[i, p] = lane.rewards[p]
-            outcome.reward[i] = lane.reward
-            outcome.terminated[i] = lane.terminated
-            outcome.illegal[i] = lane.illegal
-            seen_by_seat = simultaneous or lane.seat != NO_SEAT
-            outcome.player[i] = lane.seat if seen_by_seat else lane.mover
+                step_result.rewards[i, p] = episode.rewards[p]
+            step_result.reward[i] = episode.reward
+            step_result.terminated[i] = episode.terminated
+            step_result.illegal[i] = episode.illegal
+            fixed = simultaneous or episode.seat != NO_SEAT
+            step_result.player[i] = episode.seat if fixed else episode.mover
 
     @compiled_without_allocation
-    def tell(lanes: Any, masks: Any, outcome: Any) -> None:
-        tell_lanes(lanes, masks, outcome, 0, len(lanes))
+    def write_step_result(
+        episode_states: Any, masks: Any, step_result: Any, lo: int, hi: int
+    ) -> None:
+        write_rows(episode_states, masks, step_result, lo, hi)
 
     @compiled_without_allocation
-    def tell_final(lanes: Any, outcome: Any) -> None:
-        for i in range(len(lanes)):
-            lane = lanes[i]
-            ended = lane.terminated
+    def write_final_result(episode_states: Any, step_result: Any) -> None:
+        for i in range(len(episode_states)):
+            episode = episode_states[i]
+            ended = episode.terminated
             for p in range(players):
-                outcome.rewards[i, p] = lane.rewards[p] if ended else 0
-            outcome.reward[i] = lane.reward if ended else 0
-            outcome.terminated[i] = ended
-            outcome.illegal[i] = lane.illegal and ended
-            outcome.player[i] = lane.final_player if ended else 0
+                step_result.rewards[i, p] = episode.rewards[p] if ended else 0
+            step_result.reward[i] = episode.reward if ended else 0
+            step_result.terminated[i] = ended
+            step_result.illegal[i] = episode.illegal and ended
+            step_result.player[i] = episode.final_player if ended else 0
 
-    return tell_lanes, tell, tell_final
+    return write_rows, write_step_result, write_final_result

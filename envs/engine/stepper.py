@@ -1,348 +1,242 @@
-"""Compiled stepping of many games at once: the engine under every environment.
+"""Compiled loops over the games of a batch: the engine under every environment.
 
-A batch of B games is B records of the game, B records of `lane_dtype` beside them, and arrays for
-what the caller sees. W seats are seen at once: 1 in sequential games (the player to move) and
-against opponents (the agent), all P players in simultaneous self-play.
+A batch of B games is B records of the game, B records of `episode_state_dtype` beside them, and
+arrays for what the caller sees. What happens in one game is in `step_rules`.
 """
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ludoteca.envs.engine.env_info import EVERY_SEAT, LOSE, NO_SEAT, RANDOM, RANDOM_SEAT, SAME_STEP
-from ludoteca.envs.engine.step_result import make_tell
-from ludoteca.envs.engine.thread_pool import make_shared
-from ludoteca.envs.game import FORFEIT, Game
+from ludoteca.envs.engine.episode_state import NO_SEAT, SAME_STEP
+from ludoteca.envs.engine.legality import NONE, make_legality
+from ludoteca.envs.engine.step_result import make_result_writers
+from ludoteca.envs.engine.step_rules import make_step_rules
+from ludoteca.envs.engine.thread_pool import make_sliced
+from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
-from ludoteca.envs.rng import below, next_u64
+
+# So many games are stepped, and then observed while their records are in the processor's cache.
+BLOCK = 32
 
 
 class Stepper(NamedTuple):
-    """Compiled functions over the lanes of a batch.
+    """Compiled functions over the games of a batch.
 
     Attributes:
-        step: `step((states, lanes, actions, masks, observations, final_observations, history,
-            scratch), (seat_rule, illegal_rule, autoreset))` plays one action per lane and seen
-            seat, `actions` int64 `[B, W]`, and the opponents' answers; it needs the masks of the
-            last view and overwrites them.
-        share: the same for a `Team` of threads, whose arguments are the two tuples of `step` with
-            an `Outcome` between them, which it writes unless its arrays are empty.
-        take: `take(states, lanes, actions, masks, history, scratch, illegal_rule)`: the first half
-            of a step against opponents that are not compiled. Settles illegal actions; in
-            sequential games it also plays.
-        reply: `reply(states, lanes, chosen, joint, history, scratch)` plays the opponents' actions:
-            `joint` int64 `[K, P]` in the lanes `chosen`, int64 `[K]`; in sequential games only the
-            mover's entry counts, in simultaneous ones players may `FORFEIT`. Returns -1, or
-            `k * P + player` of an illegal action: nothing has then been played.
-        restart: `restart(states, lanes, which, history, seat_rule)` begins new games where
+        step: `step((states, episode_states, actions, masks, observations, final_observations,
+            history, scratch), (seat_rule, illegal_rule, autoreset), thread, lo, hi)` steps games lo
+            to hi - 1: applies one action per observed player, `actions` int64 `[B, W]`, and those
+            of compiled opponents. It needs the masks of the last observation and overwrites them.
+            `thread` is the index of the scratch record.
+        step_slices: the same for a `ThreadPool`, whose arguments are the two tuples of `step` with
+            a `StepResult` between them, which it writes unless its arrays are empty.
+        apply_action: `apply_action(states, episode_states, actions, masks, history, scratch,
+            illegal_rule)`: the first half of a step against opponents that are not compiled. In
+            simultaneous games it only validates the actions. Where nothing is left to do in this
+            step, `actions` become `NO_SEAT`.
+        apply_joint_actions: `apply_joint_actions(states, episode_states, chosen, joint, history,
+            scratch)` plays the actions `joint`, int64 `[K, P]`, in the games `chosen`, int64 `[K]`;
+            in sequential games only the mover's entry counts, in simultaneous ones players may
+            `FORFEIT`. Returns -1, or `k * P + player` of an illegal action: nothing has then been
+            played.
+        reset: `reset(states, episode_states, which, history, seat_rule)` resets the games where
             `which`, bool `[B]`, is true.
-        view: `view(states, lanes, masks, observations, scratch)` writes what is seen.
-        observe: `observe(states, player, observations)` writes one player's planes.
-        tell: `tell(lanes, masks, outcome)` writes an `Outcome`.
-        tell_final: `tell_final(lanes, outcome)` writes an `Outcome`, all but its masks, of the
-            games that the last step ended (same-step autoreset), and zeros for others.
-        active: `active(states, chosen, player, out)` tells in which lanes a player is still in the
-            game (simultaneous games).
-        find_illegal: `find_illegal(states, lanes, actions, masks) -> lane * W + w`, or -1.
+        observe: `observe(states, episode_states, finished_only, masks, observations, scratch)`
+            writes masks and observations, of all games or those that are over.
+        observe_player: `observe_player(states, player, observations)` writes one player's planes.
+        write_step_result: `write_step_result(episode_states, masks, step_result, lo, hi)` writes
+            rows lo to hi - 1 of a `StepResult`.
+        write_final_result: `write_final_result(episode_states, step_result)` writes a
+            `StepResult`, all but its masks, of the games that the last step ended (same-step
+            autoreset), and zeros for others.
+        is_active: `is_active(states, chosen, player, out)` writes in which games a player is still
+            in the game (simultaneous games).
+        find_illegal: `find_illegal(states, episode_states, actions, masks) -> env_index * W + w`,
+            or -1.
     """
 
     step: Any
-    share: Any
-    take: Any
-    reply: Any
-    restart: Any
-    view: Any
+    step_slices: Any
+    apply_action: Any
+    apply_joint_actions: Any
+    reset: Any
     observe: Any
-    tell: Any
-    tell_final: Any
-    active: Any
+    observe_player: Any
+    write_step_result: Any
+    write_final_result: Any
+    is_active: Any
     find_illegal: Any
 
 
-@factory("environment", needed=("restart_lanes", "view_lanes", "step_alone"))
+@factory("environment", needed=("reset_batch", "observe_batch", "step_batch"))
 def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Stepper:
     """Return the compiled stepping of `game`, with opponents that play the policy `choose`.
 
-    `choose(s, player, legal, n, rng) -> action` is a kernel that picks one of `legal[:n]`.
+    `choose(s, player, legal, n, rng) -> action` is a kernel that returns one of `legal[:n]`.
     """
-    init, player, is_active = game.init, game.player, game.is_active
-    legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
-    returns, observe = game.returns, game.observe
-    simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
-    has_opponents = choose is not None
-    tell_lanes, tell, tell_final = make_tell(game)
+    player: Any = game.player  # None in simultaneous games
+    is_active: Any = game.is_active  # None in sequential games
+    observe_player, returns, players = game.observe, game.returns, game.num_players
+    simultaneous, has_opponents = game.simultaneous, choose is not None
+    _, is_decided, validate_action, find_illegal, find_illegal_in_joint = make_legality(game)
+    rules = make_step_rules(game, choose)
+    reset, clear_rewards, select_reward, play, score = rules[:5]
+    opponents_act, opponents_step, apply_action, apply_joint_action, observe = rules[5:]
+    write_rows, write_step_result, write_final_result = make_result_writers(game)
 
     @kernel
-    def legal_of(s, p, legal):
-        if simultaneous:
-            return legal_actions(s, p, legal)
-        return legal_actions(s, legal)
-
-    @kernel
-    def play(s, joint, history):
-        """Play `joint` (sequential: the mover's entry) and write it down, if asked to."""
-        # There is room for every game; a restored one may claim more plies than it can have had.
-        if simultaneous:
-            if len(history) > 0 and history[0] * players + players < len(history):
-                for p in range(players):
-                    history[1 + history[0] * players + p] = joint[p]
-                history[0] += 1
-            step(s, joint)
-        else:
-            action = joint[player(s)]
-            if len(history) > 0 and history[0] + 1 < len(history):
-                history[1 + history[0]] = action
-                history[0] += 1
-            step(s, action)
-
-    @kernel
-    def settle(s, lane, before):
-        """Pay what the last step decided, and tell whether the game is over for the agent."""
-        if simultaneous:
-            returns(s, lane.rewards)
-            for p in range(players):
-                lane.rewards[p] -= before[p]
-            lane.over = is_terminal(s) or (lane.seat != NO_SEAT and not is_active(s, lane.seat))
-        else:
-            lane.over = is_terminal(s)
-            if lane.over:
-                returns(s, lane.rewards)
-            else:
-                lane.rewards[:] = 0
-        lane.terminated = lane.over
-
-    @kernel
-    def accept(s, lane, actions, masks, work, illegal_rule):
-        """Copy the actions into `work.joint`; tell whether they can be played.
-
-        If not, an illegal action was offered and has been punished instead.
-        """
-        lane.illegal = False
-        for w in range(len(actions)):
-            if simultaneous:
-                p = w if lane.seat == NO_SEAT else int(lane.seat)
-                if not is_active(s, p):
-                    work.joint[p] = 0
-                    continue
-            else:
-                p = int(player(s))
-            action = actions[w]
-            if not (0 <= action < num_actions and masks[w, action]):
-                if not lane.illegal:
-                    lane.rewards[:] = 0
-                lane.illegal = True
-                lane.rewards[p] = -1
-                if illegal_rule == RANDOM:
-                    action = work.legal[below(lane.rng, legal_of(s, p, work.legal))]
-            work.joint[p] = action
-        if lane.illegal and illegal_rule != RANDOM:
-            lane.over = illegal_rule == LOSE
-            lane.terminated = lane.over
-            return False
-        return True
-
-    @kernel
-    def answer(s, lane, work, history):
-        """Play the opponents' moves until the agent is to move (sequential games)."""
-        if has_opponents and not simultaneous:
-            while not is_terminal(s) and player(s) != lane.seat:
-                p = player(s)
-                n = legal_actions(s, work.legal)
-                work.joint[p] = choose(s, p, work.legal, n, lane.rng)
-                play(s, work.joint, history)
-
-    @kernel
-    def lost_already(s, lane):
-        """Tell whether the opponents' first moves ended the game: the agent's first is no move."""
-        return not simultaneous and lane.seat != NO_SEAT and is_terminal(s)
-
-    @kernel
-    def begin(s, lane, history, seat_rule):
-        lane.game_seed = next_u64(lane.rng)
-        init(s, lane.game_seed)
-        if seat_rule == RANDOM_SEAT:
-            lane.seat = below(lane.rng, players)
-        else:
-            lane.seat = NO_SEAT if seat_rule == EVERY_SEAT else seat_rule
-        lane.over = False
-        if len(history) > 0:
-            history[0] = 0
-
-    @kernel
-    def look(s, lane, i, masks, observations, legal):
-        for w in range(masks.shape[1]):
-            if not simultaneous:
-                lane.mover = player(s)
-            p = w if simultaneous else int(lane.mover)
-            if lane.seat != NO_SEAT:
-                p = int(lane.seat)
-            observe(s, p, observations[i, w])
-            for action in range(num_actions):
-                masks[i, w, action] = 0
-            if not lane.over and (simultaneous or p == lane.mover):
-                for k in range(legal_of(s, p, legal)):
-                    masks[i, w, legal[k]] = 1
-
-    @kernel
-    def reward(lane, mover):
-        """Choose the reward that the caller sees: the agent's or the mover's."""
-        lane.reward = lane.rewards[lane.seat if lane.seat != NO_SEAT else mover]
-
-    @kernel
-    def clear(lane):
-        lane.rewards[:] = 0
-        lane.reward = 0
-        lane.terminated = False
-        lane.illegal = False
-
-    @kernel
-    def step_lanes(batch, rules, thread, lo, hi):
-        states, lanes, actions, masks, observations, final_observations, history, scratch = batch
-        seat_rule, illegal_rule, autoreset = rules
-        work = scratch[thread]
+    def observe_rows(
+        states: Any,
+        episodes: Any,
+        finished_only: bool,
+        masks: Any,
+        observations: Any,
+        legal: Any,
+        lo: int,
+        hi: int,
+    ) -> None:
         for i in range(lo, hi):
-            s, lane = states[i], lanes[i]
-            if lane.over:
-                clear(lane)
-                begin(s, lane, history[i], seat_rule)
-                answer(s, lane, work, history[i])
-            else:
-                mover = 0 if simultaneous else int(player(s))
-                if has_opponents and lost_already(s, lane):
-                    lane.illegal = False
-                    settle(s, lane, work.before)
-                elif accept(s, lane, actions[i], masks[i], work, illegal_rule):
-                    if simultaneous:
-                        returns(s, work.before)
-                        if has_opponents:
-                            for p in range(players):
-                                if p == lane.seat:
-                                    continue
-                                work.joint[p] = 0
-                                if is_active(s, p):
-                                    n = legal_actions(s, p, work.legal)
-                                    work.joint[p] = choose(s, p, work.legal, n, lane.rng)
-                    play(s, work.joint, history[i])
-                    answer(s, lane, work, history[i])
-                    settle(s, lane, work.before)
-                reward(lane, mover)
-                if lane.over and autoreset == SAME_STEP:
-                    look(s, lane, i, masks, final_observations, work.legal)
-                    watching = simultaneous or lane.seat != NO_SEAT
-                    lane.final_player = lane.seat if watching else lane.mover
-                    begin(s, lane, history[i], seat_rule)
-                    answer(s, lane, work, history[i])
-            look(s, lane, i, masks, observations, work.legal)
+            if episodes[i].over or not finished_only:
+                observe(states[i], episodes[i], observations[i], masks[i], legal)
+
+    @kernel
+    def reset_finished(
+        states: Any, episodes: Any, history: Any, work: Any, seat_rule: int, lo: int, hi: int
+    ) -> None:
+        for i in range(lo, hi):
+            s, episode = states[i], episodes[i]
+            if episode.over:
+                fixed = simultaneous or episode.seat != NO_SEAT
+                episode.final_player = episode.seat if fixed else episode.mover
+                reset(s, episode, history[i], seat_rule)
+                opponents_step(s, episode, history[i], work)
+
+    @kernel
+    def step_rows(batch: Any, options: Any, thread: int, lo: int, hi: int) -> None:
+        states, episodes, actions, masks, observations, finals, history, scratch = batch
+        seat_rule, illegal_rule, autoreset = options
+        work = scratch[thread]
+        for first in range(lo, hi, BLOCK):
+            last = min(first + BLOCK, hi)
+            for i in range(first, last):
+                s, episode = states[i], episodes[i]
+                if episode.over:
+                    clear_rewards(episode)
+                    reset(s, episode, history[i], seat_rule)
+                    opponents_step(s, episode, history[i], work)
+                else:
+                    # Written out: LLVM does not inline it as a kernel, which costs a tenth.
+                    mover = 0 if simultaneous else int(player(s))
+                    if has_opponents and is_decided(s, episode):
+                        episode.illegal = False
+                        score(s, episode, work.before)
+                    elif validate_action(s, episode, actions[i], masks[i], work, illegal_rule):
+                        if simultaneous:
+                            returns(s, work.before)
+                        opponents_act(s, episode, work)
+                        play(s, work.joint, history[i])
+                        opponents_step(s, episode, history[i], work)
+                        score(s, episode, work.before)
+                    select_reward(episode, mover)
+            if autoreset == SAME_STEP:
+                observe_rows(states, episodes, True, masks, finals, work.legal, first, last)
+                reset_finished(states, episodes, history, work, seat_rule, first, last)
+            observe_rows(states, episodes, False, masks, observations, work.legal, first, last)
 
     @compiled_without_allocation
-    def take_lanes(states, lanes, actions, masks, history, scratch, illegal_rule):
+    def step_batch(batch: Any, options: Any, thread: int, lo: int, hi: int) -> None:
+        step_rows(batch, options, thread, lo, hi)
+
+    @kernel
+    def step_slice(arguments: Any, thread: int, k: int, slices: int) -> None:
+        batch, step_result, options = arguments
+        episodes, masks = batch[1], batch[3]
+        lo, hi = len(episodes) * k // slices, len(episodes) * (k + 1) // slices
+        step_rows(batch, options, thread, lo, hi)
+        if len(step_result.reward) > 0:
+            write_rows(episodes, masks, step_result, lo, hi)
+
+    @compiled_without_allocation
+    def apply_actions(
+        states: Any,
+        episodes: Any,
+        actions: Any,
+        masks: Any,
+        history: Any,
+        scratch: Any,
+        illegal_rule: int,
+    ) -> None:
         work = scratch[0]
         for i in range(len(states)):
-            s, lane = states[i], lanes[i]
-            if lane.over:
-                clear(lane)
-                actions[i] = NO_SEAT
-            elif lost_already(s, lane):
-                lane.illegal = False
-                settle(s, lane, work.before)
-                reward(lane, lane.seat)
-                actions[i] = NO_SEAT
-            elif accept(s, lane, actions[i], masks[i], work, illegal_rule):
-                if simultaneous:
-                    for w in range(actions.shape[1]):
-                        actions[i, w] = work.joint[lane.seat]
-                else:
-                    play(s, work.joint, history[i])
-                    settle(s, lane, work.before)
-                    lane.mover = player(s)
-                reward(lane, lane.seat)
-            else:
-                reward(lane, lane.seat)
-                actions[i] = NO_SEAT
+            s, episode, row = states[i], episodes[i], actions[i]
+            if episode.over:
+                clear_rewards(episode)
+                row[:] = NO_SEAT
+            elif not apply_action(s, episode, row, masks[i], history[i], work, illegal_rule):
+                row[:] = NO_SEAT
+            elif simultaneous:
+                row[:] = work.joint[episode.seat]
 
     @compiled_without_allocation
-    def reply_lanes(states, lanes, chosen, joint, history, scratch):
+    def apply_joint_actions(
+        states: Any, episodes: Any, chosen: Any, joint: Any, history: Any, scratch: Any
+    ) -> int:
         work = scratch[0]
         for k in range(len(chosen)):
-            s = states[chosen[k]]
-            for p in range(players):
-                if is_active(s, p) if simultaneous else p == player(s):
-                    n = legal_of(s, p, work.legal)
-                    legal = simultaneous and joint[k, p] == FORFEIT
-                    for j in range(n):
-                        legal |= work.legal[j] == joint[k, p]
-                    if not legal:
-                        return k * players + p
+            p = find_illegal_in_joint(states[chosen[k]], joint[k], work)
+            if p != NONE:
+                return k * players + p
         for k in range(len(chosen)):
-            s, lane = states[chosen[k]], lanes[chosen[k]]
-            if simultaneous:
-                returns(s, work.before)
-            play(s, joint[k], history[chosen[k]])
-            settle(s, lane, work.before)
-            reward(lane, lane.seat)
-            if not simultaneous:
-                lane.mover = player(s)
-        return -1
+            i = chosen[k]
+            apply_joint_action(states[i], episodes[i], joint[k], history[i], work)
+        return NONE
 
     @compiled_without_allocation
-    def restart_lanes(states, lanes, which, history, seat_rule):
+    def reset_batch(states: Any, episodes: Any, which: Any, history: Any, seat_rule: int) -> None:
         for i in range(len(which)):
             if which[i]:
-                begin(states[i], lanes[i], history[i], seat_rule)
-                if not simultaneous:
-                    lanes[i].mover = player(states[i])
+                reset(states[i], episodes[i], history[i], seat_rule)
 
     @compiled_without_allocation
-    def view_lanes(states, lanes, masks, observations, scratch):
+    def observe_batch(
+        states: Any,
+        episodes: Any,
+        finished_only: bool,
+        masks: Any,
+        observations: Any,
+        scratch: Any,
+    ) -> None:
+        legal, count = scratch[0].legal, len(states)
+        observe_rows(states, episodes, finished_only, masks, observations, legal, 0, count)
+
+    @compiled_without_allocation
+    def observe_player_batch(states: Any, p: int, observations: Any) -> None:
         for i in range(len(states)):
-            look(states[i], lanes[i], i, masks, observations, scratch[0].legal)
+            observe_player(states[i], p, observations[i])
 
     @compiled_without_allocation
-    def observe_lanes(states, p, observations):
-        for i in range(len(states)):
-            observe(states[i], p, observations[i])
-
-    @compiled_without_allocation
-    def step_alone(batch, rules):
-        step_lanes(batch, rules, 0, 0, len(batch[0]))
-
-    @kernel
-    def step_chunk(arguments, thread, chunk, chunks):
-        batch, outcome, rules = arguments
-        lanes, masks = batch[1], batch[3]
-        lo, hi = len(lanes) * chunk // chunks, len(lanes) * (chunk + 1) // chunks
-        step_lanes(batch, rules, thread, lo, hi)
-        if len(outcome.reward) > 0:
-            tell_lanes(lanes, masks, outcome, lo, hi)
-
-    @compiled_without_allocation
-    def active_lanes(states, chosen, p, active):
+    def is_active_batch(states: Any, chosen: Any, p: int, active: Any) -> None:
         for k in range(len(chosen)):
             active[k] = is_active(states[chosen[k]], p)
 
     @compiled_without_allocation
-    def find_illegal(states, lanes, actions, masks):
+    def find_illegal_batch(states: Any, episodes: Any, actions: Any, masks: Any) -> int:
         for i in range(len(actions)):
-            if not lanes[i].over and not lost_already(states[i], lanes[i]):
-                for w in range(actions.shape[1]):
-                    if simultaneous:
-                        p = w if lanes[i].seat == NO_SEAT else int(lanes[i].seat)
-                        if not is_active(states[i], p):
-                            continue
-                    action = actions[i, w]
-                    if not (0 <= action < num_actions and masks[i, w, action]):
-                        return i * actions.shape[1] + w
-        return -1
+            w = find_illegal(states[i], episodes[i], actions[i], masks[i])
+            if w != NONE:
+                return i * actions.shape[1] + w
+        return NONE
 
     return Stepper(
-        step=step_alone,
-        share=make_shared(step_chunk),
-        take=take_lanes,
-        reply=reply_lanes,
-        restart=restart_lanes,
-        view=view_lanes,
-        observe=observe_lanes,
-        tell=tell,
-        tell_final=tell_final,
-        active=active_lanes,
-        find_illegal=find_illegal,
+        step=step_batch,
+        step_slices=make_sliced(step_slice),
+        apply_action=apply_actions,
+        apply_joint_actions=apply_joint_actions,
+        reset=reset_batch,
+        observe=observe_batch,
+        observe_player=observe_player_batch,
+        write_step_result=write_step_result,
+        write_final_result=write_final_result,
+        is_active=is_active_batch,
+        find_illegal=find_illegal_batch,
     )

@@ -1,4 +1,4 @@
-"""Steps of some games of a batch only, for libraries that leave out games that are over."""
+"""Steps of a subset of a batch, for libraries that leave out games that are over."""
 
 import copy
 from typing import Any
@@ -7,61 +7,69 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.engine.buffers import Buffers
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.opponents import Opponent
-from ludoteca.envs.engine.python_opponents import Answers
+from ludoteca.envs.engine.python_opponents import PythonOpponents
 
 
-def step_subset(lanes: Lanes, indices: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-    """Step some games of a batch; the others stay as they are, finished or not.
+def step_subset(
+    game_batch: GameBatch, indices: NDArray[np.int64], actions: NDArray[np.int64]
+) -> None:
+    """Step a subset of a batch; the other games do not change.
 
     Args:
-        lanes: the games, without autoreset.
-        indices: which of them, different numbers. Shape `[K]`.
+        game_batch: the games, without autoreset.
+        indices: of the subset, distinct. Shape `[K]`.
         actions: their actions. Shape `[K, W]`.
 
     Raises:
-        ValueError: as `Lanes.step`; nothing has then changed.
+        ValueError: as `GameBatch.step`; nothing has then changed.
     """
-    some = copy.copy(lanes)
-    some.count = len(indices)
-    rows = {"states": lanes.states, "lanes": lanes.lanes, "masks": lanes.masks}
-    rows["history"] = lanes.history
+    subset = copy.copy(game_batch)
+    subset.count = len(indices)
+    rows = {
+        "states": game_batch.states,
+        "episode_states": game_batch.episode_states,
+        "masks": game_batch.masks,
+        "history": game_batch.history,
+    }
     for name, array in rows.items():
-        setattr(some, name, array[indices])
-    shape = lanes.observations.shape[1:]
-    some._buffers = Buffers((len(indices), *shape), lanes.dtype)
-    some._team = None  # threads know the arrays of all games
-    some.opponents = tuple(Renumbered(one, indices) for one in lanes.opponents)
-    some._answers = Answers(lanes.game, some.opponents, lanes._stepper)
-    some.step(actions)
+        setattr(subset, name, array[indices])
+    shape = game_batch.observations.shape[1:]
+    subset._buffers = Buffers((len(indices), *shape), game_batch.dtype)
+    subset._thread_pool = None  # it works on the arrays of the whole batch
+    subset.opponents = tuple(SubsetOpponent(each, indices) for each in game_batch.opponents)
+    subset._python_opponents = PythonOpponents(
+        game_batch.game, subset.opponents, game_batch._stepper
+    )
+    subset.step(actions)
     for name, array in rows.items():
-        array[indices] = getattr(some, name)
-    lanes.refresh()
+        array[indices] = getattr(subset, name)
+    game_batch.refresh()
 
 
-class Renumbered:
-    """An opponent that knows the games of a subset by their numbers in the whole batch."""
+class SubsetOpponent:
+    """Opponent in a subset of a batch, called with indices in the whole batch."""
 
     def __init__(self, opponent: Opponent, indices: NDArray[np.int64]):
         """Wrap an opponent.
 
         Args:
-            opponent: plays in the whole batch.
+            opponent: the opponent in the whole batch.
             indices: the games of the subset. Shape `[K]`.
         """
         self._opponent, self._indices = opponent, indices
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
-        """Forget the games of `lanes`."""
-        self._opponent.start(self._indices[lanes])
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        """Forget the games at `env_indices`."""
+        self._opponent.reset(self._indices[env_indices])
 
     def act(
         self,
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> Any:
         """Return the opponent's actions."""
-        return self._opponent.act(states, seats, rngs, self._indices[lanes])
+        return self._opponent.act(states, seats, rngs, self._indices[env_indices])

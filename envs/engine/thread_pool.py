@@ -1,8 +1,8 @@
 """Threads that share the calls of one compiled function.
 
 A step of a thousand small games takes tens of microseconds, as long as it takes to wake a thread.
-So the threads of a team watch for the next call for a while before they go to sleep, and the caller
-never waits for one that sleeps. The work is cut into chunks. Each thread has its own, always the
+So the threads of a pool watch for the next call for a while before they go to sleep, and the caller
+never waits for one that sleeps. The work is cut into slices. Each thread has its own, always the
 same ones, so that their data stay in its cache; those of a thread that sleeps are done by others.
 """
 
@@ -19,20 +19,20 @@ from ludoteca.envs.engine.atomics import X86, add, borrow, lend, load, pause, st
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 
 CALLER = 0  # index of the calling thread
-# The words of a team's shared memory, in cache lines of their own: how many chunks are finished,
-# where the arguments are, how many chunks there are, and then, for each thread, which of its chunks
+# The words of a pool's shared memory, in cache lines of their own: how many slices are finished,
+# where the arguments are, how many slices there are, and then, for each thread, which of its slices
 # is the next, whether it has come to this call, and whether it has gone to sleep.
-DONE, ARGUMENTS, CHUNKS, NEXT, LINE = 0, 8, 16, 24, 8
+DONE, ARGUMENTS, SLICES, NEXT, LINE = 0, 8, 16, 24, 8
 HERE, ASLEEP = 1, 2  # after NEXT
 # How often a thread looks before it sleeps: about a millisecond.
-PATIENCE = 50_000 if X86 else 1_000_000
+SPINS = 50_000 if X86 else 1_000_000
 
 
-def make_shared(work: Callable[..., None]) -> Any:
-    """Compile `work` for a `Team`.
+def make_sliced(work: Callable[..., None]) -> Any:
+    """Compile `work` for a `ThreadPool`.
 
     Args:
-        work: a kernel `work(arguments, thread, chunk, chunks)` that does one of `chunks` parts;
+        work: a kernel `work(arguments, thread, slice_, slices)` that does one of `slices` parts;
             `arguments` is a tuple.
 
     Returns:
@@ -42,38 +42,38 @@ def make_shared(work: Callable[..., None]) -> Any:
     """
 
     @kernel
-    def take(shared: Any, thread: Any, chunks: Any, threads: Any) -> int:
-        """Return a chunk that nobody has taken, of the thread's own or of one that sleeps, or -1.
+    def take(shared: Any, thread: Any, slices: Any, threads: Any) -> int:
+        """Return a slice that nobody has taken, of the thread's own or of one that sleeps, or -1.
 
-        Whoever takes a chunk keeps the call from returning, and its arguments alive, until the
-        chunk is done.
+        Whoever takes a slice keeps the call from returning, and its arguments alive, until the
+        slice is done.
         """
         for k in range(threads):
             owner = (thread + k) % threads
-            mine, end = NEXT + LINE * owner, chunks * (owner + 1) // threads
+            mine, end = NEXT + LINE * owner, slices * (owner + 1) // threads
             if load(shared, mine) < end and (k == 0 or load(shared, mine + HERE) == 0):
                 if k == 0:
                     store(shared, mine + HERE, 1)
-                chunk = add(shared, mine, 1)
-                if chunk < end:
-                    return int(chunk)
+                slice_ = add(shared, mine, 1)
+                if slice_ < end:
+                    return int(slice_)
         return -1
 
     @compiled_without_allocation
     def share(shared: Any, thread: Any, arguments: Any) -> None:
-        chunks, threads = shared[CHUNKS], (len(shared) - NEXT) // LINE
+        slices, threads = shared[SLICES], (len(shared) - NEXT) // LINE
         if thread == CALLER:
             store(shared, ARGUMENTS, lend(arguments))  # type: ignore[call-arg]
             store(shared, DONE, 0)
             for k in range(threads):
                 store(shared, NEXT + LINE * k + HERE, int(k == CALLER))
-                store(shared, NEXT + LINE * k, chunks * k // threads)
+                store(shared, NEXT + LINE * k, slices * k // threads)
         looked = 0
-        while looked < PATIENCE:
-            chunk = take(shared, thread, chunks, threads)
-            if chunk >= 0:
+        while looked < SPINS:
+            slice_ = take(shared, thread, slices, threads)
+            if slice_ >= 0:
                 lent: Any = borrow(load(shared, ARGUMENTS), arguments)  # type: ignore[call-arg]
-                work(lent, thread, chunk, chunks)
+                work(lent, thread, slice_, slices)
                 add(shared, DONE, 1)
                 looked = 0
             elif thread == CALLER:
@@ -82,7 +82,7 @@ def make_shared(work: Callable[..., None]) -> Any:
                 looked += 1
                 pause()
         if thread == CALLER:
-            while load(shared, DONE) < chunks:
+            while load(shared, DONE) < slices:
                 pause()
         else:
             store(shared, NEXT + LINE * thread + ASLEEP, 1)
@@ -90,22 +90,22 @@ def make_shared(work: Callable[..., None]) -> Any:
     return share
 
 
-class Team:
+class ThreadPool:
     """The calling thread, and others that take part in its calls."""
 
-    def __init__(self, share: Any, threads: int, chunks: int, example: tuple[Any, ...]):
+    def __init__(self, share: Any, threads: int, slices: int, example: tuple[Any, ...]):
         """Start the threads.
 
         Args:
-            share: what `make_shared` returned.
+            share: what `make_sliced` returned.
             threads: their number, the calling one included.
-            chunks: into how many parts a call is cut.
+            slices: into how many parts a call is cut.
             example: a tuple of arguments, of the types that `run` will be called with.
         """
         self._share = share
         self._shared = np.zeros(NEXT + LINE * threads, np.int64)
-        self._shared[CHUNKS] = chunks
-        self._shared[NEXT:] = chunks  # none is left
+        self._shared[SLICES] = slices
+        self._shared[NEXT:] = slices  # none is left
         self._shared[NEXT + LINE + ASLEEP :: LINE] = 1
         self._bells: list[SimpleQueue[bool]] = [SimpleQueue() for _ in range(threads)]
         for k in range(1, threads):
@@ -122,7 +122,7 @@ class Team:
         self._share(self._shared, CALLER, arguments)
 
 
-# The threads must not hold the team: it ends them when nobody holds it any more.
+# The threads must not hold the pool: it ends them when nobody holds it any more.
 def _help(
     share: Any,
     shared: NDArray[np.int64],

@@ -1,4 +1,4 @@
-"""Whole games as arrays, played by compiled code: for tests, replays and comparisons of rules."""
+"""Trajectories of whole games as arrays, for tests, replays and comparisons of rules."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,27 +6,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.playouts import make_turn, seat_count
+from ludoteca.envs.engine.playouts import actions_per_ply, make_ply_kernels
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.rng import below
 
 RANDOM = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
-    """The record of B games of at most T plies; S is the mover alone or, if simultaneous, all.
+class Trajectory:
+    """Trajectories of B games of at most T plies; S is 1 (the mover) or, simultaneous, all players.
 
     Entries after the end of a game are zero.
 
     Attributes:
-        plies: how many plies each game took. Shape `[B]`.
-        positions: position t is the one before ply t; the last one is final. Shape `[B, T + 1]`.
+        plies: number of plies of each game. Shape `[B]`.
+        positions: position t precedes ply t; the last one is final. Shape `[B, T + 1]`.
         legal: whether each action is legal, 0 or 1, uint8. Shape `[B, T + 1, S, num_actions]`.
-        mover: who is to move, -1 in simultaneous games. Shape `[B, T + 1]`.
+        mover: player to move, -1 in simultaneous games. Shape `[B, T + 1]`.
         over: whether the game is over, 0 or 1. Shape `[B, T + 1]`.
-        actions: what was played, 0 for inactive players. Shape `[B, T, S]`.
+        actions: 0 for inactive players. Shape `[B, T, S]`.
         returns: float64, by player. Shape `[B, T + 1, num_players]`.
     """
 
@@ -39,70 +40,70 @@ class Trace:
     returns: NDArray[np.float64]
 
 
-def record(
+def record_trajectory(
     game: Game,
     games: int,
     *,
     seed: int = 0,
     actions: NDArray[np.int16] | None = None,
     interpreted: bool = False,
-) -> Trace:
-    """Play `games` games and record everything; game i starts from `init` with `seed + i`.
+) -> Trajectory:
+    """Play `games` games and record them; game i is initialized with `seed + i`.
 
     Args:
         game: any game.
-        games: how many.
+        games: number of games.
         seed: of the first game, and of the random actions.
-        actions: what to play, `RANDOM` (-1) where any legal action will do: a uniform one is drawn.
-            Shape `[games, max_plies, S]`. A game stops short at an illegal action.
-        interpreted: run the same code without compiling it; the record must be the same.
+        actions: actions to play, `RANDOM` (-1) for uniformly random legal ones. Shape
+            `[games, max_plies, S]`. A game stops before an illegal action.
+        interpreted: run the same code without compiling it; the trajectories are the same.
     """
-    plies, seats = game.max_plies, seat_count(game)
+    plies, width = game.max_plies, actions_per_ply(game)
     if actions is None:
-        actions = np.full((games, plies, seats), RANDOM, np.int16)
-    if actions.shape != (games, plies, seats):
-        raise ValueError(f"actions must have shape {(games, plies, seats)}, got {actions.shape}")
-    trace = Trace(
+        actions = np.full((games, plies, width), RANDOM, np.int16)
+    if actions.shape != (games, plies, width):
+        raise ValueError(f"actions must have shape {(games, plies, width)}, got {actions.shape}")
+    trajectory = Trajectory(
         plies=np.zeros(games, np.int64),
         positions=game.empty(games * (plies + 1)).reshape(games, plies + 1),
-        legal=np.zeros((games, plies + 1, seats, game.num_actions), np.uint8),
+        legal=np.zeros((games, plies + 1, width, game.num_actions), np.uint8),
         mover=np.zeros((games, plies + 1), np.int8),
         over=np.zeros((games, plies + 1), np.uint8),
         actions=actions.astype(np.int16),
         returns=np.zeros((games, plies + 1, game.num_players)),
     )
-    play, positions = make_trace(game), trace.positions
+    play, positions = make_trajectory_recorder(game), trajectory.positions
     if interpreted:
-        play, positions = play.py_func, positions.view(np.recarray)
+        play, positions = play.py_func, view_records(positions)
     with np.errstate(over="ignore"):  # as in compiled code, uint64 wraps around
         play(
             seed,
             np.array([seed], np.uint64),
-            trace.plies,
+            trajectory.plies,
             positions,
-            trace.legal,
-            trace.mover,
-            trace.over,
-            trace.actions,
-            trace.returns,
+            trajectory.legal,
+            trajectory.mover,
+            trajectory.over,
+            trajectory.actions,
+            trajectory.returns,
         )
-    trace.actions[np.arange(plies) >= trace.plies[:, None]] = 0
-    return trace
+    trajectory.actions[np.arange(plies) >= trajectory.plies[:, None]] = 0
+    return trajectory
 
 
 @factory("recorded games")
-def make_trace(game: Game) -> Any:
-    """Return `trace(seed, rng, plies, positions, legal, mover, over, actions, returns)`.
+def make_trajectory_recorder(game: Game) -> Any:
+    """Return `play_games(seed, rng, plies, positions, legal, mover, over, actions, returns)`.
 
-    It fills the arrays of a `Trace`; see `record`.
+    It fills the arrays of a `Trajectory`; see `record_trajectory`.
     """
-    list_actions, _, play = make_turn(game)
+    list_actions, _, play = make_ply_kernels(game)
     init, is_terminal, score = game.init, game.is_terminal, game.returns
     player: Any = None if game.simultaneous else game.player
-    simultaneous, seats, num_actions = game.simultaneous, seat_count(game), game.num_actions
+    simultaneous, width, num_actions = game.simultaneous, actions_per_ply(game), game.num_actions
 
     @compiled
-    def trace(
+    def play_games(
         seed: int,
         rng: Any,
         plies: Any,
@@ -113,8 +114,8 @@ def make_trace(game: Game) -> Any:
         actions: Any,
         returns: Any,
     ) -> None:
-        out = np.zeros((seats, num_actions), np.int16)
-        counts = np.zeros(seats, np.int16)
+        out = np.zeros((width, num_actions), np.int16)
+        counts = np.zeros(width, np.int16)
         for i in range(positions.shape[0]):
             init(positions[i, 0], seed + i)
             for t in range(positions.shape[1]):
@@ -127,20 +128,20 @@ def make_trace(game: Game) -> Any:
                     mover[i, t] = player(s)
                 counts[:] = 0
                 list_actions(s, out, counts)
-                fits = not over[i, t] and t < actions.shape[1]
-                for p in range(seats):
+                can_play = not over[i, t] and t < actions.shape[1]
+                for p in range(width):
                     for k in range(counts[p]):
                         legal[i, t, p, out[p, k]] = 1
-                    if fits and counts[p] == 0:
+                    if can_play and counts[p] == 0:
                         actions[i, t, p] = 0
-                    elif fits and actions[i, t, p] == RANDOM:
+                    elif can_play and actions[i, t, p] == RANDOM:
                         actions[i, t, p] = out[p, below(rng, counts[p])]
-                    elif fits and not legal[i, t, p, actions[i, t, p]]:
-                        fits = False
-                if not fits:
+                    elif can_play and not legal[i, t, p, actions[i, t, p]]:
+                        can_play = False
+                if not can_play:
                     break
                 positions[i, t + 1] = positions[i, t]
                 play(positions[i, t + 1], actions[i, t])
                 plies[i] = t + 1
 
-    return trace
+    return play_games

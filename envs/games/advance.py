@@ -53,7 +53,7 @@ def advance_game(
         suicide: whether who would win loses, and who would lose wins.
     """
     rows, columns = params["rows"], params["columns"]
-    legal_actions, step, check = make_kernels(steps, rows, columns)
+    legal_actions, step, validate = make_kernels(steps, rows, columns)
     paths = moves(steps, rows, columns)
     names = cell_names(rows, columns, "a1 bottom")
     # A piece that starts on its first (second) row makes at most rows - 1 (rows - 2) steps, and
@@ -100,7 +100,7 @@ def advance_game(
         ),
         action_names=tuple(f"{names[start]}-{names[end]}" for start, end in paths),
         symmetries=lambda: symmetries(paths, holes, rows, columns),
-        check=check,
+        validate=validate,
     )
 
 
@@ -145,10 +145,10 @@ def make_kernels(
         if has_won(s, steps, mover):
             s.winner = 1 - mover if s.suicide else mover
 
-    def check(s: Any) -> str:
+    def validate(s: Any) -> str:
         return problem(s, steps)
 
-    return legal_actions, step, check
+    return legal_actions, step, validate
 
 
 @kernel

@@ -77,7 +77,7 @@ def atari_go(board_size: int = 7) -> Game:
         ),
         action_names=cell_names(n, n, "a1 bottom"),
         symmetries=lambda: grid_symmetries(n, n, cells_are_actions),
-        check=check,
+        validate=validate,
     )
 
 
@@ -185,7 +185,7 @@ def cells(s: Any) -> NDArray[np.int8]:
     return shown
 
 
-def check(s: Any) -> str:
+def validate(s: Any) -> str:
     """Tell what is impossible in a position from outside."""
     size = s.board.shape[1] + 2
     walls = np.ones((size, size), bool)

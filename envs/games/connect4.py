@@ -77,7 +77,7 @@ def connect4(rows: int = 6, columns: int = 7, connect: int = 4) -> Game:
             lambda cells, move: np.array([move(0, c)[1] for c in range(columns)]),
             names=("identity", "mirror columns"),
         ),
-        check=check,
+        validate=validate,
     )
 
 
@@ -166,7 +166,7 @@ def cells(s: Any) -> Any:
     return s.board + 1
 
 
-def check(s: Any) -> str:
+def validate(s: Any) -> str:
     """Tell what is impossible in a position from outside."""
     rows = s.board.shape[0]
     if not np.isin(s.board, (EMPTY, 0, 1)).all():

@@ -114,7 +114,7 @@ def free_for_all(
             "pass",
         ),
         symmetries=lambda: symmetries(paths, n),
-        check=check,
+        validate=validate,
     )
 
 
@@ -242,7 +242,7 @@ def symmetries(paths: tuple[tuple[int, int], ...], size: int) -> tuple[Symmetry,
 
 
 @np.errstate(over="ignore")
-def check(s: Any) -> str:
+def validate(s: Any) -> str:
     """Tell what is impossible in a position from outside."""
     size = s.board.shape[1]
     red, blue = s.pieces

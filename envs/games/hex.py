@@ -86,7 +86,7 @@ def hex(board_size: int = 11, first: str = "black", swap: bool = False) -> Game:
         action_names=(*cell_names(n, n), "swap")[: n * n + swap],
         symmetries=lambda: symmetries(n, swap),
         mirror=lambda: mirror(n, swap),
-        check=check,
+        validate=validate,
     )
 
 
@@ -314,7 +314,7 @@ def padded_symmetries(n: int, swap: bool, names: tuple[str, ...]) -> tuple[Symme
     return grid_symmetries(n + 2, n + 2, actions, names)
 
 
-def check(s: Any) -> str:
+def validate(s: Any) -> str:
     """Tell what is impossible in a position from outside."""
     stones = s.cells[1:-1, 1:-1] & (BLACK | WHITE)
     if (stones == BLACK | WHITE).any():

@@ -139,7 +139,7 @@ def hungry_geese(
         ),
         action_names=("north", "east", "south", "west"),
         symmetries=lambda: torus_symmetries(rows, columns),
-        check=check,
+        validate=validate,
     )
 
 
@@ -382,7 +382,7 @@ def cells(s: Any) -> Any:
     return shown.reshape(s.occupied.shape)
 
 
-def check(s: Any) -> str:
+def validate(s: Any) -> str:
     """Tell what is impossible in a position from outside."""
     room = s.body.shape[1]
     size = s.occupied.size

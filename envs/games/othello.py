@@ -87,7 +87,7 @@ def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = Fal
         ),
         action_names=(*cell_names(n, n), "pass"),
         symmetries=lambda: grid_symmetries(n, n, _actions_with_pass),
-        check=check,
+        validate=validate,
     )
 
 
@@ -253,7 +253,7 @@ def cells(s: Any) -> Any:
     return (squares(s.discs[0], size, size) + 2 * squares(s.discs[1], size, size)).astype(np.int8)
 
 
-def check(s: Any) -> str:
+def validate(s: Any) -> str:
     """Tell what is impossible in a position from outside."""
     if s.discs[0] & s.discs[1]:
         return "a square holds both a black and a white disc"

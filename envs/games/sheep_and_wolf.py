@@ -86,7 +86,7 @@ def sheep_and_wolf(board_size: int = 8) -> Game:
         ),
         action_names=tuple(f"{names[start]}-{names[end]}" for start, end in paths),
         symmetries=lambda: (Symmetry("identity", np.arange(n * n), np.arange(len(paths))),),
-        check=check,
+        validate=validate,
     )
 
 
@@ -214,7 +214,7 @@ def cells(s: Any) -> NDArray[np.int8]:
 
 
 @np.errstate(over="ignore")
-def check(s: Any) -> str:
+def validate(s: Any) -> str:
     """Tell what is impossible in a position from outside."""
     size = s.board.shape[1]
     dark = sum(

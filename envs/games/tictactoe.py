@@ -64,7 +64,7 @@ def tictactoe(board_size: int = 3, line: int | None = None) -> Game:
         ),
         action_names=cell_names(board_size, board_size),
         symmetries=lambda: grid_symmetries(board_size, board_size, cells_are_actions),
-        check=check,
+        validate=validate,
     )
 
 
@@ -142,7 +142,7 @@ def cells(s: Any) -> Any:
     return s.board + 1
 
 
-def check(s: Any) -> str:
+def validate(s: Any) -> str:
     """Tell what is impossible in a position from outside."""
     if not np.isin(s.board, (EMPTY, 0, 1)).all():
         return f"board holds {np.unique(s.board)}, expected -1, 0 and 1"

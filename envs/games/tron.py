@@ -68,7 +68,7 @@ def tron(rows: int = 10, columns: int = 10) -> Game:
         ),
         action_names=("north", "east", "south", "west"),
         symmetries=lambda: grid_symmetries(rows, columns, directions_are_actions),
-        check=check,
+        validate=validate,
     )
 
 
@@ -148,7 +148,7 @@ def cells(s: Any) -> Any:
     return shown
 
 
-def check(s: Any) -> str:
+def validate(s: Any) -> str:
     """Tell what is impossible in a position from outside."""
     if not np.isin(s.walls, (0, 1, 2)).all():
         return f"walls holds {np.unique(s.walls)}, expected 0, 1 and 2"

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.layout import Piece
+from ludoteca.envs.record_views import Record
 
 # The player a part is about (or None) and what it says; a text may be empty.
 Part = tuple[int | None, str]
@@ -124,7 +125,7 @@ def as_record(game: Game, s: Any) -> Any:
     Raises:
         ValueError: if it is not one position of this game.
     """
-    if isinstance(s, np.record) and s.dtype == game.state:
+    if isinstance(s, np.record | Record) and s.dtype == game.state:
         return s
     array = np.asarray(s)
     if array.dtype != game.state or array.size != 1:

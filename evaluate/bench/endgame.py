@@ -8,20 +8,20 @@ from typing import Any
 
 from rich.console import Console
 
-from ludoteca.agents.games.endgame import make_endgame, solve_endgame
+from ludoteca.agents.games.endgame import make_endgame_solver, solve_endgame
 from ludoteca.envs.clock import clock
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.ffo import ffo_positions
-from ludoteca.evaluate.bench.report import about_this_run, load_average, our_versions
-from ludoteca.evaluate.bench.rounds import choose
+from ludoteca.evaluate.bench.rounds import select_names
 from ludoteca.files import write_whole
+from ludoteca.provenance import load_average, package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 
 USUAL = (40, 41, 42, 43, 44)  # 20 to 23 empty squares
 
 
 @dataclass(frozen=True)
-class Solved:
+class EndgameTiming:
     """One position, solved again and again.
 
     Attributes:
@@ -46,7 +46,7 @@ class Solved:
 
 def bench_endgame(
     json: Path | None, seconds: float = 2.0, only: tuple[str, ...] = ()
-) -> list[Solved]:
+) -> list[EndgameTiming]:
     """Solve positions, print the table, and write all numbers as JSON.
 
     Args:
@@ -62,25 +62,25 @@ def bench_endgame(
         raise ValueError(f"seconds must be positive, got {seconds}")
     numbers = {f"ffo-{number}": number for number in ffo_positions()}
     usual = [f"ffo-{number}" for number in USUAL]
-    chosen = choose(list(numbers), only) if only else usual
+    chosen = select_names(list(numbers), only) if only else usual
     console = Console(highlight=False)
-    about = about_this_run(seconds_per_position=seconds)
-    make_endgame(make_game("othello")).prepare()
+    about = run_info(seconds_per_position=seconds)
+    make_endgame_solver(make_game("othello")).prepare()
     found = []
     for name in chosen:
         with console.status(f"solving {name}"):
-            found.append(solve_again_and_again(numbers[name], seconds))
+            found.append(time_position(numbers[name], seconds))
     console.print(results_table(found), soft_wrap=True)
     if json is not None:
         about["load_average_at_end"] = load_average()
-        content: dict[str, Any] = {"about": about, "versions": our_versions()}
+        content: dict[str, Any] = {"about": about, "versions": package_versions()}
         content["positions"] = [asdict(one) for one in found]
         write_whole(json, dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)
     return found
 
 
-def solve_again_and_again(number: int, seconds: float) -> Solved:
+def time_position(number: int, seconds: float) -> EndgameTiming:
     """Solve a position until so many seconds have passed."""
     game, known = make_game("othello"), ffo_positions()[number]
     s, start = known.state(game), clock()
@@ -89,7 +89,7 @@ def solve_again_and_again(number: int, seconds: float) -> Solved:
         solution = solve_endgame(game, s)
         times.append(solution.seconds)
     best, moves = known.best
-    return Solved(
+    return EndgameTiming(
         name=f"ffo-{number}",
         empty=solution.empty,
         move=solution.name,
@@ -101,7 +101,7 @@ def solve_again_and_again(number: int, seconds: float) -> Solved:
     )
 
 
-def results_table(found: list[Solved]) -> TerminalTable:
+def results_table(found: list[EndgameTiming]) -> TerminalTable:
     """Return the positions as a table for the terminal, with the median of the times."""
     table = TerminalTable(
         ("position", "empty", "move", "score", "nodes", "seconds", "nodes/s", "verdict"),

@@ -6,9 +6,10 @@ from statistics import median
 from rich.console import Console
 
 from ludoteca.evaluate.bench.measures import game_names, groups
-from ludoteca.evaluate.bench.report import Report, Row, about_this_run, load_average, our_versions
-from ludoteca.evaluate.bench.rounds import ROUNDS, choose, measure_group, noise
+from ludoteca.evaluate.bench.report import Report, Row
+from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, noise, select_names
 from ludoteca.evaluate.bench.startup import measure_startup
+from ludoteca.provenance import load_average, package_versions, run_info
 
 STARTUP = {"warm": 1.5, "cold": 10.0}  # seconds
 
@@ -35,8 +36,8 @@ def bench_envs(
     chosen = choose_groups(only)
     console = Console()
     report = Report(
-        about=about_this_run(rounds=ROUNDS, seconds_per_side=seconds, peers=peers),
-        versions=our_versions(),
+        about=run_info(rounds=ROUNDS, seconds_per_side=seconds, peers=peers),
+        versions=package_versions(),
     )
     makers = groups()
     for name in chosen:
@@ -59,7 +60,7 @@ def choose_groups(only: tuple[str, ...]) -> list[str]:
     Raises:
         ValueError: if nothing begins so.
     """
-    return choose([*groups(), *(f"startup_{game}" for game in game_names())], only)
+    return select_names([*groups(), *(f"startup_{game}" for game in game_names())], only)
 
 
 def measure_startup_of(report: Report, game: str) -> None:

@@ -141,7 +141,7 @@ POSITIONS = """
 
 
 @dataclass(frozen=True)
-class Known:
+class FFOPosition:
     """A position whose scores are known.
 
     Attributes:
@@ -180,13 +180,13 @@ class Known:
 
 
 @cache
-def ffo_positions() -> dict[int, Known]:
+def ffo_positions() -> dict[int, FFOPosition]:
     """Return the positions by number."""
-    found: dict[int, Known] = {}
+    found: dict[int, FFOPosition] = {}
     for line in POSITIONS.strip().splitlines():
         if line[0].isdigit():
             number, mover, rows = line.split()
-            known = Known(int(number), mover == "x", tuple(rows.split("/")), {})
+            known = FFOPosition(int(number), mover == "x", tuple(rows.split("/")), {})
             found[known.number] = known
         else:
             known.scores.update((move[:2], int(move[2:])) for move in line.split())

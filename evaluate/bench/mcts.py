@@ -8,15 +8,16 @@ from rich.console import Console
 
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.measures import Comparison, Group
-from ludoteca.evaluate.bench.report import Report, about_this_run, load_average, our_versions
-from ludoteca.evaluate.bench.rounds import ROUNDS, choose, measure_group
-from ludoteca.evaluate.bench.search import SearchSide
-from ludoteca.evaluate.bench.sides import PeerSide
+from ludoteca.evaluate.bench.report import Report
+from ludoteca.evaluate.bench.rounds import ROUNDS, measure_group, select_names
+from ludoteca.evaluate.bench.search_workload import SearchWorkload
+from ludoteca.evaluate.bench.workloads import PeerWorkload
 from ludoteca.evaluate.match_table import rules_name
+from ludoteca.provenance import load_average, package_versions, run_info
 
 SIMULATIONS = 1000
 LONG = 20_000  # simulations of a search that is worth two threads
-GEESE = {"simulations": 1000, "depth": 6}
+GEESE = {"simulations": 1000, "playout_depth": 6}
 # Scores are in [0, 1] here and in [-1, 1] there: with their default constants both explore alike.
 UCT = "mcts:policy=uct"
 OUR_UCT = "one thread, uct with c = sqrt(2), random playouts; all that a move takes"
@@ -40,11 +41,11 @@ def bench_mcts(
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
     makers = search_groups()
-    chosen = choose(list(makers), only)
+    chosen = select_names(list(makers), only)
     console = Console()
     report = Report(
-        about=about_this_run(rounds=ROUNDS, seconds_per_side=seconds, peers=peers),
-        versions=our_versions(),
+        about=run_info(rounds=ROUNDS, seconds_per_side=seconds, peers=peers),
+        versions=package_versions(),
         title="search speed from the opening, median of rounds",
     )
     for name in chosen:
@@ -77,9 +78,11 @@ def search_groups() -> dict[str, Callable[[], Group]]:
 def versus_openspiel(game: str, openspiel: str, floor: float) -> Group:
     """Compare simulations per second with OpenSpiel's."""
     agent = f"{UCT},simulations={SIMULATIONS}"
-    peer = partial(PeerSide, "openspiel", "openspiel_mcts", game=openspiel, simulations=SIMULATIONS)
+    peer = partial(
+        PeerWorkload, "openspiel", "openspiel_mcts", game=openspiel, simulations=SIMULATIONS
+    )
     return Group(
-        ours={"mcts": partial(SearchSide, game, agent, SIMULATIONS)},
+        ours={"mcts": partial(SearchWorkload, game, agent, SIMULATIONS)},
         peers={"OpenSpiel": peer},
         comparisons=(
             Comparison(
@@ -114,7 +117,7 @@ def threads_group(game: str) -> Group:
         )
 
     return Group(
-        ours={name: partial(SearchSide, game, spec, LONG) for name, spec in sides.items()},
+        ours={name: partial(SearchWorkload, game, spec, LONG) for name, spec in sides.items()},
         comparisons=(
             *(against_one(how, f"2 threads {how}", None) for how in two),
             against_one("the better way", tuple(f"2 threads {how}" for how in two), 1.7),
@@ -126,11 +129,11 @@ def flat_geese_group() -> Group:
     """Measure flat Monte Carlo in Hungry Geese, as the thesis has it (its own speed was 0.9)."""
     params = ",".join(f"{key}={value}" for key, value in GEESE.items())
     return Group(
-        ours={"flat": partial(SearchSide, "hungry_geese", f"flat:{params}", 1)},
+        ours={"flat": partial(SearchWorkload, "hungry_geese", f"flat:{params}", 1)},
         comparisons=(
             Comparison(
                 f"Hungry Geese, flat Monte Carlo, {GEESE['simulations']:,} simulations of depth "
-                f"{GEESE['depth']}",
+                f"{GEESE['playout_depth']}",
                 "flat",
                 "",
                 300,

@@ -9,8 +9,14 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ludoteca.envs.registry import GAMES, make_game
-from ludoteca.evaluate.bench.ours import AecSide, AgentSide, SingleSide, VectorSide, random_games
-from ludoteca.evaluate.bench.sides import PeerSide, Side
+from ludoteca.evaluate.bench.own_workloads import (
+    AECWorkload,
+    AgentWorkload,
+    SingleEnvWorkload,
+    VectorWorkload,
+    random_games,
+)
+from ludoteca.evaluate.bench.workloads import PeerWorkload, Workload
 
 NUM_ENVS = 1024
 MANY_ENVS = 8192
@@ -58,9 +64,9 @@ class Group:
         peers: how to make each peer; they are left out unless peers are asked for.
     """
 
-    ours: Mapping[str, Callable[[], Side]]
+    ours: Mapping[str, Callable[[], Workload]]
     comparisons: tuple[Comparison, ...]
-    peers: Mapping[str, Callable[[], Side]] = field(default_factory=dict)
+    peers: Mapping[str, Callable[[], Workload]] = field(default_factory=dict)
 
 
 def groups() -> dict[str, Callable[[], Group]]:
@@ -86,23 +92,23 @@ def vector_group(
 ) -> Group:
     """Compare the vector environment with OpenSpiel's loop and with pgx."""
     title = make_game(game).title
-    pgx_side = partial(PeerSide, "pgx", "pgx_vector", game=pgx, num_envs=NUM_ENVS)
+    pgx_workload = partial(PeerWorkload, "pgx", "pgx_vector", game=pgx, num_envs=NUM_ENVS)
 
     def versus(peer: str, floor: float | None, what: str, how: str) -> Comparison:
         return Comparison(f"{title} vector, {what}", "vector", peer, floor, (VECTOR, how))
 
     return Group(
-        ours={"vector": partial(VectorSide, game, NUM_ENVS)},
+        ours={"vector": partial(VectorWorkload, game, NUM_ENVS)},
         peers={
             "OpenSpiel": partial(
-                PeerSide, "openspiel", "openspiel_loop", game=openspiel, choosing=True
+                PeerWorkload, "openspiel", "openspiel_loop", game=openspiel, choosing=True
             ),
             "OpenSpiel replay": partial(
-                PeerSide, "openspiel", "openspiel_loop", game=openspiel, choosing=False
+                PeerWorkload, "openspiel", "openspiel_loop", game=openspiel, choosing=False
             ),
-            "pgx": partial(pgx_side, cores=1, choice="count"),
-            "pgx act_randomly": partial(pgx_side, cores=1, choice="act_randomly"),
-            "pgx all cores": partial(pgx_side, cores=0, choice="count"),
+            "pgx": partial(pgx_workload, cores=1, choice="count"),
+            "pgx act_randomly": partial(pgx_workload, cores=1, choice="act_randomly"),
+            "pgx all cores": partial(pgx_workload, cores=0, choice="count"),
         },
         comparisons=(
             versus("OpenSpiel", openspiel_floor, "OpenSpiel with tensors", OPEN_SPIEL),
@@ -134,8 +140,8 @@ def vector_group(
 def hungry_geese_group() -> Group:
     """Compare Hungry Geese with the original; steps are of the environment, not of one goose."""
     return Group(
-        ours={"vector": partial(VectorSide, "hungry_geese", NUM_ENVS)},
-        peers={"kaggle-environments": partial(PeerSide, "kaggle", "kaggle_geese")},
+        ours={"vector": partial(VectorWorkload, "hungry_geese", NUM_ENVS)},
+        peers={"kaggle-environments": partial(PeerWorkload, "kaggle", "kaggle_geese")},
         comparisons=(
             Comparison(
                 "Hungry Geese vector, kaggle-environments",
@@ -154,7 +160,7 @@ def hungry_geese_group() -> Group:
 def deterministic_geese_group() -> Group:
     """Measure the agent `deterministic` in Hungry Geese, in positions of all stages of games."""
     return Group(
-        ours={"agent": partial(AgentSide, "hungry_geese", "deterministic")},
+        ours={"agent": partial(AgentWorkload, "hungry_geese", "deterministic")},
         comparisons=(
             Comparison(
                 "Hungry Geese, the deterministic agent",
@@ -173,8 +179,8 @@ def python_loops_group() -> Group:
     games = random_games("connect4", REPLAYED_GAMES)
     loop = "agent_iter/last/step loop and reset(), replaying recorded games"
     return Group(
-        ours={"AEC": partial(AecSide, games), "single": SingleSide},
-        peers={"PettingZoo": partial(PeerSide, "pettingzoo", "pettingzoo_aec", games=games)},
+        ours={"AEC": partial(AECWorkload, games), "single": SingleEnvWorkload},
+        peers={"PettingZoo": partial(PeerWorkload, "pettingzoo", "pettingzoo_aec", games=games)},
         comparisons=(
             Comparison(
                 "AEC Connect Four, choosing excluded",
@@ -202,7 +208,9 @@ def threads_group(game: str) -> Group:
     """Compare two threads with one."""
     how = f"time within step() only: B = {MANY_ENVS}, "
     return Group(
-        ours={f"threads: {n}": partial(VectorSide, game, MANY_ENVS, num_threads=n) for n in (1, 2)},
+        ours={
+            f"threads: {n}": partial(VectorWorkload, game, MANY_ENVS, num_threads=n) for n in (1, 2)
+        },
         comparisons=(
             Comparison(
                 f"{make_game(game).title} vector, 2 threads against 1, B = {MANY_ENVS}",

@@ -2,19 +2,12 @@
 
 import json
 import os
-import platform
-import shlex
-import sys
 import tempfile
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from ludoteca.terminal_table import TerminalTable
-
-OURS = ("ludoteca", "numpy", "numba", "gymnasium", "pettingzoo")
 
 
 @dataclass(frozen=True)
@@ -101,46 +94,6 @@ class Report:
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
-
-
-def about_this_run(**settings: Any) -> dict[str, Any]:
-    """Return the command, date, machine and `settings`."""
-    return {
-        "command": command(),
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "cpu": cpu_name(),
-        "cores": os.cpu_count(),
-        "platform": platform.platform(),
-        "load_average_at_start": load_average(),
-        **settings,
-    }
-
-
-def command() -> str:
-    """Return how this program was started."""
-    spec = sys.modules["__main__"].__spec__
-    module = ["python", "-m", spec.name.removesuffix(".__main__")] if spec else []
-    return shlex.join([*(module or [Path(sys.argv[0]).name]), *sys.argv[1:]])
-
-
-def our_versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that our side runs on."""
-    return {"python": platform.python_version()} | {name: version(name) for name in OURS}
-
-
-def cpu_name() -> str:
-    """Return the processor's name, as far as the system tells."""
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-def load_average() -> list[float] | None:
-    """Return the load of the last 1, 5 and 15 minutes, where the system has it."""
-    return list(os.getloadavg()) if hasattr(os, "getloadavg") else None
 
 
 def _floor(row: Row) -> str:

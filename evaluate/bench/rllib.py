@@ -27,7 +27,7 @@ NUM_ENVS = 64
 SEVERAL_ENVS = 32  # of several agents
 
 
-class Rate(NamedTuple):
+class StepRate(NamedTuple):
     """Steps, and how long they took.
 
     Attributes:
@@ -44,13 +44,13 @@ class Rate(NamedTuple):
         return f"{self.steps / self.cpu:,.0f} ({self.steps / self.wall:,.0f})"
 
 
-def measure(step: Callable[[], int], seconds: float) -> Rate:
+def measure(step: Callable[[], int], seconds: float) -> StepRate:
     """Call `step`, which returns how many steps it made, for so many seconds of CPU time."""
     step()  # compiles, and begins
     cpu, wall, steps = process_time(), perf_counter(), 0
     while process_time() - cpu < seconds:
         steps += step()
-    return Rate(steps, process_time() - cpu, perf_counter() - wall)
+    return StepRate(steps, process_time() - cpu, perf_counter() - wall)
 
 
 def random_vector(envs: Any) -> Callable[[], int]:

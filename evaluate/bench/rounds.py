@@ -10,18 +10,18 @@ from statistics import median
 from ludoteca.envs.names import did_you_mean
 from ludoteca.evaluate.bench.measures import Comparison, Group
 from ludoteca.evaluate.bench.report import Report, Row
-from ludoteca.evaluate.bench.sides import (
+from ludoteca.evaluate.bench.workloads import (
     PeerFailedError,
     PeerMissingError,
-    PeerSide,
+    PeerWorkload,
     Sample,
-    Side,
+    Workload,
 )
 
 ROUNDS = 5
 
 
-def choose(names: Sequence[str], only: tuple[str, ...]) -> list[str]:
+def select_names(names: Sequence[str], only: tuple[str, ...]) -> list[str]:
     """Return the names that begin with one of `only`, or all.
 
     Raises:
@@ -37,32 +37,32 @@ def choose(names: Sequence[str], only: tuple[str, ...]) -> list[str]:
 def measure_group(report: Report, name: str, group: Group, peers: bool, seconds: float) -> None:
     """Play the rounds of a group, and add its rows and samples to the report."""
     makers = dict(group.ours) | (dict(group.peers) if peers else {})
-    excuses = {} if peers else dict.fromkeys(group.peers, "peers were not asked for")
-    samples = play_rounds(makers, excuses, seconds, report.versions)
+    skip_reasons = {} if peers else dict.fromkeys(group.peers, "peers were not asked for")
+    samples = measure_rounds(makers, skip_reasons, seconds, report.versions)
     report.samples[name] = {
         side: [sample._asdict() for sample in rounds] for side, rounds in samples.items()
     }
     for comparison in group.comparisons:
-        report.rows.append(compare(name, comparison, samples, excuses))
+        report.rows.append(compare(name, comparison, samples, skip_reasons))
 
 
-def play_rounds(
-    makers: Mapping[str, Callable[[], Side]],
-    excuses: dict[str, str],
+def measure_rounds(
+    makers: Mapping[str, Callable[[], Workload]],
+    skip_reasons: dict[str, str],
     seconds: float,
     versions: dict[str, str],
 ) -> dict[str, list[Sample]]:
-    """Let the sides take turns; those that cannot play leave a reason in `excuses`."""
-    sides: dict[str, Side] = {}
+    """Let the sides take turns; those that cannot play leave a reason in `skip_reasons`."""
+    sides: dict[str, Workload] = {}
     samples: dict[str, list[Sample]] = {}
     try:
         for name, make in makers.items():
             try:
                 sides[name] = side = make()
             except (PeerMissingError, PeerFailedError) as error:
-                excuses[name] = str(error)
+                skip_reasons[name] = str(error)
                 continue
-            if isinstance(side, PeerSide):
+            if isinstance(side, PeerWorkload):
                 versions |= side.versions
             samples[name] = []
         for _ in range(ROUNDS):
@@ -70,7 +70,7 @@ def play_rounds(
                 try:
                     samples[name].append(side(seconds))
                 except PeerFailedError as error:
-                    excuses[name] = str(error)
+                    skip_reasons[name] = str(error)
                     del sides[name], samples[name]
     finally:
         for side in sides.values():
@@ -82,7 +82,7 @@ def compare(
     group: str,
     comparison: Comparison,
     samples: Mapping[str, list[Sample]],
-    excuses: Mapping[str, str],
+    skip_reasons: Mapping[str, str],
 ) -> Row:
     """Return the row of one comparison."""
     names = (comparison.ours,) if isinstance(comparison.ours, str) else comparison.ours
@@ -92,7 +92,7 @@ def compare(
     ratio = median(ours) / median(peer) if ours and peer else None
     measured = ratio if comparison.peer else median(ours) if ours else None
     if measured is None:
-        verdict = excuses.get(comparison.peer, "not measured")
+        verdict = skip_reasons.get(comparison.peer, "not measured")
     elif comparison.floor is None:
         verdict = "information"
     else:

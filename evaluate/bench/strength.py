@@ -18,8 +18,7 @@ from rich.console import Console
 from ludoteca.agents.external.openspiel import import_pyspiel
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
-from ludoteca.evaluate.bench.rounds import choose
+from ludoteca.evaluate.bench.rounds import select_names
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_runner import compile_match
 from ludoteca.evaluate.match_table import rules_name
@@ -28,6 +27,7 @@ from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import run_tournament
 from ludoteca.files import write_whole
 from ludoteca.local_executor import cores
+from ludoteca.provenance import package_versions, run_info
 from ludoteca.terminal_table import TerminalTable
 
 GAMES = ("connect4", "hex:board_size=7", "breakthrough", "othello")
@@ -45,7 +45,7 @@ TIMED_GAMES = 2  # of OpenSpiel against itself, to see how long it thinks
 
 
 @dataclass(frozen=True)
-class Standing:
+class StrengthResult:
     """How our search fared against OpenSpiel's in one game, on one condition.
 
     Attributes:
@@ -93,7 +93,7 @@ def bench_strength(
     folder: Path = Path("runs/strength"),
     only: tuple[str, ...] = (),
     processes: int | None = None,
-) -> list[Standing]:
+) -> list[StrengthResult]:
     """Play the matches, or what is left of them; print the table, and write all numbers as JSON.
 
     Args:
@@ -115,9 +115,9 @@ def bench_strength(
         for condition in (EQUAL_SIMULATIONS, EQUAL_TIME)
         for game in GAMES
     }
-    chosen = choose(list(matches), only)
+    chosen = select_names(list(matches), only)
     console = Console()
-    about = about_this_run(games=games)
+    about = run_info(games=games)
     with console.status("measuring how long OpenSpiel thinks"):
         times = thinking_times(folder / TIMES, sorted({matches[name][1] for name in chosen}))
     expected = sum(games * expected_seconds(*matches[name], times) for name in chosen)
@@ -129,13 +129,13 @@ def bench_strength(
         agents = pair_of(condition, times[game]["seconds"])
         console.print(f"{name}: {agents[0]} against {agents[1]}", soft_wrap=True)
         standings.append(play(condition, game, agents, games, folder / name, processes))
-    console.print(standings_table(standings), soft_wrap=True)
+    console.print(strength_table(standings), soft_wrap=True)
     if json is not None:
         content = {
             "standings": [asdict(one) for one in standings],
             "thinking_times": times,
             "about": about,
-            "versions": our_versions() | {"open_spiel": version("open_spiel")},
+            "versions": package_versions() | {"open_spiel": version("open_spiel")},
         }
         write_whole(json, json_format.dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)
@@ -188,7 +188,7 @@ def play(
     games: int,
     folder: Path,
     processes: int | None,
-) -> Standing:
+) -> StrengthResult:
     """Play a match, or what is left of it, and judge it."""
     match = Tournament((game,), agents, games_per_pair=games, repeats=1)
     results = run_tournament(match, folder, processes=processes, progress=sys.stderr.isatty())
@@ -197,7 +197,7 @@ def play(
     score = (found.wins + found.draws / 2) / games
     interval = score_interval(found.wins, found.draws, games)
     reached = interval[1] >= EVEN if condition == EQUAL_SIMULATIONS else win_rate >= FAR_AHEAD
-    return Standing(
+    return StrengthResult(
         condition=condition,
         game=match.games[0],
         ours=agents[0],
@@ -218,7 +218,7 @@ def play(
     )
 
 
-def standings_table(standings: Sequence[Standing]) -> TerminalTable:
+def strength_table(standings: Sequence[StrengthResult]) -> TerminalTable:
     """Return the standings as a table for the terminal."""
     targets = "; ".join(f"equal {condition}: {target}" for condition, target in TARGETS.items())
     table = TerminalTable(

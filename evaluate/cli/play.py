@@ -14,8 +14,8 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.cli.options import File
 
 if TYPE_CHECKING:
-    from ludoteca.evaluate.play.table import Table
-    from ludoteca.evaluate.play.thinker import Failure
+    from ludoteca.evaluate.play.agent_thread import AgentFailure
+    from ludoteca.evaluate.play.controller import GameController
 
 Seat = Literal["first", "second", "both", "none"]
 Agents = Annotated[tuple[str, ...], arg(metavar="AGENT [AGENT]")]
@@ -38,21 +38,21 @@ def play_command(parameters: Any) -> Callable[..., None]:
         terminal: bool = False,
         screenshot: File = None,
     ) -> None:
-        """Play against an agent, in a window or, where there is none, in the terminal.
+        """Play against an agent, in a window or, without one, in the terminal.
 
         Args:
             game: the game, such as othello or hex:board_size=5; players must move in turn.
             rules: Parameters of the game.
             agent: your opponent, which also gives hints; with --seat none, two agents play each
                 other.
-            seat: your seat, first to move or second; both is for two people, none for watching.
+            seat: your seat, moving first or second; both for two people, none to watch agents.
             seed: the same seed and moves give the same game.
-            moves: moves to begin with, by name, such as f5 d6.
+            moves: moves at the beginning, by name, such as f5 d6.
             values: show visit shares or values on the board from the start.
-            pause: seconds for which the result of an agent's search is shown before it moves.
+            pause: seconds for which an agent's analysis is shown before it moves.
             replay: file to save the game to; by default only if you ask for it.
             terminal: play in the terminal even if a window could be opened.
-            screenshot: write a picture (.png) of the window when you are to move, and exit.
+            screenshot: write an image (.png) of the window when you are to move, and exit.
         """
         start_playing(
             make_game(game, **rules),
@@ -83,15 +83,15 @@ def start_playing(
     terminal: bool = False,
     screenshot: Path | None = None,
 ) -> None:
-    """Play a game; the arguments are those of the command.
+    """Play a game; the arguments are the options of the command.
 
     Raises:
-        ValueError: if the game cannot be played so, an agent is unknown, or one failed.
+        ValueError: if the options do not fit, an agent is unknown, or an agent failed.
         OSError: if a file cannot be written.
     """
     from ludoteca.agents.registry import make_agent
+    from ludoteca.evaluate.play.controller import GameController
     from ludoteca.evaluate.play.session import HUMAN, Session
-    from ludoteca.evaluate.play.table import Table
 
     humans = HUMAN_SEATS[seat]
     _check(agents, seat, pause, screenshot)
@@ -100,12 +100,14 @@ def start_playing(
     session.play_named(moves)
     seated = {p: make_agent(spec, game) for p, spec in specs.items()}
     adviser = (agents[0], make_agent(agents[0], game)) if humans else None
-    table = Table(session, seated, adviser, show_values=values, pause=pause, file=replay)
+    controller = GameController(
+        session, seated, adviser, show_values=values, pause=pause, file=replay
+    )
     try:
         if screenshot is not None:
-            failure = _write_screenshot(table, screenshot)
+            failure = _write_screenshot(controller, screenshot)
         else:
-            failure = _play(table, terminal)
+            failure = _play(controller, terminal)
     finally:
         if replay is not None and session.actions:
             print(f"saved: {session.save(replay)}")
@@ -122,36 +124,38 @@ def _check(agents: tuple[str, ...], seat: Seat, pause: float, screenshot: Path |
         raise ValueError(f"{screenshot} must end in .png")
 
 
-def _play(table: "Table", terminal: bool) -> "Failure | None":
-    """Play in a window or, if there is none, in the terminal; return what failed."""
+def _play(controller: "GameController", terminal: bool) -> "AgentFailure | None":
+    """Play in a window or, without one, in the terminal; return the failure of an agent."""
     from ludoteca.evaluate.play.terminal import Terminal
     from ludoteca.evaluate.play.window import open_window, play_in_window, why_no_window
 
     reason = "" if terminal else why_no_window()
     if not terminal and not reason:
         try:
-            window = open_window(table)
+            window = open_window(controller)
         except RuntimeError as error:
             reason = str(error)
         else:
-            play_in_window(table, window)
-            return table.failure
+            play_in_window(controller, window)
+            return controller.failure
     if reason:
         print(f"{reason}; playing in the terminal", file=sys.stderr)
-    lines = Terminal(table.session, table.thinkers, table.adviser, table.file)
+    lines = Terminal(
+        controller.session, controller.agent_threads, controller.adviser, controller.file
+    )
     lines.play()
     return lines.failure
 
 
-def _write_screenshot(table: "Table", file: Path) -> "Failure | None":
-    """Let agents go on until the human is to move, and write what a window would show."""
+def _write_screenshot(controller: "GameController", file: Path) -> "AgentFailure | None":
+    """Let agents play until the human is to move, and write an image of the window."""
     from ludoteca.envs.render.raster import png
     from ludoteca.evaluate.play.screen import Screen
     from ludoteca.files import write_whole
 
-    while not table.is_settled:
-        table.tick()
+    while not controller.is_settled:
+        controller.tick()
         time.sleep(0.01)
-    write_whole(file, png(Screen(table).draw()))
-    print(f"{len(table.session.actions)} plies: {file}")
-    return table.failure
+    write_whole(file, png(Screen(controller).draw()))
+    print(f"{len(controller.session.actions)} plies: {file}")
+    return controller.failure

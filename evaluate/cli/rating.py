@@ -19,23 +19,23 @@ def rating(
     processes: int = 1,
     executor: str = "local",
 ) -> None:
-    """Rate the checkpoints that a training run kept, beside other agents, by matches.
+    """Rate the checkpoints of a training run and other agents by matches (Elo curve).
 
-    Every checkpoint plays the ones around it and all other agents. The Elo ratings, with 95 %
-    intervals, are printed and written to ladder.png, ladder.csv and ladder.json. Train with
-    --checkpoint-interval to keep checkpoints.
+    Every checkpoint plays its neighbors and all other agents. The Elo ratings, with 95 %
+    intervals, are printed and written to elo_curve.png, elo_curve.csv and elo_curve.json. Train
+    with --checkpoint-interval to keep checkpoints.
 
     Args:
         run: folder of the training run.
         against: other agents.
         agent: the agent that plays with a checkpoint, whose file takes the place of {path}.
-        games: games of each match.
-        random_plies: random plies at the beginning of each game, the same for both sides; networks
-            would otherwise play the same game again and again.
+        games: number of games of each match.
+        random_plies: number of random plies at the beginning of each game, the same for both
+            players; otherwise networks would repeat the same game.
         seed: seed of the matches.
-        out: folder for the results; by default the run's.
-        processes: number of matches that are played side by side.
-        executor: where they are played: local, or a Ray cluster: ray (of this machine), ray:auto,
+        out: folder for the results; by default that of the run.
+        processes: number of concurrent matches.
+        executor: where the matches run: local, or a Ray cluster: ray (on this machine), ray:auto,
             ray:HOST:PORT; see docs/distributed.md.
     """
     import os
@@ -43,9 +43,11 @@ def rating(
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported
     from rich.console import Console
 
-    from ludoteca.evaluate.elo_curve import ladder, ladder_table
+    from ludoteca.evaluate.elo_curve import elo_table, rate_checkpoints
 
-    rungs = ladder(run, against, agent, games, random_plies, seed, out, processes, executor)
+    rated_agents = rate_checkpoints(
+        run, against, agent, games, random_plies, seed, out, processes, executor
+    )
     console = Console(highlight=False)
-    console.print(ladder_table(rungs), soft_wrap=True)
+    console.print(elo_table(rated_agents), soft_wrap=True)
     console.print(f"figure and numbers: {run if out is None else out}", soft_wrap=True)

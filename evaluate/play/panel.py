@@ -9,8 +9,8 @@ from ludoteca.envs.render.pieces import piece_shapes
 from ludoteca.envs.render.scene import FAINT, GOOD, INK
 from ludoteca.envs.render.shapes import Rectangle, Shape, Text, mix
 from ludoteca.envs.render.status import player_name, player_piece
+from ludoteca.evaluate.play.analysis import MoveAnalysis
 from ludoteca.evaluate.play.session import HUMAN, Session
-from ludoteca.evaluate.play.thought import Thought
 
 WIDTH = 320
 LEAST_HEIGHT = 700
@@ -44,8 +44,8 @@ class Panel:
         message: what the user should know now.
         is_alarm: whether that is bad news.
         note: what the last command has to say.
-        heading: what `thought` is about.
-        thought: what an agent found, if it is to be shown.
+        heading: what `analysis` is about.
+        analysis: what an agent found, if it is to be shown.
         choices: buttons for moves.
         commands: buttons for everything else, below.
     """
@@ -55,7 +55,7 @@ class Panel:
     is_alarm: bool
     note: str
     heading: str
-    thought: Thought | None
+    analysis: MoveAnalysis | None
     choices: tuple[Button, ...]
     commands: tuple[Button, ...]
 
@@ -88,8 +88,8 @@ def draw_panel(panel: Panel, left: float, height: float) -> tuple[list[Shape], l
     for buttons in (panel.commands, panel.choices):
         bottom -= -(-len(buttons) // COLUMNS) * (BUTTON + GAP)
         areas += _buttons(shapes, buttons, x, bottom + GAP)
-    if panel.thought is not None:
-        y = _thought(shapes, panel.session, panel.heading, panel.thought, x, y)
+    if panel.analysis is not None:
+        y = _analysis(shapes, panel.session, panel.heading, panel.analysis, x, y)
     _moves(shapes, panel.session, x, y + GAP, bottom)
     return shapes, areas
 
@@ -112,8 +112,8 @@ def _only_human(session: Session, seat: int) -> bool:
     return session.players[seat] == HUMAN and session.players.count(HUMAN) == 1
 
 
-def _thought(
-    shapes: list[Shape], session: Session, heading: str, thought: Thought, x: float, y: float
+def _analysis(
+    shapes: list[Shape], session: Session, heading: str, analysis: MoveAnalysis, x: float, y: float
 ) -> float:
     """Draw what an agent found; return where it ends."""
     shapes.append(Rectangle(x, y, INSIDE, 1, EDGE))
@@ -124,13 +124,13 @@ def _thought(
 
     write(fit(heading, SIZE, INSIDE), x, SIZE, INK, "left")
     y += LINE + 4
-    if thought.score is not None:
-        y = _bar(shapes, session, thought, x, y)
-    weights, values = thought.weights, thought.values
-    best = thought.best(MOVES_SHOWN)
+    if analysis.score is not None:
+        y = _bar(shapes, session, analysis, x, y)
+    weights, values = analysis.weights, analysis.values
+    best = analysis.best(MOVES_SHOWN)
     if weights is not None and best:
         greatest = max(abs(float(weights[action])) for action in best) or 1.0
-        if thought.shares is not None:
+        if analysis.shares is not None:
             write("visits", x + INSIDE - 62, SMALL, FAINT, "right")
         write("value", x + INSIDE, SMALL, FAINT, "right")
         y += LINE - 2
@@ -141,21 +141,23 @@ def _thought(
             length = max(1.0, abs(weight) / greatest * (INSIDE - 180))
             color = mix(GOOD if weight >= 0 else ALARM, "#ffffff", 0.35)
             shapes.append(Rectangle(x + 68, y + 5, length, LINE - 10, color, 2))
-            if thought.shares is not None:
+            if analysis.shares is not None:
                 write(f"{100 * weight:.0f} %", x + INSIDE - 62, SMALL, INK, "right")
             if values is not None:
                 write(f"{values[action]:.2f}", x + INSIDE, SMALL, INK, "right")
             y += LINE - 2
-    for text in _footnotes(thought):
+    for text in _footnotes(analysis):
         write(fit(text, SMALL, INSIDE), x, SMALL, FAINT, "left")
         y += LINE - 2
     return y
 
 
-def _bar(shapes: list[Shape], session: Session, thought: Thought, x: float, y: float) -> float:
+def _bar(
+    shapes: list[Shape], session: Session, analysis: MoveAnalysis, x: float, y: float
+) -> float:
     """Draw what both players may expect, as a bar of their colors."""
-    assert thought.score is not None
-    first = thought.score if thought.seat == 0 else 1 - thought.score
+    assert analysis.score is not None
+    first = analysis.score if analysis.seat == 0 else 1 - analysis.score
     pieces = [player_piece(session.game, seat) for seat in (0, 1)]
     shapes += [
         Rectangle(x - 1, y - 1, INSIDE + 2, 14, FAINT, 4),
@@ -172,16 +174,16 @@ def _bar(shapes: list[Shape], session: Session, thought: Thought, x: float, y: f
     return y + 14
 
 
-def _footnotes(thought: Thought) -> list[str]:
+def _footnotes(analysis: MoveAnalysis) -> list[str]:
     notes = []
-    if thought.proven:
-        by = "" if thought.exact is None else f", {thought.exact:+d}"
-        notes.append(f"proven {thought.proven}{by} for the player to move")
-    if thought.simulations:
-        rate = thought.simulations / max(thought.seconds, 1e-9)
-        notes.append(f"{thought.simulations:,} simulations, {rate:,.0f} a second")
-    if thought.variation:
-        notes.append("expects " + " ".join(thought.variation))
+    if analysis.proven:
+        by = "" if analysis.exact is None else f", {analysis.exact:+d}"
+        notes.append(f"proven {analysis.proven}{by} for the player to move")
+    if analysis.simulations:
+        rate = analysis.simulations / max(analysis.seconds, 1e-9)
+        notes.append(f"{analysis.simulations:,} simulations, {rate:,.0f} a second")
+    if analysis.variation:
+        notes.append("expects " + " ".join(analysis.variation))
     return notes
 
 

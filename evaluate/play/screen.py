@@ -1,4 +1,4 @@
-"""What a window shows of a table, and which cell or button a pixel belongs to."""
+"""What a window shows of a controller, and which cell or button a pixel belongs to."""
 
 from ludoteca.agents.registry import spec_parts
 from ludoteca.envs.render.geometry import geometry
@@ -6,24 +6,24 @@ from ludoteca.envs.render.marks import Marks, marked
 from ludoteca.envs.render.scene import scene
 from ludoteca.envs.render.shapes import Scene, moved
 from ludoteca.envs.render.status import best_players, outcome, player_name
-from ludoteca.evaluate.play.chooser import cells_of, is_on_board
-from ludoteca.evaluate.play.heat import Heat, heat_map
+from ludoteca.evaluate.play.action_picker import cells_of, is_on_board
+from ludoteca.evaluate.play.analysis import MoveAnalysis
+from ludoteca.evaluate.play.controller import GameController
+from ludoteca.evaluate.play.heat_map import HeatMap, heat_map
 from ludoteca.evaluate.play.panel import LEAST_HEIGHT, WIDTH, Area, Button, Panel, draw_panel
 from ludoteca.evaluate.play.session import HUMAN
-from ludoteca.evaluate.play.table import Table
-from ludoteca.evaluate.play.thought import Thought
 
 
 class Screen:
-    """The board of a table with the panel to its right.
+    """The board of a controller with the panel to its right.
 
     Attributes:
-        table: what is shown.
+        controller: what is shown.
         areas: where the buttons are, in the picture drawn last.
     """
 
-    def __init__(self, table: Table):
-        self.table = table
+    def __init__(self, controller: GameController):
+        self.controller = controller
         self.areas: list[Area] = []
         self._above = 0.0  # pixels above the board, which is centered beside the panel
         self.draw()
@@ -46,112 +46,117 @@ class Screen:
         """Do what a click on a pixel of the picture means."""
         for area in self.areas:
             if area.contains(x, y):
-                self.table.key(area.key)
+                self.controller.key(area.key)
                 return
-        cell = geometry(self.table.session.game.layout).cell_at(x, y - self._above)
+        cell = geometry(self.controller.session.game.layout).cell_at(x, y - self._above)
         if cell is not None:
-            self.table.pick(*cell)
+            self.controller.pick(*cell)
 
     def _board(self) -> Scene:
-        table, session = self.table, self.table.session
+        controller, session = self.controller, self.controller.session
         game, s = session.game, session.present
         heat = self._heat()
         picture = scene(game, s, session.last_action, values=None if heat is None else heat.values)
-        advice = table.thought_here()
+        advice = controller.current_analysis()
         advised: tuple[int, ...] = ()
-        if table.show_hint and advice is not None:
+        if controller.show_hint and advice is not None:
             advised = cells_of(game, s, advice.action)
-        choices = [c for c in table.chooser.targets() if heat is None or not heat.covers(c)]
+        choices = [c for c in controller.picker.targets() if heat is None or not heat.covers(c)]
         marks = Marks(
-            choices=tuple(choices) if table.failure is None else (),
-            selected=table.chooser.selected,
+            choices=tuple(choices) if controller.failure is None else (),
+            selected=controller.picker.selected,
             advised=advised,
             labels={} if heat is None else heat.labels,
         )
         return marked(picture, game, s, marks)
 
-    def _heat(self) -> Heat | None:
-        table, session = self.table, self.table.session
-        thought = table.thought_here()
-        if not table.show_values or thought is None or thought.weights is None:
+    def _heat(self) -> HeatMap | None:
+        controller, session = self.controller, self.controller.session
+        analysis = controller.current_analysis()
+        if not controller.show_values or analysis is None or analysis.weights is None:
             return None
-        return heat_map(session.game, session.present, thought, table.chooser.selected)
+        return heat_map(session.game, session.present, analysis, controller.picker.selected)
 
     def _panel(self) -> Panel:
-        table = self.table
-        failure = table.failure
-        heading, thought = self._thought()
+        controller = self.controller
+        failure = controller.failure
+        heading, analysis = self._analysis()
         return Panel(
-            session=table.session,
+            session=controller.session,
             message=self._turn() if failure is None else str(failure),
             is_alarm=failure is not None,
-            note=table.note,
+            note=controller.note,
             heading=heading,
-            thought=thought,
+            analysis=analysis,
             choices=self._choices() if failure is None else (),
             commands=self._commands(),
         )
 
     def _turn(self) -> str:
         """Return what the user is to do, or to wait for, or how the game ended."""
-        table, session = self.table, self.table.session
-        game, chooser, mover = session.game, table.chooser, session.mover
+        controller, session = self.controller, self.controller.session
+        game, picker, mover = session.game, controller.picker, session.mover
         if mover is None:
-            return result_text(table)
+            return result_text(controller)
         name = player_name(game, mover)
         if not session.waits_for_human:
-            if table.paused:
+            if controller.paused:
                 return "paused"
-            here = table.thought_here()
+            here = controller.current_analysis()
             if here is not None:
                 return f"{name} plays {game.action_names[here.action]}"
-            waiting = f", {table.seconds} s" if table.seconds else ""
+            waiting = f", {controller.seconds} s" if controller.seconds else ""
             return f"{name} is thinking{waiting}"
-        if table.show_hint and table.advice is None:
+        if controller.show_hint and controller.advice is None:
             return "looking for a hint"
-        if table.show_hint and table.advice is not None:
-            return f"hint: {game.action_names[table.advice.action]}"
-        if chooser.options:
+        if controller.show_hint and controller.advice is not None:
+            return f"hint: {game.action_names[controller.advice.action]}"
+        if picker.options:
             return "which move?"
-        if chooser.selected is not None:
+        if picker.selected is not None:
             return "where to?"
-        if not any(is_on_board(game, action) for action in chooser.legal):
-            return f"only {' or '.join(game.action_names[a] for a in chooser.legal)} is possible"
+        if not any(is_on_board(game, action) for action in picker.legal):
+            return f"only {' or '.join(game.action_names[a] for a in picker.legal)} is possible"
         return "your move" if session.players.count(HUMAN) == 1 else f"{name} to move"
 
-    def _thought(self) -> tuple[str, Thought | None]:
+    def _analysis(self) -> tuple[str, MoveAnalysis | None]:
         """Return what the panel tells about what an agent found, and what that is about."""
-        table, session = self.table, self.table.session
+        controller, session = self.controller, self.controller.session
         game = session.game
-        here = table.thought_here()
+        here = controller.current_analysis()
         if here is not None and here.weights is not None and session.waits_for_human:
             return f"{player_name(game, here.seat)} to move, by {spec_parts(here.agent)[0]}", here
-        thought = table.thought
-        if thought is None or thought.weights is None:
+        analysis = controller.analysis
+        if analysis is None or analysis.weights is None:
             return "", None
-        name = player_name(game, thought.seat)
-        return f"{name} chose {game.action_names[thought.action]}", thought
+        name = player_name(game, analysis.seat)
+        return f"{name} chose {game.action_names[analysis.action]}", analysis
 
     def _choices(self) -> tuple[Button, ...]:
-        table = self.table
-        names = table.session.game.action_names
-        hinted = table.advice.action if table.show_hint and table.advice is not None else None
+        controller = self.controller
+        names = controller.session.game.action_names
+        hinted = (
+            controller.advice.action
+            if controller.show_hint and controller.advice is not None
+            else None
+        )
         return tuple(
             Button(key, names[action], is_down=action == hinted, is_choice=True)
-            for key, action in table.chooser.keys().items()
+            for key, action in controller.picker.keys().items()
         )
 
     def _commands(self) -> tuple[Button, ...]:
-        table = self.table
-        down = {"v": table.show_values, "h": table.show_hint, "space": table.paused}
+        controller = self.controller
+        down = {"v": controller.show_values, "h": controller.show_hint, "space": controller.paused}
         return tuple(
-            Button(key, label, down.get(key, False)) for key, (label, _) in table.commands().items()
+            Button(key, label, down.get(key, False))
+            for key, (label, _) in controller.commands().items()
         )
 
 
-def result_text(table: Table) -> str:
+def result_text(controller: GameController) -> str:
     """Return how the game ended, and what that is for the human if one plays."""
-    session = table.session
+    session = controller.session
     result = outcome(session.game, session.present)
     winners = best_players(session.game, session.present)
     if session.players.count(HUMAN) != 1 or len(winners) != 1:

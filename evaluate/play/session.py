@@ -37,7 +37,7 @@ class Session:
                 seed is out of range.
         """
         if game.simultaneous:
-            raise ValueError(f"in {game.name} all move at once: only games in turn can be played")
+            raise ValueError(f"{game.name} is simultaneous: only sequential games can be played")
         if len(players) != game.num_players:
             raise ValueError(f"{game.spec} has {game.num_players} players, got {len(players)}")
         self.game, self.players = game, tuple(players)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from ludoteca.envs.render.status import player_name
 from ludoteca.envs.render.text import board_text
+from ludoteca.evaluate.play.agent_thread import AgentFailure, AgentThread
+from ludoteca.evaluate.play.analysis import MoveAnalysis
 from ludoteca.evaluate.play.session import HUMAN, Session, find_action
-from ludoteca.evaluate.play.thinker import Failure, Thinker
-from ludoteca.evaluate.play.thought import Thought
 
 HELP = """a move by its name, or
   ?            this help and the legal moves
@@ -17,7 +17,7 @@ HELP = """a move by its name, or
   save [FILE]  write the game to a file
   quit"""
 AFTER_FAILURE = "save [FILE] writes the game so far, quit ends"
-CANDIDATES = 4  # of an agent's moves that are told
+SHOWN_MOVES = 4  # of an agent's moves that are told
 
 
 class Terminal:
@@ -31,21 +31,21 @@ class Terminal:
     def __init__(
         self,
         session: Session,
-        thinkers: Mapping[int, Thinker],
-        adviser: Thinker | None = None,
+        agent_threads: Mapping[int, AgentThread],
+        adviser: AgentThread | None = None,
         file: Path | None = None,
     ):
         """Begin.
 
         Args:
             session: the game.
-            thinkers: the agents, by seat.
+            agent_threads: the agents, by seat.
             adviser: who gives hints to humans.
             file: where games are saved if no file is named.
         """
         self.session = session
-        self.failure: Failure | None = None
-        self._thinkers, self._adviser = dict(thinkers), adviser
+        self.failure: AgentFailure | None = None
+        self._agent_threads, self._adviser = dict(agent_threads), adviser
         self._file = self._saved_as = file
         self._closed = False
 
@@ -54,7 +54,7 @@ class Terminal:
         self._show()
         while not self._closed:
             mover = self.session.mover
-            if self.failure is None and mover in self._thinkers:
+            if self.failure is None and mover in self._agent_threads:
                 self._let_agent_move(mover)
             elif HUMAN not in self.session.players:
                 return
@@ -62,16 +62,16 @@ class Terminal:
                 self._ask(mover)
 
     def _let_agent_move(self, mover: int) -> None:
-        found = self._thinkers[mover].think(self.session)
+        found = self._agent_threads[mover].think(self.session)
         name = player_name(self.session.game, mover)
-        if isinstance(found, Failure):
+        if isinstance(found, AgentFailure):
             self.failure = found
             print(f"{name}: {found}")
             if HUMAN in self.session.players:
                 print(AFTER_FAILURE)
             return
         self.session.play(found.action)
-        print(f"{name} plays {self._told(found)}")
+        print(f"{name} plays {self._describe(found)}")
         self._show()
 
     def _ask(self, mover: int | None) -> None:
@@ -135,14 +135,14 @@ class Terminal:
             print("there is no hint")
             return
         found = self._adviser.think(self.session)
-        print(found if isinstance(found, Failure) else f"hint: {self._told(found)}")
+        print(found if isinstance(found, AgentFailure) else f"hint: {self._describe(found)}")
 
     def _restart(self, _: str) -> None:
         self.session.restart()
         self._saved_as = self._file
-        for thinker in (*self._thinkers.values(), self._adviser):
-            if thinker is not None:
-                thinker.drop(forget=True)
+        for agent_thread in (*self._agent_threads.values(), self._adviser):
+            if agent_thread is not None:
+                agent_thread.drop(forget=True)
         self._show()
 
     def _save(self, name: str) -> None:
@@ -155,20 +155,20 @@ class Terminal:
     def _quit(self, _: str) -> None:
         self._closed = True
 
-    def _told(self, thought: Thought) -> str:
+    def _describe(self, analysis: MoveAnalysis) -> str:
         """Return a move with what the agent thinks about it, in one line."""
         names = self.session.game.action_names
-        parts = [names[thought.action]]
-        if thought.score is not None:
-            parts.append(f"expected score {thought.score:.2f}")
-        if thought.proven:
-            parts.append(f"proven {thought.proven}")
-        if thought.exact is not None:
-            parts.append(f"exact score {thought.exact:+d}")
-        if thought.weights is not None:
-            what = "values" if thought.shares is None else "visit shares"
-            best = (f"{names[a]} {thought.weights[a]:.2f}" for a in thought.best(CANDIDATES))
+        parts = [names[analysis.action]]
+        if analysis.score is not None:
+            parts.append(f"expected score {analysis.score:.2f}")
+        if analysis.proven:
+            parts.append(f"proven {analysis.proven}")
+        if analysis.exact is not None:
+            parts.append(f"exact score {analysis.exact:+d}")
+        if analysis.weights is not None:
+            what = "values" if analysis.shares is None else "visit shares"
+            best = (f"{names[a]} {analysis.weights[a]:.2f}" for a in analysis.best(SHOWN_MOVES))
             parts.append(f"{what} {', '.join(best)}")
-        if thought.simulations:
-            parts.append(f"{thought.simulations / max(thought.seconds, 1e-9):,.0f} simulations/s")
+        if analysis.simulations:
+            parts.append(f"{analysis.simulations / max(analysis.seconds, 1e-9):,.0f} simulations/s")
         return "; ".join(parts)

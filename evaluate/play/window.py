@@ -7,36 +7,36 @@ from os import environ
 
 from ludoteca.envs.render.raster import rgb_array
 from ludoteca.envs.render.window import BoardWindow
+from ludoteca.evaluate.play.controller import GameController
 from ludoteca.evaluate.play.screen import Screen
-from ludoteca.evaluate.play.table import Table
 
 IDLE = 0.02  # seconds between looks at what the user does
 
 
-def open_window(table: Table) -> BoardWindow:
-    """Open a window that shows a table.
+def open_window(controller: GameController) -> BoardWindow:
+    """Open a window that shows a controller.
 
     Raises:
         ImportError: without pygame or Pillow.
         RuntimeError: if no window can be opened here.
     """
-    window = BoardWindow(f"{table.session.game.title} - Ludoteca")
-    window.show(rgb_array(Screen(table).draw()))
+    window = BoardWindow(f"{controller.session.game.title} - Ludoteca")
+    window.show(rgb_array(Screen(controller).draw()))
     return window
 
 
-def play_in_window(table: Table, window: BoardWindow) -> None:
+def play_in_window(controller: GameController, window: BoardWindow) -> None:
     """Play until the user closes the window or quits; the window is closed afterwards."""
-    screen = Screen(table)
+    screen = Screen(controller)
     try:
-        while not (window.closed or table.closed):
+        while not (window.closed or controller.closed):
             events = window.events()
             for event in events:
                 if isinstance(event, str):
-                    table.key(event)
+                    controller.key(event)
                 else:
                     screen.click(*event)
-            if table.tick() or events:
+            if controller.tick() or events:
                 window.show(rgb_array(screen.draw()))
             else:
                 time.sleep(IDLE)

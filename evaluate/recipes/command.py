@@ -10,11 +10,11 @@ from typing import IO, Annotated, Any
 
 from tyro.conf import Positional, arg
 
-from ludoteca.child_processes import Child
-from ludoteca.evaluate.bench.report import about_this_run
+from ludoteca.child_processes import ChildProcess
 from ludoteca.evaluate.recipes.environments import Recipe, find_recipes, make_environment
 from ludoteca.evaluate.recipes.table import Library, read_libraries, scores, summary, write_table
 from ludoteca.files import read_json, write_whole
+from ludoteca.provenance import run_info
 
 ADAPTER_TESTS = Path("tests/adapters")
 RESULTS = Path("docs/results/recipes")  # of a checkout: what the table shows
@@ -121,7 +121,7 @@ def run_recipe(
     out = (folder / f"{recipe.name}.json").absolute()
     out.unlink(missing_ok=True)
     # What measures it in any checkout, without the folders of this one.
-    about = about_this_run(command=f"python -m ludoteca.evaluate.recipes {recipe.name}")
+    about = run_info(command=f"python -m ludoteca.evaluate.recipes {recipe.name}")
     with tempfile.TemporaryDirectory() as empty:  # for files that it saves
         arguments = [str(recipe.file), str(out), *library.packages]
         command = [python, "-P", "-m", "ludoteca.evaluate.recipes.execute", *arguments]
@@ -165,7 +165,7 @@ def _run(command: list[Any], what: str, log: Path, time_limit: float, cwd: str |
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("w+") as output:
-        with Child(
+        with ChildProcess(
             command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         ) as child:
             try:

@@ -68,11 +68,11 @@ def _check_match(name: str, result: Any) -> None:
             f"{name} must be a match of one agent against random, the agent first; "
             f"got {', '.join(result.agents)}"
         )
-    per_seat = {tally.games for tally in result.seats[0]}
+    per_seat = {record.games for record in result.seats[0]}
     if result.games < LEAST_GAMES or len(per_seat) > 1:
         raise ValueError(
             f"{name} must have at least {LEAST_GAMES} games, as many from each seat; got "
-            f"{', '.join(str(tally.games) for tally in result.seats[0])}"
+            f"{', '.join(str(record.games) for record in result.seats[0])}"
         )
 
 

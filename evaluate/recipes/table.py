@@ -83,8 +83,8 @@ def scores(match: Mapping[str, Any]) -> list[Score]:
     return [_score(seat) for seat in match["agents"][0]["seats"]]
 
 
-def _score(tally: Mapping[str, Any]) -> Score:
-    wins, draws, games = tally["wins"], tally["draws"], tally["games"]
+def _score(record: Mapping[str, Any]) -> Score:
+    wins, draws, games = record["wins"], record["draws"], record["games"]
     low, high = score_interval(wins, draws, games)
     return Score((wins + draws / 2) / games, low, high, games)
 

@@ -14,18 +14,19 @@ EXPERIMENTS = {
         "Constants of UCB1 in bandit problems.",
     ),
     "geese": _study(
-        "ludoteca.evaluate.studies.geese:reproduce", "Agents and networks in Hungry Geese."
+        "ludoteca.evaluate.studies.geese.study:reproduce", "Agents and networks in Hungry Geese."
     ),
     "ggp": _study(
-        "ludoteca.evaluate.studies.ggp:reproduce",
+        "ludoteca.evaluate.studies.ggp.study:reproduce",
         "Selection policies of tree search in General Game Playing.",
     ),
-    "hex": _study("ludoteca.evaluate.studies.hex:reproduce", "Deep Q-learning in Hex."),
+    "hex": _study("ludoteca.evaluate.studies.hex.study:reproduce", "Deep Q-learning in Hex."),
     "othello": _study(
-        "ludoteca.evaluate.studies.othello:reproduce", "Value networks and AlphaZero in Othello."
+        "ludoteca.evaluate.studies.othello.study:reproduce",
+        "Value networks and AlphaZero in Othello.",
     ),
     "solved": _study(
-        "ludoteca.evaluate.studies.solved:reproduce", "AlphaZero in games that are solved."
+        "ludoteca.evaluate.studies.solved.study:reproduce", "AlphaZero in games that are solved."
     ),
 }
 DESCRIPTION = (

@@ -1,7 +1,7 @@
-"""Pieces of a study that are made on the workers of an executor.
+"""Tasks of a study that are made on the workers of an executor.
 
-A worker may be on another machine, without the study's folder. So it makes a piece in a temporary
-folder: what the piece needs is sent there, and the piece's own folder is sent back.
+A worker may be on another machine, without the study's folder. So it makes a task in a temporary
+folder: what the task needs is sent there, and the task's own folder is sent back.
 """
 
 import io
@@ -17,22 +17,23 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 
 from ludoteca.child_processes import run_child
-from ludoteca.evaluate.studies.study import Piece
-from ludoteca.executor import WAIT, Executor, Task, _Wait
+from ludoteca.evaluate.studies.study import Task
+from ludoteca.executor import WAIT, Executor, _Wait
+from ludoteca.executor import Task as WorkerTask
 from ludoteca.shared import Shared
 
 
-def make_on_workers(
-    pieces: Mapping[str, Piece],
+def run_on_workers(
+    tasks: Mapping[str, Task],
     waiting: list[str],
     folder: Path,
     workers: Executor,
     environment: Mapping[str, str],
 ) -> Iterator[str]:
-    """Make pieces of a study; yields the name of each that is finished.
+    """Make tasks of a study; yields the name of each that is finished.
 
     Args:
-        pieces: by name.
+        tasks: by name.
         waiting: names of those to make, in the order in which they are wanted; each begins when
             those it needs are finished.
         folder: where each has a folder.
@@ -45,18 +46,18 @@ def make_on_workers(
     waiting, running, names = list(waiting), set[str](), list[str]()
     packed: dict[str, Shared[bytes]] = {}
 
-    def needed(piece: Piece) -> dict[str, Shared[bytes]]:
-        for name in piece.after:
-            place = pieces[name].product(folder).parent if name in pieces else folder / name
+    def needed(task: Task) -> dict[str, Shared[bytes]]:
+        for name in task.requires:
+            place = tasks[name].artifact(folder).parent if name in tasks else folder / name
             if name not in packed and place.is_dir():
                 packed[name] = workers.put(pack(folder, place))
-        return {name: packed[name] for name in piece.after if name in packed}
+        return {name: packed[name] for name in task.requires if name in packed}
 
-    def next_task(worker: int) -> Task[bytes] | _Wait | None:
+    def next_task(worker: int) -> WorkerTask[bytes] | _Wait | None:
         if not waiting:
             return None
         unfinished = running | set(waiting)
-        ready = (name for name in waiting if unfinished.isdisjoint(pieces[name].after))
+        ready = (name for name in waiting if unfinished.isdisjoint(tasks[name].requires))
         name = next(ready, None)
         if name is None and not running:
             raise RuntimeError(f"these wait for each other: {', '.join(waiting)}")
@@ -65,8 +66,8 @@ def make_on_workers(
         waiting.remove(name)
         running.add(name)
         names.append(name)
-        piece = pieces[name]
-        return partial(make_piece, piece, needed(piece), environment, str(folder))
+        task = tasks[name]
+        return partial(run_task, task, needed(task), environment, str(folder))
 
     with workers.stream(next_task) as stream:
         for number, made in stream:
@@ -75,16 +76,16 @@ def make_on_workers(
             yield names[number]
 
 
-def make_piece(
-    piece: Piece,
+def run_task(
+    task: Task,
     needed: Mapping[str, Shared[bytes]],
     environment: Mapping[str, str],
     home: str,
 ) -> bytes:
-    """Make a piece in a temporary folder, and return its own folder, packed.
+    """Make a task in a temporary folder, and return its own folder, packed.
 
     Args:
-        piece: the piece.
+        task: the task.
         needed: the folders that it needs, packed.
         environment: variables of its process that are not set here.
         home: the study's folder, by which the results call what they refer to.
@@ -93,13 +94,13 @@ def make_piece(
         folder = Path(place)
         for packed in needed.values():
             unpack(packed.get(), folder)
-        command = [sys.executable, *piece.arguments(folder)]
+        command = [sys.executable, *task.arguments(folder)]
         pipe, off = subprocess.PIPE, subprocess.DEVNULL
         variables = {**environment, **os.environ}
         done = run_child(command, stdin=off, stdout=off, stderr=pipe, text=True, env=variables)
         if done.returncode != 0:
-            raise RuntimeError(f"{piece.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
-        made = piece.product(folder).parent
+            raise RuntimeError(f"{task.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
+        made = task.artifact(folder).parent
         for file in made.glob("*.json"):
             renamed = file.read_text().replace(json.dumps(place)[1:-1], json.dumps(home)[1:-1])
             file.write_text(renamed)

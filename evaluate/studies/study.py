@@ -1,4 +1,4 @@
-"""Studies whose pieces are made by commands of their own: side by side, and recorded one by one."""
+"""Studies whose tasks are made by commands of their own: side by side, and recorded one by one."""
 
 import csv
 import json
@@ -10,19 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from ludoteca.child_processes import Children
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
+from ludoteca.child_processes import ChildProcesses
 from ludoteca.executor import LOCAL, make_executor
 from ludoteca.files import read_json, write_whole
 from ludoteca.local_executor import ONE_THREAD
 from ludoteca.lock import lock_folder
+from ludoteca.provenance import package_versions, run_info
 
 Records = Mapping[str, dict[str, Any]]
 RESULTS = "results.json"  # what a finished run has in its folder, and a report in its own
-SETTINGS = "settings.json"  # beside it: those of the piece
+SETTINGS = "settings.json"  # beside it: those of the task
 
 
-class Piece(Protocol):
+class Task(Protocol):
     """What one command makes."""
 
     @property
@@ -30,8 +30,8 @@ class Piece(Protocol):
         """What it is called, and its folder."""
 
     @property
-    def after(self) -> tuple[str, ...]:
-        """Names of the pieces that it needs."""
+    def requires(self) -> tuple[str, ...]:
+        """Names of the tasks that it needs."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -40,31 +40,31 @@ class Piece(Protocol):
     def arguments(self, folder: Path) -> list[str]:
         """Return the command line after `python`, when all it needs has been made in `folder`."""
 
-    def product(self, folder: Path) -> Path:
+    def artifact(self, folder: Path) -> Path:
         """Return the file that is there as soon as it is finished."""
 
 
-class Filed:
-    """A piece that is finished as soon as there are results in its folder."""
+class FolderTask:
+    """A task that is finished as soon as there are results in its folder."""
 
     name: str
     made: ClassVar[str] = RESULTS  # the file that is there then
 
-    def product(self, folder: Path) -> Path:
+    def artifact(self, folder: Path) -> Path:
         """Return the file that is there as soon as it is finished."""
         return folder / self.name / self.made
 
 
-class FiledGames(Filed):
-    """A piece that is finished as soon as there are games to learn from in its folder."""
+class GamesTask(FolderTask):
+    """A task that is finished as soon as there are games to learn from in its folder."""
 
     made = "games.npz"
 
 
-P = TypeVar("P", bound=Piece)
+P = TypeVar("P", bound=Task)
 
 
-def make_part(
+def run_part(
     part: str,
     wanted: Mapping[str, P],
     folder: Path,
@@ -75,16 +75,16 @@ def make_part(
     one_thread: bool = False,
     executor: str = LOCAL,
 ) -> None:
-    """Make the pieces of a part of a study that are not known yet, and what these need.
+    """Make the tasks of a part of a study that are not known yet, and what these need.
 
     Args:
         part: what it is called.
-        wanted: its pieces, by name.
+        wanted: its tasks, by name.
         folder: where each has a folder.
         processes: how many are made side by side.
-        tell: called with the name of each piece that is finished.
+        tell: called with the name of each task that is finished.
         known: names of those that are left out.
-        available: all pieces that some may need, by name, these before those; by default `wanted`.
+        available: all tasks that some may need, by name, these before those; by default `wanted`.
         one_thread: whether libraries are told to use one thread in each process.
         executor: where they are made, see `ludoteca.executor.make_executor`.
     """
@@ -92,14 +92,14 @@ def make_part(
     needed = {name for name in wanted if name not in known}
     print(f"{part}: {len(needed)} of {len(wanted)} runs", file=sys.stderr)
     for name in reversed(list(available)):
-        if name in needed and not is_made(available[name], folder):
-            needed |= available.keys() & set(available[name].after)
-    ordered = {name: piece for name, piece in available.items() if name in needed}
-    make_all(ordered, folder, processes, sys.stderr.isatty(), tell, one_thread, executor)
+        if name in needed and not is_finished(available[name], folder):
+            needed |= available.keys() & set(available[name].requires)
+    ordered = {name: task for name, task in available.items() if name in needed}
+    run_tasks(ordered, folder, processes, sys.stderr.isatty(), tell, one_thread, executor)
 
 
-def make_all(
-    pieces: Mapping[str, P],
+def run_tasks(
+    tasks: Mapping[str, P],
     folder: Path,
     processes: int,
     show: bool,
@@ -112,55 +112,55 @@ def make_all(
     Their processes end with this one, however that ends; after Ctrl-C they first save their work.
 
     Args:
-        pieces: by name; each begins when those it needs are finished, as far as they are among
+        tasks: by name; each begins when those it needs are finished, as far as they are among
             these.
         folder: where each has a folder.
         processes: how many are made side by side.
         show: whether to show a progress bar.
-        tell: called with the name of each piece that is finished, also of those that were before.
+        tell: called with the name of each task that is finished, also of those that were before.
         one_thread: whether libraries are told to use one thread in each process.
         executor: where they are made, see `ludoteca.executor.make_executor`. A worker of a cluster
-            begins a piece anew if its process or machine dies.
+            begins a task anew if its process or machine dies.
 
     Raises:
         RuntimeError: if a command fails, with the end of what it printed.
-        ValueError: if a piece lies there that was made with other settings, or another process
-            makes pieces in this folder.
+        ValueError: if a task lies there that was made with other settings, or another process
+            makes tasks in this folder.
     """
-    waiting = {name: piece for name, piece in pieces.items() if not is_made(piece, folder)}
-    for name in pieces.keys() - waiting.keys():
+    waiting = {name: task for name, task in tasks.items() if not is_finished(task, folder)}
+    for name in tasks.keys() - waiting.keys():
         tell(name)
     if not waiting:
         return
     folder.mkdir(parents=True, exist_ok=True)
     _lock = lock_folder(folder)  # until this function returns
     added = dict.fromkeys(ONE_THREAD, "1") if one_thread else {}
-    begun = len(pieces) - len(waiting)
+    begun = len(tasks) - len(waiting)
     if executor != LOCAL:
-        from ludoteca.evaluate.studies.remote import make_on_workers  # which imports this module
+        from ludoteca.evaluate.studies.remote import run_on_workers  # which imports this module
 
         with (
-            _progress(len(pieces), begun, show) as advance,
+            _progress(len(tasks), begun, show) as advance,
             make_executor(executor, processes, len(waiting)) as workers,
         ):
-            for name in make_on_workers(pieces, list(waiting), folder, workers, added):
-                _write_settings(pieces[name], folder)
+            for name in run_on_workers(tasks, list(waiting), folder, workers, added):
+                _write_settings(tasks[name], folder)
                 tell(name)
                 advance(name)
         return
     environment = os.environ | added
     with (
-        _progress(len(pieces), begun, show) as advance,
+        _progress(len(tasks), begun, show) as advance,
         ThreadPoolExecutor(processes) as pool,
-        Children() as children,
+        ChildProcesses() as children,
     ):
         running: dict[Future[None], str] = {}
         while waiting or running:
             unfinished = waiting.keys() | set(running.values())
-            ready = [n for n, piece in waiting.items() if unfinished.isdisjoint(piece.after)]
+            ready = [n for n, task in waiting.items() if unfinished.isdisjoint(task.requires)]
             for name in ready[: processes - len(running)]:
-                piece = waiting.pop(name)
-                running[pool.submit(_make, piece, folder, environment, children)] = name
+                task = waiting.pop(name)
+                running[pool.submit(_make, task, folder, environment, children)] = name
             if not running:
                 raise RuntimeError(f"these wait for each other: {', '.join(waiting)}")
             for done in wait(running, return_when=FIRST_COMPLETED).done:
@@ -170,20 +170,20 @@ def make_all(
                 advance(name)
 
 
-def is_made(piece: Piece, folder: Path) -> bool:
-    """Tell whether a piece is finished.
+def is_finished(task: Task, folder: Path) -> bool:
+    """Tell whether a task is finished.
 
     Raises:
         ValueError: if it was made with other settings.
     """
-    product = piece.product(folder)
+    product = task.artifact(folder)
     if not product.exists():
         return False
     file = product.parent / SETTINGS
-    if file.exists() and read_json(file) != as_json(piece):
+    if file.exists() and read_json(file) != as_json(task):
         raise ValueError(
-            f"{product.parent} holds {piece.name} made with other settings: {file.read_text()}, "
-            f"not {json.dumps(as_json(piece))}; remove it, or give another folder with --runs"
+            f"{product.parent} holds {task.name} made with other settings: {file.read_text()}, "
+            f"not {json.dumps(as_json(task))}; remove it, or give another folder with --runs"
         )
     return True
 
@@ -207,7 +207,7 @@ def command_line(module: str, words: tuple[str, ...], options: Mapping[str, Any]
     return line
 
 
-def earlier(
+def read_records(
     out: Path, planned: Mapping[str, Mapping[str, P]], fits: Callable[[dict[str, Any], P], bool]
 ) -> dict[str, dict[str, Any]]:
     """Return the records of a report that was written before, by part and name.
@@ -215,7 +215,7 @@ def earlier(
     Args:
         out: folder of the report.
         planned: what belongs there now, by part and name; records of anything else are left out.
-        fits: whether a record is of such a piece.
+        fits: whether a record is of such a task.
     """
     path = out / RESULTS
     content = read_json(path) if path.exists() else {}
@@ -223,30 +223,30 @@ def earlier(
         part: {
             name: found
             for name, found in content.get(part, {}).items()
-            if name in pieces and fits(found, pieces[name])
+            if name in tasks and fits(found, tasks[name])
         }
-        for part, pieces in planned.items()
+        for part, tasks in planned.items()
     }
 
 
-def earlier_with_settings(
+def read_records_with_settings(
     out: Path,
     planned: Mapping[str, Mapping[str, P]],
-    is_recorded: Callable[[P], bool] = lambda piece: True,
+    is_recorded: Callable[[P], bool] = lambda task: True,
 ) -> dict[str, dict[str, Any]]:
     """Return the records of a report that was written before, by part and name.
 
     Args:
         out: folder of the report.
         planned: what belongs there now, by part and name. Records of anything else, or with other
-            `"settings"`, are left out, and those of pieces that need one whose record is.
-        is_recorded: whether there are records of such a piece.
+            `"settings"`, are left out, and those of tasks that need one whose record is.
+        is_recorded: whether there are records of such a task.
     """
-    records = earlier(out, planned, lambda found, piece: found["settings"] == as_json(piece))
+    records = read_records(out, planned, lambda found, task: found["settings"] == as_json(task))
     kept = {name for part in records.values() for name in part}
-    every = {name: piece for pieces in planned.values() for name, piece in pieces.items()}
-    for name, piece in every.items():  # in their order: what a piece needs comes before it
-        needed = [other for other in piece.after if other in every and is_recorded(every[other])]
+    every = {name: task for tasks in planned.values() for name, task in tasks.items()}
+    for name, task in every.items():  # in their order: what a task needs comes before it
+        needed = [other for other in task.requires if other in every and is_recorded(every[other])]
         if not kept.issuperset(needed):
             kept.discard(name)
     return {
@@ -266,9 +266,9 @@ def measured(folder: Path, name: str) -> list[dict[str, str]]:
         return [row for row in csv.DictReader(file) if row[name]]
 
 
-def as_json(piece: Piece) -> Any:
-    """Return the settings of a piece as they are when they have been written and read."""
-    return json.loads(json.dumps(piece.settings))
+def as_json(task: Task) -> Any:
+    """Return the settings of a task as they are when they have been written and read."""
+    return json.loads(json.dumps(task.settings))
 
 
 def provenance(out: Path, records: Mapping[str, Records]) -> dict[str, Any]:
@@ -278,22 +278,22 @@ def provenance(out: Path, records: Mapping[str, Records]) -> dict[str, Any]:
 
     Args:
         out: folder of the report.
-        records: what is kept of the pieces, by part and name.
+        records: what is kept of the tasks, by part and name.
     """
     path = out / RESULTS
     if path.exists():
         content = json.loads(path.read_text())
         if {part: content.get(part) for part in records} == json.loads(json.dumps(records)):
             return {key: content[key] for key in ("about", "versions")}
-    return {"about": about_this_run(), "versions": our_versions()}
+    return {"about": run_info(), "versions": package_versions()}
 
 
-def made_lines(records: Mapping[str, Records], versions: Mapping[str, str]) -> str:
-    """Return, as lines of a list, when and where the pieces of a study were finished.
+def provenance_lines(records: Mapping[str, Records], versions: Mapping[str, str]) -> str:
+    """Return, as lines of a list, when and where the tasks of a study were finished.
 
     Args:
-        records: what is kept of the pieces, by part and name.
-        versions: of the packages, for pieces whose records do not hold theirs.
+        records: what is kept of the tasks, by part and name.
+        versions: of the packages, for tasks whose records do not hold theirs.
     """
     about = [one["about"] for part in records.values() for one in part.values()]
     dates = sorted(one["date"][:16] for one in about)
@@ -315,7 +315,7 @@ def write_study(
     Args:
         out: folder of the report.
         text: the report.
-        records: what is kept of the pieces, by part and name.
+        records: what is kept of the tasks, by part and name.
         made: see `provenance`.
     """
     content = {**made, **records}
@@ -323,16 +323,18 @@ def write_study(
     write_whole(out / "report.md", text)
 
 
-def _make(piece: Piece, folder: Path, environment: Mapping[str, str], children: Children) -> None:
-    command = [sys.executable, *piece.arguments(folder)]
+def _make(
+    task: Task, folder: Path, environment: Mapping[str, str], children: ChildProcesses
+) -> None:
+    command = [sys.executable, *task.arguments(folder)]
     done = children.run(command, environment)
     if done.returncode != 0:
-        raise RuntimeError(f"{piece.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
-    _write_settings(piece, folder)
+        raise RuntimeError(f"{task.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
+    _write_settings(task, folder)
 
 
-def _write_settings(piece: Piece, folder: Path) -> None:
-    write_whole(piece.product(folder).parent / SETTINGS, json.dumps(as_json(piece)) + "\n")
+def _write_settings(task: Task, folder: Path) -> None:
+    write_whole(task.artifact(folder).parent / SETTINGS, json.dumps(as_json(task)) + "\n")
 
 
 @contextmanager

@@ -6,7 +6,7 @@ that the interval does not tell from zero decides nothing.
 
 from collections.abc import Iterable
 
-HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be told"
+HOLDS, FAILS, OPEN = "holds", "does not hold", "inconclusive"
 UNCORRECTED = "holds only without Holm's correction"
 VERDICTS = (HOLDS, UNCORRECTED, FAILS, OPEN)
 LEVEL = 0.05

@@ -1,4 +1,4 @@
-"""Everything that a report says about the results of a tournament, as numbers."""
+"""Statistics of a tournament's points: ranks and significance tests."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +17,8 @@ class Difference:
 
     Attributes:
         pair: indices of the agents.
-        test: the result.
-        holm: its p, corrected for there being a test for every pair.
+        test: result of the test.
+        holm: p value after Holm's correction for the number of pairs.
     """
 
     pair: tuple[int, int]
@@ -28,19 +28,19 @@ class Difference:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What the points of some agents in some games say.
+    """Statistics of the points of agents in games.
 
     Attributes:
-        points: shape `[games, agents]`.
-        total: of all games. Shape `[agents]`.
-        mean: over the games.
-        sd: sample standard deviation over the games; None with one game.
-        median: over the games.
-        ranks: place of each agent in each game, 1 the best. Shape `[games, agents]`.
-        mean_ranks: shape `[agents]`.
-        friedman: None with one game or two agents.
-        nemenyi: None with one game or two agents.
-        differences: Wilcoxon's test of every pair; none with one game.
+        points: points. Shape `[games, agents]`.
+        total: sum over the games. Shape `[agents]`.
+        mean: mean over the games. Shape `[agents]`.
+        sd: sample standard deviation over the games, `[agents]`; None with one game.
+        median: median over the games. Shape `[agents]`.
+        ranks: rank of each agent in each game, 1 the best. Shape `[games, agents]`.
+        mean_ranks: mean rank over the games. Shape `[agents]`.
+        friedman: Friedman's test; None with one game or two agents.
+        nemenyi: Nemenyi's test; None with one game or two agents.
+        differences: Wilcoxon's test of every pair; empty with one game.
     """
 
     points: NDArray[Any]
@@ -56,10 +56,10 @@ class Analysis:
 
 
 def analyze(points: NDArray[Any]) -> Analysis:
-    """Analyze a table of points, leaving out what makes no sense for so few games or agents.
+    """Compute the statistics of points, without tests that need more games or agents.
 
     Args:
-        points: shape `[games, agents]`.
+        points: points. Shape `[games, agents]`.
     """
     games, agents = points.shape
     enough = games >= GAMES and agents >= AGENTS

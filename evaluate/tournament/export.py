@@ -1,4 +1,4 @@
-"""All numbers of a tournament, as CSV and as JSON."""
+"""Export of all numbers of a tournament, as CSV and as JSON."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ from ludoteca.evaluate.tournament.results import PairResult, Results
 
 
 def pair_json(results: Results, pair: PairResult) -> dict[str, Any]:
-    """Return how two agents fared in one game, as JSON values."""
+    """Return the result of two agents in one game as JSON values."""
     t, half = results.tournament, pair.games // 2
     a, b = pair.pair
     return {
@@ -39,7 +39,7 @@ def pair_json(results: Results, pair: PairResult) -> dict[str, Any]:
 
 
 def to_csv(pairs: Sequence[dict[str, Any]]) -> str:
-    """Return a line for every two agents in every game, given as `pair_json` returns them."""
+    """Return CSV with a line for every result of `pair_json`."""
     file = io.StringIO()
     rows = []
     for pair in pairs:
@@ -54,7 +54,7 @@ def to_csv(pairs: Sequence[dict[str, Any]]) -> str:
 
 
 def to_json(results: Results, analysis: Analysis) -> dict[str, Any]:
-    """Return everything but the pairs as JSON values."""
+    """Return all numbers except the pairs' as JSON values."""
     t = results.tournament
     ratings = results.ratings
     numbers = {
@@ -74,15 +74,15 @@ def to_json(results: Results, analysis: Analysis) -> dict[str, Any]:
         "tournament": t.identity() | {"names": list(t.names), "draws": t.draws},
         "seconds": round(results.seconds, 1),
         "forfeits": [
-            asdict(one)
+            asdict(forfeit)
             | {
                 "game": t.games[match.game],
-                "agent": t.names[one.agent],
-                "against": t.names[sum(match.pair) - one.agent],
+                "agent": t.names[forfeit.agent],
+                "against": t.names[sum(match.pair) - forfeit.agent],
                 "repeat": match.repeat,
-                "game_of_match": one.game,
+                "game_of_match": forfeit.game,
             }
-            for match, one in results.forfeits
+            for match, forfeit in results.forfeits
         ],
         **numbers,
         "friedman": None if analysis.friedman is None else asdict(analysis.friedman),
@@ -94,15 +94,15 @@ def to_json(results: Results, analysis: Analysis) -> dict[str, Any]:
         },
         "wilcoxon": [
             {
-                "agent_a": t.names[one.pair[0]],
-                "agent_b": t.names[one.pair[1]],
-                **asdict(one.test),
-                "p_holm": one.holm,
+                "agent_a": t.names[difference.pair[0]],
+                "agent_b": t.names[difference.pair[1]],
+                **asdict(difference.test),
+                "p_holm": difference.holm,
             }
-            for one in analysis.differences
+            for difference in analysis.differences
         ],
         "elo": _ratings_json(ratings),
-        "elo_by_game": [_ratings_json(one) for one in results.ratings_by_game],
+        "elo_by_game": [_ratings_json(game_ratings) for game_ratings in results.ratings_by_game],
     }
 
 

@@ -1,4 +1,4 @@
-"""What a tournament is: its games, its agents, and every match with its seed."""
+"""Plan of a tournament: games, agents, and matches with their seeds."""
 
 import hashlib
 import re
@@ -18,12 +18,12 @@ DRAWS = ("half", "loss")
 
 @dataclass(frozen=True)
 class Match:
-    """Some games between two agents, in one game; the unit of repetition.
+    """Match of two agents in one game; the unit of repetition.
 
     Attributes:
         game: index of the game.
         pair: indices of the two agents.
-        repeat: how many such matches there were before.
+        repeat: number of the repetition, from 0.
     """
 
     game: int
@@ -33,22 +33,22 @@ class Match:
 
 @dataclass(frozen=True)
 class Tournament:
-    """A round robin: every two agents play each other in every game.
+    """Round robin: every two agents play each other in every game.
 
-    Two agents take turns in moving first. In a game of four, each holds every other seat, and the
-    agent wins whose better seat does best.
+    Two agents alternate in moving first. In a game for four players, each holds every other seat,
+    and the agent with the best seat wins.
 
     Attributes:
         games: spec strings of the games.
         agents: spec strings of the agents.
-        games_per_pair: of every two agents in every game.
-        repeats: into how many matches, all of the same length, these are divided.
+        games_per_pair: number of games of every two agents in every game.
+        repeats: number of matches of equal length that these are divided into.
         seed: determines all games, as far as the agents draw only from their random streams.
-        draws: how the tables count a draw: as `"half"` a win, or as a `"loss"` for both.
-        names: what the agents are called; by default, what tells their spec strings apart.
+        draws: value of a draw in the tables: `"half"` a win, or a `"loss"` for both.
+        names: names of the agents; by default, the differences of their spec strings.
 
     Raises:
-        ValueError: if something is out of range, unknown, or comes twice.
+        ValueError: if a value is out of range, unknown, or appears twice.
     """
 
     games: tuple[str, ...]
@@ -91,12 +91,12 @@ class Tournament:
 
     @property
     def games_per_match(self) -> int:
-        """How many games a match has."""
+        """Number of games of a match."""
         return self.games_per_pair // self.repeats
 
     @property
     def total_games(self) -> int:
-        """How many games there are in all."""
+        """Number of games of the tournament."""
         return len(self.games) * len(self.pairs) * self.games_per_pair
 
     @cached_property
@@ -105,7 +105,7 @@ class Tournament:
         return tuple(combinations(range(len(self.agents)), 2))
 
     def matches(self) -> list[Match]:
-        """Return every match of the tournament."""
+        """Return all matches of the tournament."""
         return [
             Match(game, pair, repeat)
             for game in range(len(self.games))
@@ -114,13 +114,13 @@ class Tournament:
         ]
 
     def match_seed(self, match: Match) -> int:
-        """Return the seed of a match, which depends on no other match of the tournament."""
+        """Return the seed of a match; it does not depend on other matches of the tournament."""
         first, second = (self.agents[a] for a in match.pair)
         text = repr((self.seed, self.games[match.game], first, second, match.repeat))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
     def identity(self) -> dict[str, Any]:
-        """Return everything that decides what is played, as JSON values."""
+        """Return everything that decides which games are played, as JSON values."""
         return {
             "games": list(self.games),
             "agents": list(self.agents),
@@ -131,7 +131,7 @@ class Tournament:
 
 
 def short_names(agents: Sequence[str]) -> tuple[str, ...]:
-    """Return short names for agents: their spec strings without what all have in common.
+    """Return short names for agents: their spec strings without the parameters all share.
 
     `mcts:policy=etc,simulations=9` and `mcts:policy=ucb1,simulations=9` become `etc` and `ucb1`.
     Spec strings that differ in more than one parameter keep the parameters' names.
@@ -158,7 +158,7 @@ def short_names(agents: Sequence[str]) -> tuple[str, ...]:
 def split_specs(texts: Sequence[str]) -> tuple[str, ...]:
     """Split spec strings that are joined by commas: `"hex:board_size=7,swap=True,connect4"`.
 
-    What has an equal sign, but no colon before it, is a parameter of the one before.
+    A part with an equal sign but no colon before it is a parameter of the spec string before it.
     """
     specs: list[str] = []
     for text in texts:
@@ -171,6 +171,6 @@ def split_specs(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _items(text: str) -> list[tuple[str, str]]:
-    """Return the parameters in a spec string, as they are written; a value may have no key."""
+    """Return the parameters of a spec string as written; a value may have no key."""
     parts = [part.partition("=") for part in text.split(",") if part]
     return [(key, value) if equals else ("", key) for key, equals, value in parts]

@@ -1,4 +1,4 @@
-"""Pictures of a tournament, as PNG files."""
+"""Figures of a tournament report, as PNG files."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,21 +15,21 @@ from ludoteca.evaluate.statistics.ratings import Ratings
 DPI, COLORS = 110, 96
 BLUE, GRAY, LIGHT = "#2f6db5", "#555555", "#dfe8f3"
 MARKERS = "osD^vP*Xhd<>"
-NAMED_GAMES = len(MARKERS)  # more games have no legend
-ANNOTATED = 24  # larger heat maps have no numbers
+MAX_LEGEND = len(MARKERS)  # more games have no legend
+MAX_ANNOTATED = 24  # larger heat maps have no numbers
 
 
 def box_plot(
     points: NDArray[Any], names: Sequence[str], games: Sequence[str], most: int, what: str
 ) -> bytes:
-    """Draw the spread of each agent's points over the games.
+    """Draw the distribution of each agent's points over the games.
 
     Args:
-        points: shape `[games, agents]`.
-        names: of the agents.
+        points: points. Shape `[games, agents]`.
+        names: names of the agents.
         games: titles of the games.
-        most: how many points are possible.
-        what: what the points are.
+        most: maximum number of points.
+        what: name of the points.
     """
     order = np.argsort(np.median(points, axis=0), kind="stable")
     figure, axes = _figure(9.0, 1.6 + 0.5 * len(names))
@@ -46,8 +46,8 @@ def box_plot(
     )
     rows = np.arange(1, len(names) + 1)
     for g, title in enumerate(games):
-        shown = g < NAMED_GAMES and len(games) <= NAMED_GAMES
-        spread = 0.18 * (g / max(len(games) - 1, 1) * 2 - 1)  # so that equal points stay apart
+        shown = g < MAX_LEGEND and len(games) <= MAX_LEGEND
+        spread = 0.18 * (g / max(len(games) - 1, 1) * 2 - 1)  # equal points stay apart
         axes.plot(
             points[g, order],
             rows + spread,
@@ -61,25 +61,23 @@ def box_plot(
     axes.axvline(most / 2, color=GRAY, linewidth=0.8, linestyle=":")
     axes.set_xlabel(f"{what} of {most:,} games of each kind (dotted: half of them)")
     axes.set_title("Points over the games: quartiles, median, and every game")
-    if len(games) <= NAMED_GAMES:
+    if len(games) <= MAX_LEGEND:
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return figure_png(figure, COLORS)
 
 
 def label(name: str, most: int = 36) -> str:
-    """Return a name that leaves room for a picture: a long one without its middle."""
+    """Return a name of at most `most` characters: a long one without its middle."""
     return name if len(name) <= most else f"{name[: most // 3]}…{name[1 - most + most // 3 :]}"
 
 
 def heat_map(shares: NDArray[np.float64], names: Sequence[str], what: str) -> bytes:
-    """Draw who beats whom: percentages of the row's agent against the column's.
-
-    The best agents come first.
+    """Draw pairwise results: percentages of the row's agent against the column's, the best first.
 
     Args:
-        shares: from 0 to 1, 0 on the diagonal. Shape `[agents, agents]`.
-        names: of the agents.
-        what: what the shares are of.
+        shares: fractions from 0 to 1, 0 on the diagonal. Shape `[agents, agents]`.
+        names: names of the agents.
+        what: name of the fractions.
     """
     n, order = len(names), np.argsort(-shares.sum(1), kind="stable")
     names, shares = [names[a] for a in order], shares[order][:, order]
@@ -90,7 +88,7 @@ def heat_map(shares: NDArray[np.float64], names: Sequence[str], what: str) -> by
     axes.set_facecolor("#eeeeee")
     axes.set_xticks(range(n), names, rotation=40, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(n), names)
-    if n <= ANNOTATED:
+    if n <= MAX_ANNOTATED:
         for a in range(n):
             for b in range(n):
                 if a != b:
@@ -110,7 +108,7 @@ def heat_map(shares: NDArray[np.float64], names: Sequence[str], what: str) -> by
 
 
 def rating_plot(ratings: Ratings, names: Sequence[str]) -> bytes:
-    """Draw the ratings with their intervals, the best at the top."""
+    """Draw the ratings with their intervals, the best on top."""
     order = np.argsort(ratings.elo, kind="stable")
     figure, axes = _figure(8.0, 1.5 + 0.38 * len(names))
     elo, rows = ratings.elo[order], np.arange(len(names))
@@ -132,12 +130,12 @@ def rating_plot(ratings: Ratings, names: Sequence[str]) -> bytes:
 def rank_plot(
     mean_ranks: NDArray[np.float64], names: Sequence[str], critical_difference: float
 ) -> bytes:
-    """Draw the critical difference diagram: thick bars join agents that do not differ."""
+    """Draw the critical difference diagram: bars join agents without significant differences."""
     n = len(names)
     order = np.argsort(mean_ranks, kind="stable")
     bars = groups(mean_ranks, critical_difference)
     left = (n + 1) // 2  # the better half is written to the left, the others to the right
-    depth = 1.0 + 0.35 * len(bars)  # below the axis, where the first name stands
+    depth = 1.0 + 0.35 * len(bars)  # of the first name below the axis
     lowest = depth + 0.6 * max(left - 1, n - left - 1)
     figure, axes = _figure(9.0, 1.4 + 0.42 * (lowest + 1.4))
     pad = 0.15 * (n - 1)

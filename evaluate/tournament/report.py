@@ -1,8 +1,7 @@
-"""What a tournament leaves behind: a report, its pictures, and all numbers as CSV and JSON."""
+"""Report of a tournament: Markdown, figures, and all numbers as CSV and JSON."""
 
 import json
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
 from ludoteca.evaluate.markdown import number, table
 from ludoteca.evaluate.match_table import rules_name
 from ludoteca.evaluate.statistics.intervals import wilson
@@ -21,128 +19,128 @@ from ludoteca.evaluate.tournament.analysis import Analysis, analyze
 from ludoteca.evaluate.tournament.export import pair_json, to_csv, to_json
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.files import write_whole
+from ludoteca.provenance import run_provenance
 
 REPORT = "report.md"
 
 
 def write_report(results: Results, folder: str | Path, **about: Any) -> None:
-    """Write `report.md`, `results.csv`, `results.json` and pictures into a folder.
+    """Write `report.md`, `results.csv`, `results.json` and figures into a folder.
 
     Args:
-        results: of the tournament.
-        folder: made if it does not exist.
-        about: what else to tell about the run, such as how many processes played.
+        results: results of the tournament.
+        folder: the folder; it is made if it does not exist.
+        about: further entries of the provenance, such as the number of processes.
 
     Raises:
-        OSError: if something cannot be written.
+        OSError: if a file cannot be written.
         ImportError: if SciPy or Matplotlib is missing.
     """
     folder = Path(folder)
     analysis = analyze(results.points())
-    run = {**about_this_run(), **about}
-    versions = our_versions() | {name: version(name) for name in ("scipy", "matplotlib")}
-    for name, picture in draw(results, analysis).items():
-        write_whole(folder / name, picture)
+    provenance = run_provenance("scipy", "matplotlib", **about)
+    for name, figure in draw(results, analysis).items():
+        write_whole(folder / name, figure)
     pairs = [pair_json(results, pair) for pair in results.pair_results]
     write_whole(folder / "results.csv", to_csv(pairs))
-    content = to_json(results, analysis) | {"pairs": pairs, "about": run, "versions": versions}
+    content = to_json(results, analysis) | {"pairs": pairs} | provenance
     write_whole(folder / "results.json", json.dumps(content) + "\n")
-    write_whole(folder / REPORT, to_markdown(results, analysis, run, versions))
+    write_whole(folder / REPORT, to_markdown(results, analysis, **provenance))
 
 
 def titles(results: Results) -> tuple[str, ...]:
-    """Return what people call the games."""
+    """Return the titles of the games, with parameters that are not the defaults."""
     return tuple(rules_name(game) for game in _games(results))
 
 
 def points_name(results: Results) -> str:
-    """Return what the points are."""
+    """Return the name of the points: wins, if draws count as losses."""
     return "wins" if results.tournament.draws == "loss" else "points"
 
 
 def shares(results: Results) -> NDArray[np.float64]:
-    """Return the share of the points of agent a against b, in all games: `[a, b]`."""
-    worth = 0.0 if results.tournament.draws == "loss" else 0.5
+    """Return the fraction of the points of agent a against b over all games, `[a, b]`."""
+    draw_points = 0.0 if results.tournament.draws == "loss" else 0.5
     played = len(results.tournament.games) * results.tournament.games_per_pair
-    points: NDArray[np.float64] = (results.wins() + worth * results.draws()).sum(0) / played
+    points: NDArray[np.float64] = (results.wins() + draw_points * results.draws()).sum(0) / played
     return points
 
 
 def draw(results: Results, analysis: Analysis) -> dict[str, bytes]:
-    """Return the pictures that make sense, as PNG files by name."""
+    """Return the figures that make sense for these games and agents, as PNG files by name."""
     names, what = tuple(map(plots.label, results.tournament.names)), points_name(results)
-    pictures = {
+    figures = {
         "heat_map.png": plots.heat_map(shares(results), names, f"Share of {what}"),
         "ratings.png": plots.rating_plot(results.ratings, names),
     }
     if len(results.tournament.games) > 1:
         most = results.games_per_agent
-        pictures["points.png"] = plots.box_plot(analysis.points, names, titles(results), most, what)
+        figures["points.png"] = plots.box_plot(analysis.points, names, titles(results), most, what)
     if analysis.nemenyi is not None:
-        pictures["ranks.png"] = plots.rank_plot(
+        figures["ranks.png"] = plots.rank_plot(
             analysis.mean_ranks, names, analysis.nemenyi.critical_difference
         )
-    return pictures
+    return figures
 
 
 def to_markdown(
-    results: Results, analysis: Analysis, run: dict[str, Any], versions: dict[str, str]
+    results: Results, analysis: Analysis, about: dict[str, Any], versions: dict[str, str]
 ) -> str:
-    """Return the report."""
+    """Return the report in Markdown; `about` and `versions` are its provenance."""
     t, what = results.tournament, points_name(results)
     names, games = t.names, titles(results)
     ratings = results.ratings
-    pictures = draw_links(analysis)
+    links = figure_links(analysis)
     agents = [[name, f"`{spec}`"] for name, spec in zip(names, t.agents, strict=True)]
     blocks = (
         f"# Tournament of {len(names)} agents in {_count(len(games), 'game')}",
         _summary(results, analysis, ratings),
         f"## {what.capitalize()}",
-        f"Of the {results.games_per_agent:,} games of each kind that each agent played; the most "
-        "are bold.",
+        f"Each agent played {results.games_per_agent:,} games of each kind; the best result in "
+        "each game is bold.",
         sections.points_table(analysis, names, games),
-        pictures["points"],
-        "## Who beats whom",
-        f"Share of the {what}, over all games; every pair in every game, with Wilson intervals and "
-        "by who moved first, is in [results.csv](results.csv).",
+        links["points"],
+        "## Pairwise results",
+        f"Percentage of the {what} over all games. [results.csv](results.csv) has every pair in "
+        "every game, with Wilson intervals and by the seat of the agents.",
         "![Heat map](heat_map.png)",
         "## Ratings",
-        "By the model of Bradley and Terry, a draw being half a win. The mean of all agents is 0, "
-        "and the intervals are about differences to it.",
+        "Elo ratings by the Bradley-Terry model; a draw counts half a win. The mean of all agents "
+        "is 0; the intervals are those of the differences from it.",
         sections.rating_table(ratings, results.ratings_by_game, games, names),
         "![Ratings](ratings.png)",
         "## Ranks",
-        f"Place by {what} in each game, 1 the best; who tie share the mean of their places.",
+        f"Rank by {what} in each game, 1 the best; ties share the mean of their ranks.",
         sections.rank_table(analysis, names, games),
-        pictures["ranks"],
-        "## Is it chance?",
+        links["ranks"],
+        "## Significance",
         sections.friedman_text(analysis),
         sections.nemenyi_text(analysis, names),
         sections.wilcoxon_text(analysis, names),
         "## Games",
         _games_table(results, games),
-        "## Games that agents left" if results.forfeits else "",
-        sections.forfeits_table([one for _, one in results.forfeits], names),
+        "## Forfeits" if results.forfeits else "",
+        sections.forfeits_table([forfeit for _, forfeit in results.forfeits], names),
         "## Agents",
         table(("name", "agent"), agents, texts=2),
-        "## How it was made",
-        *how_it_was_made(run, versions),
-        f"{duration(results.seconds)} of playing, all processes together. The same seed, here "
-        f"{t.seed}, gives the same games, whatever the number of processes, unless agents think by "
-        "the clock. All numbers are in [results.json](results.json), too.",
+        "## Provenance",
+        *provenance_paragraphs(about, versions),
+        f"Playing took {duration(results.seconds)}, summed over all processes. The same seed, here "
+        f"{t.seed}, gives the same games with any number of processes, unless agents search for a "
+        "given time. [results.json](results.json) has all numbers, too.",
     )
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-def how_it_was_made(run: dict[str, Any], versions: dict[str, str]) -> tuple[str, ...]:
-    """Return the paragraphs that tell command, date, machine and versions."""
+def provenance_paragraphs(about: dict[str, Any], versions: dict[str, str]) -> tuple[str, ...]:
+    """Return two paragraphs: the command; and date, machine and versions."""
     machine = ", ".join(
-        f"{run[key]} {what}"
-        for key, what in (("processes", "processes"), ("cores", "cores"), ("cpu", ""))
-        if key in run
+        f"{about[key]} {unit}"
+        for key, unit in (("processes", "processes"), ("cores", "cores"), ("cpu", ""))
+        if key in about
     ).strip()
     packages = ", ".join(f"{name} {number}" for name, number in versions.items())
-    return f"    {run['command']}", f"{run['date']}; {machine}; {packages}."
+    return f"    {about['command']}", f"{about['date']}; {machine}; {packages}."
 
 
 def _summary(results: Results, analysis: Analysis, ratings: Ratings) -> str:
@@ -153,11 +151,11 @@ def _summary(results: Results, analysis: Analysis, ratings: Ratings) -> str:
     counted = (
         "Points are wins: a draw counts as a loss for both."
         if t.draws == "loss"
-        else "A win is worth a point, a draw half a point."
+        else "A win counts a point, a draw half a point."
     )
     seats = (
-        " In games of more than two players, each agent of a pair holds every other seat, and the "
-        "one whose best seat does best wins."
+        " In games for more than two players, each agent of a pair holds every other seat, and the "
+        "agent with the best seat wins."
         if any(game.num_players > 2 for game in _games(results))
         else ""
     )
@@ -165,13 +163,13 @@ def _summary(results: Results, analysis: Analysis, ratings: Ratings) -> str:
         f"**{t.names[best]}** has the most {what}: {number(analysis.total[best])} of {possible:,}. "
         f"Its Elo rating is {ratings.elo[best]:+.0f} ({interval}).\n\n"
         f"Every two agents played {t.games_per_pair:,} games of each kind ({t.repeats} x "
-        f"{t.games_per_match}), taking turns in moving first: {t.total_games:,} games in all. "
+        f"{t.games_per_match}), alternating in moving first: {t.total_games:,} games in all. "
         f"{counted}{seats}"
     )
 
 
-def draw_links(analysis: Analysis) -> dict[str, str]:
-    """Return the links to pictures that are not always drawn, or why they are not."""
+def figure_links(analysis: Analysis) -> dict[str, str]:
+    """Return the links to figures that are not always drawn, or the reason for their absence."""
     points, ranks = "![Points over the games](points.png)", "![Mean ranks](ranks.png)"
     if len(analysis.points) == 1:
         points = "With one game there is no spread over games to draw."
@@ -181,7 +179,7 @@ def draw_links(analysis: Analysis) -> dict[str, str]:
 
 
 def _games_table(results: Results, names: Sequence[str]) -> str:
-    """Return what the games are, and what the first seat is worth."""
+    """Return the table of the games, with the wins of the first seat."""
     rows = []
     for g, (game, name) in enumerate(zip(_games(results), names, strict=True)):
         pairs = [pair for pair in results.pair_results if pair.game == g]

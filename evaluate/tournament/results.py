@@ -1,4 +1,4 @@
-"""The results of a tournament, counted."""
+"""Results of a tournament: outcomes, and counts by pair, agent and game."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ from ludoteca.evaluate.tournament.plan import Match, Tournament
 
 @dataclass(frozen=True)
 class PairResult:
-    """How two agents fared against each other in one game.
+    """Result of two agents against each other in one game.
 
     Attributes:
         game: index of the game.
         pair: indices of the agents.
-        wins: of the first agent of the pair.
-        draws: of both.
-        losses: of the first agent, which are the wins of the second.
-        wins_first: wins of the first agent in games in which it sat in seat 0 (and moved first).
-        wins_second: in the other games.
-        losses_first: losses of the first agent in games in which it sat in seat 0.
-        losses_second: in the other games.
+        wins: wins of the first agent of the pair.
+        draws: draws.
+        losses: losses of the first agent.
+        wins_first: wins of the first agent in seat 0 (moving first).
+        wins_second: its wins in seat 1.
+        losses_first: losses of the first agent in seat 0.
+        losses_second: its losses in seat 1.
         wins_by_repeat: wins of the first agent in each repeat.
-        mean_plies: length of the games.
+        mean_plies: mean number of plies of a game.
     """
 
     game: int
@@ -46,19 +46,19 @@ class PairResult:
 
     @property
     def games(self) -> int:
-        """How many games they played."""
+        """Number of games."""
         return self.wins + self.draws + self.losses
 
 
 class Results:
-    """All games of a tournament.
+    """Results of all games of a tournament.
 
     Attributes:
-        tournament: what was played.
-        outcomes: of every game, for the first agent of the pair: 1, 0 or -1. Shape
+        tournament: the tournament.
+        outcomes: outcome of every game for the first agent of the pair: 1, 0 or -1. Shape
             `[games, pairs, repeats, games_per_match]`.
-        seconds: how long all processes took together, for the games alone.
-        forfeits: games that agents left, and of which matches, in order.
+        seconds: time of playing, summed over all processes.
+        forfeits: forfeits with their matches, in order.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Results:
         self.tournament, self.outcomes, self._plies = tournament, outcomes, plies
         self.seconds = float(seconds.sum())
         self.forfeits = sorted(
-            forfeits, key=lambda one: (one[0].game, one[0].pair, one[0].repeat, one[1].game)
+            forfeits, key=lambda pair: (pair[0].game, pair[0].pair, pair[0].repeat, pair[1].game)
         )
 
     def __repr__(self) -> str:
@@ -80,7 +80,7 @@ class Results:
         return f"Results(games={t.games}, agents={t.agents}, {t.total_games} games played)"
 
     def __str__(self) -> str:
-        """Return the table of the agents, the best first, at 80 columns."""
+        """Return the table of the agents, the best first, in 80 columns."""
         from rich.console import Console
 
         from ludoteca.evaluate.tournament.results_table import results_table  # imports this module
@@ -93,7 +93,7 @@ class Results:
 
     @cached_property
     def pair_results(self) -> list[PairResult]:
-        """How every two agents fared in every game."""
+        """Results of every two agents in every game."""
         return [
             self._pair_result(game, k)
             for game in range(len(self.tournament.games))
@@ -101,37 +101,37 @@ class Results:
         ]
 
     def wins(self) -> NDArray[np.int64]:
-        """Return who won how often: `[g, a, b]`, wins of agent a against b in game g."""
+        """Return the wins of agent a against b in game g, `[g, a, b]`."""
         return self._against(1, -1)
 
     def draws(self) -> NDArray[np.int64]:
-        """Return who drew how often: `[g, a, b]`, draws of agents a and b in game g."""
+        """Return the draws of agents a and b in game g, `[g, a, b]`."""
         return self._against(0, 0)
 
     @cached_property
     def ratings(self) -> Ratings:
-        """Ratings of the agents by the games of all kinds together."""
+        """Ratings of the agents over all games."""
         return rate(self.wins().sum(0), self.draws().sum(0))
 
     @cached_property
     def ratings_by_game(self) -> list[Ratings]:
-        """Ratings of the agents in each game by itself."""
+        """Ratings of the agents in each game."""
         return [rate(w, d) for w, d in zip(self.wins(), self.draws(), strict=True)]
 
     def points(self) -> NDArray[Any]:
-        """Return the points of each agent in each game: `[g, a]`.
+        """Return the points of each agent in each game, `[g, a]`.
 
-        They are the wins and, unless draws count as losses, half of the draws.
+        A win is 1 point; a draw is half a point unless draws count as losses.
         """
         wins: NDArray[Any] = self.wins().sum(2)
         return wins if self.tournament.draws == "loss" else wins + self.draws().sum(2) / 2
 
     def points_by_repeat(self) -> NDArray[np.float64]:
-        """Return the points of each agent in each game and repeat: `[g, a, r]`."""
+        """Return the points of each agent in each game and repeat, `[g, a, r]`."""
         t = self.tournament
-        worth = 0.0 if t.draws == "loss" else 0.5
+        draw_points = 0.0 if t.draws == "loss" else 0.5
         points = np.zeros((len(t.games), len(t.agents), t.repeats))
-        drawn = worth * (self.outcomes == 0).sum(3)
+        drawn = draw_points * (self.outcomes == 0).sum(3)
         for k, (a, b) in enumerate(t.pairs):
             points[:, a] += (self.outcomes == 1).sum(3)[:, k] + drawn[:, k]
             points[:, b] += (self.outcomes == -1).sum(3)[:, k] + drawn[:, k]
@@ -139,7 +139,7 @@ class Results:
 
     @property
     def games_per_agent(self) -> int:
-        """How many games each agent played of each game."""
+        """Number of games of each agent in each game."""
         return self.tournament.games_per_pair * (len(self.tournament.agents) - 1)
 
     def _against(self, of_first: int, of_second: int) -> NDArray[np.int64]:
@@ -152,7 +152,7 @@ class Results:
 
     def _pair_result(self, game: int, k: int) -> PairResult:
         outcomes = self.outcomes[game, k]
-        first, second = outcomes[:, ::2], outcomes[:, 1::2]  # they take turns
+        first, second = outcomes[:, ::2], outcomes[:, 1::2]  # seats alternate
         return PairResult(
             game=game,
             pair=self.tournament.pairs[k],

@@ -1,4 +1,4 @@
-"""The outcome of a tournament for the terminal."""
+"""Table of a tournament's results for the terminal."""
 
 import numpy as np
 
@@ -9,19 +9,19 @@ from ludoteca.terminal_table import TerminalTable
 
 
 def results_table(results: Results) -> TerminalTable:
-    """Return the agents, the best first, with points, mean rank and rating."""
+    """Return the table of the agents, the best first: points, mean rank and Elo rating."""
     t, analysis, ratings = results.tournament, analyze(results.points()), results.ratings
     played = results.games_per_agent * len(t.games)
     what = "wins" if t.draws == "loss" else "points"
     test = analysis.friedman
     caption = "" if test is None else f"Friedman: {p_text(test.p)} that all are equally good"
-    shown = TerminalTable(
+    table = TerminalTable(
         ("agent", what, "%", "mean rank", "Elo", "95 % interval"),
         title=f"{t.total_games:,} games, seed {t.seed}",
         caption=caption,
     )
     for a in np.argsort(-analysis.total, kind="stable"):
-        shown.add(
+        table.add(
             t.names[a],
             number(analysis.total[a]),
             f"{100 * analysis.total[a] / played:.1f}",
@@ -29,4 +29,4 @@ def results_table(results: Results) -> TerminalTable:
             f"{ratings.elo[a]:+.0f}",
             f"{ratings.low[a]:+.0f} to {ratings.high[a]:+.0f}",
         )
-    return shown
+    return table

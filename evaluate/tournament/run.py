@@ -1,7 +1,6 @@
-"""Playing a tournament, and going on with one that was interrupted."""
+"""Execution of a tournament in processes, and its resumption after an interruption."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -14,16 +13,19 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match, seat_agents
 from ludoteca.evaluate.match_runner import compile_match
+from ludoteca.evaluate.tournament.game_log import LETTERS, GameLog, PlayedGames
 from ludoteca.evaluate.tournament.plan import Match, Tournament
-from ludoteca.evaluate.tournament.record import LETTERS, Played, Record
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.executor import LOCAL, Executor, _Wait, make_executor
+from ludoteca.progress import progress_bar
 from ludoteca.worker import resolving
 
-FIRST_GAMES = 2  # how many games are asked for while it is not known how long they take
-Pace = dict[tuple[int, tuple[int, int]], float]  # seconds a game, by game and pair
-Tasks = Callable[[Record, list[Match], Pace], Iterator[Callable[[], Played] | _Wait]]
-SLICE = 2.0  # seconds of games that are asked for at a time, and lost by a kill
+FIRST_GAMES = 2  # games of a task while the time of a game is unknown
+SecondsPerGame = dict[tuple[int, tuple[int, int]], float]  # seconds a game, by game and pair
+Tasks = Callable[
+    [GameLog, list[Match], SecondsPerGame], Iterator[Callable[[], PlayedGames] | _Wait]
+]
+TASK_SECONDS = 2.0  # duration of a task; a kill loses as much
 
 
 def run_tournament(
@@ -34,116 +36,115 @@ def run_tournament(
     progress: bool = False,
     executor: str = LOCAL,
 ) -> Results:
-    """Play a tournament, or what is left of it, and return all its results.
+    """Play the missing games of a tournament, and return all its results.
 
-    Every game is recorded in the folder as soon as it and a few others are over. After an
-    interruption of any kind, the same call goes on. Game k of a match draws from random streams of
-    its own, so the results depend neither on interruptions nor on the number of processes.
+    Games are saved in the folder every few seconds. After an interruption of any kind, the same
+    call resumes the tournament. Game k of a match draws from random streams of its own, so the
+    results depend neither on interruptions nor on the number of processes.
 
     Args:
-        tournament: what is to be played.
-        folder: where the record is kept, and nothing else of another tournament.
-        processes: how many play side by side; as many as there are cores by default, and with 1 no
-            other process is started.
+        tournament: the tournament.
+        folder: folder of the game log, used by no other tournament.
+        processes: number of processes, by default that of the cores; with 1, games are played in
+            this process.
         progress: show progress on standard error.
         executor: where the processes run, see `ludoteca.executor.make_executor`.
 
     Raises:
         ValueError: if the folder belongs to another tournament, or agents cannot play a game.
-        RuntimeError: if a process dies again and again, or cannot play these games.
+        RuntimeError: if a process dies repeatedly, or cannot play these games.
         ConnectionError: if there is no such cluster.
         OSError: if the folder cannot be written.
     """
     if processes is not None:
         integer("processes", processes, 1, 10**5)
-    with Record(tournament, Path(folder)) as record:
-        play_record(record, processes, progress, executor)
-        return Results(tournament, record.outcomes, record.plies, record.seconds, record.forfeits)
+    with GameLog(tournament, Path(folder)) as log:
+        play_missing_games(log, processes, progress, executor)
+        return Results(tournament, log.outcomes, log.plies, log.seconds, log.forfeits)
 
 
-def play_record(
-    record: Record, processes: int | None, progress: bool, executor: str, tasks: Tasks | None = None
-) -> tuple[float, Pace]:
-    """Play what is left of a tournament, see `run_tournament`.
+def play_missing_games(
+    log: GameLog, processes: int | None, progress: bool, executor: str, tasks: Tasks | None = None
+) -> tuple[float, SecondsPerGame]:
+    """Play the missing games of a tournament, see `run_tournament`.
 
     Args:
-        record: of the tournament.
-        processes: how many play side by side.
+        log: log of the games.
+        processes: number of processes.
         progress: show progress on standard error.
-        executor: where they play.
-        tasks: yields the games to play as tasks, by default all that are left.
+        executor: where the processes run.
+        tasks: yields the tasks; by default all missing games.
 
     Returns:
-        The seconds until everything was compiled, and what the last games of each pair took.
+        The seconds of compilation, and the seconds per game of each pair's last task.
     """
-    to_play = [match for match in record.tournament.matches() if record.missing(match)]
+    to_play = [match for match in log.tournament.matches() if log.missing(match)]
     if not to_play:
         return 0.0, {}
-    with (
-        make_executor(executor, processes) as workers,
-        _progress_bar(record) if progress else nullcontext(_silent) as show,
-    ):
-        return _play(record, to_play, workers, show, tasks or _slices)
+    with make_executor(executor, processes) as workers:
+        compile_seconds = _compile(log, to_play, workers, progress)
+        return compile_seconds, _play(log, to_play, workers, progress, tasks or _game_tasks)
+
+
+def _compile(log: GameLog, to_play: list[Match], workers: Executor, progress: bool) -> float:
+    """Compile every game and agent in one worker each, for the cache of all; return the seconds."""
+    tournament, start = log.tournament, perf_counter()
+    entrants = {(match.game, a): None for match in to_play for a in match.pair}
+    tasks = (partial(prepare, tournament.games[game], tournament.agents[a]) for game, a in entrants)
+    with progress_bar(len(entrants), progress, "agents compiled", transient=True) as advance:
+        for _ in workers.run_unordered(tasks):
+            advance(1)
+    return perf_counter() - start
 
 
 def _play(
-    record: Record,
-    to_play: list[Match],
-    workers: Executor,
-    show: Callable[..., None],
-    tasks: Tasks,
-) -> tuple[float, Pace]:
-    """Compile everything once, then play the matches; see `play_record`."""
-    tournament, began = record.tournament, perf_counter()
-    entrants = {(match.game, a): None for match in to_play for a in match.pair}
-    for _ in workers.run_unordered(
-        partial(prepare, tournament.games[game], tournament.agents[a]) for game, a in entrants
-    ):
-        show(prepared=1 / len(entrants))
-    show(prepared=0.0)
-    compiling = perf_counter() - began
-    pace: Pace = {}
-    for played in workers.run_unordered(tasks(record, to_play, pace)):
-        record.add(played)
-        count = len(played.outcomes)
-        pace[played.match.game, played.match.pair] = max(played.seconds, 1e-6) / count
-        show(played=count)
-    return compiling, pace
+    log: GameLog, to_play: list[Match], workers: Executor, progress: bool, tasks: Tasks
+) -> SecondsPerGame:
+    """Play the tasks and log their games; return the seconds per game of each pair's last task."""
+    pace: SecondsPerGame = {}
+    total = log.tournament.total_games
+    with progress_bar(total, progress, done=log.games_played) as advance:
+        for played in workers.run_unordered(tasks(log, to_play, pace)):
+            log.add(played)
+            count = len(played.outcomes)
+            pace[played.match.game, played.match.pair] = max(played.seconds, 1e-6) / count
+            advance(count)
+    return pace
 
 
-def _slices(
-    record: Record,
+def _game_tasks(
+    log: GameLog,
     to_play: list[Match],
-    pace: Pace,
-) -> Iterator[Callable[[], Played]]:
-    """Yield the games to play as tasks, some at a time; `pace` is read each time."""
-    tournament = record.tournament
+    pace: SecondsPerGame,
+) -> Iterator[Callable[[], PlayedGames]]:
+    """Yield the missing games as tasks of about `TASK_SECONDS`; `pace` grows in the meantime."""
+    tournament = log.tournament
     for match in to_play:
-        for low, high in record.missing(match):
+        for low, high in log.missing(match):
             while low < high:
                 seconds = pace.get((match.game, match.pair))
-                count = FIRST_GAMES if seconds is None else max(int(SLICE / seconds), 1)
+                count = FIRST_GAMES if seconds is None else max(int(TASK_SECONDS / seconds), 1)
                 count = min(count, high - low)
                 yield partial(play, tournament, match, low, count)
                 low += count
 
 
 def prepare(game: str, agent: str) -> None:
-    """Compile what an agent and a game need, and try the agent's first move."""
+    """Compile the code of a game and an agent, and compute the agent's first action."""
     with resolving(game, agent):
         rules = make_game(game)
         player = make_agent(agent, rules)
     compile_match(rules)
     player.prepare()
-    state, lane = rules.empty(1), np.zeros(1, np.int64)
+    state, env_index = rules.empty(1), np.zeros(1, np.int64)
     state[0] = rules.new()
-    mover = lane if rules.player is None else np.full(1, rules.player(rules.new()))
-    player.start(lane)
-    player.act(state, mover, np.zeros((1, 1), np.uint64), lane)
+    mover = env_index if rules.player is None else np.full(1, rules.player(rules.new()))
+    player.reset(env_index)
+    player.act(state, mover, np.zeros((1, 1), np.uint64), env_index)
 
 
-def play(tournament: Tournament, match: Match, first: int, count: int) -> Played:
-    """Play some games of a match."""
+def play(tournament: Tournament, match: Match, first: int, count: int) -> PlayedGames:
+    """Play consecutive games of a match."""
     start = clock()
     spec, agents = tournament.games[match.game], [tournament.agents[a] for a in match.pair]
     with resolving(spec, *agents):
@@ -154,56 +155,14 @@ def play(tournament: Tournament, match: Match, first: int, count: int) -> Played
         pair,
         count,
         seed=tournament.match_seed(match),
-        first=first,
+        first_game=first,
     )
     assert result.returns is not None
     seats = np.arange(result.returns.shape[1])
-    mine = (first + np.arange(count)[:, None] + seats) % 2 == 0
-    best = np.where(mine, result.returns, -np.inf).max(1)
-    other = np.where(mine, -np.inf, result.returns).max(1)
-    letters = "".join(LETTERS[int(sign) + 1] for sign in np.sign(best - other))
+    of_first = (first + np.arange(count)[:, None] + seats) % 2 == 0
+    best = np.where(of_first, result.returns, -np.inf).max(1)
+    best_other = np.where(of_first, -np.inf, result.returns).max(1)
+    letters = "".join(LETTERS[int(sign) + 1] for sign in np.sign(best - best_other))
     plies = round(result.mean_plies * count)
     seconds = clock() - start
-    return Played(match, first, letters, plies, seconds, result.forfeits)
-
-
-def _silent(*, played: int = 0, prepared: float = 0.0) -> None:
-    return
-
-
-@contextmanager
-def _progress_bar(record: Record) -> Iterator[Callable[..., None]]:
-    """Show bars on standard error; yields the function that is told what has been done."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=300) as bar:
-        total, before = record.tournament.total_games, record.games_played
-        compiling = bar.add_task("compiling", total=100)
-        playing = bar.add_task("playing", total=total, completed=before, start=False)
-
-        def show(*, played: int = 0, prepared: float = 0.0) -> None:
-            if played:
-                bar.advance(playing, played)
-            elif prepared:
-                bar.advance(compiling, 100 * prepared)
-            else:
-                bar.update(compiling, completed=100, visible=False)
-                bar.start_task(playing)
-
-        yield show
+    return PlayedGames(match, first, letters, plies, seconds, result.forfeits)

@@ -1,4 +1,4 @@
-"""The parts of a report about a table of points: who has how many, and whether that is chance."""
+"""Sections of a tournament report: points, ranks, significance tests and ratings."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -12,12 +12,12 @@ from ludoteca.evaluate.statistics.ratings import Ratings
 from ludoteca.evaluate.statistics.wilcoxon import NEEDED
 from ludoteca.evaluate.tournament.analysis import Analysis
 
-LEVEL = 0.05  # of significance
-MATRIX = 12  # more agents get a list of tests instead of a matrix
+LEVEL = 0.05  # level of significance
+MAX_MATRIX = 12  # maximum number of agents in a matrix of tests
 
 
 def points_table(analysis: Analysis, names: Sequence[str], games: Sequence[str]) -> str:
-    """Return the points per game and agent, and what they add up to; the most are bold."""
+    """Return the table of points per game and agent, with statistics; the highest are bold."""
     rows = [
         [title, *(bold(number(x), x == max(row)) for x in row)]
         for title, row in zip(games, analysis.points.tolist(), strict=True)
@@ -35,7 +35,7 @@ def points_table(analysis: Analysis, names: Sequence[str], games: Sequence[str])
 
 
 def rank_table(analysis: Analysis, names: Sequence[str], games: Sequence[str]) -> str:
-    """Return the place of each agent in each game, 1 the best."""
+    """Return the table of ranks of each agent in each game, 1 the best."""
     rows = [
         [title, *(number(x) for x in row)]
         for title, row in zip(games, analysis.ranks.tolist(), strict=True)
@@ -46,40 +46,40 @@ def rank_table(analysis: Analysis, names: Sequence[str], games: Sequence[str]) -
 
 
 def forfeits_table(forfeits: Sequence[Forfeit], names: Sequence[str]) -> str:
-    """Return who left how many games and why; empty if nobody did."""
+    """Return the table of forfeits by agent, with reasons; `""` if there are none."""
     rows = []
     for a, name in enumerate(names):
-        mine = [one for one in forfeits if one.agent == a]
+        mine = [forfeit for forfeit in forfeits if forfeit.agent == a]
         if mine:
             kinds = forfeit_counts(mine, a)
             reasons = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
             rows.append((name, f"{len(mine):,}", reasons, " ".join(mine[0].message.split())))
-    return table(("agent", "times", "reasons", "the first one"), rows) if rows else ""
+    return table(("agent", "forfeits", "reasons", "first message"), rows) if rows else ""
 
 
 def friedman_text(analysis: Analysis) -> str:
-    """Return what Friedman's test says."""
+    """Return a paragraph about Friedman's test."""
     test = analysis.friedman
     if test is None:
         games, agents = analysis.points.shape
         return (
             f"Friedman's test and Nemenyi's are left out: they need {GAMES} games and {AGENTS} "
-            f"agents or more, and here are {games} and {agents}."
+            f"agents or more, and there are {games} and {agents}."
         )
     corrected = (
         f" ({test.corrected:.3f} corrected for ties)"
         if abs(test.corrected - test.statistic) > 1e-9
         else ""
     )
-    verdict = "more than chance explains" if test.p < LEVEL else "no more than chance may explain"
+    verdict = "differ significantly" if test.p < LEVEL else "do not differ significantly"
     return (
         f"**Friedman:** chi-squared = {test.statistic:.3f}{corrected}, {test.degrees} degrees of "
-        f"freedom, {p_text(test.p)}: over all games, the agents differ {verdict}."
+        f"freedom, {p_text(test.p)}: over all games, the agents {verdict} ({LEVEL})."
     )
 
 
 def nemenyi_text(analysis: Analysis, names: Sequence[str]) -> str:
-    """Return what Nemenyi's test says; empty without one."""
+    """Return a paragraph about Nemenyi's test; `""` without one."""
     test = analysis.nemenyi
     if test is None:
         return ""
@@ -90,27 +90,26 @@ def nemenyi_text(analysis: Analysis, names: Sequence[str]) -> str:
         if abs(means[a] - means[b]) >= test.critical_difference
     ]
     if not apart:
-        found = "no two agents do"
-    elif len(apart) <= MATRIX:
-        found = f"so do {'; '.join(apart)}"
+        result = "no two agents do"
+    elif len(apart) <= MAX_MATRIX:
+        result = f"so do {'; '.join(apart)}"
     else:
-        found = f"so do {len(apart)} of {len(names) * (len(names) - 1) // 2} pairs, see the picture"
+        pairs = len(names) * (len(names) - 1) // 2
+        result = f"so do {len(apart)} of {pairs} pairs, see the figure"
     return (
         f"**Nemenyi:** agents differ significantly ({LEVEL}) if their mean ranks are "
-        f"{test.critical_difference:.2f} or more apart; {found}."
+        f"{test.critical_difference:.2f} or more apart; {result}."
     )
 
 
 def wilcoxon_text(analysis: Analysis, names: Sequence[str]) -> str:
-    """Return what the signed-rank tests say: a matrix, or for many agents a list."""
+    """Return a paragraph about the signed-rank tests, with a matrix unless agents are many."""
     games, agents = analysis.points.shape
     if not analysis.differences:
-        return (
-            f"Wilcoxon's test is left out: it compares agents over several games, here is {games}."
-        )
+        return f"Wilcoxon's test is left out: it needs several games, and there is {games}."
     text = (
-        "**Wilcoxon signed-rank**, exact, two-sided: p that two equally good agents differ as much "
-        "over the games as these do. "
+        "**Wilcoxon signed-rank**, exact, two-sided: p is the probability that two equally good "
+        "agents differ at least as much over the games. "
     )
     if games < NEEDED:
         least = 2.0 ** (1 - games)
@@ -118,39 +117,39 @@ def wilcoxon_text(analysis: Analysis, names: Sequence[str]) -> str:
             f"With {games} games p is at least {least:.3g}, so nothing can be significant at "
             f"{LEVEL}. "
         )
-    if agents > MATRIX:
-        found = [one for one in analysis.differences if one.test.p < LEVEL]
+    if agents > MAX_MATRIX:
+        significant = [d for d in analysis.differences if d.test.p < LEVEL]
         return (
-            f"{text}{len(found)} of {len(analysis.differences)} pairs differ at {LEVEL}, "
-            f"{sum(one.holm < LEVEL for one in found)} after Holm's correction for their number; "
-            "all are in `results.json`."
+            f"{text}{len(significant)} of {len(analysis.differences)} pairs differ at {LEVEL}, "
+            f"{sum(d.holm < LEVEL for d in significant)} after Holm's correction for their "
+            "number; all are in `results.json`."
         )
     cells = [["" for _ in names] for _ in names]
-    for one in analysis.differences:
-        a, b = one.pair
-        better = "+" if one.test.plus > one.test.minus else "-"
+    for difference in analysis.differences:
+        a, b = difference.pair
+        p = difference.test.p
+        better = "+" if difference.test.plus > difference.test.minus else "-"
         worse = "-" if better == "+" else "+"
         for x, y, sign in ((a, b, better), (b, a, worse)):
-            value = p_value(one.test.p)
-            cells[x][y] = bold(f"{sign} {value}", True) if one.test.p < LEVEL else value
+            cells[x][y] = bold(f"{sign} {p_value(p)}") if p < LEVEL else p_value(p)
     rows = [[name, *row] for name, row in zip(names, cells, strict=True)]
-    least_holm = min(one.holm for one in analysis.differences)
+    least_holm = min(difference.holm for difference in analysis.differences)
     return (
         f"{text}Bold with + where the row's agent is significantly ({LEVEL}) better than the "
         f"column's, with - where it is worse.\n\n{table(('', *names), rows)}\n\n"
-        f"These p are not corrected for there being {len(analysis.differences)} tests; by Holm's "
-        f"correction the smallest becomes {p_value(least_holm)}."
+        f"These p values are not corrected for the number of tests, {len(analysis.differences)}; "
+        f"after Holm's correction the smallest is {p_value(least_holm)}."
     )
 
 
 def rating_table(
     overall: Ratings, by_game: Sequence[Ratings], titles: Sequence[str], names: Sequence[str]
 ) -> str:
-    """Return the ratings with their intervals, the best first, and those in each game."""
+    """Return the table of ratings with their intervals, the best first, and by game."""
     several = len(titles) > 1
     rows = []
     for a in np.argsort(-overall.elo, kind="stable"):
         interval = f"{overall.low[a]:+.0f} to {overall.high[a]:+.0f}"
-        each = [f"{one.elo[a]:+.0f}" for one in by_game] if several else []
+        each = [f"{ratings.elo[a]:+.0f}" for ratings in by_game] if several else []
         rows.append([names[a], f"**{overall.elo[a]:+.0f}**", interval, *each])
     return table(("agent", "Elo", "95 % interval", *(titles if several else ())), rows)

@@ -14,12 +14,12 @@ pytest.importorskip("torch")
 
 from onnx import TensorProto, helper  # noqa: E402
 
+from ludoteca.__main__ import main  # noqa: E402
 from ludoteca.agents import Agent  # noqa: E402
 from ludoteca.agents.networks.onnx_export import export_onnx  # noqa: E402
 from ludoteca.agents.registry import make_agent  # noqa: E402
-from ludoteca.envs.engine.playouts import root  # noqa: E402
+from ludoteca.envs.records import batch_of_one  # noqa: E402
 from ludoteca.envs.registry import make_game  # noqa: E402
-from ludoteca.evaluate.cli.commands import main  # noqa: E402
 from ludoteca.evaluate.match import play_match  # noqa: E402
 from ludoteca.testing import check_agent  # noqa: E402
 
@@ -52,15 +52,15 @@ def test_an_exported_network_makes_the_same_moves(agent, game, tmp_path):
             play_match(rules, [player, "random"], 40, seed=seed, random_plies=2)
             for player in (exported, ours)
         ]
-        assert np.array_equal(*(match.courses for match in matches))
+        assert np.array_equal(*(match.game_digests for match in matches))
         assert matches[0].totals == matches[1].totals
     check_agent(exported, games=2)
-    scores, _ = exported._scores(root(rules), np.zeros(1, np.int64))
-    planes, _ = ours.encoder.encode(root(rules), np.zeros(1, np.int64))
+    scores, _ = exported._scores(batch_of_one(rules), np.zeros(1, np.int64))
+    planes, _ = ours.encoder.encode(batch_of_one(rules), np.zeros(1, np.int64))
     outputs = ours._runner(planes)[:, : rules.num_actions]
     np.testing.assert_allclose(scores, outputs, rtol=1e-4, atol=1e-4)
     copied = pickle.loads(pickle.dumps(exported))
-    states = root(rules)
+    states = batch_of_one(rules)
     asked = (states, np.zeros(1, np.int64), np.zeros((1, 1), np.uint64), np.zeros(1, np.int64))
     assert copied.act(*asked) == exported.act(*asked)
 
@@ -76,7 +76,7 @@ class HighestLogit(Agent):
         self.agent, self.encoder = agent, agent.encoder
         self._runner = agent._runner
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         planes, masks = self.encoder.encode(states, seats)
         logits = self._runner(planes)[:, : self.game.num_actions]
         best = np.where(masks == 1, logits, -np.inf).argmax(1)

@@ -38,7 +38,7 @@ from ludoteca.envs.adapters.openspiel import (  # noqa: E402
     register_all,
 )
 from ludoteca.envs.adapters.openspiel_vector import VectorEnvironment  # noqa: E402
-from ludoteca.envs.engine.trajectory import record  # noqa: E402
+from ludoteca.envs.engine.trajectory import record_trajectory  # noqa: E402
 from ludoteca.envs.registry import GAMES  # noqa: E402
 from ludoteca.envs.serialization import state_to_json  # noqa: E402
 from ludoteca.evaluate.exploit import exploitability as find_exploitability  # noqa: E402
@@ -78,28 +78,31 @@ def test_openspiels_own_test_of_every_game(name: str) -> None:
 def test_games_are_ours_move_for_move(spec: str) -> None:
     game = game_of(spec)
     ours = game.game
-    trace = record(ours, 20, seed=1)
-    for i, plies in enumerate(trace.plies.tolist()):
+    trajectory = record_trajectory(ours, 20, seed=1)
+    for i, plies in enumerate(trajectory.plies.tolist()):
         state = game.new_initial_state()
         for ply in range(plies + 1):
-            assert state.is_terminal() == trace.over[i, ply]
+            assert state.is_terminal() == trajectory.over[i, ply]
             for p in range(ours.num_players):
                 planes = np.zeros(ours.observation_shape, np.float32)
-                ours.observe(trace.positions[i, ply : ply + 1].view(np.recarray)[0], p, planes)
+                ours.observe(trajectory.positions[i, ply : ply + 1].view(np.recarray)[0], p, planes)
                 assert state.observation_tensor(p) == planes.ravel().tolist()
             if ply == plies:
-                assert state.returns() == trace.returns[i, ply].tolist() == state.rewards()
+                assert state.returns() == trajectory.returns[i, ply].tolist() == state.rewards()
                 break
             assert state.returns() == [0] * ours.num_players
-            joint = trace.actions[i, ply].tolist()
+            joint = trajectory.actions[i, ply].tolist()
             if ours.simultaneous:
                 for p in range(ours.num_players):
-                    assert state.legal_actions(p) == np.flatnonzero(trace.legal[i, ply, p]).tolist()
+                    assert (
+                        state.legal_actions(p)
+                        == np.flatnonzero(trajectory.legal[i, ply, p]).tolist()
+                    )
                 state.apply_actions(joint)
             else:
-                assert state.current_player() == trace.mover[i, ply]
-                assert state.legal_actions() == np.flatnonzero(trace.legal[i, ply, 0]).tolist()
-                assert state.legal_actions_mask() == trace.legal[i, ply, 0].tolist()
+                assert state.current_player() == trajectory.mover[i, ply]
+                assert state.legal_actions() == np.flatnonzero(trajectory.legal[i, ply, 0]).tolist()
+                assert state.legal_actions_mask() == trajectory.legal[i, ply, 0].tolist()
                 assert state.legal_actions(1 - state.current_player()) == []
                 state.apply_action(joint[0])
 
@@ -401,7 +404,7 @@ def test_openspiel_finds_the_exploitability_that_we_find(spec: str) -> None:
         assert found.exploitability == pytest.approx(exploitability.exploitability(played, policy))
         for seat in (0, 1):
             answer = exploitability.best_response(played, policy, 1 - seat)
-            assert found.gains[seat] == pytest.approx(answer["best_response_value"])
+            assert found.best_response_values[seat] == pytest.approx(answer["best_response_value"])
 
 
 # Players of OpenSpiel as agents
@@ -413,10 +416,10 @@ def test_a_policy_of_cfr_plays_as_an_agent() -> None:
     for _ in range(10):
         solver.evaluate_and_update_policy()
     agent = as_agent(game, solver.average_policy())
-    result = play_match(game, [agent, "random"], 40, batch=5)
+    result = play_match(game, [agent, "random"], 40, batch_size=5)
     by_seat = result.seats[0]
     assert by_seat[0].wins == by_seat[0].games == 20  # the first player wins
-    again = play_match(game, [pickle.loads(pickle.dumps(agent)), "random"], 40, batch=5)
+    again = play_match(game, [pickle.loads(pickle.dumps(agent)), "random"], 40, batch_size=5)
     assert again.totals == result.totals
 
 

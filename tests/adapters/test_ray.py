@@ -22,17 +22,16 @@ from executor_tasks import Counted, count_up, kill_once, total_of  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 
 from ludoteca import ray_executor, worker_pool  # noqa: E402
-from ludoteca.evaluate.studies.matches import Match  # noqa: E402
-from ludoteca.evaluate.studies.othello_runs import Data  # noqa: E402
+from ludoteca.evaluate.studies.match_task import Match  # noqa: E402
+from ludoteca.evaluate.studies.othello.plan import Data  # noqa: E402
 from ludoteca.evaluate.studies.study import make_all  # noqa: E402
 from ludoteca.evaluate.tournament import run  # noqa: E402
+from ludoteca.evaluate.tournament.game_log import GameLog  # noqa: E402
 from ludoteca.evaluate.tournament.plan import Tournament  # noqa: E402
-from ludoteca.evaluate.tournament.record import Record  # noqa: E402
 from ludoteca.evaluate.tournament.run import run_tournament  # noqa: E402
 from ludoteca.executor import WorkerDiedError, make_executor  # noqa: E402
-from ludoteca.train.episodes import generate as episodes  # noqa: E402
-from ludoteca.train.episodes.episodes import Episodes  # noqa: E402
-from ludoteca.train.positions import generate as positions  # noqa: E402
+from ludoteca.train.data import generate as generation  # noqa: E402
+from ludoteca.train.data.storage import load_dataset  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 NODE = {"num_cpus": 1, "object_store_memory": 100_000_000, "include_dashboard": False}
@@ -171,10 +170,10 @@ PLAN = Tournament(
 
 def test_a_tournament_is_the_same_though_a_node_is_lost(tmp_path, monkeypatch, pool, cluster):
     alone = run_tournament(PLAN, tmp_path / "alone", processes=1)
-    monkeypatch.setattr(run, "SLICE", 0.05)  # many small tasks
+    monkeypatch.setattr(run, "TASK_SECONDS", 0.05)  # many small tasks
     node = cluster.add_node(num_cpus=2, object_store_memory=100_000_000)
     played = 0
-    add = Record.add
+    add = GameLog.add
 
     def count(self, games):
         nonlocal played
@@ -183,7 +182,7 @@ def test_a_tournament_is_the_same_though_a_node_is_lost(tmp_path, monkeypatch, p
             cluster.remove_node(node, allow_graceful=False)
         add(self, games)
 
-    monkeypatch.setattr(Record, "add", count)
+    monkeypatch.setattr(GameLog, "add", count)
     together = run_tournament(PLAN, tmp_path / "ray", processes=4, executor="ray:auto,num_cpus=0")
     np.testing.assert_array_equal(alone.outcomes, together.outcomes)
     lines = (tmp_path / "ray" / "games.jsonl").read_text().splitlines()
@@ -193,33 +192,40 @@ def test_a_tournament_is_the_same_though_a_node_is_lost(tmp_path, monkeypatch, p
     )
 
 
-def test_generated_positions_are_the_same(tmp_path, pool, monkeypatch):
-    monkeypatch.setattr(positions, "TOGETHER", 8)
-    config = positions.Config(
-        out=tmp_path / "local.npz", game="tictactoe", games=40, iterations=10, workers=1
+def test_generated_sequential_games_are_the_same(tmp_path, pool, monkeypatch):
+    monkeypatch.setattr(generation, "SEQUENTIAL_GAMES", 8)
+    config = generation.GenerationConfig(
+        out=tmp_path / "local.npz",
+        game="tictactoe",
+        agents=("mcts:policy=uct,simulations=10,action_selection=mean", "random"),
+        games=40,
+        num_workers=1,
     )
-    local = positions.generate(config)
-    remote = positions.generate(
-        replace(config, out=tmp_path / "ray.npz", workers=2, executor="ray:auto,num_cpus=0")
+    generation.generate(config)
+    remote = replace(
+        config, out=tmp_path / "ray.npz", num_workers=2, executor="ray:auto,num_cpus=0"
     )
-    assert local.read_bytes() == remote.read_bytes()
+    generation.generate(remote)
+    assert config.out.read_bytes() == remote.out.read_bytes()
 
 
-def test_generated_episodes_are_the_same(tmp_path, pool, monkeypatch):
-    monkeypatch.setattr(episodes, "TOGETHER", 4)
-    config = episodes.Config(
+def test_generated_simultaneous_games_are_the_same(tmp_path, pool, monkeypatch):
+    monkeypatch.setattr(generation, "SIMULTANEOUS_GAMES", 4)
+    config = generation.GenerationConfig(
         out=tmp_path / "local.npz",
         game="tron:rows=5,columns=5",
         agents=("random",),
         games=16,
-        processes=1,
+        num_workers=1,
     )
-    episodes.generate(config)
-    remote = replace(config, out=tmp_path / "ray.npz", processes=2, executor="ray:auto,num_cpus=0")
-    episodes.generate(remote)
-    local, played = Episodes.load(config.out), Episodes.load(remote.out)
-    for field in fields(Episodes):
-        if field.name not in ("game", "about"):
+    generation.generate(config)
+    remote = replace(
+        config, out=tmp_path / "ray.npz", num_workers=2, executor="ray:auto,num_cpus=0"
+    )
+    generation.generate(remote)
+    local, played = load_dataset(config.out), load_dataset(remote.out)
+    for field in fields(local):
+        if field.name not in ("game", "metadata"):
             np.testing.assert_array_equal(getattr(local, field.name), getattr(played, field.name))
 
 

@@ -130,7 +130,7 @@ def test_games_pass_rllibs_check_and_pay_every_player(game):
         assert out == {*env.possible_agents, "__all__"}
         assert sum(returns.values()) == pytest.approx(0, abs=1e-6)
         returned = np.zeros(env.game.num_players)
-        env.game.returns(env.lanes.states.view(np.recarray)[0], returned)
+        env.game.returns(env.game_batch.states.view(np.recarray)[0], returned)
         assert [returns[agent] for agent in env.possible_agents] == pytest.approx(returned)
 
 
@@ -387,7 +387,7 @@ def test_matchups_are_the_same_for_all_and_use_every_seat():
     assert met["v2"] / 12000 == pytest.approx(0.5 + 0.5 / 3, abs=0.02)
     assert met["v0"] / 12000 == pytest.approx(0.5 / 3, abs=0.02)
     for bad in ({"opponents": ()}, {"opponents": "v0"}, {"opponents": (LEARNER,)},
-                {"num_players": 1}, {"latest_share": 2}):  # fmt: skip
+                {"num_players": 1}, {"latest_prob": 2}):  # fmt: skip
         with pytest.raises(ValueError, match="must be"):
             Matchups(**bad)
 
@@ -451,7 +451,7 @@ def test_self_play_makes_copies_the_opponents_in_the_environment(mode, runners):
         if runner.env is None:
             return []
         env = runner.env.unwrapped
-        opponents = [one.unwrapped.lanes.opponents for one in getattr(env, "envs", [env])]
+        opponents = [one.unwrapped.game_batch.opponents for one in getattr(env, "envs", [env])]
         return [[m.name for m in agent.pool.members] for found in opponents for agent in found]
 
     found = [names for one in algorithm.env_runner_group.foreach_env_runner(pools) for names in one]
@@ -471,7 +471,7 @@ def test_self_play_waits_for_games_and_for_a_score():
     )
     with pytest.raises(TypeError, match=r"needs multi_agent\(\*\*Matchups"):
         train(made.callbacks(partial(SelfPlay, min_games=1, threshold=0)))
-    for bad in ({"threshold": 2}, {"min_games": 0}, {"size": 0}, {"latest_share": -1}):
+    for bad in ({"threshold": 2}, {"min_games": 0}, {"size": 0}, {"latest_prob": -1}):
         with pytest.raises(ValueError, match="must be"):
             SelfPlay(**bad)
 

@@ -78,7 +78,7 @@ def test_the_same_games_as_the_native_environment() -> None:
         assert not truncated.any()
         if over.any():
             _, info = native.reset(options={"reset_mask": over})
-            seen = native.lanes.observations[:, 0]
+            seen = native.game_batch.observations[:, 0]
             again, _ = env.reset(np.flatnonzero(over))
             batch[over] = again
 
@@ -139,7 +139,7 @@ def test_policies_play_in_memory_and_from_files(kind: str, tmp_path: Path) -> No
     expected = play_match(env.game, [live, "random"], 40)
     for agent in (make_agent(f"tianshou:{path}", env.game), copy.deepcopy(live)):
         got = play_match(env.game, [agent, "random"], 40)
-        assert (got.courses == expected.courses).all()  # type: ignore[union-attr]
+        assert (got.game_digests == expected.game_digests).all()  # type: ignore[union-attr]
     env.set_opponent(copy.deepcopy(live))
     collector_of(algorithm, env).collect(n_episode=8)
 

@@ -7,9 +7,10 @@ from scipy.stats import chisquare
 
 import ludoteca  # noqa: F401 (registers the games)
 from ludoteca.agents import AGENTS, make_agent
-from ludoteca.agents.baselines import GREEDY, OnePlyAgent
+from ludoteca.agents.baselines import OnePlyAgent
+from ludoteca.agents.games.registry import KNOWLEDGE
 from ludoteca.agents.registry import agent_params, find_maker
-from ludoteca.envs.engine.trajectory import record
+from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.games.hungry_geese import geese
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
@@ -97,8 +98,8 @@ def othello_gains(board, mover):
 @pytest.mark.parametrize("spec", ["othello", "othello:board_size=6"])
 def test_greedy_othello_takes_the_most_discs(spec):
     game, agent = make_game(spec), agent_of("greedy", spec)
-    trace, tied = record(game, 12, seed=1), 0
-    for positions, plies in zip(trace.positions, trace.plies, strict=True):
+    trajectory, tied = record_trajectory(game, 12, seed=1), 0
+    for positions, plies in zip(trajectory.positions, trajectory.plies, strict=True):
         for s in positions[:plies].view(np.recarray):
             gains = othello_gains(game.layout.cells(s), int(s.to_move))
             best = {a for a, gain in gains.items() if gain == max(gains.values())}
@@ -145,7 +146,7 @@ def greedy_goose(s, player):
 )
 def test_greedy_goose_is_kaggles(spec):
     game, agent = make_game(spec), agent_of("greedy", spec)
-    replays = play_match(game, ("greedy", "greedy"), 8, seed=2, record=8).replays
+    replays = play_match(game, ("greedy", "greedy"), 8, seed=2, num_replays=8).replays
     chosen, drawn = 0, 0
     for replay in replays:
         *positions, _ = replay.positions()
@@ -221,8 +222,8 @@ def test_greedy_beats_random(name):
     assert result.totals[0].score > 0.55
 
 
-def test_only_games_that_exist_have_a_rule_of_their_own():
-    assert set(GREEDY) <= {make_game(name).name for name in GAMES}
+def test_only_registered_games_have_knowledge():
+    assert set(KNOWLEDGE) <= {make_game(name).name for name in GAMES}
 
 
 def test_greedy_is_an_opponent_in_environments():

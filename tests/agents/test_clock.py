@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.baselines import RandomAgent
-from ludoteca.agents.games.endgame.limits import Limits
+from ludoteca.agents.games.endgame.limits import SearchLimits
 from ludoteca.agents.mcts.clock import search_for
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs import clock as module
 from ludoteca.envs.clock import clock
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.bench.search import SearchSide
+from ludoteca.evaluate.bench.search_workload import SearchWorkload
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.evaluate.tournament.run import play
@@ -96,7 +96,7 @@ def test_endgames_do_not_lose_their_time_to_compiling(compiling):
             compiling(0.3)
         return 5 if len(calls) == 3 else 1001  # STOPPED
 
-    limits = Limits(nodes=None, seconds=0.2)
+    limits = SearchLimits(nodes=None, seconds=0.2)
     assert limits.run(search, np.zeros(1, np.int64), lambda: "a position") == 5
 
 
@@ -105,11 +105,11 @@ class Compiling(RandomAgent):
 
     compiling = None
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         if self.compiling is not None:
             self.compiling(0.5)
             type(self).compiling = None
-        return super().act(states, seats, rngs, lanes)
+        return super().act(states, seats, rngs, env_indices)
 
 
 def test_matches_and_tournaments_do_not_count_it(compiling, monkeypatch):
@@ -132,7 +132,7 @@ def test_matches_and_tournaments_do_not_count_it(compiling, monkeypatch):
 
 
 def test_benchmarks_of_searches_do_not_count_it(compiling):
-    side = SearchSide("tictactoe", "random", 1)
+    side = SearchWorkload("tictactoe", "random", 1)
     move, compiled = side._move, []
 
     def moved():

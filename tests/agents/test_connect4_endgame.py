@@ -10,12 +10,12 @@ from ludoteca.agents.games.endgame import (
     EndgameLimitError,
     EndgameSolution,
     limits,
-    make_endgame,
+    make_endgame_solver,
     solve_endgame,
 )
 from ludoteca.agents.games.endgame.columns import board_bits, winning
 from ludoteca.envs.game import Game
-from ludoteca.evaluate.exploit import solved_positions as positions
+from ludoteca.evaluate.exploit import move_accuracy as positions
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.solve import solve
 
@@ -121,19 +121,19 @@ def test_limits_and_boards_that_are_too_large() -> None:
     with pytest.raises(EndgameLimitError, match=r"not solved within 0\.01 seconds"):
         solve_endgame(GAME, GAME.new(), seconds=0.01)
     with pytest.raises(ValueError, match="must be at most 64, got 72"):
-        make_endgame(make_game("connect4:rows=8,columns=8"))
+        make_endgame_solver(make_game("connect4:rows=8,columns=8"))
     with pytest.raises(ValueError, match="the game is over"):
         solve_endgame(GAME, after(GAME, "1212121"))
 
 
 def test_searches_with_the_solver_play_perfectly() -> None:
-    agent = make_agent("mcts:simulations=10,endgame=34", GAME)
-    rng, lanes = np.random.default_rng(4), np.zeros(1, np.int64)
+    agent = make_agent("mcts:simulations=10,solver_empties=34", GAME)
+    rng, env_indices = np.random.default_rng(4), np.zeros(1, np.int64)
     for _ in range(4):
         s = random_position(GAME, 12, rng)
         solution = solve_endgame(GAME, s, all_moves=True)
         states, streams = np.asarray(s[()]).reshape(1), np.zeros((1, 1), np.uint64)
-        (action,) = agent.act(states, np.array([s.to_move]), streams, lanes)
+        (action,) = agent.act(states, np.array([s.to_move]), streams, env_indices)
         assert solution.scores is not None
         assert solution.scores[GAME.action_names[action]] == solution.score
 
@@ -141,7 +141,7 @@ def test_searches_with_the_solver_play_perfectly() -> None:
 def test_whoever_plays_perfectly_does_not_lose_a_drawn_game() -> None:
     game = make_game("connect4:rows=4,columns=4")
     assert solve_endgame(game, game.new()).score == 0
-    perfect = make_agent("mcts:simulations=5,endgame=16", game)
+    perfect = make_agent("mcts:simulations=5,solver_empties=16", game)
     for opponent in ("random", "mcts:simulations=50"):
         result = play_match(game.spec, [perfect, opponent], 20, seed=1)
         assert result.totals[0].losses == 0

@@ -17,6 +17,8 @@ from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 NORTH, EAST, SOUTH, WEST = range(4)
 THESIS = {"variant": "thesis"}
 DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))
@@ -39,7 +41,7 @@ def position(lines, last="--", **params):
         s.body[p, : len(body)], s.length[p] = body, len(body)
         s.occupied.ravel()[body] = 1
         s.last_action[p] = "NESW".find(last[p])
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -206,7 +208,7 @@ def test_the_search_for_corridors_ends():
         s.occupied.ravel()[cells] = 1
     s.food[0], s.num_food, s.last_action[0], s.steps = 6 * 20 + 8, 1, WEST, 150
     s.occupied[6, 8] = FOOD
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     assert len(body) == 100
     for corridor, expected in ((0.2, SOUTH), (0.5, NORTH)):
         assert choose(deterministic(game, corridor), s) == expected
@@ -308,7 +310,7 @@ def test_it_chooses_as_the_book_says(spec, params):
         settings |= {"reach": 0, "hungry": 0, "shortest": 1, "tail": False}
     others = (["random_valid"], ["greedy"], [agent])
     for other in others:
-        match = play_match(game, [agent, *other], 3, seed=5, record=3)
+        match = play_match(game, [agent, *other], 3, seed=5, num_replays=3)
         for replay in match.replays:
             positions = list(replay.positions())[:-1]
             for s in positions[:: 1 + len(positions) // 8]:
@@ -319,6 +321,7 @@ def test_it_chooses_as_the_book_says(spec, params):
     assert seen == {NORTH, EAST, SOUTH, WEST}
 
 
+@pytest.mark.compiled
 def test_it_beats_what_looks_one_step_ahead():
     result = play_match("hungry_geese", ["deterministic", "greedy", "random_safe"], 60, seed=1)
     assert result.totals[0].win_rate > 0.6

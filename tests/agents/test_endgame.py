@@ -13,17 +13,18 @@ from ludoteca.agents.games.endgame import (
     EndgameLimitError,
     EndgameSolution,
     limits,
-    make_endgame,
+    make_endgame_solver,
     solve_endgame,
 )
 from ludoteca.agents.games.endgame import transposition_table as endgame_table
 from ludoteca.agents.games.endgame.boards import make_board, neighbors, placements, stable
 from ludoteca.agents.games.endgame.last import last_one
-from ludoteca.agents.games.endgame.solve import SOLVERS
+from ludoteca.agents.games.registry import games_with
 from ludoteca.agents.mcts import MCTSAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.games import othello
 from ludoteca.envs.games.othello import turned
+from ludoteca.envs.record_views import view_records
 from ludoteca.evaluate.bench.ffo import ffo_positions
 from ludoteca.evaluate.match import play_match
 
@@ -57,7 +58,7 @@ def position(game: Game, picture: str, black: bool = True) -> Any:
     s.discs[:] = squares(picture, "x"), squares(picture, "o")
     s.to_move = 0 if black else 1
     s.legal = othello.placements(s, int(s.to_move))
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return s
 
 
@@ -191,7 +192,7 @@ def test_nine_empty_squares() -> None:
     tried = 0
     for positions in random_games(GAME, 12, seed=0):
         for s in positions[:-1]:
-            if make_endgame(GAME).empty(s) == 9 and tried < 2:
+            if make_endgame_solver(GAME).empty(s) == 9 and tried < 2:
                 tried += 1
                 assert solve_endgame(GAME, s).score == brute_force(cells(s))
     assert tried == 2
@@ -232,7 +233,7 @@ def test_who_must_pass_passes() -> None:
 def test_published_scores_of_all_moves(number: int) -> None:
     known = FFO[number]
     s = known.state()
-    assert GAME.check(s) == ""
+    assert GAME.validate(s) == ""
     solution = solve_endgame(GAME, s, all_moves=True)
     assert solution.scores == known.scores
     assert solution.empty == known.empty in (14, 15, 16)
@@ -289,7 +290,7 @@ def test_a_crowded_table_makes_no_mistakes(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_what_the_search_knows_of_a_board_is_what_the_game_says() -> None:
     for size in (4, 6, 8):
-        game, board = make_game(f"othello:board_size={size}"), make_board(size).view(np.recarray)[0]
+        game, board = make_game(f"othello:board_size={size}"), view_records(make_board(size))[0]
         for positions in random_games(game, 4, seed=1):
             last = positions[-1]
             for s in positions:
@@ -304,7 +305,7 @@ def test_what_the_search_knows_of_a_board_is_what_the_game_says() -> None:
 
 
 def test_corners_and_what_leans_on_them_are_stable() -> None:
-    picture, board = "xxxo.... xx...... xo...... ........", make_board(8).view(np.recarray)[0]
+    picture, board = "xxxo.... xx...... xo...... ........", view_records(make_board(8))[0]
     black, white = squares(picture, "x"), squares(picture, "o")
     assert stable(black, ~(black | white), board) == black
     assert stable(white, ~(black | white), board) == 0
@@ -328,7 +329,7 @@ def test_the_last_square_that_nobody_can_take_counts_for_the_winner(mine, swappe
     score = 16 - 2 * theirs if mine > theirs else 2 * mine - 16
     if swapped:
         own, other, score = other, own, -score
-    board = make_board(4).view(np.recarray)[0]
+    board = view_records(make_board(4))[0]
     work = SimpleNamespace(nodes=0)
     assert turned(np.uint64(1), own, other) == turned(np.uint64(1), other, own) == 0
     assert last_one(own, other, np.uint64(1), -16, 16, board, work) == score
@@ -376,13 +377,13 @@ def test_what_cannot_be_solved_is_refused() -> None:
         solve_endgame(GAME, s, all_moves=1)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", games_with("endgame_solver"))
 def test_every_solver_is_found_by_its_game(name: str) -> None:
     game = make_game(name)
-    endgame = make_endgame(game)
+    endgame = make_endgame_solver(game)
     endgame.prepare()
     assert endgame.empty(game.new()) in (42, 60)
-    assert make_endgame(game) is endgame
+    assert make_endgame_solver(game) is endgame
 
 
 def test_a_solution_can_be_read() -> None:
@@ -404,13 +405,15 @@ def test_tree_search_plays_endgames_perfectly() -> None:
     known = FFO[3]
     assert known.best == (2, ("d1",))
     s = known.state()
-    plain, exact = (make_agent(f"mcts:simulations=30,endgame={empty}", GAME) for empty in (13, 14))
+    plain, exact = (
+        make_agent(f"mcts:simulations=30,solver_empties={empty}", GAME) for empty in (13, 14)
+    )
     assert choices(plain, s, 8) != {"d1"}
     assert choices(exact, s, 8) == {"d1"}
 
 
 def test_the_report_tells_what_was_solved() -> None:
-    agent = MCTSAgent(GAME, simulations=20, endgame=14)
+    agent = MCTSAgent(GAME, simulations=20, solver_empties=14)
     agent.prepare()
     report = agent.search(FFO[3].state())
     assert (report.name, report.score, report.proven) == ("d1", 2, "win")
@@ -425,14 +428,16 @@ def test_the_report_tells_what_was_solved() -> None:
 
 
 def test_before_the_endgame_the_search_is_the_same() -> None:
-    plain, exact = (MCTSAgent(GAME, simulations=50, endgame=empty) for empty in (0, 12))
+    plain, exact = (MCTSAgent(GAME, simulations=50, solver_empties=empty) for empty in (0, 12))
     assert choices(plain, GAME.new(), 6) == choices(exact, GAME.new(), 6)
     assert plain.search(GAME.new()).score is None
 
 
 @pytest.mark.parametrize("more", ["", ",reuse=True", ",threads=2", ",seconds=0.001"])
 def test_games_are_played_to_the_end(more: str) -> None:
-    result = play_match(GAME, [f"mcts:simulations=5,endgame=8{more}", "random"], games=2, seed=3)
+    result = play_match(
+        GAME, [f"mcts:simulations=5,solver_empties=8{more}", "random"], games=2, seed=3
+    )
     assert result.games == 2
 
 
@@ -440,8 +445,8 @@ def test_endgames_of_other_games_are_refused() -> None:
     with pytest.raises(
         ValueError, match="endgames of hex cannot be solved, only of othello, connect4"
     ):
-        make_agent("mcts:endgame=10", make_game("hex"))
-    with pytest.raises(ValueError, match="has no parameter 'endgame' where all move at once"):
-        make_agent("mcts:endgame=10", make_game("tron"))
-    with pytest.raises(ValueError, match="endgame must be an integer from 0 to 60, got 61"):
-        make_agent("mcts:endgame=61", GAME)
+        make_agent("mcts:solver_empties=10", make_game("hex"))
+    with pytest.raises(ValueError, match="no parameter 'solver_empties' where all move at once"):
+        make_agent("mcts:solver_empties=10", make_game("tron"))
+    with pytest.raises(ValueError, match="solver_empties must be an integer from 0 to 60, got 61"):
+        make_agent("mcts:solver_empties=61", GAME)

@@ -6,18 +6,18 @@ from scipy.stats import chisquare
 
 from ludoteca.agents import make_agent
 from ludoteca.agents.flat import (
-    REWARDS,
     STATES,
     FlatAgent,
-    length_to_the_fifth,
     make_act,
     simulate_kernel,
     work_dtype,
 )
-from ludoteca.agents.playouts import PLAYOUTS, playout_policy
+from ludoteca.agents.games.hungry_geese.policies import length_to_the_fifth
+from ludoteca.agents.playouts import playout_policy
 from ludoteca.envs.games.hungry_geese import FOOD, hungry_geese
 from ludoteca.envs.games.tron import tron
-from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.envs.record_views import view_records
+from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
 NORTH, EAST, SOUTH, WEST = range(4)
@@ -38,7 +38,7 @@ def position(lines, last, **params):
         s.body[p, : len(body)], s.length[p] = body, len(body)
         s.occupied.ravel()[body] = 1
         s.last_action[p] = "NESW".find(last[p])
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -58,12 +58,12 @@ FED = (
 def interpret(spec, game, s, seat=0, seed=3):
     """Return the action, the mean reward of each first move, and how often each was tried."""
     agent = make_agent(spec, game)
-    states, work = game.empty(STATES).view(np.recarray), np.zeros(1, work_dtype(game))
+    states, work = view_records(game.empty(STATES)), np.zeros(1, work_dtype(game))
     states[0] = np.array(s, game.state)
     rng = np.array([seed], np.uint64)
     with np.errstate(over="ignore"):
         action = simulate_kernel(game, agent.playout)(
-            states, seat, rng, work.view(np.recarray)[0], agent.simulations, agent.depth
+            states, seat, rng, view_records(work)[0], agent.simulations, agent.playout_depth
         )
     visits = work["visits"][0]
     return action, np.where(visits > 0, work["total"][0] / np.maximum(visits, 1), np.nan), visits
@@ -82,15 +82,15 @@ def test_the_reward_is_that_of_the_thesis():
 def test_one_step_ahead_by_hand():
     game, s = position(*FED)
     # East it eats: length 4 after one step. Every other move kills; south is never tried.
-    action, found, _ = interpret("flat:simulations=60,depth=1,playout=valid", game, s)
+    action, found, _ = interpret("flat:simulations=60,playout_depth=1,playout=valid", game, s)
     assert action == EAST
     np.testing.assert_array_equal(found, [0, 2 + 4**5, np.nan, 0])
-    action, found, visits = interpret("flat:simulations=60,depth=1", game, s)
+    action, found, visits = interpret("flat:simulations=60,playout_depth=1", game, s)
     assert action == EAST
     np.testing.assert_array_equal(found, [np.nan, 2 + 4**5, np.nan, np.nan])
     assert visits.tolist() == [0, 60, 0, 0]
     # If all moves are drawn, the rival may turn back and die, so that its cells become free.
-    _, found, _ = interpret("flat:simulations=200,depth=1,playout=uniform", game, s)
+    _, found, _ = interpret("flat:simulations=200,playout_depth=1,playout=uniform", game, s)
     assert found[EAST] == 2 + 4**5
     assert found[SOUTH] == 0
     assert 0 < found[NORTH] < 2 + 3**5
@@ -99,11 +99,11 @@ def test_one_step_ahead_by_hand():
 def test_steps_are_counted_up_to_the_end_of_the_game():
     lines = ["012......", ".........", "....abc.*", ".........", "........."]
     game, s = position(lines, "WW", episode_steps=4)  # one step has been played, two are left
-    _, found, _ = interpret("flat:simulations=20,depth=1", game, s)
+    _, found, _ = interpret("flat:simulations=20,playout_depth=1", game, s)
     assert (found[[NORTH, WEST]] == 2 + 3**5).all()
-    _, found, _ = interpret("flat:simulations=20,depth=2", game, s)
+    _, found, _ = interpret("flat:simulations=20,playout_depth=2", game, s)
     assert found[NORTH] == 3 + 3**5  # from here the food is too far
-    _, same, _ = interpret("flat:simulations=20,depth=6", game, s)
+    _, same, _ = interpret("flat:simulations=20,playout_depth=6", game, s)
     np.testing.assert_array_equal(found, same)
 
 
@@ -118,7 +118,7 @@ def test_who_has_no_moves_gets_none():
 
 def test_the_first_goose_move_is_random_and_the_best_mean_is_taken():
     game, s = position(["......", ".01.*.", "......", "......", ".abc.."], "WW")
-    action, found, visits = interpret("flat:simulations=999,depth=3,playout=valid", game, s)
+    action, found, visits = interpret("flat:simulations=999,playout_depth=3,playout=valid", game, s)
     assert visits[EAST] == 0
     assert chisquare(visits[[NORTH, SOUTH, WEST]]).pvalue > 0.001
     assert len(set(visits[[NORTH, SOUTH, WEST]])) > 1
@@ -127,7 +127,7 @@ def test_the_first_goose_move_is_random_and_the_best_mean_is_taken():
 
 def test_equal_moves_are_chosen_equally_often():
     game, s = position(["......", ".01...", "......", "......", "...abc"], "WW")
-    spec = "flat:simulations=12,depth=1"
+    spec = "flat:simulations=12,playout_depth=1"
     actions = [interpret(spec, game, s, seed=seed)[0] for seed in range(0, 10**6, 5000)]
     assert is_uniform(np.bincount(actions, minlength=4), [NORTH, SOUTH, WEST])
 
@@ -163,7 +163,7 @@ def test_turn_based_games(name, moves, winning):
     ("name", "spec"),
     [
         ("hungry_geese", "flat:simulations=40"),
-        ("tron:rows=5,columns=5", "flat:simulations=40,depth=5,playout=safe"),
+        ("tron:rows=5,columns=5", "flat:simulations=40,playout_depth=5,playout=safe"),
         ("tictactoe", "flat:simulations=40"),
     ],
 )
@@ -193,23 +193,20 @@ def test_it_beats_random(name):
 
 def test_defaults_are_those_of_the_thesis_in_hungry_geese_only():
     geese, other = FlatAgent(make_game("hungry_geese")), FlatAgent(make_game("tron"))
-    assert (geese.simulations, geese.depth, geese.playout) == (1000, 6, "safe")
-    assert (other.simulations, other.depth, other.playout) == (
+    assert (geese.simulations, geese.playout_depth, geese.playout) == (1000, 6, "safe")
+    assert (other.simulations, other.playout_depth, other.playout) == (
         1000,
         other.game.max_plies,
         "uniform",
     )
     assert make_act(geese.game, "safe") is geese._act
-    names = {make_game(name).name for name in GAMES}
-    assert set(REWARDS) <= names
-    assert all(set(games) <= names for games in PLAYOUTS.values())
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
         ("flat:simulations=0", "simulations must be an integer from 1"),
-        ("flat:depth=0", "depth must be an integer from 1"),
+        ("flat:playout_depth=0", "playout_depth must be an integer from 1"),
         ("flat:playout=valid", "there are no valid playouts for connect4, only for hungry_g"),
         ("flat:playout=x", "playout must be one of 'uniform', 'valid', 'safe', 'greedy', got 'x'"),
         ("random_safe", "no safe playouts for connect4, only for hungry_geese, tron"),

@@ -14,6 +14,8 @@ from ludoteca.envs.api.single import GameEnv
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 GAME = make_game("tictactoe")
 
 
@@ -47,7 +49,9 @@ def ask(agent, games=3, plies=2):
 
 
 def test_a_function_plays_matches_from_both_seats():
-    result = play_match(GAME, [FunctionAgent(GAME, first_legal), "random"], 40, seed=0, record=2)
+    result = play_match(
+        GAME, [FunctionAgent(GAME, first_legal), "random"], 40, seed=0, num_replays=2
+    )
     assert result.games == 40
     for replay in result.replays:
         seat = replay.players.index("FunctionAgent")

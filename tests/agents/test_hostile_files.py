@@ -116,7 +116,7 @@ def test_values_of_specs_have_the_types_of_their_parameters(game, spec, error, m
         ("device=hex5", "device must be one that PyTorch has here.* got 'hex5'"),
         ("device=meta", "device must be one that PyTorch has here.* got 'meta'"),
         ("device=5", "device must be one that PyTorch has here.* got '5'"),
-        ("fpu=x", "fpu must be a number, got 'x' in 'az:"),
+        ("fpu_reduction=x", "fpu_reduction must be a number, got 'x' in 'az:"),
         ("precision=3", "precision must be one of 'auto', 'float32', 'bfloat16', got '3'"),
     ],
 )

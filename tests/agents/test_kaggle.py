@@ -21,7 +21,7 @@ from ludoteca.evaluate.match import play_match
 GAME = hungry_geese()
 GOLDEN = Path(__file__).parents[1] / "golden" / "hungry_geese.npz"
 NORTH, EAST, SOUTH, WEST = range(4)
-LANE = np.zeros(1, np.int64)
+ENV_INDEX = np.zeros(1, np.int64)
 
 
 # What is shown.
@@ -246,7 +246,7 @@ def test_a_folder_may_have_modules_that_every_game_imports_anew(write):
     )
     agent = KaggleAgent(GAME, path.parent)
     for _ in range(2):
-        agent.start(LANE)
+        agent.reset(ENV_INDEX)
         assert [ask(agent), ask(agent)] == [NORTH, SOUTH]
 
 
@@ -274,7 +274,7 @@ def test_what_goes_wrong_loses_the_goose_and_not_the_match(write, line, kind, me
     good = write(source.format("pass"), "good.py")
     seconds = 0.8 if kind == "timeout" else 30
     specs = [f"kaggle:{path},act_timeout={seconds},overage=0.2" for path in (bad, good)]
-    result = play_match("hungry_geese:min_food=1", specs, 2, record=2, seed=9)
+    result = play_match("hungry_geese:min_food=1", specs, 2, num_replays=2, seed=9)
     assert [(one.agent, one.ply, one.kind) for one in result.forfeits] == [(0, 3, kind)] * 4
     assert [(one.game, one.seat) for one in result.forfeits] == [(0, 0), (0, 2), (1, 1), (1, 3)]
     assert all(one.message.startswith(message) for one in result.forfeits)
@@ -296,7 +296,7 @@ def test_what_is_printed_disturbs_nothing(write):
             return "EAST"
     """
     agent = KaggleAgent(GAME, write(source))
-    assert [ask(agent) for _ in range(3)] == [EAST] * 3, agent.why(0, 0)
+    assert [ask(agent) for _ in range(3)] == [EAST] * 3, agent.forfeit_reason(0, 0)
 
 
 def test_what_is_printed_can_be_shown(write):
@@ -317,5 +317,5 @@ def test_memory_can_be_limited(write):
     path = write("def a(o):\n    x = bytearray(10**9)\n    return 'EAST'")
     agent = KaggleAgent(GAME, path, memory=500)
     assert ask(agent) == FORFEIT
-    assert agent.why(0, 0) == ("crash", "MemoryError (submission.py, line 2)")
+    assert agent.forfeit_reason(0, 0) == ("crash", "MemoryError (submission.py, line 2)")
     assert ask(KaggleAgent(GAME, path, memory=2000)) == EAST

@@ -29,7 +29,7 @@ from ludoteca.envs.games.hungry_geese import hungry_geese
 
 GAME = hungry_geese()
 NORTH, EAST, SOUTH, WEST = range(4)
-LANE = np.zeros(1, np.int64)
+ENV_INDEX = np.zeros(1, np.int64)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_what_a_submission_writes_to_the_pipe_itself_loses_its_goose_at_once(wri
     agent = KaggleAgent(GAME, write(RAW.format(data=data)))
     begun = time.monotonic()
     assert ask(agent) == FORFEIT
-    assert agent.why(0, 0)[0] == CRASH
+    assert agent.forfeit_reason(0, 0)[0] == CRASH
     assert time.monotonic() - begun < 20
 
 
@@ -137,9 +137,9 @@ ANSWERS = {
 def test_answers_of_all_kinds_lose_only_the_goose(write, source, kind, message):
     agent = KaggleAgent(GAME, write(source))
     for _ in range(2):
-        agent.start(LANE)
+        agent.reset(ENV_INDEX)
         assert ask(agent) == FORFEIT
-        told = agent.why(0, 0)
+        told = agent.forfeit_reason(0, 0)
         assert told[0] == kind
         assert re.search(message, told[1]), told
 
@@ -150,7 +150,7 @@ def test_a_fork_of_a_submission_does_not_answer_too(write):
         def agent(obs):
             return "SOUTH" if os.fork() == 0 else "EAST"
     """))  # fmt: skip
-    assert [ask(agent) for _ in range(5)] == [EAST] * 5, agent.why(0, 0)
+    assert [ask(agent) for _ in range(5)] == [EAST] * 5, agent.forfeit_reason(0, 0)
 
 
 def test_threads_that_a_submission_leaves_do_not_matter(write):
@@ -180,7 +180,7 @@ def test_a_submission_that_closes_its_pipes_is_not_waited_for(write):
     """))  # fmt: skip
     begun = time.monotonic()
     assert FORFEIT in [ask(agent) for _ in range(3)]
-    assert agent.why(0, 0)[0] == CRASH
+    assert agent.forfeit_reason(0, 0)[0] == CRASH
     assert time.monotonic() - begun < 20
 
 
@@ -224,10 +224,10 @@ def test_a_submission_with_torch_plays_many_games_in_one_process(write, tmp_path
     agent = KaggleAgent(GAME, tmp_path / "bot", games=1)
     answers = []
     for _ in range(20):
-        agent.start(LANE)
+        agent.reset(ENV_INDEX)
         answers.append(ask(agent))
     # The file has been run once before the first game, to see that it can be loaded.
-    assert answers == [EAST] * 20, agent.why(0, 0)
+    assert answers == [EAST] * 20, agent.forfeit_reason(0, 0)
 
 
 def test_modules_that_answer_any_name_with_an_object_are_left_alone(write):
@@ -249,8 +249,8 @@ def test_modules_that_answer_any_name_with_an_object_are_left_alone(write):
         def agent(obs): return "EAST"
     """))  # fmt: skip
     for _ in range(3):
-        agent.start(LANE)
-        assert ask(agent) == EAST, agent.why(0, 0)
+        agent.reset(ENV_INDEX)
+        assert ask(agent) == EAST, agent.forfeit_reason(0, 0)
 
 
 # Folders as competitors submitted them.
@@ -283,8 +283,8 @@ def test_the_folder_of_kaggle_is_that_of_the_submission(write, line):
     main = folder_with(write, line)
     agent = KaggleAgent(GAME, main.parent)
     for _ in range(2):
-        agent.start(LANE)
-        assert ask(agent) == EAST, agent.why(0, 0)
+        agent.reset(ENV_INDEX)
+        assert ask(agent) == EAST, agent.forfeit_reason(0, 0)
 
 
 def test_what_compiled_code_does_not_find_there_is_explained(write):
@@ -304,7 +304,7 @@ def as_tar(folder, file, prefix=""):
 def test_archives_are_unpacked_for_as_long_as_the_agent_is_there(write, tmp_path, prefix):
     main = folder_with(write, FINDS["open in a module"])
     agent = KaggleAgent(GAME, as_tar(main.parent, tmp_path / "submission.tar.gz", prefix))
-    assert ask(agent) == EAST, agent.why(0, 0)
+    assert ask(agent) == EAST, agent.forfeit_reason(0, 0)
     folder = agent.path.parent
     assert folder.exists()
     del agent

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import nn
 
+from ludoteca.__main__ import main
 from ludoteca.agents.external.kaggle import bundle, layers
 from ludoteca.agents.external.kaggle.agent import KaggleAgent
 from ludoteca.agents.external.kaggle.bundle import Bundle, pack, unpack
@@ -21,11 +22,10 @@ from ludoteca.agents.external.kaggle.export import (
 )
 from ludoteca.agents.external.kaggle.observation import configuration, observation
 from ludoteca.agents.external.kaggle.torch_layers import MODULES, layers_of
-from ludoteca.agents.playouts import safe_goose
+from ludoteca.agents.games.hungry_geese.policies import safe_goose
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.cli.commands import main
 from ludoteca.evaluate.match import play_match
 
 NAMES = ("NORTH", "EAST", "SOUTH", "WEST")

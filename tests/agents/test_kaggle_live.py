@@ -201,7 +201,9 @@ def test_files_are_read_and_agents_called_as_there(tmp_path):
             assert answer == NAMES.index(action), name
         else:
             assert answer == FORFEIT, name
-            assert {"crash": "ERROR", "invalid": "INVALID"}[agent.why(0, 0)[0]] == status, name
+            assert {"crash": "ERROR", "invalid": "INVALID"}[
+                agent.forfeit_reason(0, 0)[0]
+            ] == status, name
     assert statuses == {"DONE", "ERROR", "INVALID"}
 
 

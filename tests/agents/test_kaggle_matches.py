@@ -7,7 +7,7 @@ from submissions import BOARDS, ask, positions_of
 
 import ludoteca
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.external.kaggle import FunctionAgent, kaggle_function
+from ludoteca.agents.external.kaggle import KaggleFunctionAgent, kaggle_function
 from ludoteca.agents.external.kaggle.observation import configuration, observation
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import FORFEIT
@@ -17,7 +17,7 @@ from ludoteca.evaluate.match import play_match
 
 GAME = hungry_geese()
 NORTH, EAST, SOUTH, WEST = range(4)
-LANE = np.zeros(1, np.int64)
+ENV_INDEX = np.zeros(1, np.int64)
 
 
 # In matches and environments.
@@ -34,13 +34,13 @@ def test_matches_can_be_repeated_and_do_not_depend_on_the_batch(write):
     path = write(RANDOM)
     runs = [
         play_match("hungry_geese", [f"kaggle:{path},games={games}", "random_safe"], 6, seed=3,
-                   record=6, num_threads=threads)
+                   num_replays=6, num_threads=threads)
         for games, threads in ((1, 1), (1, 1), (4, 1), (1, 2))
     ]  # fmt: skip
     actions = [[replay.actions for replay in run.replays] for run in runs]
     assert all(one == actions[0] for one in actions)
     assert runs[0].forfeits == ()
-    other = play_match("hungry_geese", [f"kaggle:{path}", "random_safe"], 6, seed=4, record=6)
+    other = play_match("hungry_geese", [f"kaggle:{path}", "random_safe"], 6, seed=4, num_replays=6)
     assert [replay.actions for replay in other.replays] != actions[0]
 
 
@@ -64,9 +64,9 @@ def test_a_function_of_this_process_is_an_agent():
     made = []
     result = play_match(
         "hungry_geese",
-        [FunctionAgent(GAME, lambda: made.append(1) or agent), "random"],
+        [KaggleFunctionAgent(GAME, lambda: made.append(1) or agent), "random"],
         2,
-        record=2,
+        num_replays=2,
     )
     assert len(made) == 4
     assert [joint[0] for joint in result.replays[0].actions[:4]] == [SOUTH] * 3 + [EAST]
@@ -74,12 +74,12 @@ def test_a_function_of_this_process_is_an_agent():
         with pytest.raises(
             ValueError, match="an agent must return one of NORTH, EAST, SOUTH, WEST"
         ):
-            ask(FunctionAgent(GAME, lambda wrong=wrong: lambda obs: wrong))
+            ask(KaggleFunctionAgent(GAME, lambda wrong=wrong: lambda obs: wrong))
     with pytest.raises(ZeroDivisionError):
-        ask(FunctionAgent(GAME, lambda: lambda obs: 1 / 0))
-    assert ask(FunctionAgent(GAME, lambda: lambda: None)) == NORTH
+        ask(KaggleFunctionAgent(GAME, lambda: lambda obs: 1 / 0))
+    assert ask(KaggleFunctionAgent(GAME, lambda: lambda: None)) == NORTH
     with pytest.raises(ValueError, match="play hungry_geese, not hex"):
-        FunctionAgent(make_game("hex"), lambda: agent)
+        KaggleFunctionAgent(make_game("hex"), lambda: agent)
 
 
 @pytest.mark.parametrize("spec", BOARDS[:4])
@@ -87,14 +87,17 @@ def test_an_agent_as_a_function_plays_as_it_does_here(spec):
     """Through observations and back it is asked about the same positions."""
     game = make_game(spec)
     for seat in range(game.num_players):
-        play = kaggle_function("flat:simulations=8,depth=3", seed=5)
-        own, rng = make_agent("flat:simulations=8,depth=3", game), np.full((1, 1), 5, np.uint64)
+        play = kaggle_function("flat:simulations=8,playout_depth=3", seed=5)
+        own, rng = (
+            make_agent("flat:simulations=8,playout_depth=3", game),
+            np.full((1, 1), 5, np.uint64),
+        )
         for s in positions_of(game, seed=seat):
             if s.length[seat] == 0 or game.is_terminal(s):
                 break
             states = game.empty(1)
             states[0] = s
-            (expected,) = own.act(states, np.array([seat]), rng, LANE)
+            (expected,) = own.act(states, np.array([seat]), rng, ENV_INDEX)
             answer = play(observation(s, seat), configuration(game))
             assert answer == ("NORTH", "EAST", "SOUTH", "WEST")[expected]
 
@@ -104,10 +107,10 @@ class Recorder(Agent):
 
     started = 0
 
-    def start(self, lanes):
+    def reset(self, env_indices):
         Recorder.started += 1
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         return np.full(len(states), self.action)
 
     action = EAST

@@ -18,7 +18,7 @@ from ludoteca.envs.games.hungry_geese import hungry_geese
 
 GAME = hungry_geese()
 NORTH, EAST, SOUTH, WEST = range(4)
-LANE = np.zeros(1, np.int64)
+ENV_INDEX = np.zeros(1, np.int64)
 
 
 # The clock.
@@ -30,16 +30,16 @@ def test_what_takes_longer_than_allowed_comes_out_of_a_bank_for_each_game(write)
     """Each move takes 0.5 s more than it may, and the bank holds 0.9 s: enough for one."""
     agent = KaggleAgent(GAME, write(SLOW.format(0.6)), act_timeout=0.1, overage=0.9)
     for _ in range(2):
-        agent.start(LANE)
+        agent.reset(ENV_INDEX)
         assert [ask(agent) for _ in range(2)] == [EAST, FORFEIT]
-        assert agent.why(0, 0)[0] == "timeout"
+        assert agent.forfeit_reason(0, 0)[0] == "timeout"
 
 
 def test_seats_and_games_have_banks_of_their_own(write):
     agent = KaggleAgent(GAME, write(SLOW.format(0.6)), act_timeout=0.1, overage=0.9, games=2)
-    for lane, seat in ((0, 0), (0, 1), (1, 0)):
-        assert ask(agent, seat=seat, lane=lane) == EAST
-    assert ask(agent, seat=0, lane=0) == FORFEIT
+    for env_index, seat in ((0, 0), (0, 1), (1, 0)):
+        assert ask(agent, seat=seat, env_index=env_index) == EAST
+    assert ask(agent, seat=0, env_index=0) == FORFEIT
 
 
 def test_moves_in_time_cost_nothing(write, tmp_path):
@@ -84,13 +84,13 @@ COUNTING = """
 def test_every_goose_has_a_memory_of_its_own_for_one_game(write, tmp_path, fresh):
     file = tmp_path / "calls.txt"
     agent = KaggleAgent(GAME, write(COUNTING.format(file=str(file))), games=2, fresh=fresh)
-    lanes = np.array([0, 0, 1])
+    env_indices = np.array([0, 0, 1])
     states, seats, rngs = GAME.empty(3), np.array([0, 3, 0]), np.zeros((3, 1), np.uint64)
     states[:] = GAME.new()
     for begins in (True, False, True):
         if begins:
-            agent.start(np.array([0, 1]))
-        agent.act(states, seats, rngs, lanes)
+            agent.reset(np.array([0, 1]))
+        agent.act(states, seats, rngs, env_indices)
     rows = [line.split() for line in file.read_text().splitlines()]
     assert [row[1:] for row in rows] == [
         [seat, calls] for calls in "121" for seat in ("0", "3", "0")
@@ -206,6 +206,6 @@ def test_our_modules_are_not_in_the_way(write):
 
 def test_more_games_than_there_are_processes_for_are_refused(write):
     agent = KaggleAgent(GAME, write("def a(o): return 'EAST'"), games=2)
-    assert ask(agent, lane=1) == EAST
+    assert ask(agent, env_index=1) == EAST
     with pytest.raises(ValueError, match=r"plays 2 games side by side, not 3 or more; games=3"):
-        ask(agent, lane=2)
+        ask(agent, env_index=2)

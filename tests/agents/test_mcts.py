@@ -9,16 +9,19 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.mcts import MCTSAgent
-from ludoteca.agents.mcts.act import FINALS, make_act, make_best_child
+from ludoteca.agents.mcts.act import ACTION_SELECTIONS, make_act, make_best_child
 from ludoteca.agents.mcts.clock import search_for
-from ludoteca.agents.mcts.features import SETTINGS, Features
-from ludoteca.agents.mcts.memory import Trees
+from ludoteca.agents.mcts.config import SEARCH_PARAMS, SearchConfig
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.search import make_search, search_kernel
 from ludoteca.agents.mcts.tree import LOSS, PLAYED, ROOT, SIZE, UNEXPANDED, WIN
+from ludoteca.agents.mcts.workspace import Workspace
 from ludoteca.envs.game import Game
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
+
+pytestmark = pytest.mark.interpreted
 
 # A search is compiled anew for every game: most games wait for `make test-slow`.
 FAST = ("TicTacToe-v0", "Othello-v0", "Hex-v0")
@@ -98,15 +101,17 @@ def test_every_policy_takes_the_winning_move(policy: str) -> None:
     # O O .
     game = make_game("tictactoe")
     s = play(game, "a1", "a2", "b1", "b2")
-    for final in FINALS:
-        report = MCTSAgent(game, policy=policy, final=final, simulations=400).search(s)
+    for action_selection in ACTION_SELECTIONS:
+        report = MCTSAgent(
+            game, policy=policy, action_selection=action_selection, simulations=400
+        ).search(s)
         assert report.simulations >= 400
         assert {one.name: one.mean for one in report.candidates}["c1"] == 1
         # Uniform visits and those of OMC, which looks away from a sure best, say little.
-        if final == "mean" or (
-            policy not in ("uniform", "omc", "omc_stochastic") and final != "policy"
+        if action_selection == "mean" or (
+            policy not in ("uniform", "omc", "omc_stochastic") and action_selection != "policy"
         ):
-            assert report.name == "c1", final
+            assert report.name == "c1", action_selection
 
 
 @pytest.mark.parametrize("options", ENHANCEMENTS, ids=str)
@@ -122,7 +127,19 @@ def test_enhancements_compose_with_policies_and_keep_the_tree_in_order(
     check_tree(agent_tree(agent), exact=exact)
 
 
-@pytest.mark.parametrize("options", [{}, *ENHANCEMENTS], ids=str)
+# Each takes seconds to compile: two sets of enhancements have all of them; alone they are slow.
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"fpu": 0.6},
+        {"amaf": "grave", "grave_reference": 5, "mast": "greedy", "decisive": "win"},
+        ENHANCEMENTS[-1],
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ENHANCEMENTS[:-1]),
+    ],
+    ids=str,
+)
+@pytest.mark.compiled
 def test_interpreted_searches_equal_compiled_ones(options: dict[str, Any]) -> None:
     game = make_game("tictactoe")
     agent = MCTSAgent(game, policy="ucb1", simulations=60, **options)
@@ -131,12 +148,12 @@ def test_interpreted_searches_equal_compiled_ones(options: dict[str, Any]) -> No
 
     agent._threads.begin(play(game, "b2", "a1"), 3)
     tree = agent._threads.trees[0]
-    records = [array.view(np.recarray) for array in (tree.nodes, tree.table, tree.states)]
+    records = [view_records(array) for array in (tree.nodes, tree.table, tree.states)]
     nodes, table, states = records
-    work, settings = tree.work.view(np.recarray)[0], agent._settings.view(np.recarray)[0]
-    search = search_kernel(game, agent.features)
+    work, params = view_records(tree.work)[0], view_records(agent._params)[0]
+    search = search_kernel(game, agent.config)
     with np.errstate(over="ignore"):
-        search(nodes, tree.shared, table, states, tree.words, work, settings, 60)
+        search(nodes, tree.shared, table, states, tree.words, work, params, 60)
     again = agent_tree(agent)
     assert len(again) == len(compiled)
     for name in compiled.dtype.names or ():
@@ -147,9 +164,9 @@ def test_searches_are_determined_by_the_random_stream_and_advance_it() -> None:
     game = make_game("connect4")
     states = np.array([game.new(), game.new(), game.new()], game.state)
     rngs = np.array([[7], [7], [8]], np.uint64)
-    lanes = seats = np.zeros(3, np.int64)
+    env_indices = seats = np.zeros(3, np.int64)
     agent = MCTSAgent(game, simulations=50)
-    batch = agent.act(states, seats, rngs, lanes)
+    batch = agent.act(states, seats, rngs, env_indices)
     assert batch[0] == batch[1]
     assert rngs[0] == rngs[1] != 7
     rng = np.array([8], np.uint64)
@@ -157,11 +174,13 @@ def test_searches_are_determined_by_the_random_stream_and_advance_it() -> None:
     assert rng[0] == rngs[2, 0]
 
 
+@pytest.mark.compiled
 def test_connect_four_is_opened_in_the_center() -> None:
     game = make_game("connect4")
     assert MCTSAgent(game, simulations=20_000).search(game.new()).name == "4"
 
 
+@pytest.mark.compiled
 def test_solver_proves_tic_tac_toe_a_draw() -> None:
     game = make_game("tictactoe")
     report = MCTSAgent(game, solver=True, simulations=3_000_000).search(game.new())
@@ -169,7 +188,10 @@ def test_solver_proves_tic_tac_toe_a_draw() -> None:
     assert report.simulations < 3_000_000
 
 
-@pytest.mark.parametrize(("board_size", "budget"), [(2, 1000), (3, 100_000), (4, 3_000_000)])
+@pytest.mark.parametrize(
+    ("board_size", "budget"),
+    [(2, 1000), (3, 100_000), pytest.param(4, 3_000_000, marks=pytest.mark.compiled)],
+)
 def test_solver_proves_small_hex_boards_a_first_player_win(board_size: int, budget: int) -> None:
     game = make_game("hex", board_size=board_size)
     agent = MCTSAgent(game, solver=True, simulations=budget, max_nodes=6_000_000)
@@ -213,7 +235,7 @@ def test_transpositions_share_the_children_of_equal_positions() -> None:
     # 1 2 and 2 1 with other moves between lead to the same position: fewer nodes, same visits.
     game = make_game("connect4")
     plain, shared = (
-        MCTSAgent(game, simulations=5000, transpositions=flag) for flag in (False, True)
+        MCTSAgent(game, simulations=1500, transpositions=flag) for flag in (False, True)
     )
     plain.search(game.new())
     shared.search(game.new())
@@ -272,10 +294,10 @@ def test_decisive_moves_win_at_once_and_anti_decisive_ones_prevent_it() -> None:
 def test_reuse_goes_on_with_the_subtree_of_the_moves_played() -> None:
     game = make_game("connect4")
     agent = MCTSAgent(game, simulations=2000, reuse=True)
-    lanes, seats = np.array([0]), np.array([0])
+    env_indices, seats = np.array([0]), np.array([0])
     s = game.empty(1)
     s[0] = game.new()
-    agent.act(s, seats, np.array([[1]], np.uint64), lanes)
+    agent.act(s, seats, np.array([[1]], np.uint64), env_indices)
     nodes = agent._kept[0, 0].trees[0].nodes
     root = nodes[ROOT]
     children = nodes[root["first"] : root["first"] + root["count"]]
@@ -283,38 +305,39 @@ def test_reuse_goes_on_with_the_subtree_of_the_moves_played() -> None:
     replies = nodes[mine["first"] : mine["first"] + mine["count"]]
     reply = replies[replies["visits"].argmax()].copy()
 
-    record = s.view(np.recarray)[0]
+    record = view_records(s)[0]
     game.step(record, int(mine["action"]))
     game.step(record, int(reply["action"]))
-    agent.act(s, seats, np.array([[2]], np.uint64), lanes)
+    agent.act(s, seats, np.array([[2]], np.uint64), env_indices)
     tree = agent._kept[0, 0].trees[0]
     assert tree.nodes[ROOT]["visits"] == reply["visits"] + 2000
     check_kept = tree.nodes[: tree.size].copy()
     check_kept[ROOT]["visits"] -= 1  # its first visit was as a leaf
     check_tree(check_kept)
 
-    agent.start(lanes)
+    agent.reset(env_indices)
     assert not agent._kept, "a new game begins with a new tree"
 
 
 def test_a_tree_that_is_full_is_still_searched() -> None:
     game = make_game("connect4")
-    agent = MCTSAgent(game, simulations=5000, max_nodes=100)
+    agent = MCTSAgent(game, simulations=1000, max_nodes=100)
     report = agent.search(game.new())
-    assert report.simulations == 5000
+    assert report.simulations == 1000
     assert report.nodes <= 100
 
 
-@pytest.mark.parametrize(("levels", "nodes"), [(1, 1 + 7), (2, 1 + 7 + 49), (0, 400)])
-def test_a_tree_of_some_levels(levels: int, nodes: int) -> None:
+@pytest.mark.parametrize(("max_depth", "nodes"), [(1, 1 + 7), (2, 1 + 7 + 49), (0, 400)])
+def test_a_tree_of_some_levels(max_depth: int, nodes: int) -> None:
     game = make_game("connect4")
-    agent = MCTSAgent(game, simulations=500, levels=levels)
+    agent = MCTSAgent(game, simulations=500, max_depth=max_depth)
     report = agent.search(game.new())
     assert report.simulations == 500
-    assert report.nodes == nodes if levels else report.nodes > nodes
+    assert report.nodes == nodes if max_depth else report.nodes > nodes
 
 
 @pytest.mark.parametrize("parallel", ["tree", "root"])
+@pytest.mark.compiled
 def test_threads_share_the_simulations(parallel: str) -> None:
     game = make_game("connect4")
     agent = MCTSAgent(game, simulations=9001, threads=3, parallel=parallel)
@@ -337,7 +360,7 @@ def test_a_visit_counts_as_a_loss_until_its_score_is_known() -> None:
     before = children["value"][best] / children["visits"][best]
     children["visits"][best] += 10  # ten threads on their way
     assert children["value"][best] / children["visits"][best] < before
-    agent._threads.run(_compiled_search(agent), agent._settings, 1)
+    agent._threads.run(_compiled_search(agent), agent._params, 1)
     assert children["visits"].argmax() == best
     assert children["visits"].sum() == 90 + 10 + 1
 
@@ -345,9 +368,10 @@ def test_a_visit_counts_as_a_loss_until_its_score_is_known() -> None:
 def _compiled_search(agent: MCTSAgent) -> Any:
     from ludoteca.agents.mcts.search import make_search
 
-    return make_search(agent.game, agent.features)
+    return make_search(agent.game, agent.config)
 
 
+@pytest.mark.compiled
 def test_time_is_kept() -> None:
     game = make_game("connect4")
     agent = MCTSAgent(game, seconds=0.05)
@@ -396,7 +420,7 @@ def test_playouts_may_follow_a_policy() -> None:
     game = make_game("othello")
     agent = MCTSAgent(game, simulations=1, playout="greedy", amaf="amaf")  # AMAF writes moves down
     agent.search(game.new(), np.array([5], np.uint64))
-    work = agent._threads.trees[0].work.view(np.recarray)[0]
+    work = view_records(agent._threads.trees[0].work)[0]
     s, legal = game.new(), np.zeros(game.num_actions, np.int16)
     choices = 0
     with np.errstate(over="ignore"):
@@ -406,7 +430,7 @@ def test_playouts_may_follow_a_policy() -> None:
             options = legal[: game.legal_actions(s, legal)].tolist()
             gains = {}
             for action in options:
-                after = game.empty(1).view(np.recarray)
+                after = view_records(game.empty(1))
                 after[0] = s
                 game.step(after[0], action)
                 gains[action] = -int(after[0].discs[1 - s.to_move]).bit_count()
@@ -420,24 +444,27 @@ def test_playouts_may_follow_a_policy() -> None:
 
 def test_playouts_cut_short_are_evaluated() -> None:
     game = make_game("othello")
-    by_default = MCTSAgent(game, simulations=4, depth=0).search(game.new())
+    by_default = MCTSAgent(game, simulations=4, playout_depth=0).search(game.new())
     # Each of the four first moves leaves 4 discs to 1.
     assert [one.mean for one in by_default.candidates] == pytest.approx([0.5 + 0.5 * 3 / 5] * 4)
-    returns = MCTSAgent(game, simulations=4, depth=0, evaluation="returns").search(game.new())
+    returns = MCTSAgent(game, simulations=4, playout_depth=0, evaluation="returns").search(
+        game.new()
+    )
     assert [one.mean for one in returns.candidates] == [0.5] * 4
 
 
 @pytest.mark.parametrize(
     "options", [{}, {"reuse": True}, {"seconds": 60.0}, {"threads": 2}], ids=str
 )
+@pytest.mark.compiled
 def test_prepared_agents_compile_nothing_more(options: dict[str, Any]) -> None:
     game = make_game("tictactoe")
     agent = MCTSAgent(game, simulations=5, **options)
     agent.prepare()
     functions = [
-        make_act(game, agent.features),
-        make_search(game, agent.features),
-        make_best_child(agent.features),
+        make_act(game, agent.config),
+        make_search(game, agent.config),
+        make_best_child(agent.config),
     ]
     before = [len(function.signatures) for function in functions]
     assert sum(before) >= 1
@@ -459,6 +486,7 @@ def test_reports_can_be_read_and_written() -> None:
     assert {one["name"] for one in data["candidates"]} == set("1234567")
 
 
+@pytest.mark.compiled
 def test_more_simulations_win_more() -> None:
     game = make_game("connect4")
     result = play_match(game, ["mcts:simulations=400", "mcts:simulations=20"], games=60, seed=1)
@@ -466,6 +494,7 @@ def test_more_simulations_win_more() -> None:
 
 
 @pytest.mark.parametrize("id_", SEQUENTIAL)
+@pytest.mark.compiled
 def test_search_beats_random_play(id_: str) -> None:
     result = play_match(id_, ["mcts:simulations=100", "random"], games=20, seed=2)
     assert result.totals[0].points >= 15
@@ -478,7 +507,10 @@ def test_search_beats_random_play(id_: str) -> None:
         ({"simulations": 0}, "simulations must be an integer from 1"),
         ({"simulations": 1.5}, "simulations must be an integer from 1"),
         ({"seconds": -1}, "seconds must be a number from 0.0001"),
-        ({"final": "best"}, "final must be one of 'max', 'robust', 'max_robust'"),
+        (
+            {"action_selection": "best"},
+            "action_selection must be one of 'max', 'robust', 'max_robust'",
+        ),
         ({"policy": "moss", "alpha": 1.0}, "policy 'moss' has no parameter 'alpha'; it has no"),
         ({"policy": "ucb1", "gamma": 1.0}, "no parameter 'gamma'; its parameters are alpha"),
         ({"amaf": "raves"}, "amaf must be one of '', 'amaf', 'rave', 'grave'"),
@@ -496,13 +528,13 @@ def test_wrong_parameters_are_refused(options: dict[str, Any], message: str) -> 
 
 
 def test_features_are_all_agent_options() -> None:
-    names = {field.name for field in fields(Features)}
+    names = {field.name for field in fields(SearchConfig)}
     assert names == {
         "policy", "draw_is_loss", "solver", "amaf", "mast", "decisive", "transpositions",
         "shared_tree", "playout", "evaluation",
     }  # fmt: skip
     assert WIN > LOSS
     assert SIZE == 1
-    assert math.isinf(MCTSAgent(make_game("connect4"))._settings["fpu"][0])
-    assert Trees.make(make_game("connect4"), Features(), 10).size == 0
-    assert SETTINGS.isalignedstruct
+    assert math.isinf(MCTSAgent(make_game("connect4"))._params["fpu"][0])
+    assert Workspace.make(make_game("connect4"), SearchConfig(), 10).size == 0
+    assert SEARCH_PARAMS.isalignedstruct

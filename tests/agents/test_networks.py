@@ -8,7 +8,7 @@ from safetensors.torch import save_file
 from ludoteca.agents.dqn import DQNAgent
 from ludoteca.agents.networks import fused
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.evaluation_cache import Memory
+from ludoteca.agents.networks.evaluation_cache import EvaluationCache
 from ludoteca.agents.networks.layers import Windows
 from ludoteca.agents.networks.q_network import QConfig, make_q_network, q_config
 from ludoteca.agents.networks.runner import Runner, faster_precision
@@ -19,7 +19,7 @@ from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
 SMALL = QConfig(filters=(8,), blocks=2)
-DOCUMENT = QConfig(kind="document", filters=(4, 8), dueling=False, bounded=False)
+TANAKA2018 = QConfig(kind="tanaka2018", filters=(4, 8), dueling=False, bounded=False)
 
 
 def in_turn() -> list[Game]:
@@ -113,9 +113,9 @@ QUICK = ("connect4", "othello", "hex", "breakthrough")
     ids=lambda game: game.name,
 )
 def test_fresh_networks_play_every_game(game):
-    for config in (SMALL, DOCUMENT):
+    for config in (SMALL, TANAKA2018):
         agent = DQNAgent.from_network(game, make_q_network(config, game))
-        result = play_match(game, [agent, "random"], 4, batch=4)
+        result = play_match(game, [agent, "random"], 4, batch_size=4)
         assert result.games == 4
         values = agent.values(game.new())
         assert np.flatnonzero(np.isfinite(values)).tolist() == game.legal(game.new())
@@ -152,7 +152,7 @@ def test_zero_weights_learn_nothing_but_the_last_biases():
     """Why the document's zero initialization cannot be meant literally."""
     game = make_game("hex:board_size=3")
     for init in ("zero", "zero_head"):
-        config = QConfig(kind="document", filters=(4, 8), dueling=False, bounded=False, init=init)
+        config = QConfig(kind="tanaka2018", filters=(4, 8), dueling=False, bounded=False, init=init)
         network = make_q_network(config, game)
         optimizer = torch.optim.SGD(network.parameters(), 0.1)
         before = {name: weight.clone() for name, weight in network.named_parameters()}
@@ -169,7 +169,7 @@ def test_zero_weights_learn_nothing_but_the_last_biases():
 
 def test_a_residual_network_fits_every_board_size_and_a_flat_one_does_not(tmp_path):
     small, large = make_game("hex:board_size=4"), make_game("hex:board_size=6")
-    for config, fits in ((SMALL, True), (DOCUMENT, False)):
+    for config, fits in ((SMALL, True), (TANAKA2018, False)):
         network = make_q_network(config, small)
         path = tmp_path / f"{config.kind}.safetensors"
         about = {"game": small.spec, "network": config.as_dict()}
@@ -259,18 +259,18 @@ def test_a_memory_runs_the_network_once_for_each_position():
 
     pool = rng.integers(-1, 2, (300, 2, 3, 4)).astype(np.int8)
     for places in (1, 64, 1 << 12):
-        memory = Memory(run, (2, 3, 4), 5, places)
+        cache = EvaluationCache(run, (2, 3, 4), 5, places)
         for _ in range(40):
             planes = pool[rng.integers(len(pool), size=rng.integers(0, 50))]
-            assert np.array_equal(memory(planes), Memory(run, (2, 3, 4), 5)(planes))
-            assert np.allclose(memory(planes), planes.reshape(len(planes), 24) @ weights, atol=1e-5)
-        assert memory.evaluated < memory.asked
+            assert np.array_equal(cache(planes), EvaluationCache(run, (2, 3, 4), 5)(planes))
+            assert np.allclose(cache(planes), planes.reshape(len(planes), 24) @ weights, atol=1e-5)
+        assert cache.misses < cache.lookups
         if places > len(pool):
-            assert memory.evaluated <= len(pool) * 1.1  # few share a place
-            before = memory.evaluated
-            memory.clear()
-            memory(pool[:10])
-            assert memory.evaluated == before + 10
+            assert cache.misses <= len(pool) * 1.1  # few share a place
+            before = cache.misses
+            cache.clear()
+            cache(pool[:10])
+            assert cache.misses == before + 10
     fails = [True]
 
     def fail_once(planes):
@@ -278,13 +278,13 @@ def test_a_memory_runs_the_network_once_for_each_position():
             raise KeyboardInterrupt
         return run(planes)
 
-    memory = Memory(fail_once, (2, 3, 4), 5)
+    cache = EvaluationCache(fail_once, (2, 3, 4), 5)
     with pytest.raises(KeyboardInterrupt):
-        memory(pool[:3])
+        cache(pool[:3])
     fails.append(False)
-    assert np.array_equal(memory(pool[:3]), Memory(run, (2, 3, 4), 5)(pool[:3]))
+    assert np.array_equal(cache(pool[:3]), EvaluationCache(run, (2, 3, 4), 5)(pool[:3]))
     with pytest.raises(ValueError, match="places must be a power of two, got 12"):
-        Memory(run, (1,), 1, 12)
+        EvaluationCache(run, (1,), 1, 12)
 
 
 def test_a_runner_has_weights_of_its_own():
@@ -304,10 +304,10 @@ def test_a_runner_has_weights_of_its_own():
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"kind": "mlp"}, "kind must be one of 'document', 'residual', got 'mlp'"),
+        ({"kind": "mlp"}, "kind must be one of 'tanaka2018', 'residual', got 'mlp'"),
         ({"filters": (8, 8)}, "a residual network has one number of filters"),
         ({"filters": (0,)}, "filters must be an integer from 1"),
-        ({"kind": "document"}, "cannot be dueling"),
+        ({"kind": "tanaka2018"}, "cannot be dueling"),
         ({"init": "one"}, "init must be one of"),
     ],
 )

@@ -10,7 +10,8 @@ import pytest
 
 from ludoteca import make_agent, make_game
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.external.openspiel import COUNTERPARTS, OpenSpielAgent, counterpart
+from ludoteca.agents.external.openspiel import OpenSpielAgent, counterpart
+from ludoteca.agents.games.registry import games_with
 from ludoteca.envs.rng import below
 from ludoteca.evaluate.match import play_match
 
@@ -36,15 +37,15 @@ class Witness(OpenSpielAgent):
     def __init__(self, game):
         super().__init__(game, simulations=2)
         self.seats: set[int] = set()
-        self.lanes: set[int] = set()
+        self.env_indices: set[int] = set()
         self.actions: set[int] = set()
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         records = [states[k : k + 1].view(np.recarray)[0] for k in range(len(states))]
         self._asked = list(zip(records, seats.tolist(), strict=True))
         self.seats |= set(seats.tolist())
-        self.lanes |= set(lanes.tolist())
-        return super().act(states, seats, rngs, lanes)
+        self.env_indices |= set(env_indices.tolist())
+        return super().act(states, seats, rngs, env_indices)
 
     def _search(self, state, rng):
         s, seat = self._asked.pop(0)
@@ -71,12 +72,12 @@ class Witness(OpenSpielAgent):
 
 
 @pytest.mark.parametrize("spec", GAMES)
-def test_games_are_followed_in_both_seats_and_several_lanes(spec):
+def test_games_are_followed_in_both_seats_and_several_games(spec):
     game = make_game(spec)
     witness = Witness(game)
-    play_in_lanes(game, witness, lambda lane, number: {(lane + number) % 2}, games=10)
+    play_in_batch(game, witness, lambda i, number: {(i + number) % 2}, games=10)
     assert witness.seats == {0, 1}
-    assert witness.lanes == {0, 1, 2}
+    assert witness.env_indices == {0, 1, 2}
     if game.name == "othello":
         assert OTHELLO_PASS in witness.actions
     if game.params.get("swap"):
@@ -86,7 +87,7 @@ def test_games_are_followed_in_both_seats_and_several_lanes(spec):
 def test_an_agent_may_play_against_itself():
     game = make_game("breakthrough")
     witness = Witness(game)
-    play_in_lanes(game, witness, lambda lane, number: {0, 1}, games=4)
+    play_in_batch(game, witness, lambda i, number: {0, 1}, games=4)
     assert witness.seats == {0, 1}
 
 
@@ -107,7 +108,7 @@ def test_it_wins_when_it_can(spec):
     agent = make_agent("openspiel:simulations=2000,solve=True", game)
     for seed in range(4):
         positions, mover = won_game(game, seed)
-        agent.start(np.zeros(1, np.int64))
+        agent.reset(np.zeros(1, np.int64))
         for s in positions[:-1]:
             if game.player(s) == mover:
                 ask(agent, s)
@@ -124,9 +125,9 @@ def test_its_random_numbers_are_those_it_is_given():
                 "breakthrough",
                 ["openspiel:simulations=5", "openspiel:simulations=3"],
                 4,
-                batch=batch,
+                batch_size=batch,
                 seed=seed,
-                record=4,
+                num_replays=4,
             ).replays
         ]
         for batch, seed in ((1, 7), (4, 7), (4, 8))
@@ -136,7 +137,7 @@ def test_its_random_numbers_are_those_it_is_given():
 
 
 def test_it_plays_matches():
-    result = play_match("breakthrough", ["openspiel:simulations=50", "random"], 10, batch=4)
+    result = play_match("breakthrough", ["openspiel:simulations=50", "random"], 10, batch_size=4)
     assert result.totals[0].wins >= 8
 
 
@@ -156,7 +157,7 @@ def test_a_game_that_was_not_seen_is_refused():
     s = game.new()
     for action in (3, 3, 2):
         game.step(s, action)
-    with pytest.raises(ValueError, match="position in lane 0 is more than 2 plies from"):
+    with pytest.raises(ValueError, match="position in i 0 is more than 2 plies from"):
         ask(make_agent("openspiel", game), s)
 
 
@@ -183,7 +184,7 @@ def test_games_that_openspiel_does_not_have_are_played_by_our_rules(spec):
     with pytest.raises(ValueError, match="only, not"):
         counterpart(game)
     witness = Witness(game)
-    play_in_lanes(game, witness, lambda lane, number: {(lane + number) % 2}, games=6)
+    play_in_batch(game, witness, lambda i, number: {(i + number) % 2}, games=6)
     assert witness.seats == {0, 1}
     s = game.new()  # more than two plies later, and nobody has said so
     for _ in range(3):
@@ -198,7 +199,7 @@ def test_without_openspiel_it_says_what_to_install(monkeypatch):
         make_agent("openspiel", make_game("othello"))
 
 
-@pytest.mark.parametrize("name", COUNTERPARTS)
+@pytest.mark.parametrize("name", games_with("openspiel"))
 def test_every_counterpart_has_as_many_actions_or_is_tested_move_by_move(name):
     game = make_game(name)
     other = OpenSpielAgent(game)._other
@@ -208,32 +209,30 @@ def test_every_counterpart_has_as_many_actions_or_is_tested_move_by_move(name):
         assert other.num_distinct_actions() == game.num_actions
 
 
-def play_in_lanes(
+def play_in_batch(
     game: Any, agent: Agent, seats_of: Callable[[int, int], set[int]], games: int
 ) -> None:
-    """Play games in three lanes; game k of a lane has the agent in `seats_of(lane, k)`.
+    """Play games at three indices; game k at index i has the agent in `seats_of(i, k)`.
 
     The other seats move at random.
     """
-    lanes, rng = 3, np.random.default_rng(0)
-    states, rngs = game.empty(lanes), np.arange(lanes, dtype=np.uint64).reshape(-1, 1)
-    records = [states[lane : lane + 1].view(np.recarray)[0] for lane in range(lanes)]
-    numbers, over = [-1] * lanes, [True] * lanes
+    num_envs, rng = 3, np.random.default_rng(0)
+    states, rngs = game.empty(num_envs), np.arange(num_envs, dtype=np.uint64).reshape(-1, 1)
+    records = [states[i : i + 1].view(np.recarray)[0] for i in range(num_envs)]
+    numbers, over = [-1] * num_envs, [True] * num_envs
     with np.errstate(over="ignore"):
         while games > 0:
-            for lane in (lane for lane in range(lanes) if over[lane]):
-                states[lane] = game.new()
-                numbers[lane] += 1
-                agent.start(np.array([lane]))
+            for i in (i for i in range(num_envs) if over[i]):
+                states[i] = game.new()
+                numbers[i] += 1
+                agent.reset(np.array([i]))
             movers = np.array([game.player(s) for s in records])
-            asked = np.flatnonzero(
-                [movers[lane] in seats_of(lane, numbers[lane]) for lane in range(lanes)]
-            )
+            asked = np.flatnonzero([movers[i] in seats_of(i, numbers[i]) for i in range(num_envs)])
             actions = [int(rng.choice(game.legal(s))) for s in records]
-            for lane, action in zip(
+            for i, action in zip(
                 asked, agent.act(states[asked], movers[asked], rngs[asked], asked), strict=True
             ):
-                actions[lane] = int(action)
+                actions[i] = int(action)
             for s, action in zip(records, actions, strict=True):
                 game.step(s, action)
             over = [bool(game.is_terminal(s)) for s in records]
@@ -241,7 +240,7 @@ def play_in_lanes(
 
 
 def ask(agent: Agent, s: Any) -> int:
-    """Ask an agent for a move in lane 0."""
+    """Ask an agent for a move in i 0."""
     states = agent.game.empty(1)
     states[0] = s
     seats = np.array([agent.game.player(states.view(np.recarray)[0])])

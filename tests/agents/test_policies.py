@@ -10,10 +10,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from ludoteca.agents.mcts.features import SETTINGS, Features, work_dtype
+from ludoteca.agents.mcts.config import SEARCH_PARAMS, SearchConfig, work_dtype
 from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, gamma, leading, unit
 from ludoteca.agents.mcts.selection import make_selection
 from ludoteca.agents.mcts.tree import NODE, ROOT, UNEXPANDED
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.studies.bandits import play_bandits, random_problems
 
@@ -63,11 +64,11 @@ class Statistics:
             ("visits", self.n),
             ("value", self.sums),
             ("square", self.squares),
-            ("gain", self.gains),
+            ("reward_estimate", self.gains),
             ("prior", self.priors),
         ):
             arms[name] = values
-        return arms.view(np.recarray)
+        return view_records(arms)
 
 
 def random_statistics(rng: np.random.Generator, arms: int, draws: bool = True) -> Statistics:
@@ -235,7 +236,7 @@ BY_HAND = {
 
 @pytest.mark.parametrize("name", BY_HAND)
 def test_by_hand(name: str) -> None:
-    child = np.zeros(1, NODE).view(np.recarray)[0]
+    child = view_records(np.zeros(1, NODE))[0]
     child.visits, child.value, child.square, child.prior = 10, 6, 6, 0.25
     c = list(POLICIES[name].params.values())
     score = POLICIES[name].score(child, 0.6, 100, math.log(100), 4, (0.6, 0.1, 1), c, stream(1))
@@ -243,7 +244,7 @@ def test_by_hand(name: str) -> None:
 
 
 def test_more_by_hand() -> None:
-    child = np.zeros(1, NODE).view(np.recarray)[0]
+    child = view_records(np.zeros(1, NODE))[0]
 
     def score(name: str, visits: int, wins: float, t: int, k: int, best: float = 1.0) -> float:
         child.visits, child.value, child.square = visits, wins, wins
@@ -268,25 +269,25 @@ def test_more_by_hand() -> None:
 
 def block_of(s: Statistics, name: str) -> tuple[Callable[[], tuple[int, float]], Any]:
     """Return a function that lets the search choose among children, and the random stream."""
-    game, features = make_game("tictactoe"), Features(policy=name)
-    choose, _ = make_selection(game, features)
+    game, config = make_game("tictactoe"), SearchConfig(policy=name)
+    choose, _ = make_selection(game, config)
     nodes = np.zeros(s.k + 1, NODE)
     nodes[1:] = s.records()
     nodes[ROOT]["first"], nodes[ROOT]["count"], nodes[ROOT]["visits"] = 1, s.k, s.t
     nodes[1]["opened"], nodes[1]["selections"] = s.k, s.t
-    settings = np.zeros(1, SETTINGS)
-    settings["c"][0, : len(POLICIES[name].params)] = list(POLICIES[name].params.values())
-    settings["fpu"] = math.inf
+    params = np.zeros(1, SEARCH_PARAMS)
+    params["c"][0, : len(POLICIES[name].params)] = list(POLICIES[name].params.values())
+    params["fpu"] = math.inf
     work = np.zeros(1, work_dtype(game))
     work["rng"] = 5
     memory = (
-        nodes.view(np.recarray),
+        view_records(nodes),
         ROOT,
         UNEXPANDED,
-        work.view(np.recarray)[0],
-        settings.view(np.recarray)[0],
+        view_records(work)[0],
+        view_records(params)[0],
     )
-    return lambda: (choose(*memory) - 1, float(work["drawn"][0])), work["rng"][0]
+    return lambda: (choose(*memory) - 1, float(work["probability"][0])), work["rng"][0]
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -326,7 +327,7 @@ def test_the_search_visits_the_child_of_highest_index(name: str) -> None:
 
 @pytest.mark.parametrize(("visits", "wins"), [(1, 0.0), (1, 1.0), (9, 3.5), (400, 300.0)])
 def test_thompson_draws_from_the_posterior(visits: int, wins: float) -> None:
-    child = np.zeros(1, NODE).view(np.recarray)[0]
+    child = view_records(np.zeros(1, NODE))[0]
     child.visits, child.value = visits, wins
     rng, score = stream(11), POLICIES["thompson"].score
     with np.errstate(over="ignore"):
@@ -388,9 +389,9 @@ def test_the_thesis_policies_beat_ucb1(arms: int) -> None:
     problems = random_problems(200, arms, seed=1)
     ucb1 = play_bandits("ucb1", problems, 20_000)
     for name in ("ucb_alpha1", "ucb_alpha2"):
-        gain = ucb1 - play_bandits(name, problems, 20_000)
-        assert gain.mean() > 3 * gain.std() / math.sqrt(len(gain))
-        assert gain.mean() > 0.3 * ucb1.mean()
+        reward_estimate = ucb1 - play_bandits(name, problems, 20_000)
+        assert reward_estimate.mean() > 3 * reward_estimate.std() / math.sqrt(len(reward_estimate))
+        assert reward_estimate.mean() > 0.3 * ucb1.mean()
 
 
 def test_regret_of_exp3_keeps_its_bound() -> None:
@@ -422,8 +423,8 @@ def test_means_are_mixed_with_amaf_by_the_weight_worked_out_by_hand(case: str) -
     """Another child without AMAF has a mean just above or below it; the better one is chosen."""
     bias, visits, value, amaf_visits, amaf_value, expected = MIXED[case]
     game = make_game("tictactoe")
-    features = Features(policy="etc", amaf=case.partition(" ")[0])
-    choose, remember_reference = make_selection(game, features)
+    config = SearchConfig(policy="etc", amaf=case.partition(" ")[0])
+    choose, remember_reference = make_selection(game, config)
     nodes = np.zeros(8, NODE)
     nodes[ROOT]["first"], nodes[ROOT]["count"] = 1, 2
     nodes[1]["opened"], nodes[1]["selections"] = 2, 2 * visits
@@ -433,16 +434,16 @@ def test_means_are_mixed_with_amaf_by_the_weight_worked_out_by_hand(case: str) -
     nodes[5]["first"], nodes[5]["count"] = 6, 2  # the ancestor of GRAVE and its children
     nodes["action"][6:8] = (2, 4) if "unknown" not in case else (2, 3)
     nodes["amaf_visits"][6:8], nodes["amaf_value"][6:8] = (9, 60), (9.0, 36.0)
-    settings = np.zeros(1, SETTINGS)
-    settings["c"][0, 0], settings["fpu"], settings["amaf_weight"] = 1, math.inf, bias
-    work = np.zeros(1, work_dtype(game)).view(np.recarray)[0]
-    tree, reference = nodes.view(np.recarray), UNEXPANDED
+    params = np.zeros(1, SEARCH_PARAMS)
+    params["c"][0, 0], params["fpu"], params["amaf_weight"] = 1, math.inf, bias
+    work = view_records(np.zeros(1, work_dtype(game)))[0]
+    tree, reference = view_records(nodes), UNEXPANDED
     if case in ("grave", "grave of an action unknown there"):
         reference = 5
         remember_reference(tree, reference, work)
     for more, chosen in ((-2e-6, 1), (2e-6, 2)):
         tree.value[2] = visits * (expected + more)
-        memory = (tree, ROOT, reference, work, settings.view(np.recarray)[0])
+        memory = (tree, ROOT, reference, work, view_records(params)[0])
         assert choose(*memory) == chosen
 
 
@@ -450,15 +451,15 @@ def test_means_are_mixed_with_amaf_by_the_weight_worked_out_by_hand(case: str) -
 def test_an_action_without_visits_is_opened_when_no_index_is_above_first_play_urgency(more) -> None:
     """The best of two visited children has the index 0.6 + 1 / 10."""
     game = make_game("tictactoe")
-    choose, _ = make_selection(game, Features(policy="ucb_minimal"))
+    choose, _ = make_selection(game, SearchConfig(policy="ucb_minimal"))
     nodes = np.zeros(4, NODE)
     nodes[ROOT]["first"], nodes[ROOT]["count"] = 1, 3
     nodes[1]["opened"], nodes[1]["selections"] = 2, 14
     nodes["visits"][1:3], nodes["value"][1:3] = (10, 4), (6.0, 1.0)
-    settings = np.zeros(1, SETTINGS)
-    settings["c"][0, 0], settings["fpu"] = 1, 0.7 + more
+    params = np.zeros(1, SEARCH_PARAMS)
+    params["c"][0, 0], params["fpu"] = 1, 0.7 + more
     work = np.zeros(1, work_dtype(game))
     work["rng"] = 5
-    memory = (nodes.view(np.recarray), ROOT, UNEXPANDED, work.view(np.recarray)[0])
+    memory = (view_records(nodes), ROOT, UNEXPANDED, view_records(work)[0])
     with np.errstate(over="ignore"):
-        assert choose(*memory, settings.view(np.recarray)[0]) == (3 if more > 0 else 1)
+        assert choose(*memory, view_records(params)[0]) == (3 if more > 0 else 1)

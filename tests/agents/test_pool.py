@@ -22,11 +22,11 @@ class Corner(Agent):
         super().__init__(game)
         self.highest, self.begun, self.asked = highest, [], []
 
-    def start(self, lanes: Any) -> None:
-        self.begun += lanes.tolist()
+    def reset(self, env_indices: Any) -> None:
+        self.begun += env_indices.tolist()
 
-    def act(self, states: Any, seats: Any, rngs: Any, lanes: Any) -> Any:
-        self.asked += lanes.tolist()
+    def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
+        self.asked += env_indices.tolist()
         rngs += np.uint64(1)
         empty = [np.flatnonzero(s["board"].ravel() < 0) for s in states.view(np.recarray)]
         return np.array([one[-1 if self.highest else 0] for one in empty], np.int64)
@@ -40,7 +40,7 @@ def pool_of(count: int, **options: Any) -> OpponentPool:
 
 
 def test_the_oldest_leaves_and_those_that_stay_do_not() -> None:
-    pool = OpponentPool(3, stays={"random": make_agent("random", GAME)})
+    pool = OpponentPool(3, fixed={"random": make_agent("random", GAME)})
     for k in range(5):
         pool.add(str(k), Corner(GAME))
     assert [one.name for one in pool.members] == ["random", "2", "3", "4"]
@@ -48,21 +48,21 @@ def test_the_oldest_leaves_and_those_that_stay_do_not() -> None:
 
 
 def test_probabilities_are_those_of_the_formulas() -> None:
-    uniform = pool_of(4, latest_share=0.5)
+    uniform = pool_of(4, latest_prob=0.5)
     assert uniform.probabilities() == pytest.approx([0.125, 0.125, 0.125, 0.625])
-    assert pool_of(4, latest_share=0).probabilities() == pytest.approx([0.25] * 4)
-    assert pool_of(2, latest_share=1).probabilities() == pytest.approx([0, 1])
-    only = OpponentPool(stays={"random": Corner(GAME), "greedy": Corner(GAME)})
+    assert pool_of(4, latest_prob=0).probabilities() == pytest.approx([0.25] * 4)
+    assert pool_of(2, latest_prob=1).probabilities() == pytest.approx([0, 1])
+    only = OpponentPool(fixed={"random": Corner(GAME), "greedy": Corner(GAME)})
     assert only.probabilities() == pytest.approx([0.5, 0.5])  # there is no latest self
 
-    prioritized = pool_of(3, sampling="prioritized", latest_share=0.2, power=2)
+    prioritized = pool_of(3, sampling="prioritized", latest_prob=0.2, power=2)
     for member, games, points in zip(prioritized.members, (8, 2, 0), (8, 1, 0), strict=True):
         member.games, member.points = games, points
     win_rates = np.array([9 / 10, 2 / 4, 1 / 2])
     expected = 0.8 * (1 - win_rates) ** 2 / ((1 - win_rates) ** 2).sum()
     expected[-1] += 0.2
     assert prioritized.probabilities() == pytest.approx(expected)
-    names = [one.name for one in prioritized.draw(20_000)]
+    names = [one.name for one in prioritized.sample(20_000)]
     counts = [names.count(one.name) for one in prioritized.members]
     assert chisquare(counts, 20_000 * expected).pvalue > 1e-3
 
@@ -78,18 +78,18 @@ def test_results_count_less_when_another_self_joins() -> None:
 
 
 def test_each_game_is_played_by_one_member_from_its_start() -> None:
-    pool = OpponentPool(latest_share=0.5, seed=1)
+    pool = OpponentPool(latest_prob=0.5, seed=1)
     low, high = Corner(GAME), Corner(GAME, highest=True)
     pool.add("low", low)
     pool.add("high", high)
-    agent, lanes = PoolAgent(GAME, pool), np.arange(40)
-    agent.start(lanes)
+    agent, env_indices = PoolAgent(GAME, pool), np.arange(40)
+    agent.reset(env_indices)
     assert set(low.begun + high.begun) == set(range(40))
     states, seats = GAME.empty(40), np.zeros(40, np.int64)
     for k in range(40):
         states[k] = np.array(GAME.new(k), GAME.state)
     rngs = np.zeros((40, 1), np.uint64)
-    actions = agent.act(states, seats, rngs, lanes)
+    actions = agent.act(states, seats, rngs, env_indices)
     assert (rngs == 1).all()  # each stream was advanced by the member that used it
     assert sorted(low.asked + high.asked) == list(range(40))
     assert set(low.asked) <= set(low.begun)
@@ -98,32 +98,32 @@ def test_each_game_is_played_by_one_member_from_its_start() -> None:
     assert 3 < len(low.asked) < 20  # a quarter of 40 is expected
     pool.add("later", Corner(GAME))
     pool.members = pool.members[-1:]
-    assert np.array_equal(agent.act(states, seats, rngs, lanes), actions)  # games in progress
-    agent.start(lanes[:10])
-    changed = agent.act(states, seats, rngs, lanes)
+    assert np.array_equal(agent.act(states, seats, rngs, env_indices), actions)  # games in progress
+    agent.reset(env_indices[:10])
+    changed = agent.act(states, seats, rngs, env_indices)
     assert np.array_equal(changed[10:], actions[10:])
     assert (changed[:10] == 0).all()
 
 
 def test_results_are_counted_for_those_who_were_met() -> None:
-    pool = OpponentPool(latest_share=1.0)
+    pool = OpponentPool(latest_prob=1.0)
     first = pool.add("first", Corner(GAME))
     agent = PoolAgent(GAME, pool)
-    agent.start(np.arange(3))
+    agent.reset(np.arange(3))
     second = pool.add("second", Corner(GAME))
-    agent.start(np.arange(3))  # the games against the first are over
-    for lane, rewards in enumerate(([1, -1], [0, 0], [-1, 1])):
-        agent.record(lane, 0, np.array(rewards, np.float32))
+    agent.reset(np.arange(3))  # the games against the first are over
+    for env_index, rewards in enumerate(([1, -1], [0, 0], [-1, 1])):
+        agent.record(env_index, 0, np.array(rewards, np.float32))
     assert (first.games, first.points) == (3, 1.5)
     agent.record(0, 1, np.array([-1, 1]), begun=False)  # a win from the other seat
     assert (second.games, second.points) == (1, 1)
 
 
 def test_with_several_rivals_each_is_compared_with_the_learner() -> None:
-    pool = OpponentPool(latest_share=1.0)
+    pool = OpponentPool(latest_prob=1.0)
     member = pool.add("one", make_agent("random", make_game("hungry_geese")))
     agent = PoolAgent(make_game("hungry_geese"), pool)
-    agent.start(np.arange(1))
+    agent.reset(np.arange(1))
     agent.record(0, 2, np.array([-1, 1, 1 / 3, 1 / 3], np.float32), begun=False)
     assert (member.games, member.points) == (3, 1.5)  # a win, a loss and a draw
 
@@ -133,7 +133,7 @@ def test_a_pool_plays_matches(game: Any) -> None:
     pool = OpponentPool(seed=3)
     pool.add("random", make_agent("random", game))
     pool.add("greedy", make_agent("greedy", game))
-    result = play_match(game, [PoolAgent(game, pool), "random"], 40, seed=0, batch=7)
+    result = play_match(game, [PoolAgent(game, pool), "random"], 40, seed=0, batch_size=7)
     assert result.games == 40
 
 
@@ -142,7 +142,7 @@ def test_bad_parameters_are_named() -> None:
         OpponentPool(0)
     with pytest.raises(ValueError, match="sampling must be one of 'uniform', 'prioritized'"):
         OpponentPool(sampling="newest")
-    with pytest.raises(ValueError, match="latest_share must be a number from 0 to 1"):
-        OpponentPool(latest_share=2)
+    with pytest.raises(ValueError, match="latest_prob must be a number from 0 to 1"):
+        OpponentPool(latest_prob=2)
     with pytest.raises(ValueError, match="the pool is empty"):
-        OpponentPool().draw(1)
+        OpponentPool().sample(1)

@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from ludoteca.agents import make_agent
 from ludoteca.agents.games.hex.resistance import HeuristicAgent, MixedAgent, make_act
 from ludoteca.envs.games.hex import BLACK, WHITE, hex
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
@@ -19,7 +20,7 @@ def interpreted(game):
     agent = HeuristicAgent(game)
 
     def act(positions, seats, rngs, work, x, actions):
-        states, memory = positions.view(np.recarray), work.view(np.recarray)
+        states, memory = view_records(positions), view_records(work)
         make_act().py_func(states, seats, rngs, memory, x, actions)
 
     agent._act = act
@@ -242,11 +243,11 @@ def test_the_same_positions_get_the_same_moves_in_any_order():
     agent, states = HeuristicAgent(game), game.empty(20)
     for i in range(20):
         states[i] = random_position(game, rng, i)
-    seats, lanes = states["to_move"].astype(np.int64), np.arange(20)
+    seats, env_indices = states["to_move"].astype(np.int64), np.arange(20)
     rngs = np.arange(20, dtype=np.uint64).reshape(20, 1)
     kept = rngs.copy()
-    actions = agent.act(states, seats, rngs, lanes)
-    back = HeuristicAgent(game).act(states[::-1].copy(), seats[::-1].copy(), rngs, lanes)
+    actions = agent.act(states, seats, rngs, env_indices)
+    back = HeuristicAgent(game).act(states[::-1].copy(), seats[::-1].copy(), rngs, env_indices)
     np.testing.assert_array_equal(actions, back[::-1])
     np.testing.assert_array_equal(rngs, kept)  # nothing is left to chance
 
@@ -318,16 +319,16 @@ def test_mixed_plays_at_random_as_often_as_told():
     states = game.empty(count)
     states[:] = s
     rngs = np.random.default_rng(6).integers(0, 2**64, (count, 1), np.uint64)
-    seats, lanes = np.full(count, s.to_move), np.arange(count)
+    seats, env_indices = np.full(count, s.to_move), np.arange(count)
     best, legal = choose(HeuristicAgent(game), s), game.legal(s)
     for x in (0.0, 0.2, 1.0):
-        actions = MixedAgent(game, x).act(states, seats, rngs.copy(), lanes)
+        actions = MixedAgent(game, x).act(states, seats, rngs.copy(), env_indices)
         found = np.bincount(actions, minlength=25)
         assert set(np.flatnonzero(found)) == (set(legal) if x else {best})
         expected = np.where(np.isin(np.arange(25), legal), x / len(legal), 0)
         expected[best] += 1 - x
         assert np.abs(found / count - expected).max() < 4.5 * 0.5 / count**0.5
-        again = MixedAgent(game, x).act(states, seats, rngs.copy(), lanes)
+        again = MixedAgent(game, x).act(states, seats, rngs.copy(), env_indices)
         np.testing.assert_array_equal(actions, again)
     assert make_agent("mixed", game).random_share == 0.2
     assert make_agent("mixed:x=0.5", game).random_share == 0.5

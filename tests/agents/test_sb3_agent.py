@@ -18,7 +18,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from ludoteca import make_agent, make_game
 from ludoteca.agents.external.sb3 import SB3Agent
 from ludoteca.agents.predictor import Observer, PredictorAgent
-from ludoteca.agents.sampling import by_logits
+from ludoteca.agents.sampling import sample_by_logits
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.envs.api.single import GameEnv
 from ludoteca.evaluate.match import play_match
@@ -60,7 +60,7 @@ def middle_positions(game=GAME, count=40):
             found.append(np.array(s, game.state))
     states = np.stack(found)
     movers = np.array([game.player(s) for s in states.view(np.recarray)])
-    return states, movers, *Observer(game).look(states, movers)
+    return states, movers, *Observer(game).observe(states, movers)
 
 
 def act(agent, states, movers, seed=0):
@@ -115,7 +115,7 @@ def test_actions_are_drawn_as_often_as_their_logits_say():
     logits = np.array([0.0, 1.0, -np.inf, 2.0, -1.0])
     rngs = np.arange(20_000, dtype=np.uint64)[:, None] * np.uint64(2**40)
     before = rngs.copy()
-    counts = np.bincount(by_logits(np.tile(logits, (20_000, 1)), rngs), minlength=5)
+    counts = np.bincount(sample_by_logits(np.tile(logits, (20_000, 1)), rngs), minlength=5)
     assert counts[2] == 0
     expected = np.exp(logits) / np.exp(logits).sum()
     legal = expected > 0
@@ -325,7 +325,7 @@ def test_a_model_is_an_agent_wherever_agents_are_named(tmp_path):
     path = tmp_path / "model.zip"
     make_model().save(path)
     spec = f"sb3:path={path}"
-    results = [play_match(GAME, [spec, "random"], 40, seed=1, batch=b) for b in (40, 7)]
+    results = [play_match(GAME, [spec, "random"], 40, seed=1, batch_size=b) for b in (40, 7)]
     assert results[0].totals == results[1].totals
     env = GameEnv(GAME, opponent=spec, agent_seat=1)
     observation, _ = env.reset(seed=0)

@@ -11,7 +11,7 @@ from ludoteca.agents.games.hungry_geese import corridors as goose_corridors
 from ludoteca.agents.games.hungry_geese import features as gv
 from ludoteca.agents.networks.ac_network import ACConfig, load_ac_network, make_ac_network
 from ludoteca.agents.networks.layers import Trunk
-from ludoteca.agents.networks.pooling import overview
+from ludoteca.agents.networks.pooling import global_pooling
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.networks.torus import around
@@ -50,7 +50,7 @@ def positions(spec, games=4, seed=0):
     return game, found
 
 
-def looked(game, s, p, view="rich"):
+def looked(game, s, p, view="hand_crafted"):
     state = np.asarray(s).reshape(1).astype(game.state)
     planes, masks = SeatEncoder(game, view).encode(state, np.array([p]))
     return planes[0], masks[0]
@@ -206,7 +206,7 @@ def test_what_seats_of_a_position_share_is_not_that_of_another(spec):
         for i, (s, _) in enumerate(one):
             states[i] = s
         seats = np.array([p for _, p in one], np.int64)
-        planes, masks = SeatEncoder(game, "rich").encode(states, seats)
+        planes, masks = SeatEncoder(game, "hand_crafted").encode(states, seats)
         assert (len(planes), len(masks)) == (len(one), len(one))
         for i, (s, p) in enumerate(one):
             alone, mask = looked(game, s, p)
@@ -217,7 +217,7 @@ def test_what_seats_of_a_position_share_is_not_that_of_another(spec):
 @pytest.mark.parametrize("spec", SPECS)
 def test_symmetries_of_the_view_are_those_of_the_rules(spec):
     game, found = positions(spec, games=1)
-    encoder = SeatEncoder(game, "rich")
+    encoder = SeatEncoder(game, "hand_crafted")
     assert encoder.symmetries[0].name == "identity"
     for symmetry in encoder.symmetries:
         for s in found[::7]:
@@ -228,7 +228,7 @@ def test_symmetries_of_the_view_are_those_of_the_rules(spec):
                 getattr(t, name)[...] = np.where(cells >= 0, symmetry.cells[cells], cells)
             moved = symmetry.actions[s.last_action]
             t.last_action[...] = np.where(s.last_action >= 0, moved, s.last_action)
-            assert game.check(t) == ""
+            assert game.validate(t) == ""
             for p in (p for p in range(game.num_players) if game.is_active(s, p)):
                 (planes, mask), (other, mapped) = looked(game, s, p), looked(game, t, p)
                 assert np.array_equal(symmetry.observation(planes), other)
@@ -257,8 +257,8 @@ def test_a_torus_has_no_edge():
     assert torch.allclose(moved, trunk(x).roll((2, 3), (2, 3)))
 
 
-@pytest.mark.parametrize("view", ["plain", "rich"])
-@pytest.mark.parametrize("kind", ["torus", "residual", "document"])
+@pytest.mark.parametrize("view", ["plain", "hand_crafted"])
+@pytest.mark.parametrize("kind", ["torus", "residual", "uib2021"])
 def test_networks_play_from_files(kind, view, tmp_path):
     game = make_game("hungry_geese")
     config = ACConfig(kind=kind, view=view, filters=8, blocks=2)
@@ -284,7 +284,7 @@ def test_networks_play_from_files(kind, view, tmp_path):
     ("spec", "view", "problem"),
     [
         ("othello", "plain", "all move at once"),
-        ("tron", "rich", "no rich view"),
+        ("tron", "hand_crafted", "no hand-crafted features"),
         ("tron", "deep", "view must be one of"),
     ],
 )
@@ -301,9 +301,9 @@ def test_an_overview_has_the_gradients_of_its_parts(cell):
     if cell is not None:
         parts.append(theirs.flatten(2)[:, :, cell])
     expected = torch.cat(parts, 1)
-    found = overview(ours, cell)
+    found = global_pooling(ours, cell)
     assert torch.allclose(found, expected)
-    assert torch.allclose(overview(given, cell), expected)  # without gradients
+    assert torch.allclose(global_pooling(given, cell), expected)  # without gradients
     weights = torch.randn_like(expected)
     (found * weights).sum().backward()
     (expected * weights).sum().backward()

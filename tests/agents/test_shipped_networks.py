@@ -14,7 +14,7 @@ from ludoteca.agents.networks.weights import load_weights, shipped_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.cards import agree, main, play
-from ludoteca.evaluate.exploit import all_lines, solved_positions
+from ludoteca.evaluate.exploit import best_response, move_accuracy
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import wilson
 
@@ -117,7 +117,7 @@ def test_cards_that_claim_too_much_are_found():
 def test_who_a_network_was_trained_against():
     card = load_card("ac", "geese")
     assert trained_against(card, "deterministic") == "yes"
-    assert trained_against(card, "flat:simulations=1000,depth=6") == "its kind"
+    assert trained_against(card, "flat:simulations=1000,playout_depth=6") == "its kind"
     assert trained_against(card, "cnn:geese") == "its kind"
     assert trained_against(card, "mcts:simulations=500") == "no"
     outside = [
@@ -173,7 +173,7 @@ def test_the_first_player_of_hex_wins():
 @pytest.mark.slow
 def test_the_first_player_of_hex_wins_against_everything():
     game = make_game("hex:board_size=5")
-    found = all_lines(game, make_agent("az:hex5,simulations=4", game), 0)
+    found = best_response(game, make_agent("az:hex5,simulations=4", game), 0)
     assert found.draws == found.losses == 0
     assert found.decisions > 100_000
 
@@ -183,4 +183,4 @@ def test_solved_positions_of_connect_four_are_played_perfectly():
     game = make_game("connect4")
     agent = make_agent("az:connect4,simulations=3200,precision=auto", game)
     # Of 500 such positions it plays all perfectly here; elsewhere numbers are rounded otherwise.
-    assert solved_positions(game, agent, 200, 19, 30, seed=1).perfect >= 199
+    assert move_accuracy(game, agent, 200, 19, 30, seed=1).perfect >= 199

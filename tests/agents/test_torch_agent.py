@@ -51,9 +51,9 @@ def games_of(agent: str | TorchAgent) -> MatchResult:
 
 
 def same_games(a: MatchResult, b: MatchResult) -> bool:
-    assert a.courses is not None
-    assert b.courses is not None
-    return a.courses.tolist() == b.courses.tolist()
+    assert a.game_digests is not None
+    assert b.game_digests is not None
+    return a.game_digests.tolist() == b.game_digests.tolist()
 
 
 def test_a_saved_network_plays_as_in_memory(network: Residual, saved: Path) -> None:
@@ -112,9 +112,10 @@ def test_drawn_actions_follow_the_policy_and_the_seed() -> None:
 
     states = np.repeat(GAME.new(0)[None], 4000)
     rngs = np.arange(4000, dtype=np.uint64)[:, None] * np.uint64(2**40)
-    seats, lanes = np.zeros(4000, np.int64), np.arange(4000)
+    seats, env_indices = np.zeros(4000, np.int64), np.arange(4000)
     drawn = [
-        give(kind).act(states, seats, rngs.copy(), lanes) for kind in ("logits", "probabilities")
+        give(kind).act(states, seats, rngs.copy(), env_indices)
+        for kind in ("logits", "probabilities")
     ]
     assert (drawn[0] == drawn[1]).all()
     shares = np.bincount(drawn[0], minlength=9) / 4000

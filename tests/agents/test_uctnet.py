@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from ludoteca.agents.guided.search import GuidedSearch
-from ludoteca.agents.guided.selection import Rule, puct, uct
+from ludoteca.agents.guided.search import NetworkGuidedSearch
+from ludoteca.agents.guided.selection import SelectionParams, puct, uct
 from ludoteca.agents.guided.trees import ILLEGAL, ROOT, make_trees
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
@@ -15,12 +15,12 @@ from ludoteca.agents.networks.value_network import ValueConfig, make_value_netwo
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.agents.uctnet import UCTNetAgent
-from ludoteca.envs.engine.playouts import root
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.rng import below
 from ludoteca.evaluate.match import play_match
 
-UCT = Rule(uct=True, decisive=False)
+UCT = SelectionParams(uct=True, decisive=False)
 SMALL = ValueConfig(filters=(4,), hidden=8)
 
 
@@ -41,11 +41,13 @@ def evaluate(planes):
     return np.zeros((len(planes), 9), np.float32), opinion(planes)
 
 
-def search(game, positions, simulations, rule, leaves=1, streams=None, **options):
+def search(game, positions, simulations, params, leaf_batch=1, streams=None, **options):
     states = game.empty(len(positions))
     for k, s in enumerate(positions):
         states[k] = s
-    guided = GuidedSearch(Encoder(game), len(states), simulations, rule, leaves=leaves)
+    guided = NetworkGuidedSearch(
+        Encoder(game), len(states), simulations, params, leaf_batch=leaf_batch
+    )
     found = guided.run(states, options.pop("by", evaluate), simulations, streams=streams, **options)
     return found, guided.trees
 
@@ -109,17 +111,17 @@ def test_it_searches_as_the_book_says(c):
     for _ in range(300):
         node = reference.simulate()
     legal = game.legal(s)
-    assert [node[a][0] for a in legal] == found.visits[0, legal].tolist()
+    assert [node[a][0] for a in legal] == found.visit_counts[0, legal].tolist()
     assert np.allclose([node[a][1] for a in legal], trees.totals[0, ROOT, legal], atol=1e-4)
     assert stream[0, 0] == reference.stream[0]  # advanced alike
     means = {a: total / n for a, (n, total) in node.items()}
-    assert found.best[0] == max(means, key=lambda a: means[a])
+    assert found.action[0] == max(means, key=lambda a: means[a])
 
 
 @pytest.fixture
 def tree():
     """A node with three legal actions of four."""
-    trees = make_trees(make_game("connect4:rows=4,columns=4,connect=3"), 1, 3, leaves=4)
+    trees = make_trees(make_game("connect4:rows=4,columns=4,connect=3"), 1, 3, leaf_batch=4)
     trees.priors[0, 0] = [0.5, ILLEGAL, 0.3, 0.2]
     trees.visits[0, 0] = [3, 0, 2, 5]
     trees.totals[0, 0] = [1.5, 0, -0.5, 3.5]
@@ -127,34 +129,34 @@ def tree():
 
 
 def test_uct_by_hand(tree):
-    rule = UCT._replace(c_uct=0.5)
+    params = UCT._replace(c_uct=0.5)
     scores = [
         q + 0.5 * math.sqrt(2 * math.log(10) / n) for q, n in ((0.5, 3), (-0.25, 2), (0.7, 5))
     ]
-    assert uct(tree, 0, 0, rule) == [0, 2, 3][int(np.argmax(scores))] == 3
+    assert uct(tree, 0, 0, params) == [0, 2, 3][int(np.argmax(scores))] == 3
     with np.errstate(over="ignore"):
         tree.visits[0, 0, 2] = 0
-        assert uct(tree, 0, 0, rule) == 2  # never tried, whatever the others are worth
+        assert uct(tree, 0, 0, params) == 2  # never tried, whatever the others are worth
         tree.visits[0, 0] = 0
-        assert {uct(tree, 0, 0, rule) for _ in range(50)} == {0, 2, 3}
+        assert {uct(tree, 0, 0, params) for _ in range(50)} == {0, 2, 3}
 
 
 def test_simulations_under_way_count_as_lost(tree):
-    rule = UCT._replace(c_uct=0.0)
-    assert uct(tree, 0, 0, rule) == 3
+    params = UCT._replace(c_uct=0.0)
+    assert uct(tree, 0, 0, params) == 3
     tree.waiting[0, 0, 3] = 1  # (3.5 - 1) / 6 is less than 0.5
-    assert uct(tree, 0, 0, rule) == 0
+    assert uct(tree, 0, 0, params) == 0
     tree.waiting[0, 0, 0] = 1  # (1.5 - 1) / 4 is less still
-    assert uct(tree, 0, 0, rule) == 3
-    greedy = Rule(c_init=0.0, c_base=1e9)
+    assert uct(tree, 0, 0, params) == 3
+    greedy = SelectionParams(c_init=0.0, c_base=1e9)
     assert puct(tree, 0, 0, greedy) == 3
     tree.waiting[0, 0, 3] = 3
     assert puct(tree, 0, 0, greedy) == 0
 
 
-@pytest.mark.parametrize("rule", [Rule(), UCT], ids=["puct", "uct"])
-@pytest.mark.parametrize("leaves", [1, 4, 7, 100])
-def test_several_leaves_at_once(rule, leaves):
+@pytest.mark.parametrize("params", [SelectionParams(), UCT], ids=["puct", "uct"])
+@pytest.mark.parametrize("leaf_batch", [1, 4, 7, 100])
+def test_several_leaves_at_once(params, leaf_batch):
     game = make_game("tictactoe")
     positions = [game.new(), after(game, 0, 3, 1, 4), after(game, 0, 4, 8, 2)]
     seen = []
@@ -164,10 +166,10 @@ def test_several_leaves_at_once(rule, leaves):
         return evaluate(planes)
 
     streams = np.arange(3, dtype=np.uint64)[:, None].copy()
-    found, trees = search(game, positions, 90, rule, leaves, streams, by=by)
-    assert (found.visits.sum(1) == 90).all()
+    found, trees = search(game, positions, 90, params, leaf_batch, streams, by=by)
+    assert (found.visit_counts.sum(1) == 90).all()
     assert not trees.waiting.any()
-    assert len(seen) <= 1 + -(-90 // leaves)
+    assert len(seen) <= 1 + -(-90 // leaf_batch)
     for b in range(3):
         size = trees.size[b]
         opened = ~trees.ended[b, :size]
@@ -181,34 +183,36 @@ def test_several_leaves_at_once(rule, leaves):
                     below_it = trees.visits[b, child].sum()
                     assert below_it <= trees.visits[b, node, action] - 1
     assert sum(seen) == sum((~trees.ended[b, : trees.size[b]]).sum() for b in range(3))
-    if leaves < 100:  # one round is not enough to see a win
-        assert found.best[1] == 2
-    alone, _ = search(game, positions[1:2], 90, rule, leaves, np.array([[1]], np.uint64))
-    np.testing.assert_array_equal(alone.visits[0], found.visits[1])
+    if leaf_batch < 100:  # one round is not enough to see a win
+        assert found.action[1] == 2
+    alone, _ = search(game, positions[1:2], 90, params, leaf_batch, np.array([[1]], np.uint64))
+    np.testing.assert_array_equal(alone.visit_counts[0], found.visit_counts[1])
 
 
 def test_gumbel_sees_one_leaf_at_a_time():
-    with pytest.raises(ValueError, match="the rule gumbel needs leaves=1, got 2"):
-        GuidedSearch(Encoder(make_game("tictactoe")), 1, 8, Rule(gumbel=True), leaves=2)
+    with pytest.raises(ValueError, match="the policy gumbel needs leaf_batch=1, got 2"):
+        NetworkGuidedSearch(
+            Encoder(make_game("tictactoe")), 1, 8, SelectionParams(gumbel=True), leaf_batch=2
+        )
 
 
-@pytest.mark.parametrize("leaves", [1, 3])
-def test_a_tree_of_one_level(leaves):
+@pytest.mark.parametrize("leaf_batch", [1, 3])
+def test_a_tree_of_one_level(leaf_batch):
     game = make_game("tictactoe")
     s = after(game, 0, 4)
-    found, trees = search(game, [s], 60, UCT._replace(levels=1), leaves)
+    found, trees = search(game, [s], 60, UCT._replace(max_depth=1), leaf_batch)
     assert trees.size[0] == 1 + 7
-    assert found.visits.sum() == 60
+    assert found.visit_counts.sum() == 60
     for action in game.legal(s):
         child = trees.children[0, ROOT, action]
-        assert found.values[0, action] == pytest.approx(trees.value[0, child], abs=1e-5)
-    assert found.best[0] == np.nanargmax(found.values[0])
+        assert found.action_values[0, action] == pytest.approx(trees.value[0, child], abs=1e-5)
+    assert found.action[0] == np.nanargmax(found.action_values[0])
 
 
 def test_it_stops_when_time_is_up():
     game = make_game("tictactoe")
     found, _ = search(game, [game.new()], 5000, UCT, seconds=0.0)
-    assert found.visits.sum() < 5000
+    assert found.visit_counts.sum() < 5000
 
 
 def test_however_short_the_time_it_plays_by_the_rules():
@@ -218,8 +222,8 @@ def test_however_short_the_time_it_plays_by_the_rules():
         return np.zeros((len(planes), 65), np.float32), np.zeros(len(planes), np.float32)
 
     found, _ = search(game, [game.new()], 5000, UCT, seconds=0.0, by=blind)
-    assert found.visits.sum() == 1
-    assert found.best[0] in game.legal(game.new())
+    assert found.visit_counts.sum() == 1
+    assert found.action[0] in game.legal(game.new())
 
 
 def test_networks_of_other_games_are_refused():
@@ -247,7 +251,7 @@ def network_file(tmp_path):
 )
 def test_it_plays_by_the_rules(network_file, spec, view, wins):
     game = make_game(spec)
-    agent = f"uctnet:{network_file(game, view)},simulations=30,leaves=2"
+    agent = f"uctnet:{network_file(game, view)},simulations=30,leaf_batch=2"
     result = play_match(game, [agent, "random"], 10, seed=1)
     assert result.totals[0].wins >= wins  # who knows nothing sees the end of short games at least
     again = play_match(game, [agent, "random"], 10, seed=1)
@@ -255,7 +259,7 @@ def test_it_plays_by_the_rules(network_file, spec, view, wins):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"leaves": 4}, {"levels": 1}, {"seconds": 60.0, "max_nodes": 61}]
+    "options", [{}, {"leaf_batch": 4}, {"max_depth": 1}, {"seconds": 60.0, "max_nodes": 61}]
 )
 def test_it_prefers_an_immediate_win(network_file, options):
     game = make_game("tictactoe")
@@ -294,11 +298,11 @@ def test_alphazero_sees_several_leaves_at_once(tmp_path):
     path = tmp_path / "az.safetensors"
     weights = make_pv_network(config, game).state_dict()
     save_weights(path, weights, {"game": game.spec, "network": config.as_dict()})
-    agent = make_agent(f"az:{path},simulations=100,leaves=4", game)
+    agent = make_agent(f"az:{path},simulations=100,leaf_batch=4", game)
     assert agent.values(after(game, 0, 3, 1, 4))[2] == 1
-    assert agent.look(root(game)).visits.sum() == 100
+    assert agent.search_positions(batch_of_one(game)).visit_counts.sum() == 100
     with pytest.raises(ValueError, match="the rule gumbel needs leaves=1, got 4"):
-        make_agent(f"az:{path},rule=gumbel,leaves=4", game)
+        make_agent(f"az:{path},policy=gumbel,leaf_batch=4", game)
 
 
 def test_settings_are_checked(network_file):
@@ -306,8 +310,8 @@ def test_settings_are_checked(network_file):
     path = network_file(game)
     for wrong, message in (
         ("simulations=0", "simulations must be"),
-        ("levels=-1", "levels must be"),
-        ("leaves=0", "leaves must be"),
+        ("max_depth=-1", "max_depth must be"),
+        ("leaf_batch=0", "leaf_batch must be"),
         ("speed=1", "agent uctnet has no parameter 'speed'"),
     ):
         with pytest.raises(ValueError, match=message):

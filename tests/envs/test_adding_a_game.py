@@ -17,13 +17,15 @@ from pathlib import Path
 
 import pytest
 
+from ludoteca.evaluate.new_game.write import write_game
+
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "adding_a_game.md"
 BLOCK = re.compile(r"^```(?P<info>\S[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 PACKAGES = ("envs", "agents", "train", "evaluate")
 PROGRAMS = {
     ".venv/bin/pytest": ("pytest", "-p", "no:cacheprovider", "-v"),
-    ".venv/bin/ludoteca": ("ludoteca.evaluate.cli.commands",),
+    ".venv/bin/ludoteca": ("ludoteca",),
 }
 RULE = " and s.board[row + down, column + right] == NOBODY"  # both cells must be free
 WINNER = "return right if s.misere else 1 - right"
@@ -118,6 +120,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
         shutil.copytree(ROOT / name, root / name, ignore=skip)
         (package / name).symlink_to(root / name)
     shutil.copytree(ROOT / "tests", root / "tests", ignore=skip)
+    for name in ("games", "images"):
+        shutil.copytree(ROOT / "docs" / name, root / "docs" / name)
     shutil.copy(ROOT / "pyproject.toml", root)
     made = Copy(root)
     made.follow()
@@ -228,3 +232,47 @@ def test_a_wrong_rule_fails(copy: Copy, old: str, new: str, caught_by: str) -> N
     ended = {test.partition("::")[2]: end for test, end in results(done.stdout).items()}
     assert done.returncode == 1, done.stdout
     assert ended[caught_by] == "FAILED", done.stdout
+
+
+def test_new_game_writes_files_that_pass_the_tests_of_all_games(copy: Copy) -> None:
+    done = copy.run(".venv/bin/ludoteca new-game three_stones")
+    assert done.returncode == 0, done.stdout
+    written = [
+        "envs/games/three_stones.py",
+        "envs/registry.py",
+        "tests/games/perft/three_stones.txt",
+        "docs/games/three_stones.md",
+        "docs/games/README.md",
+        "docs/images/three_stones.png",
+    ]
+    assert done.stdout.splitlines()[:-1] == written
+    assert "| `three_stones:rows=3,columns=4` | 2 x 3 x 4, 0 to 1 | 12 | 12 plies |" in (
+        copy.root / "docs/games/three_stones.md"
+    ).read_text(encoding="utf-8")
+    files = [f"tests/games/test_{name}.py" for name in ("perft", "pages", "contract")]
+    tested = copy.run(f".venv/bin/pytest {' '.join(files)} -k 'three_stones or ThreeStones'")
+    assert tested.returncode == 0, tested.stdout
+    names = functions(set(results(tested.stdout)))
+    assert {"test_perft", "test_planes", "test_rewards", "test_end"} <= names
+    again = copy.run(".venv/bin/ludoteca new-game three_stones")
+    assert again.returncode == 2
+    assert "'three_stones' is already a name of ThreeStones-v0" in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("Three-Stones", "lower-case letters, digits and single underscores"),
+        ("class", "lower-case letters, digits and single underscores"),
+        ("connect_four", "'connect_four' is already a name of connect4"),
+    ],
+)
+def test_new_game_refuses_names(name: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        write_game(name, ROOT)
+
+
+def test_new_game_needs_the_checkout_that_is_imported(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is not the checkout that ludoteca is imported from"):
+        write_game("three_stones", tmp_path)
+    assert not list(tmp_path.iterdir())

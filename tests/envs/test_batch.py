@@ -5,7 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from ludoteca.envs.engine.playouts import make_playouts, play_randomly, root
+from ludoteca.envs.engine.playouts import make_playouts, play_randomly
+from ludoteca.envs.record_views import view_records
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, make_game
 
 GAMES_PLAYED = 20_000
@@ -50,7 +52,7 @@ def test_random_tictactoe_is_worth_what_all_games_say() -> None:
 def test_many_positions_at_once() -> None:
     game = make_game("tictactoe")
     prefixes = ((), (4,), (0, 4), (0, 3, 1, 4, 2))  # X has won in the last one
-    roots = game.empty(len(prefixes)).view(np.recarray)
+    roots = view_records(game.empty(len(prefixes)))
     for s, prefix in zip(roots, prefixes, strict=True):
         game.init(s, 0)
         for action in prefix:
@@ -69,13 +71,13 @@ def test_many_positions_at_once() -> None:
 @pytest.mark.parametrize("name", GAMES)
 def test_a_seed_fixes_the_games_and_the_root_stays(name: str) -> None:
     game = make_game(name)
-    start = root(game)
+    start = batch_of_one(game)
     first, plies = play_randomly(game, 50, seed=7, from_state=start[0])
     again, plies_again = play_randomly(game, 50, seed=7, from_state=start[0])
     other, other_plies = play_randomly(game, 50, seed=8, from_state=start[0])
     assert (first.tolist(), plies) == (again.tolist(), plies_again)
     assert (first.tolist(), plies) != (other.tolist(), other_plies)
-    assert start.tobytes() == root(game).tobytes()
+    assert start.tobytes() == batch_of_one(game).tobytes()
     assert 50 <= plies <= 50 * game.max_plies
     assert abs(first.sum()) < 1e-9
     assert (np.abs(first) <= 50).all()

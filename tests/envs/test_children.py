@@ -9,7 +9,7 @@ import time
 import pytest
 from ends import are_gone, is_running, start
 
-from ludoteca.child_processes import Child, Children, run_child
+from ludoteca.child_processes import ChildProcess, ChildProcesses, run_child
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
@@ -17,10 +17,10 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
 FAMILY = "trap '' TERM INT HUP; sleep 600 & echo $$ $!; wait; sleep 600"
 PARENT = """
 import sys, threading, time
-from ludoteca.child_processes import Child
+from ludoteca.child_processes import ChildProcess
 children = []
 def work():
-    children.append(Child(["sh", "-c", sys.argv[1]]))
+    children.append(ChildProcess(["sh", "-c", sys.argv[1]]))
 thread = threading.Thread(target=work)
 thread.start()
 thread.join()  # a child does not end with the thread that started it
@@ -60,7 +60,7 @@ def test_they_end_with_the_parent_although_a_fork_of_it_lives():
 
 
 def test_a_command_ends_when_its_guard_is_killed():
-    child = Child(["sh", "-c", "echo $$; exec sleep 600"], stdout=subprocess.PIPE, text=True)
+    child = ChildProcess(["sh", "-c", "echo $$; exec sleep 600"], stdout=subprocess.PIPE, text=True)
     with child:
         pids = pids_of(child)
         os.kill(child.pid, signal.SIGKILL)
@@ -82,8 +82,13 @@ def test_a_child_is_a_popen(tmp_path):
     lost = run_child(["./no-such-program"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     assert lost.returncode == 127
     assert lost.stderr == "./no-such-program: No such file or directory\n"
-    for end, code in ((Child.terminate, -signal.SIGTERM), (Child.kill, -signal.SIGKILL)):
-        with Child(["sh", "-c", "sleep 600 & echo $$ $!; wait"], stdout=subprocess.PIPE) as child:
+    for end, code in (
+        (ChildProcess.terminate, -signal.SIGTERM),
+        (ChildProcess.kill, -signal.SIGKILL),
+    ):
+        with ChildProcess(
+            ["sh", "-c", "sleep 600 & echo $$ $!; wait"], stdout=subprocess.PIPE
+        ) as child:
             pids = pids_of(child)
             end(child)
             assert child.wait(20) == code
@@ -91,7 +96,7 @@ def test_a_child_is_a_popen(tmp_path):
 
 
 def test_a_child_ends_when_it_is_dropped():
-    child = Child(["sh", "-c", "echo $$; exec sleep 600"], stdout=subprocess.PIPE)
+    child = ChildProcess(["sh", "-c", "echo $$; exec sleep 600"], stdout=subprocess.PIPE)
     pids = pids_of(child)
     child.stdout.close()
     with pytest.warns(ResourceWarning, match="still running"):
@@ -113,8 +118,8 @@ def test_an_interrupt_reaches_all_commands_and_waits_for_their_last_work(tmp_pat
     code = """
 import sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
-from ludoteca.child_processes import Children
-with ThreadPoolExecutor(2) as pool, Children() as children:
+from ludoteca.child_processes import ChildProcesses
+with ThreadPoolExecutor(2) as pool, ChildProcesses() as children:
     runs = [pool.submit(children.run, ["sh", "-c", sys.argv[1], file]) for file in sys.argv[2:]]
     for run in runs:
         run.result()
@@ -130,12 +135,12 @@ with ThreadPoolExecutor(2) as pool, Children() as children:
 
 
 def test_commands_that_do_not_heed_an_interrupt_are_killed():
-    children = Children()
-    child = Child(["sh", "-c", FAMILY], stdout=subprocess.PIPE)
+    children = ChildProcesses()
+    child = ChildProcess(["sh", "-c", FAMILY], stdout=subprocess.PIPE)
     children._running.add(child)
     pids = pids_of(child)
     with child:
-        children.interrupt(patience=0.1)
+        children.interrupt(timeout=0.1)
     assert are_gone(pids)
     with pytest.raises(RuntimeError, match="interrupted before 'sh' began"):
         children.run(["sh", "-c", "true"])
@@ -143,7 +148,7 @@ def test_commands_that_do_not_heed_an_interrupt_are_killed():
 
 def test_a_command_that_has_stopped_its_guard_is_killed():
     stopping = "kill -STOP $PPID; echo $$; exec sleep 600"
-    child = Child(["sh", "-c", stopping], stdout=subprocess.PIPE, text=True)
+    child = ChildProcess(["sh", "-c", stopping], stdout=subprocess.PIPE, text=True)
     pids = pids_of(child)
     begun = time.monotonic()
     child.kill()

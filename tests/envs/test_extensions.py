@@ -30,7 +30,7 @@ from ludoteca.envs.registry import (
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.tournament.plan import short_names
-from ludoteca.evaluate.tournament.stored import read_results
+from ludoteca.evaluate.tournament.saved_results import read_results
 from ludoteca.executor import make_executor
 
 TARGET = "dots_and_boxes:dots_and_boxes"
@@ -48,7 +48,7 @@ class HighestAgent(Agent):
         super().__init__(game)
         self.skip = skip
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         """Choose for one position after the other."""
         legal = [self.game.legal(s) for s in states.view(np.recarray)]
         return np.array([one[-1 - min(self.skip, len(one) - 1)] for one in legal], np.int64)
@@ -179,8 +179,8 @@ def test_a_registered_agent_plays_by_its_name(clean):
     env = gym.make("ludoteca/TicTacToe-v0", opponent="highest", agent_seat=1)
     env.reset(seed=0)
     assert (
-        env.unwrapped.lanes.states["board"][0].ravel()[8]
-        != env.unwrapped.lanes.states["board"][0].ravel()[0]
+        env.unwrapped.game_batch.states["board"][0].ravel()[8]
+        != env.unwrapped.game_batch.states["board"][0].ravel()[0]
     )
     ludoteca.register_agent(HighestAgent)  # the same again
 
@@ -276,24 +276,26 @@ def test_names_in_files_import_nothing(evil, tmp_path, clean):
 def test_weights_and_archives_import_nothing(evil, tmp_path):
     torch = pytest.importorskip("torch")
     from ludoteca.agents.networks.weights import find_weights, load_weights, save_weights
-    from ludoteca.train.archive import load_arrays
+    from ludoteca.train.data.dataset import ARRAYS
+    from ludoteca.train.data.storage import FORMAT, load_dataset
 
     weights, about = load_weights(find_weights("hex5", "dqn"))
     file = tmp_path / "q.safetensors"
     save_weights(file, weights, about | {"game": f"{evil}:dots_and_boxes"})
     with pytest.raises(ValueError, match=r"q\.safetensors.*, which is not imported"):
         make_agent(f"dqn:{file}", make_game("tictactoe"))
-    header = json.dumps({"format": "x", "game": f"{evil}:dots_and_boxes"}).encode()
+    header = json.dumps({"format": FORMAT, "game": f"{evil}:dots_and_boxes"}).encode()
+    arrays = {name: np.zeros(0, dtype) for name, dtype in ARRAYS.items()}
     with (tmp_path / "a.npz").open("wb") as out:
-        np.savez(out, ludoteca=np.frombuffer(header, np.uint8))
+        np.savez(out, ludoteca=np.frombuffer(header, np.uint8), **arrays)
     with pytest.raises(ValueError, match=r"a\.npz names .*, which is not imported"):
-        load_arrays(tmp_path / "a.npz", "x", {})
+        load_dataset(tmp_path / "a.npz")
     assert torch
 
 
 def test_what_a_user_has_named_is_known_in_files(clean):
     game = make_game(SMALL)
-    replay = play_match(game, ["random", "random"], 1, record=1).replays[0]
+    replay = play_match(game, ["random", "random"], 1, num_replays=1).replays[0]
     assert replay.game == SMALL
     assert Replay.from_json(replay.to_json()) == replay
 
@@ -317,7 +319,7 @@ PACKAGE = {
     "from ludoteca.agents import Agent\n"
     "class HighestAgent(Agent):\n"
     "    '''Plays high.'''\n"
-    "    def act(self, states, seats, rngs, lanes):\n"
+    "    def act(self, states, seats, rngs, env_indices):\n"
     "        return np.array([self.game.legal(s)[-1] for s in states.view(np.recarray)])\n",
     "broken_party.py": "raise RuntimeError('this package is broken')\n",
     "dots-1.2.dist-info/METADATA": "Metadata-Version: 2.1\nName: dots\nVersion: 1.2\n",

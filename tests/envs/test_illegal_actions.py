@@ -79,11 +79,11 @@ def move_once(env: Any) -> None:
 
 
 def legal_joint(env: Any) -> dict[str, int]:
-    lanes = env.unwrapped.lanes
-    if lanes.width > 1:
+    game_batch = env.unwrapped.game_batch
+    if game_batch.width > 1:
         seats = {agent: i for i, agent in enumerate(env.possible_agents)}
-        return {agent: int(lanes.masks[0, seats[agent]].argmax()) for agent in env.agents}
-    return {agent: int(lanes.masks[0, 0].argmax()) for agent in env.agents}
+        return {agent: int(game_batch.masks[0, seats[agent]].argmax()) for agent in env.agents}
+    return {agent: int(game_batch.masks[0, 0].argmax()) for agent in env.agents}
 
 
 @ids
@@ -141,10 +141,10 @@ def test_parallel(id_: str, kind: str, rule: str, small: Small, make: Make) -> N
     game = small(id_)
     if not game.simultaneous:
         move_once(env)
-    lanes = env.unwrapped.lanes
-    seat = game.num_players - 1 if game.simultaneous else int(lanes.lanes["mover"][0])
+    game_batch = env.unwrapped.game_batch
+    seat = game.num_players - 1 if game.simultaneous else int(game_batch.episode_states["mover"][0])
     mover = env.possible_agents[seat]
-    action = wrong_action(kind, lanes.masks[0, seat if lanes.width > 1 else 0])
+    action = wrong_action(kind, game_batch.masks[0, seat if game_batch.width > 1 else 0])
     if action is None:
         return
     before, state = env.save(), env.state()
@@ -184,7 +184,7 @@ def test_single(id_: str, kind: str, rule: str, small: Small, make: Make) -> Non
     if action is None:
         assert game.simultaneous
         return
-    before, state = env.save(), env.lanes.states.copy()
+    before, state = env.save(), env.game_batch.states.copy()
     if rule == "raise":
         with pytest.raises(ValueError, match=rf"action {action} is illegal .*: legal are \["):
             env.step(action)
@@ -195,16 +195,16 @@ def test_single(id_: str, kind: str, rule: str, small: Small, make: Make) -> Non
     assert info["illegal_action"]
     assert not truncated
     if rule == "random":
-        assert (env.lanes.states != state).any()
+        assert (env.game_batch.states != state).any()
         return
-    assert (env.lanes.states == state).all()
+    assert (env.game_batch.states == state).all()
     assert reward == -1
     assert info["rewards"].tolist() == [-int(seat == 1) for seat in range(game.num_players)]
     assert terminated == (rule == "lose")
     assert info["action_mask"].any() == (rule == "penalize")
     if rule == "penalize":
         move_once(env)
-        assert not env.lanes.lanes["illegal"][0]
+        assert not env.game_batch.episode_states["illegal"][0]
 
 
 @ids
@@ -221,7 +221,7 @@ def test_vector(id_: str, kind: str, rule: str, api: str, small: Small, make: Ma
     if action is None:
         return
     actions[at] = action
-    before, state = env.save(), env.lanes.states.copy()
+    before, state = env.save(), env.game_batch.states.copy()
     if rule == "raise":
         with pytest.raises(
             ValueError, match=rf"action {action}.* is illegal in game 1: legal are \["
@@ -232,7 +232,7 @@ def test_vector(id_: str, kind: str, rule: str, api: str, small: Small, make: Ma
         return
     _, rewards, terminated, _, info = env.step(actions)
     assert info["illegal_action"].tolist() == [False, True, False]
-    same = env.lanes.states == state
+    same = env.game_batch.states == state
     assert not same[[0, 2]].any()
     assert same[1] == (rule != "random")
     if rule != "random":
@@ -363,7 +363,7 @@ def test_after_the_game(id_: str, api: str, small: Small, make: Make) -> None:
         with pytest.raises(ValueError, match=r"cannot step games that are over: \[.*1.*\] must be"):
             env.step(env.action_masks().argmax(-1))
         assert env.save() == before
-        env.reset(options={"reset_mask": env.lanes.lanes["over"]})
+        env.reset(options={"reset_mask": env.game_batch.episode_states["over"]})
         env.step(env.action_masks().argmax(-1))
         return
     env = make(api, id_)

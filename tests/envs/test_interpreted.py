@@ -58,7 +58,9 @@ def test_searches_find_the_same(spec: str) -> None:
     chosen = []
     for way in (True, False):
         with interpreting(way):
-            match = play_match(game, ["mcts:simulations=20", "random"], games=2, seed=3, record=1)
+            match = play_match(
+                game, ["mcts:simulations=20", "random"], games=2, seed=3, num_replays=1
+            )
             chosen.append(match.replays[0].actions)
     assert chosen[0] == chosen[1]
 

@@ -25,7 +25,7 @@ time.sleep(600)
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch):
-    monkeypatch.setattr(lock, "PATIENCE", 0.1)
+    monkeypatch.setattr(lock, "TIMEOUT", 0.1)
 
 
 def test_other_processes_are_kept_out_until_the_holder_ends(tmp_path):

@@ -130,7 +130,7 @@ def take_away(heap=9):
         settings={"heap": heap}, init=init, player=player, legal_actions=legal_actions, step=step,
         is_terminal=is_terminal, returns=returns, observe=observe,
         layout=Layout("squares", 1, 1, (Piece("X", "X", "cross", "#c0392b", 0),), lambda s: [0]),
-        action_names=("one", "two"), symmetries=lambda: (), check=lambda s: "",
+        action_names=("one", "two"), symmetries=lambda: (), validate=lambda s: "",
     )
 
 unique_take_away = unique(take_away)
@@ -166,8 +166,8 @@ MORE_AGENTS = (
     ("hex:board_size=5", "mixed:0.3"),
     ("hungry_geese", "mcts:simulations=20,threads=2"),
     ("hungry_geese", "ac:geese,simulations=8"),
-    ("connect4", "az:connect4,simulations=8,endgame=4"),
-    ("connect4", "mcts:simulations=20,endgame=8"),
+    ("connect4", "az:connect4,simulations=8,solver_empties=4"),
+    ("connect4", "mcts:simulations=20,solver_empties=8"),
     ("othello:board_size=6", "greedy"),
     ("tron", "random_safe"),
 )

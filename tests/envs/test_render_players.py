@@ -202,7 +202,7 @@ def test_bodies_are_joined_in_terminals():
         s.occupied.ravel()[cells] = 1
     s.food[0], s.num_food = 13, 1
     s.occupied.ravel()[13] = -1
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     assert terminal_board(game, s).plain.splitlines() == [
         "━━━━━A ╹ · ┏━",
         " · · · · ╺━┛ ",

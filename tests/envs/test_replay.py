@@ -27,9 +27,9 @@ def play(game: Game, seed: int, plies: int | None = None, agents: str = "aec") -
     env: Any = aec_env(game) if agents == "aec" else parallel_env(game)
     env.reset(seed=seed)
     rng = np.random.default_rng(seed)
-    lanes = env.unwrapped.lanes
-    while env.agents and (plies is None or lanes.plies_of(0) < plies):
-        masks = lanes.masks[0]
+    game_batch = env.unwrapped.game_batch
+    while env.agents and (plies is None or game_batch.plies_of(0) < plies):
+        masks = game_batch.masks[0]
         masks = np.broadcast_to(masks, (game.num_players, game.num_actions))
         choices = {
             agent: int(rng.choice(np.flatnonzero(mask))) if mask.any() else 0
@@ -40,7 +40,7 @@ def play(game: Game, seed: int, plies: int | None = None, agents: str = "aec") -
         else:
             over = env.terminations[env.agent_selection]
             env.step(None if over else choices[env.agent_selection])
-    return env.replay(), lanes.states.view(np.recarray)[0]
+    return env.replay(), game_batch.states.view(np.recarray)[0]
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_replays_of_games_against_opponents_hold_the_opponents_moves(
             )
         replay = env.replay()
         assert Replay.from_json(replay.to_json()) == replay
-        assert same(list(replay.positions())[-1], env.lanes.states.view(np.recarray)[0])
+        assert same(list(replay.positions())[-1], env.game_batch.states.view(np.recarray)[0])
         if game.simultaneous:
             assert len(replay.actions) == moves
             assert all(len(joint) == game.num_players for joint in replay.actions)

@@ -25,7 +25,7 @@ SMALL = {"net_arch": [32]}
 class FirstLegal(Agent):
     """Plays the legal action with the lowest number."""
 
-    def act(self, states: Any, seats: Any, rngs: Any, lanes: Any) -> Any:
+    def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
         legal = np.zeros(self.game.num_actions, np.int16)
         actions = []
         for s, seat in zip(states.view(np.recarray), seats, strict=True):
@@ -48,7 +48,7 @@ def draw_legal(masks, rng):
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_lane_equals_a_single_environment_with_its_seed(game):
+def test_a_game_of_a_batch_equals_a_single_environment_with_its_seed(game):
     envs = SB3VecEnv(game, 3, agent_seat="random", seed=40)
     singles = [GameEnv(game, agent_seat="random") for _ in range(3)]
     observations = envs.reset()
@@ -63,7 +63,7 @@ def test_a_lane_equals_a_single_environment_with_its_seed(game):
         observations, rewards, dones, infos = envs.step(actions)
         for i, single in enumerate(singles):
             assert np.array_equal(masks[i], single.action_masks())
-            seat = single.lanes.lanes["seat"][0]
+            seat = single.game_batch.episode_states["seat"][0]
             seen, reward, terminated, _, info = single.step(actions[i])
             assert (rewards[i], dones[i]) == (np.float32(reward), terminated)
             if terminated:
@@ -167,7 +167,7 @@ def test_a_model_can_play_itself():
     model = MaskablePPO("MlpPolicy", envs, n_steps=16, batch_size=128, policy_kwargs=SMALL, seed=0)
     envs.set_opponent(SB3Agent.from_model(envs.game, model))
     model.learn(256)
-    assert isinstance(envs.lanes.opponents[0], SB3Agent)
+    assert isinstance(envs.game_batch.opponents[0], SB3Agent)
 
 
 def test_games_go_on_when_the_opponent_changes():
@@ -246,7 +246,7 @@ def test_pictures_are_tiled():
     assert np.array_equal(envs.env_method("get_images", indices=2)[0], images[2])
 
 
-def test_attributes_are_shared_by_all_lanes():
+def test_attributes_are_shared_by_all_games():
     envs = SB3VecEnv("tictactoe", 3)
     assert envs.get_attr("game", [0, 2]) == [envs.game, envs.game]
     assert envs.env_is_wrapped(VecMonitor, 1) == [False]
@@ -284,7 +284,7 @@ def test_actions_of_another_form_are_refused(actions):
     envs.reset()
     with pytest.raises(ValueError, match=r"actions must be integers of shape \(2,\)"):
         envs.step(actions)
-    assert not envs.lanes.observations.any()
+    assert not envs.game_batch.observations.any()
 
 
 def test_an_illegal_action_is_named_and_changes_nothing():
@@ -294,7 +294,7 @@ def test_an_illegal_action_is_named_and_changes_nothing():
     before = envs.reset()
     with pytest.raises(ValueError, match="action 9 is illegal in game 1"):
         envs.step(np.array([0, 9]))
-    assert np.array_equal(envs.lanes.observations[:, 0], before)
+    assert np.array_equal(envs.game_batch.observations[:, 0], before)
 
 
 def test_without_sb3_the_error_says_what_to_install(monkeypatch):

@@ -13,6 +13,8 @@ from ludoteca.agents.baselines import greedy
 from ludoteca.envs.api.single import GameEnv
 from ludoteca.envs.api.vector import GameVectorEnv
 
+pytestmark = pytest.mark.interpreted
+
 ids = pytest.mark.parametrize("id_", ["TicTacToe-v0", "Othello-v0", "Tron-v0", "HungryGeese-v0"])
 
 
@@ -24,10 +26,10 @@ class FirstLegal(Agent):
         self.begun: list[int] = []
         self.asked: list[int] = []
 
-    def start(self, lanes: Any) -> None:
-        self.begun += lanes.tolist()
+    def reset(self, env_indices: Any) -> None:
+        self.begun += env_indices.tolist()
 
-    def act(self, states: Any, seats: Any, rngs: Any, lanes: Any) -> Any:
+    def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
         self.asked += seats.tolist()
         legal = np.zeros(self.game.num_actions, np.int16)
         actions = []
@@ -40,7 +42,7 @@ class FirstLegal(Agent):
 class Refusing(FirstLegal):
     """Raises when games begin."""
 
-    def start(self, lanes: Any) -> None:
+    def reset(self, env_indices: Any) -> None:
         raise RuntimeError("no")
 
 
@@ -80,6 +82,7 @@ def test_games_continue_as_if_the_new_opponents_had_always_played(
             np.testing.assert_equal(play(env, 8, seed=1), play(twin, 8, seed=1))
 
 
+@pytest.mark.compiled
 def test_threads_share_the_work_against_the_new_opponent_too(small: Any) -> None:
     game, logs = small("TicTacToe-v0"), []
     for threads in (1, 2):
@@ -128,14 +131,14 @@ def test_it_is_reached_through_gymnasiums_wrappers() -> None:
         change("greedy")
         change("random")
     single.get_wrapper_attr("set_opponent")("greedy")
-    assert type(single.unwrapped.lanes.opponents[0]) is type(greedy(single.unwrapped.game))
+    assert type(single.unwrapped.game_batch.opponents[0]) is type(greedy(single.unwrapped.game))
     several = gym.make_vec(name, num_envs=2, vectorization_mode="sync")
     several.call("set_opponent", "greedy")
-    kinds = {type(one.unwrapped.lanes.opponents[0]) for one in several.envs}
-    assert kinds == {type(single.unwrapped.lanes.opponents[0])}
+    kinds = {type(one.unwrapped.game_batch.opponents[0]) for one in several.envs}
+    assert kinds == {type(single.unwrapped.game_batch.opponents[0])}
     wrapped = RecordEpisodeStatistics(gym.make_vec(name, num_envs=2, opponent="random"))
     wrapped.unwrapped.set_opponent("greedy")
-    assert {type(one) for one in wrapped.unwrapped.lanes.opponents} == kinds
+    assert {type(one) for one in wrapped.unwrapped.game_batch.opponents} == kinds
 
 
 @pytest.mark.parametrize("make", [GameEnv, GameVectorEnv])
@@ -143,7 +146,7 @@ def test_wrong_opponents_are_refused_and_change_nothing(make: Any, small: Any) -
     game, other = small("HungryGeese-v0"), small("TicTacToe-v0")
     env = make(game, opponent="random", agent_seat=1)
     env.reset(seed=0)
-    before, opponents = env.save(), env.lanes.opponents
+    before, opponents = env.save(), env.game_batch.opponents
     for new, kind, message in (
         (None, TypeError, "opponent must be a spec string .*got None"),
         (3, TypeError, "opponent must be a spec string .*got 3"),
@@ -156,7 +159,7 @@ def test_wrong_opponents_are_refused_and_change_nothing(make: Any, small: Any) -
         with pytest.raises(kind, match=message):
             env.set_opponent(new)
         assert env.save() == before
-        assert env.lanes.opponents is opponents
+        assert env.game_batch.opponents is opponents
     play(env, 3, seed=0)
 
 

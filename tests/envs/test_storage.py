@@ -264,7 +264,7 @@ def make(small: Small) -> Callable[..., Any]:
 def go_on(env: Any, rng: np.random.Generator) -> Any:
     """Play one step at random, a new game where one is over; return all that is seen."""
     if isinstance(env, gym.Env):
-        if env.lanes.lanes["over"][0]:
+        if env.game_batch.episode_states["over"][0]:
             return env.reset()
         # There is no legal action if the opponents' first move has ended the game.
         legal = np.flatnonzero(env.action_masks())
@@ -286,8 +286,8 @@ def go_on(env: Any, rng: np.random.Generator) -> Any:
 
 
 def choose(env: Any, agent: str, rng: np.random.Generator) -> int:
-    lanes = env.unwrapped.lanes
-    mask = lanes.masks[0, env.possible_agents.index(agent) if lanes.width > 1 else 0]
+    game_batch = env.unwrapped.game_batch
+    mask = game_batch.masks[0, env.possible_agents.index(agent) if game_batch.width > 1 else 0]
     return int(rng.choice(np.flatnonzero(mask))) if rng.random() < 0.9 else -1
 
 
@@ -417,7 +417,9 @@ def test_a_tampered_environment_is_refused_or_safe(api: str, id_: str, make: Any
         if trial % 3 == 0:
             go_on(env, rng)
         body_size = len(storage._unpack(env.save())[1])
-        first = env.lanes.states.nbytes if trial % 2 else 0  # half of them beside the positions
+        first = (
+            env.game_batch.states.nbytes if trial % 2 else 0
+        )  # half of them beside the positions
 
         def change(header: Any, body: bytearray, first: int = first, size: int = body_size) -> None:
             for _ in range(int(rng.integers(1, 4))):
@@ -456,8 +458,8 @@ def test_impossible_records_beside_positions_are_refused(
     env = make("opponents", id_)
     env.reset(seed=1)
     before = env.save()
-    at = env.lanes.states.nbytes + env.lanes.lanes.dtype.fields[field][1]
-    kind = env.lanes.lanes.dtype[field].base
+    at = env.game_batch.states.nbytes + env.game_batch.episode_states.dtype.fields[field][1]
+    kind = env.game_batch.episode_states.dtype[field].base
     kind = np.dtype(np.int8) if kind == np.bool_ else kind
 
     def change(header: Any, body: bytearray) -> None:
@@ -476,7 +478,7 @@ def test_a_game_longer_than_any_is_refused(id_: str, plies: int, make: Any) -> N
     before = env.save()
 
     def change(header: Any, body: bytearray) -> None:
-        at = len(body) - env.lanes.history.nbytes
+        at = len(body) - env.game_batch.history.nbytes
         body[at : at + 2] = np.int16(plies).tobytes()
 
     with pytest.raises(ValueError, match=r"no game of .* plies"):
@@ -518,10 +520,10 @@ def test_opponents_are_told_to_forget_what_they_saw(small: Small) -> None:
         def __init__(self) -> None:
             self.begun: list[list[int]] = []
 
-        def start(self, lanes: Any) -> None:
-            self.begun.append(lanes.tolist())
+        def reset(self, env_indices: Any) -> None:
+            self.begun.append(env_indices.tolist())
 
-        def act(self, states: Any, seats: Any, rngs: Any, lanes: Any) -> Any:
+        def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
             return np.array([int(s["board"].ravel().tolist().index(-1)) for s in states])
 
     opponent = Forgetful()

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from ludoteca import make_game
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.baselines import RandomAgent
-from ludoteca.envs.engine.game_batch import Lanes
+from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.subset import step_subset
 
 GAMES = ("tictactoe", "tron:rows=5,columns=5")
@@ -22,10 +22,10 @@ class Noting(Agent):
         self._random, self.asked = RandomAgent(game), set[int]()
 
     def act(
-        self, states: Any, seats: Any, rngs: Any, lanes: NDArray[np.int64]
+        self, states: Any, seats: Any, rngs: Any, env_indices: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        self.asked |= set(lanes.tolist())
-        return self._random.act(states, seats, rngs, lanes)
+        self.asked |= set(env_indices.tolist())
+        return self._random.act(states, seats, rngs, env_indices)
 
 
 @pytest.mark.parametrize("spec", GAMES)
@@ -34,11 +34,13 @@ def test_games_of_a_subset_go_as_in_the_whole_batch(spec: str, opponent: str | N
     game = make_game(spec)
     noting = [Noting(game), Noting(game)]
     whole, parts = (
-        Lanes(game, COUNT, opponent=noting[k] if opponent == "python" else opponent, record=True)
+        GameBatch(
+            game, COUNT, opponent=noting[k] if opponent == "python" else opponent, record=True
+        )
         for k in range(2)
     )
-    for lanes in (whole, parts):
-        lanes.reset(list(range(COUNT)))
+    for game_batch in (whole, parts):
+        game_batch.reset(list(range(COUNT)))
     even, odd = np.arange(0, COUNT, 2), np.arange(1, COUNT, 2)
     for _ in range(20):
         actions = whole.masks.argmax(2).astype(np.int64)
@@ -50,11 +52,11 @@ def test_games_of_a_subset_go_as_in_the_whole_batch(spec: str, opponent: str | N
         step_subset(parts, odd, actions[odd])
         assert noting[1].asked <= set(odd.tolist())
         assert (parts.states == whole.states).all()
-        assert (parts.lanes == whole.lanes).all()
+        assert (parts.episode_states == whole.episode_states).all()
         assert (parts.observations == whole.observations).all()
         assert (parts.masks == whole.masks).all()
         assert (parts.history == whole.history).all()
-        over = whole.lanes["over"]
+        over = whole.episode_states["over"]
         if over.any():
             # Those that are over stay, and the others can be stepped.
             break

@@ -11,7 +11,13 @@ from ludoteca.agents.function import FunctionAgent
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.symmetry import Symmetry
-from ludoteca.testing import ContractError, check_agent, check_faces, check_game, check_kernels
+from ludoteca.testing import (
+    ContractError,
+    check_agent,
+    check_environments,
+    check_game,
+    check_kernels,
+)
 
 GAME = dots_and_boxes(size=1)
 calls = iter(range(10**9))
@@ -180,8 +186,8 @@ def test_good_games_pass():
 
 
 @pytest.mark.slow
-def test_the_faces_of_a_game_pass():
-    check_faces(make_game("tictactoe"))
+def test_environments_of_a_game_pass():
+    check_environments(make_game("tictactoe"))
 
 
 @pytest.mark.slow
@@ -203,7 +209,7 @@ def overflows(s, out):
 def test_a_kernel_that_differs_when_compiled_is_found():
     problem = "compiled, the game of seed 0 differs from plain Python, in returns"
     with np.errstate(over="ignore"), pytest.raises(ContractError, match=problem):
-        check_game(replace(GAME, returns=overflows), faces=False)
+        check_game(replace(GAME, returns=overflows), environments=False)
 
 
 class Wrong(Agent):
@@ -213,7 +219,7 @@ class Wrong(Agent):
         super().__init__(game)
         self.bug, self.asked = bug, 0
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         """Choose the first legal action, or as the bug wants it."""
         actions = np.array([self.game.legal(s)[0] for s in states.view(np.recarray)])
         self.asked += 1

@@ -29,7 +29,7 @@ def make(k):
             env = pettingzoo.make("aec", name, **board)
             env.reset(seed=1)
             seen = None
-        made.append((id_, env.unwrapped.lanes._stepper, seen))
+        made.append((id_, env.unwrapped.game_batch._stepper, seen))
     except BaseException as error:
         errors.append(repr(error))
 

@@ -22,6 +22,8 @@ from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.rng import below, next_u64
 from ludoteca.envs.validation import DTYPES
 
+pytestmark = pytest.mark.interpreted
+
 Small = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
 modes = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
@@ -35,18 +37,18 @@ class Plain:
     def __init__(self, game: Game):
         self._agent = RandomAgent(game)
         self.asked: list[int] = []  # the seats it was asked for
-        self.begun: list[int] = []  # the lanes in which games began
+        self.begun: list[int] = []  # indices of the games that began
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
-        self.begun += lanes.tolist()
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        self.begun += env_indices.tolist()
 
-    def act(self, states: Any, seats: Any, rngs: Any, lanes: Any) -> Any:
+    def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
         self.asked += seats.tolist()
-        return self._agent.act(states, seats, rngs, lanes)
+        return self._agent.act(states, seats, rngs, env_indices)
 
 
-class Lane:
-    """One lane as its documentation tells it, in interpreted Python."""
+class ReferenceGame:
+    """One game of a batch as its documentation describes it, in interpreted Python."""
 
     def __init__(self, game: Game, seed: int, opponent: Any, agent_seat: Any, rule: str):
         self.game, self.opponent, self.agent_seat, self.rule = game, opponent, agent_seat, rule
@@ -171,40 +173,40 @@ def test_it_equals_a_reference_in_plain_python(
         options = {"opponent": opponent, "agent_seat": seat, "illegal_action": rule}
         env = GameVectorEnv(game, count, autoreset_mode=mode, **options)
         observations, info = env.reset(seed=7)
-        lanes = [Lane(game, 7 + i, opponent, seat, rule) for i in range(count)]
+        references = [ReferenceGame(game, 7 + i, opponent, seat, rule) for i in range(count)]
         rng = np.random.default_rng(0)
         for _ in range(steps):
-            for i, lane in enumerate(lanes):
-                expected = lane.seen() | lane.told()
+            for i, reference in enumerate(references):
+                expected = reference.seen() | reference.told()
                 np.testing.assert_array_equal(observations[i], expected.pop("observation"))
                 for name, value in expected.items():
                     np.testing.assert_array_equal(info[name][i], value, err_msg=name)
             actions = offer(rng, info["action_mask"], 0.1)
-            if mode == AutoresetMode.DISABLED and any(lane.over for lane in lanes):
-                which = np.array([lane.over for lane in lanes])
+            if mode == AutoresetMode.DISABLED and any(reference.over for reference in references):
+                which = np.array([reference.over for reference in references])
                 observations, info = env.reset(options={"reset_mask": which})
-                for lane in lanes:
-                    if lane.over:
-                        lane.begin()
+                for reference in references:
+                    if reference.over:
+                        reference.begin()
                 continue
             observations, rewards, terminated, truncated, info = env.step(actions)
             assert not truncated.any()
             finals = np.zeros(count, bool)
-            for i, lane in enumerate(lanes):
-                if lane.over and mode == AutoresetMode.NEXT_STEP:
-                    lane.begin()
+            for i, reference in enumerate(references):
+                if reference.over and mode == AutoresetMode.NEXT_STEP:
+                    reference.begin()
                 else:
-                    lane.step(np.atleast_1d(actions[i]).tolist())
-                assert rewards[i] == np.float32(lane.reward)
-                assert terminated[i] == lane.over
-                if lane.over and mode == AutoresetMode.SAME_STEP:
+                    reference.step(np.atleast_1d(actions[i]).tolist())
+                assert rewards[i] == np.float32(reference.reward)
+                assert terminated[i] == reference.over
+                if reference.over and mode == AutoresetMode.SAME_STEP:
                     finals[i] = True
-                    final, told = lane.seen(), lane.told()
+                    final, told = reference.seen(), reference.told()
                     np.testing.assert_array_equal(info["final_obs"][i], final.pop("observation"))
                     for name, value in (final | told).items():
                         np.testing.assert_array_equal(info["final_info"][name][i], value)
-                    lane.begin()
-                    lane.rewards, lane.illegal = told["rewards"], told["illegal_action"]
+                    reference.begin()
+                    reference.rewards, reference.illegal = told["rewards"], told["illegal_action"]
             if mode == AutoresetMode.SAME_STEP and finals.any():
                 for name in ("_final_obs", "_final_info"):
                     np.testing.assert_array_equal(info[name], finals)
@@ -219,7 +221,7 @@ def trajectory(env: GameVectorEnv, steps: int, illegal: float = 0.1, seed: int =
     observations, info = env.reset(seed=seed)
     log: list[Any] = [observations, info]
     for _ in range(steps):
-        ended = env.lanes.lanes["over"].copy()
+        ended = env.game_batch.episode_states["over"].copy()
         if env.autoreset_mode == AutoresetMode.DISABLED and ended.any():
             observations, info = env.reset(options={"reset_mask": ended})
             log += [observations, info]
@@ -257,8 +259,8 @@ def test_compiled_opponents_equal_those_played_through_python(
     options = {"agent_seat": seat, "illegal_action": rule, "autoreset_mode": mode}
     fused = GameVectorEnv(game, 5, opponent="random", **options)
     plain = GameVectorEnv(game, 5, opponent=Plain(game), **options)
-    assert fused.lanes.fused
-    assert not plain.lanes.fused
+    assert fused.game_batch.fused
+    assert not plain.game_batch.fused
     illegal = 0.0 if rule == "raise" else 0.1
     assert_same(trajectory(fused, 25, illegal), trajectory(plain, 25, illegal))
 
@@ -266,6 +268,7 @@ def test_compiled_opponents_equal_those_played_through_python(
 @ids
 @opponents
 @modes
+@pytest.mark.compiled
 def test_threads_change_nothing(id_: str, opponent: Any, mode: AutoresetMode, small: Small) -> None:
     logs = []
     for threads in (1, 2, 3, 9):
@@ -281,7 +284,7 @@ def test_threads_change_nothing(id_: str, opponent: Any, mode: AutoresetMode, sm
 @ids
 @pytest.mark.parametrize("opponent", ["random", Plain], ids=["fused", "plain"])
 @pytest.mark.parametrize("seat", [0, 1, "random"])
-def test_lane_i_equals_a_single_environment_seeded_with_s_plus_i(
+def test_game_i_equals_a_single_environment_seeded_with_s_plus_i(
     id_: str, opponent: Any, seat: Any, small: Small
 ) -> None:
     game, count, seed = small(id_), 3, 2**40
@@ -315,7 +318,7 @@ def test_lane_i_equals_a_single_environment_seeded_with_s_plus_i(
 
 
 def as_single(info: dict[str, Any], i: int) -> dict[str, Any]:
-    """Return the info of lane i in the form of `GameEnv`."""
+    """Return the info of game i in the form of `GameEnv`."""
     return {
         "action_mask": info["action_mask"][i],
         "rewards": info["rewards"][i],
@@ -355,7 +358,7 @@ def test_opponents_may_win_before_the_agent_can_move(rule: str, mode: AutoresetM
 
 
 @ids
-def test_a_lane_of_self_play_equals_pettingzoos_environments(id_: str, small: Small) -> None:
+def test_a_game_of_self_play_equals_pettingzoos_environments(id_: str, small: Small) -> None:
     game, seed = small(id_), 5
     env = GameVectorEnv(game, 2)
     observations, info = env.reset(seed=seed - 1)
@@ -512,12 +515,12 @@ def test_rewards_add_up_to_the_result_of_the_game(id_: str, small: Small) -> Non
     playing = np.ones(20, bool)
     results = {}
     while playing.any():
-        before = env.lanes.lanes["mover"].copy()
+        before = env.game_batch.episode_states["mover"].copy()
         _, rewards, terminated, _, info = env.step(offer(rng, info["action_mask"], 0.0))
         totals += np.where(playing[:, None], info["rewards"], 0)
         for i in np.flatnonzero(terminated & playing):
             result = np.zeros(game.num_players, np.float32)
-            game.returns(env.lanes.states.view(np.recarray)[i], result)
+            game.returns(env.game_batch.states.view(np.recarray)[i], result)
             results[int(i)] = result
         payee = np.zeros(20, int) if game.simultaneous else before
         np.testing.assert_array_equal(rewards, info["rewards"][np.arange(20), payee])
@@ -538,8 +541,8 @@ def test_the_losers_reward_arrives(id_: str, small: Small) -> None:
     rng = np.random.default_rng(0)
     paid = set()
     for _ in range(40):
-        seats = env.lanes.lanes["seat"].copy()
-        over = env.lanes.lanes["over"].copy()
+        seats = env.game_batch.episode_states["seat"].copy()
+        over = env.game_batch.episode_states["over"].copy()
         _, rewards, terminated, _, info = env.step(offer(rng, info["action_mask"], 0.0))
         np.testing.assert_array_equal(
             rewards, np.where(over, 0, info["rewards"][np.arange(50), seats])
@@ -605,7 +608,7 @@ def test_a_list_of_specs_and_objects_is_one_per_seat(small: Small) -> None:
     game = small("HungryGeese-v0")
     listed = GameVectorEnv(game, 3, opponent=["random", RandomAgent(game)], agent_seat="random")
     alike = GameVectorEnv(game, 3, opponent="random", agent_seat="random")
-    assert listed.lanes.fused
+    assert listed.game_batch.fused
     assert_same(trajectory(listed, 20), trajectory(alike, 20))
 
 
@@ -616,10 +619,10 @@ class Wrong(Plain):
         super().__init__(game)
         self.answer, self.well = answer, well
 
-    def act(self, states: Any, seats: Any, rngs: Any, lanes: Any) -> Any:
+    def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
         self.well -= 1
         if self.well >= 0:
-            return super().act(states, seats, rngs, lanes)
+            return super().act(states, seats, rngs, env_indices)
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer(len(states))
@@ -629,7 +632,7 @@ class Wrong(Plain):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda n: np.full(n, 99), r"opponent in seat 1 of lane \d chose 99, which is illegal"),
+        (lambda n: np.full(n, 99), r"opponent in seat 1 of game \d chose 99, which is illegal"),
         (lambda n: np.full(n, -2), "chose -2, which is illegal"),
         (lambda n: np.zeros(n), r"must return integers of shape \(\d,\), got float64"),
         (lambda n: 0, r"must return integers of shape \(\d,\), got int64 of shape \(\)"),
@@ -648,22 +651,22 @@ def test_wrong_opponents_are_named_and_change_nothing(
     _, info = env.reset(seed=0)
     _, _, _, _, info = env.step(info["action_mask"].argmax(-1))
     before, masks = env.save(), env.action_masks()
-    seen = env.lanes.observations.copy()
+    seen = env.game_batch.observations.copy()
     actions = info["action_mask"].argmax(-1)
     with pytest.raises((ValueError, RuntimeError), match=message):
         env.step(actions)
     assert env.save() == before
     np.testing.assert_array_equal(env.action_masks(), masks)
-    np.testing.assert_array_equal(env.lanes.observations, seen)
+    np.testing.assert_array_equal(env.game_batch.observations, seen)
     wrong.well = 10**6
     env.step(actions)
 
 
 def test_opponents_cannot_change_the_positions_they_see(small: Small) -> None:
     class Vandal(Plain):
-        def act(self, states: Any, seats: Any, rngs: Any, lanes: Any) -> Any:
-            actions = super().act(states, seats, rngs, lanes)
-            states["board"], seats[:], lanes[:] = 1, 0, 0
+        def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
+            actions = super().act(states, seats, rngs, env_indices)
+            states["board"], seats[:], env_indices[:] = 1, 0, 0
             return actions
 
     game = small("TicTacToe-v0")
@@ -706,7 +709,7 @@ def test_returned_arrays_belong_to_the_caller(
     log: list[Any] = [np.array(observations), {key: v.copy() for key, v in info.items()}]
     for _ in range(20):
         mask = info["action_mask"].copy()
-        ended = env.lanes.lanes["over"].copy()
+        ended = env.game_batch.episode_states["over"].copy()
         if mode == AutoresetMode.DISABLED and ended.any():
             observations, info = env.reset(options={"reset_mask": ended})
             log += [np.array(observations), {key: v.copy() for key, v in info.items()}]
@@ -724,6 +727,7 @@ def test_returned_arrays_belong_to_the_caller(
 
 
 @pytest.mark.parametrize("opponent", [None, "random"])
+@pytest.mark.compiled
 def test_large_arrays_are_not_used_again_while_somebody_holds_them(opponent: Any) -> None:
     torch = pytest.importorskip("torch")
     env = GameVectorEnv("connect4", 2048, opponent=opponent)
@@ -750,6 +754,7 @@ def test_large_arrays_are_not_used_again_while_somebody_holds_them(opponent: Any
 
 
 @pytest.mark.parametrize("opponent", [None, "random"])
+@pytest.mark.compiled
 def test_final_observations_that_are_used_again_show_nothing_old(opponent: Any) -> None:
     env = GameVectorEnv(
         "tictactoe", LARGE // 18 + 1, opponent=opponent, autoreset_mode=AutoresetMode.SAME_STEP
@@ -778,9 +783,11 @@ def test_reset_mask_leaves_other_games_alone(id_: str, small: Small) -> None:
     for _ in range(2):
         observations, *_, info = env.step(info["action_mask"].argmax(-1))
     which = np.array([True, False, False, True])
-    before = env.lanes.states.copy(), env.lanes.lanes.copy()
+    before = env.game_batch.states.copy(), env.game_batch.episode_states.copy()
     again, info_too = env.reset(seed=[70, None, None, None], options={"reset_mask": which})
-    for kept, now in zip(before, (env.lanes.states, env.lanes.lanes), strict=True):
+    for kept, now in zip(
+        before, (env.game_batch.states, env.game_batch.episode_states), strict=True
+    ):
         assert (kept[~which] == now[~which]).all()
     np.testing.assert_array_equal(again[~which], observations[~which])
     np.testing.assert_array_equal(info_too["action_mask"][~which], info["action_mask"][~which])

@@ -15,8 +15,10 @@ import pytest
 
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import NODE
+from ludoteca.envs.record_views import view_records
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems, thesis
+from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems
+from ludoteca.evaluate.studies.bandits import valencia2021 as thesis
 from ludoteca.evaluate.studies.bandits.annealing import anneal
 from ludoteca.evaluate.studies.bandits.cells import FULL, CellMissingError, Cells, Study, spread
 from ludoteca.evaluate.studies.bandits.distribute import compute_all, foresee
@@ -99,7 +101,7 @@ def test_interpreted_and_compiled_agree(policy: str) -> None:
     found = np.zeros((2, 2))
     with np.errstate(over="ignore"):
         make_play(policy, lazy).py_func(
-            *(problems, 0, 5, 2, 80, at, c, np.zeros(4), np.zeros(4, NODE).view(np.recarray)),
+            *(problems, 0, 5, 2, 80, at, c, np.zeros(4), view_records(np.zeros(4, NODE))),
             *(np.zeros((5, 1), np.uint64), found),
         )
     compiled = play_bandits(policy, problems, 80, seed=5, runs=2, checkpoints=at.tolist())

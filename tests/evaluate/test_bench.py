@@ -8,17 +8,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ludoteca.evaluate.bench import envs, install_peers, sides
+from ludoteca.evaluate.bench import envs, install_peers, workloads
 from ludoteca.evaluate.bench.envs import bench_envs, choose_groups
 from ludoteca.evaluate.bench.measures import Comparison, groups
-from ludoteca.evaluate.bench.ours import SingleSide, random_games
+from ludoteca.evaluate.bench.own_workloads import SingleEnvWorkload, random_games
 from ludoteca.evaluate.bench.report import Report
-from ludoteca.evaluate.bench.rounds import compare, play_rounds
+from ludoteca.evaluate.bench.rounds import compare, measure_rounds
 from ludoteca.evaluate.bench.sampler import TRIES, MaskSampler
-from ludoteca.evaluate.bench.sides import PeerFailedError, PeerMissingError, PeerSide, Sample
 from ludoteca.evaluate.bench.startup import measure_startup, run_fresh
+from ludoteca.evaluate.bench.workloads import (
+    PeerFailedError,
+    PeerMissingError,
+    PeerWorkload,
+    Sample,
+)
 
-PEER_SCRIPTS = sorted(sides.SERVE.parent.glob("*.py"))
+PEER_SCRIPTS = sorted(workloads.SERVE.parent.glob("*.py"))
 
 
 # One of each kind; the others, compiled anew like these, wait for `make test-slow`.
@@ -108,7 +113,7 @@ def test_peer_scripts_compile_and_do_not_import_us(script):
 )
 def test_installed_peers_play(peer, module, options, version):
     try:
-        side = PeerSide(peer, module, **options)
+        side = PeerWorkload(peer, module, **options)
     except PeerMissingError as error:
         pytest.skip(str(error))
     try:
@@ -169,9 +174,9 @@ def test_peers_are_installed_by_name_and_errors_are_messages(monkeypatch, capsys
 
 
 def test_a_peer_that_fails_is_reported_with_its_words(monkeypatch):
-    monkeypatch.setattr(sides, "interpreter", lambda peer: Path(sys.executable))
+    monkeypatch.setattr(workloads, "interpreter", lambda peer: Path(sys.executable))
     with pytest.raises(PeerFailedError, match=r"(?s)pgx ended with code 1 .*no_such_script"):
-        PeerSide("pgx", "no_such_script")
+        PeerWorkload("pgx", "no_such_script")
 
 
 def test_a_peer_that_fails_later_leaves_the_others_playing():
@@ -188,9 +193,9 @@ def test_a_peer_that_fails_later_leaves_the_others_playing():
             self.closed = True
 
     ours, peer = Constant(False), Constant(True)
-    excuses: dict[str, str] = {}
-    samples = play_rounds({"ours": lambda: ours, "peer": lambda: peer}, excuses, 0.01, {})
-    assert excuses == {"peer": "gone"}
+    skip_reasons: dict[str, str] = {}
+    samples = measure_rounds({"ours": lambda: ours, "peer": lambda: peer}, skip_reasons, 0.01, {})
+    assert skip_reasons == {"peer": "gone"}
     assert samples == {"ours": [Sample(10, 2.0, 1.0)] * envs.ROUNDS}
     assert ours.closed
 
@@ -240,7 +245,7 @@ def test_recorded_games_end_when_connect_four_does():
 
 
 def test_the_single_environment_plays_the_recorded_games_again():
-    side = SingleSide(games=5)
+    side = SingleEnvWorkload(games=5)
     ends = []
     for _ in range(2):
         side._env.reset(seed=0)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from ludoteca import __main__ as cli
 from ludoteca.evaluate.bench import endgame
 from ludoteca.evaluate.bench.endgame import bench_endgame
 from ludoteca.evaluate.bench.ffo import ffo_positions
-from ludoteca.evaluate.cli import commands as cli
 
 
 def test_positions_are_solved_and_reported(
@@ -31,13 +31,13 @@ def test_positions_are_solved_and_reported(
 
 def test_by_default_long_endgames_are_solved(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    solve = endgame.solve_again_and_again
+    solve = endgame.time_position
 
-    def instead(number: int, seconds: float) -> endgame.Solved:
+    def instead(number: int, seconds: float) -> endgame.EndgameTiming:
         asked.append(number)
         return solve(20, seconds)
 
-    monkeypatch.setattr(endgame, "solve_again_and_again", instead)
+    monkeypatch.setattr(endgame, "time_position", instead)
     bench_endgame(None, seconds=0.001)
     assert [ffo_positions()[number].empty for number in asked] == [20, 22, 22, 23, 23]
 

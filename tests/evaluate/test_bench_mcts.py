@@ -8,15 +8,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from ludoteca import __main__ as cli
 from ludoteca import make_agent, make_game
 from ludoteca.evaluate.bench import mcts, strength
 from ludoteca.evaluate.bench.mcts import bench_mcts, search_groups, threads_group
 from ludoteca.evaluate.bench.measures import Comparison
 from ludoteca.evaluate.bench.report import Report
 from ludoteca.evaluate.bench.rounds import compare, measure_group
-from ludoteca.evaluate.bench.sides import PeerMissingError, PeerSide, Sample
 from ludoteca.evaluate.bench.strength import bench_strength
-from ludoteca.evaluate.cli import commands as cli
+from ludoteca.evaluate.bench.workloads import PeerMissingError, PeerWorkload, Sample
 
 
 def test_speed_without_peers(tmp_path, monkeypatch, capsys):
@@ -79,7 +79,7 @@ def test_a_rate_without_a_peer_has_a_floor_of_its_own():
 
 def test_openspiel_searches():
     try:
-        side = PeerSide("openspiel", "openspiel_mcts", game="tic_tac_toe", simulations=7)
+        side = PeerWorkload("openspiel", "openspiel_mcts", game="tic_tac_toe", simulations=7)
     except PeerMissingError as error:
         pytest.skip(str(error))
     try:

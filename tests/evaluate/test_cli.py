@@ -21,7 +21,7 @@ from ludoteca.agents.registry import ALIASES as AGENT_ALIASES
 from ludoteca.envs.registry import ALIASES, GAMES, find_factory, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.cli import match as match_command
-from ludoteca.evaluate.cli.listing import describe_params
+from ludoteca.evaluate.docstring_params import describe_params
 from ludoteca.evaluate.studies.__main__ import EXPERIMENTS
 from ludoteca.interrupt import is_our_program
 
@@ -224,14 +224,14 @@ def test_parameters_are_options_or_in_the_spec_string(capsys, tmp_path, argument
             ["reproduce", "hexx"],
             "unknown experiment 'hexx' (did you mean 'hex'?); there are bandits",
         ),
-        (["solve", "tron"], "in tron all move at once: only games in turn"),
+        (["solve", "tron"], "tron is simultaneous: only sequential games"),
         (["solve", "tictactoe", "--moves", "b9"], "no move 'b9' in tictactoe; moves look like a1"),
         (["solve", "tictactoe", "--capacity", "9"], "more positions than the capacity, 9"),
         (
             ["rating", "nowhere"],
             "nowhere has no copies of a network: train with --checkpoint-interval",
         ),
-        (["perfect", "lines", "tron", "--agent", "random"], "two"),
+        (["exploit", "best-response", "tron", "--agent", "random"], "two"),
         (["replay", "nowhere.json"], "nowhere.json: No such file or directory"),
         (["render", "hex", "--out", "hex.jpg"], "hex.jpg must end in one of .gif, .png, .svg"),
         (["render", "tictactoe", "--out", "x.png", "--ply", "99"], "ply must be from 0 to"),
@@ -388,9 +388,9 @@ def test_solve_prints_the_result_of_every_move(capsys, tmp_path):
     assert "X to move draws with perfect play 7 moves draw: b1" in out
 
 
-def test_perfect_prints_the_ends_of_all_lines(capsys):
-    arguments = ["lines", "tictactoe", "--agent", "greedy", "--seat", "second"]
-    status, out, _ = run(capsys, "perfect", *arguments)
+def test_exploit_prints_the_ends_of_all_lines(capsys):
+    arguments = ["best-response", "tictactoe", "--agent", "greedy", "--seat", "second"]
+    status, out, _ = run(capsys, "exploit", *arguments)
     assert status == 0
     assert "greedy as second player of tictactoe, against every possible opponent:" in out
     assert re.search(r"decisions [\d,]+ ends won [\d,]+ ends drawn [\d,]+ ends lost [1-9]", out)
@@ -549,6 +549,7 @@ def test_programs_that_import_the_package_are_interrupted_as_usual(tmp_path):
     assert "Traceback" in done.stderr
 
 
+@pytest.mark.compiled
 def test_interrupted_compiling_is_one_line(tmp_path):
     done = program(tmp_path, ["-m", "ludoteca", *MATCH, "--games", "2"], WHILE_COMPILING)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")

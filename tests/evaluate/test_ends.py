@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ends import are_gone, is_running, start
 
-from ludoteca.evaluate.studies.study import make_all
+from ludoteca.evaluate.studies.study import run_tasks
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
@@ -43,10 +43,10 @@ def test_workers_end_with_the_process_that_started_them(tmp_path, number):
 
 @dataclass(frozen=True)
 class Slow:
-    """A piece of a study that writes numbers of processes, its own and a child's, and waits."""
+    """A task of a study that writes numbers of processes, its own and a child's, and waits."""
 
     name: str
-    after: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
     settings = {"seed": 0}  # noqa: RUF012
 
     def arguments(self, folder):
@@ -59,14 +59,14 @@ class Slow:
         )
         return ["-c", code, str(folder / f"{self.name}.txt")]
 
-    def product(self, folder):
+    def artifact(self, folder):
         """Return the file that is never written."""
         return folder / self.name / "results.json"
 
 
 def make_slowly(folder):
-    """Make two pieces that are never finished."""
-    make_all({name: Slow(name) for name in "ab"}, Path(folder), 2, show=False)
+    """Make two tasks that are never finished."""
+    run_tasks({name: Slow(name) for name in "ab"}, Path(folder), 2, show=False)
 
 
 STUDY = (

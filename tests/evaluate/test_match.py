@@ -12,7 +12,7 @@ from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import match_json, match_summary
-from ludoteca.evaluate.rated import rate_seats
+from ludoteca.evaluate.seat_results import seat_results
 from ludoteca.evaluate.statistics.intervals import wilson
 
 BOTH = ("random", "greedy")
@@ -25,7 +25,7 @@ def outcome(result):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_game_is_played_and_its_replays_are_sound(game):
-    result = play_match(game, BOTH, 12, seed=3, record=12)
+    result = play_match(game, BOTH, 12, seed=3, num_replays=12)
     game = make_game(game)
     assert result.game == game.spec
     assert result.agents == BOTH
@@ -48,7 +48,7 @@ def test_every_game_is_played_and_its_replays_are_sound(game):
 )
 def test_seats_rotate(agents, games):
     specs = ("random", "greedy", "random", "greedy")[:agents]
-    result = play_match("hungry_geese", specs, games, record=games)
+    result = play_match("hungry_geese", specs, games, num_replays=games)
     assert result.replays[0].players == tuple(specs[p % agents] for p in range(4))
     assert result.replays[1].players == tuple(specs[(p + 1) % agents] for p in range(4))
     for seats in result.seats:
@@ -56,26 +56,31 @@ def test_seats_rotate(agents, games):
 
 
 def test_two_agents_take_turns_in_moving_first():
-    result = play_match("tictactoe", BOTH, 7, record=7)
+    result = play_match("tictactoe", BOTH, 7, num_replays=7)
     assert [replay.players[0] for replay in result.replays] == ["random", "greedy"] * 3 + ["random"]
     assert [[tally.games for tally in seats] for seats in result.seats] == [[4, 3], [3, 4]]
 
 
 @pytest.mark.parametrize("game", ["connect4", "hungry_geese", "tron:rows=6"])
 def test_how_many_games_are_played_side_by_side_changes_none(game):
-    expected = outcome(play_match(game, BOTH, 30, seed=5, record=30))
+    expected = outcome(play_match(game, BOTH, 30, seed=5, num_replays=30))
     for batch in (1, 7, 29, 1000):
-        assert outcome(play_match(game, BOTH, 30, seed=5, record=30, batch=batch)) == expected
+        assert (
+            outcome(play_match(game, BOTH, 30, seed=5, num_replays=30, batch_size=batch))
+            == expected
+        )
     for threads in (2, 3, 64):
-        threaded = play_match(game, BOTH, 30, seed=5, record=30, num_threads=threads, batch=8)
+        threaded = play_match(
+            game, BOTH, 30, seed=5, num_replays=30, num_threads=threads, batch_size=8
+        )
         assert outcome(threaded) == expected
-    assert play_match(game, BOTH, 10, seed=5, record=10).replays == expected.replays[:10]
+    assert play_match(game, BOTH, 10, seed=5, num_replays=10).replays == expected.replays[:10]
 
 
 def test_seeds_have_no_games_in_common():
     seen = Counter()
     for seed in range(4):
-        result = play_match("hex:board_size=5", ("random", "random"), 50, seed=seed, record=50)
+        result = play_match("hex:board_size=5", ("random", "random"), 50, seed=seed, num_replays=50)
         seen.update(tuple(replay.actions) for replay in result.replays)
         seen.update(replay.seed for replay in result.replays)
     assert len(seen) == 2 * 4 * 50
@@ -88,11 +93,11 @@ class Scripted(Agent):
         super().__init__(game)
         self.wrong, self.started, self.asked = wrong, [], []
 
-    def start(self, lanes):
-        self.started += lanes.tolist()
+    def reset(self, env_indices):
+        self.started += env_indices.tolist()
 
-    def act(self, states, seats, rngs, lanes):
-        self.asked += lanes.tolist()
+    def act(self, states, seats, rngs, env_indices):
+        self.asked += env_indices.tolist()
         legal = np.zeros(self.game.num_actions, np.int16)
         actions = np.zeros(len(states), np.int64)
         for i, s in enumerate(states.view(np.recarray)):
@@ -104,7 +109,7 @@ class Scripted(Agent):
 
 def test_openings_are_random_and_the_same_for_each_agent_in_every_seat():
     def moves(**options):
-        match = play_match("hex:board_size=4", ["greedy", "random"], 20, record=20, **options)
+        match = play_match("hex:board_size=4", ["greedy", "random"], 20, num_replays=20, **options)
         return [list(replay.actions) for replay in match.replays]
 
     games = moves(random_plies=5, seed=3)
@@ -112,10 +117,10 @@ def test_openings_are_random_and_the_same_for_each_agent_in_every_seat():
     assert all(one[:5] == other[:5] for one, other in pairs)
     assert any(one[5:] != other[5:] for one, other in pairs)
     assert len({tuple(one[:5]) for one, _ in pairs}) == 10
-    assert moves(random_plies=5, seed=3, batch=3) == games
-    assert moves(random_plies=5, seed=3, first=4)[:6] == games[4:10]
+    assert moves(random_plies=5, seed=3, batch_size=3) == games
+    assert moves(random_plies=5, seed=3, first_game=4)[:6] == games[4:10]
     assert moves(random_plies=100, seed=3)[0] == moves(random_plies=100, seed=3)[1]
-    geese = play_match("hungry_geese", ["random"] * 4, 8, random_plies=3, record=8)
+    geese = play_match("hungry_geese", ["random"] * 4, 8, random_plies=3, num_replays=8)
     beginnings = [list(replay.actions[:3]) for replay in geese.replays]
     assert beginnings[:4] == [beginnings[0]] * 4
     with pytest.raises(ValueError, match="random_plies must be an integer from 0"):
@@ -125,7 +130,7 @@ def test_openings_are_random_and_the_same_for_each_agent_in_every_seat():
 def test_agents_that_are_no_kernels_play_too():
     game = make_game("tictactoe")
     agents = Scripted(game), Scripted(game)
-    result = play_match(game, agents, 5, batch=2, record=5)
+    result = play_match(game, agents, 5, batch_size=2, num_replays=5)
     assert result.agents == ("Scripted", "Scripted")
     assert {tuple(replay.actions) for replay in result.replays} == {(0, 1, 2, 3, 4, 5, 6)}
     assert result.by_seat[0].wins == 5
@@ -139,7 +144,7 @@ def test_agents_that_are_no_kernels_play_too():
 def test_an_agent_in_two_places_is_told_of_a_game_once():
     game = make_game("tictactoe")
     agent = Scripted(game)
-    play_match(game, (agent, agent), 3, batch=3)
+    play_match(game, (agent, agent), 3, batch_size=3)
     assert sorted(agent.started) == [0, 1, 2]
 
 
@@ -162,12 +167,12 @@ def test_an_agent_that_goes_wrong_is_named(wrong, message):
     first, second = Scripted(game), Scripted(game, wrong)
 
     with pytest.raises(ValueError, match=message):
-        play_match(game, (first, second), 4, batch=4)
+        play_match(game, (first, second), 4, batch_size=4)
 
 
 def test_an_illegal_action_in_a_simultaneous_game_is_named():
     class Five(Agent):
-        def act(self, states, seats, rngs, lanes):
+        def act(self, states, seats, rngs, env_indices):
             return np.full(len(states), 5)
 
     with pytest.raises(ValueError, match=r"'Five' in seat 1 of game 0 chose 5 at ply 0"):
@@ -176,7 +181,7 @@ def test_an_illegal_action_in_a_simultaneous_game_is_named():
 
 def test_a_failure_in_one_thread_ends_the_match(monkeypatch):
     class Failing(Scripted):
-        def act(self, states, seats, rngs, lanes):
+        def act(self, states, seats, rngs, env_indices):
             raise RuntimeError("out of order")
 
     monkeypatch.setattr(
@@ -198,9 +203,9 @@ def test_a_failure_in_one_thread_ends_the_match(monkeypatch):
         ("hex", ("random:x=1", "random"), {}, "agent random has no parameter 'x'; it has none"),
         ("chess", BOTH, {}, "unknown game 'chess'"),
         ("hex", BOTH, {"games": 0}, "games must be an integer from 1"),
-        ("hex", BOTH, {"batch": 0}, "batch must be an integer from 1"),
+        ("hex", BOTH, {"batch_size": 0}, "batch_size must be an integer from 1"),
         ("hex", BOTH, {"num_threads": 0}, "num_threads must be an integer from 1"),
-        ("hex", BOTH, {"record": 11}, "record must be an integer from 0 to 10, got 11"),
+        ("hex", BOTH, {"num_replays": 11}, "num_replays must be an integer from 0 to 10, got 11"),
         ("hex", BOTH, {"seed": -1}, "a seed must be an integer from 0"),
     ],
 )
@@ -215,7 +220,7 @@ def test_agents_of_another_game_or_shared_by_threads_are_refused():
         ValueError, match=r"was made for hex:board_size=11.*, not for hex:board_siz"
     ):
         play_match("hex:board_size=5", (agent, "random"), 1)
-    with pytest.raises(ValueError, match="no spec strings cannot play in more than one thread"):
+    with pytest.raises(ValueError, match="not spec strings cannot play in more than one thread"):
         play_match("hex", (agent, "random"), 10, num_threads=2)
 
 
@@ -253,7 +258,7 @@ def test_games_that_agents_without_chance_repeat_are_counted_once():
     assert match.distinct == 2
     assert "only 2 of the 10 games are different" in match_summary(make_game(match.game), match)
     assert match_json(match)["distinct"] == 2
-    for seat in rate_seats(match, ("first", "second")):
+    for seat in seat_results(match, ("first", "second")):
         assert (seat["games"], seat["distinct"]) == (5, 1)
         assert (seat["low"], seat["high"]) == wilson(int(seat["wins"] > 0), 1)
     # With random openings there are more; both agents play each of them.
@@ -262,18 +267,21 @@ def test_games_that_agents_without_chance_repeat_are_counted_once():
     chance = play_match("hex:board_size=5", ["random", "heuristic"], 40, seed=1)
     assert chance.distinct > 30
     assert "are different" not in match_summary(make_game(chance.game), chance)
-    (whole,) = rate_seats(chance, ("any",))
+    (whole,) = seat_results(chance, ("any",))
     assert (whole["games"], whole["distinct"]) == (40, chance.distinct)
     assert (whole["low"], whole["high"]) == wilson(whole["wins"], 40)
 
 
 def test_digests_of_games_tell_them_apart():
-    match = play_match("tictactoe", BOTH, 200, seed=2, record=200)
+    match = play_match("tictactoe", BOTH, 200, seed=2, num_replays=200)
     told = {}
-    for replay, course in zip(match.replays, match.courses.tolist(), strict=True):
+    for replay, course in zip(match.replays, match.game_digests.tolist(), strict=True):
         told.setdefault((replay.players, tuple(map(tuple, np.atleast_2d(replay.actions)))), set())
         told[replay.players, tuple(map(tuple, np.atleast_2d(replay.actions)))].add(course)
     assert all(len(courses) == 1 for courses in told.values())
     assert match.distinct == len(told)
-    apart = [play_match("tictactoe", BOTH, 50, seed=2, first=first) for first in (0, 50)]
-    assert np.concatenate([one.courses for one in apart]).tolist() == match.courses[:100].tolist()
+    apart = [play_match("tictactoe", BOTH, 50, seed=2, first_game=first) for first in (0, 50)]
+    assert (
+        np.concatenate([one.game_digests for one in apart]).tolist()
+        == match.game_digests[:100].tolist()
+    )

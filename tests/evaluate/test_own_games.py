@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
+from ludoteca.__main__ import main
 from ludoteca.envs import targets
 from ludoteca.envs.replay import Replay
-from ludoteca.evaluate.cli.commands import main
 
 PLAYERS = """
 import numpy as np
@@ -19,7 +19,7 @@ class LastAgent(Agent):
         super().__init__(game)
         self.skip = skip
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         return np.array([self.game.legal(s)[-1] for s in states.view(np.recarray)])
 
 def first(planes, masks):

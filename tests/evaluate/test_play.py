@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ludoteca.__main__ import main
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.mcts.report import Candidate, SearchReport
 from ludoteca.agents.registry import make_agent
@@ -21,16 +22,15 @@ from ludoteca.envs.render.shapes import Circle, Text
 from ludoteca.envs.render.window import BoardWindow
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.cli import play as command
-from ludoteca.evaluate.cli.commands import main
 from ludoteca.evaluate.play import window
-from ludoteca.evaluate.play.chooser import Chooser, is_on_board
-from ludoteca.evaluate.play.heat import heat_map
+from ludoteca.evaluate.play.action_picker import ActionPicker, is_on_board
+from ludoteca.evaluate.play.agent_thread import AgentFailure, AgentThread
+from ludoteca.evaluate.play.analysis import MoveAnalysis, think
+from ludoteca.evaluate.play.controller import GameController
+from ludoteca.evaluate.play.heat_map import heat_map
 from ludoteca.evaluate.play.screen import Screen
 from ludoteca.evaluate.play.session import HUMAN, Session, find_action
-from ludoteca.evaluate.play.table import Table
 from ludoteca.evaluate.play.terminal import Terminal
-from ludoteca.evaluate.play.thinker import Failure, Thinker
-from ludoteca.evaluate.play.thought import Thought, think
 
 SEQUENTIAL = [name for name in GAMES if not make_game(name).simultaneous]
 # One game for each kind of input: cells, columns, pieces that move, and actions that are no cells.
@@ -48,21 +48,21 @@ PATIENCE = 60  # seconds
 class First(Agent):
     """Plays the first legal action."""
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         return np.array([self.game.legal(s)[0] for s in states.view(np.recarray)])
 
 
 class Illegal(Agent):
     """Plays action 0 whether it is legal or not."""
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         return np.zeros(len(states), np.int64)
 
 
 class Throwing(Agent):
     """Cannot play."""
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         raise RuntimeError("out of\nmemory")
 
 
@@ -74,10 +74,10 @@ class Slow(First):
         self.go_on = threading.Event()
         self.asked = []
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         self.asked.append(int((states["board"] >= 0).sum()))
         assert self.go_on.wait(PATIENCE)
-        return super().act(states, seats, rngs, lanes)
+        return super().act(states, seats, rngs, env_indices)
 
 
 class Following(First):
@@ -87,37 +87,37 @@ class Following(First):
         super().__init__(game)
         self.discs = self.starts = 0
 
-    def start(self, lanes):
+    def reset(self, env_indices):
         self.discs = 0
         self.starts += 1
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         discs = int((states["board"] >= 0).sum())
         if not 0 <= discs - self.discs <= 2:
             raise ValueError(f"{discs} discs after {self.discs}")
         self.discs = discs
-        return super().act(states, seats, rngs, lanes)
+        return super().act(states, seats, rngs, env_indices)
 
 
 def sit(game, agent=None, human=0, adviser=None, **options):
-    """Return a table with a human in one seat and an agent in the other."""
+    """Return a controller with a human in one seat and an agent in the other."""
     game = make_game(game) if isinstance(game, str) else game
     agent = agent or First(game)
     players = ["agent", "agent"]
     players[human] = HUMAN
     session = Session(game, players)
     adviser = None if adviser is None else ("adviser", adviser)
-    return Table(session, {1 - human: agent}, adviser, **{"pause": 0} | options)
+    return GameController(session, {1 - human: agent}, adviser, **{"pause": 0} | options)
 
 
-def settle(table):
+def settle(controller):
     """Let time pass until a human is to move or nothing more happens."""
     end = time.monotonic() + PATIENCE
-    while not table.is_settled:
+    while not controller.is_settled:
         assert time.monotonic() < end
-        table.tick()
+        controller.tick()
         time.sleep(0.001)
-    return table
+    return controller
 
 
 def wait_for(condition):
@@ -130,7 +130,7 @@ def wait_for(condition):
 def pixel(screen, cell):
     """Return a pixel of a cell, `row * columns + column`, off its center."""
     picture = screen.draw()
-    layout = screen.table.session.game.layout
+    layout = screen.controller.session.game.layout
     place = geometry(layout)
     x, y = place.center(*divmod(cell, layout.columns))
     above = (picture.height - (place.height + 30)) // 2
@@ -139,11 +139,11 @@ def pixel(screen, cell):
 
 def inputs(screen, action):
     """Yield what a user clicks or presses for an action, one at a time."""
-    session = screen.table.session
+    session = screen.controller.session
     layout = session.game.layout
     if not is_on_board(session.game, action):
         screen.draw()
-        key = next(k for k, a in screen.table.chooser.keys().items() if a == action)
+        key = next(k for k, a in screen.controller.picker.keys().items() if a == action)
         area = next(area for area in screen.areas if area.key == key)
         yield key if session.mover else (int(area.x + 5), int(area.y + 5))
     elif layout.column_actions:
@@ -159,7 +159,7 @@ def do(screen, action):
     """Play an action by clicks and keys."""
     for one in inputs(screen, action):
         if isinstance(one, str):
-            screen.table.key(one)
+            screen.controller.key(one)
         else:
             screen.click(*one)
 
@@ -308,9 +308,9 @@ def test_what_is_proven_counts_more_than_means():
 
 def test_exact_endgames_tell_how_many_more_discs():
     session = Session(make_game("othello:board_size=4"), (HUMAN, "mcts"))
-    found = think(make_agent("mcts:endgame=12", session.game), "mcts", session)
+    found = think(make_agent("mcts:solver_empties=12", session.game), "mcts", session)
     assert (found.proven, found.exact) == ("loss", -10)  # the second player wins by ten discs
-    assert "proven loss; exact score -10" in Terminal(session, {})._told(found)
+    assert "proven loss; exact score -10" in Terminal(session, {})._describe(found)
 
 
 def test_agents_that_tell_nothing_just_move():
@@ -325,32 +325,32 @@ def test_heat_is_shown_where_a_player_clicks():
     shares = np.full(game.num_actions, np.nan)
     forward, capture = (game.action_names.index(name) for name in ("a2-a3", "a2-b3"))
     shares[forward], shares[capture] = 0.25, 0.5
-    thought = Thought("mcts", 0, 0, capture, shares, shares)
+    analysis = MoveAnalysis("mcts", 0, 0, capture, shares, shares)
     start = game.layout.moves[forward][0]
-    assert heat_map(game, s, thought, None).labels == {start: "0.75"}
-    heat = heat_map(game, s, thought, start)
+    assert heat_map(game, s, analysis, None).labels == {start: "0.75"}
+    heat = heat_map(game, s, analysis, start)
     assert heat.labels == {}
     assert sorted(heat.values[np.isfinite(heat.values)]) == [0.25, 0.5]
     assert heat.covers(game.layout.moves[capture][1])
     s.pieces[1] |= bit(3, 1)  # something to capture on b3
-    assert heat_map(game, s, thought, start).labels == {game.layout.moves[capture][1]: "0.50"}
-    best = Thought("dqn", 0, 0, capture, None, shares)  # values are not added up
+    assert heat_map(game, s, analysis, start).labels == {game.layout.moves[capture][1]: "0.50"}
+    best = MoveAnalysis("dqn", 0, 0, capture, None, shares)  # values are not added up
     assert heat_map(game, s, best, None).labels == {start: "0.50"}
-    tiny = Thought("mcts", 0, 0, capture, shares / 1000, shares)
+    tiny = MoveAnalysis("mcts", 0, 0, capture, shares / 1000, shares)
     assert not np.isfinite(heat_map(game, s, tiny, None).values).any()
 
 
 def test_agents_that_follow_games_catch_up_after_an_undo():
-    table = sit("connect4", Following(make_game("connect4")))
+    controller = sit("connect4", Following(make_game("connect4")))
     for column in (3, 3, 3):
-        do(Screen(table), column)
-        settle(table)
-    table.key("u")
-    table.key("u")
-    do(Screen(table), 5)
-    settle(table)
-    assert table.failure is None
-    assert table.session.actions == [3, 0, 5, 0]
+        do(Screen(controller), column)
+        settle(controller)
+    controller.key("u")
+    controller.key("u")
+    do(Screen(controller), 5)
+    settle(controller)
+    assert controller.failure is None
+    assert controller.session.actions == [3, 0, 5, 0]
 
 
 # Clicks
@@ -358,108 +358,108 @@ def test_agents_that_follow_games_catch_up_after_an_undo():
 
 def test_pieces_are_moved_by_two_clicks():
     game = make_game("breakthrough")
-    chooser = Chooser(game, game.new(), game.legal(game.new()))
+    picker = ActionPicker(game, game.new(), game.legal(game.new()))
     names = game.layout.moves
     action = game.action_names.index("b2-c3")
     start, end = (divmod(cell, 6) for cell in names[action])
-    front = chooser.targets()
+    front = picker.targets()
     assert len(front) == 6  # the front row
-    assert chooser.click(*end) is None
-    assert chooser.selected is None  # nothing of one's own stands there
-    assert chooser.click(*start) is None
-    assert chooser.selected == names[action][0]
-    assert len(chooser.targets()) == 3
-    assert chooser.click(*start) is None
-    assert chooser.selected is None  # put down again
-    chooser.click(*divmod(next(cell for cell in front if cell != names[action][0]), 6))
-    chooser.click(*start)  # another piece instead
-    assert chooser.selected == names[action][0]
-    assert chooser.click(0, 0) is None
-    assert chooser.selected is None
-    chooser.click(*start)
-    assert chooser.click(*end) == action
+    assert picker.click(*end) is None
+    assert picker.selected is None  # nothing of one's own stands there
+    assert picker.click(*start) is None
+    assert picker.selected == names[action][0]
+    assert len(picker.targets()) == 3
+    assert picker.click(*start) is None
+    assert picker.selected is None  # put down again
+    picker.click(*divmod(next(cell for cell in front if cell != names[action][0]), 6))
+    picker.click(*start)  # another piece instead
+    assert picker.selected == names[action][0]
+    assert picker.click(0, 0) is None
+    assert picker.selected is None
+    picker.click(*start)
+    assert picker.click(*end) == action
 
 
 def test_moves_between_the_same_cells_are_asked_about():
     plain = make_game("tictactoe")
     moves = ((0, 4), (0, 4), (0, 5), *(((6, 7),) * 6))
     game = replace(plain, layout=replace(plain.layout, cell_actions=False, moves=moves))
-    table = Table(Session(game, (HUMAN, HUMAN)), {})
-    screen = Screen(table)
+    controller = GameController(Session(game, (HUMAN, HUMAN)), {})
+    screen = Screen(controller)
     screen.click(*pixel(screen, 0))
-    assert table.chooser.targets() == (4, 5)
+    assert controller.picker.targets() == (4, 5)
     screen.click(*pixel(screen, 4))
-    assert table.chooser.options == (0, 1)
+    assert controller.picker.options == (0, 1)
     assert "which move?" in texts(screen)
     areas = {area.key: area for area in screen.areas}
     assert {"1", "2"} < set(areas)
-    table.key("3")  # there is no third
-    assert table.session.actions == []
+    controller.key("3")  # there is no third
+    assert controller.session.actions == []
     screen.click(areas["2"].x + 1, areas["2"].y + 1)
-    assert table.session.actions == [1]
+    assert controller.session.actions == [1]
 
 
 def test_columns_are_clicked_anywhere_and_dots_are_where_discs_land():
-    table = sit("connect4")
-    screen = Screen(table)
-    assert table.chooser.targets() == tuple(range(35, 42))
+    controller = sit("connect4")
+    screen = Screen(controller)
+    assert controller.picker.targets() == tuple(range(35, 42))
     screen.click(*pixel(screen, 3))
-    settle(table)
-    assert table.session.actions == [3, 0]
-    assert table.chooser.targets() == (28, 36, 37, 31, 39, 40, 41)
+    settle(controller)
+    assert controller.session.actions == [3, 0]
+    assert controller.picker.targets() == (28, 36, 37, 31, 39, 40, 41)
 
 
 def test_other_actions_are_buttons_with_keys():
     game = make_game("hex:board_size=2,swap=True")
     session = Session(game, (HUMAN, HUMAN))
     session.play(0)
-    chooser = Chooser(game, session.present, session.legal())
-    assert chooser.buttons() == (4,)
-    assert chooser.keys() == {"w": 4}  # s saves
+    picker = ActionPicker(game, session.present, session.legal())
+    assert picker.buttons() == (4,)
+    assert picker.keys() == {"w": 4}  # s saves
     othello = make_game("othello")
-    assert Chooser(othello, othello.new(), [64]).keys() == {"p": 64}
+    assert ActionPicker(othello, othello.new(), [64]).keys() == {"p": 64}
 
 
 @pytest.mark.parametrize("name", SEQUENTIAL)
 @pytest.mark.parametrize("human", [0, 1])
 def test_a_move_and_an_undo_in_every_game(name, human):
-    table = settle(sit(name, human=human))
-    screen = Screen(table)
-    session = table.session
+    controller = settle(sit(name, human=human))
+    screen = Screen(controller)
+    session = controller.session
     assert len(session.actions) == human
     before = session.present.tobytes()
-    targets = set(table.chooser.targets())
+    targets = set(controller.picker.targets())
     assert targets
     circles = [shape for shape in screen.draw().shapes if isinstance(shape, Circle)]
     assert len(circles) >= len(targets)
     action = session.legal()[-1] if is_on_board(session.game, session.legal()[-1]) else 0
     action = action if action in session.legal() else session.legal()[0]
     do(screen, action)
-    settle(table)
+    settle(controller)
     assert session.actions[human] == action
     assert len(session.actions) == human + 2
-    table.key("u")
+    controller.key("u")
     assert len(session.actions) == human
     assert session.present.tobytes() == before
-    assert set(table.chooser.targets()) == targets
+    assert set(controller.picker.targets()) == targets
 
 
 def test_clicks_beside_the_board_or_out_of_turn_do_nothing():
     game = make_game("tictactoe")
     agent = Slow(game)
-    table = sit(game, agent)
-    screen = Screen(table)
+    controller = sit(game, agent)
+    screen = Screen(controller)
     screen.click(1, 1)
-    table.key("f12")
-    assert table.session.actions == []
+    controller.key("f12")
+    assert controller.session.actions == []
     do(screen, 0)
-    wait_for(lambda: table.tick() or agent.asked)
+    wait_for(lambda: controller.tick() or agent.asked)
     screen.click(*pixel(screen, 5))
-    assert table.session.actions == [0]
+    assert controller.session.actions == [0]
     agent.go_on.set()
-    settle(table)
+    settle(controller)
     screen.click(*pixel(screen, 0))  # taken
-    assert table.session.actions == [0, 1]
+    assert controller.session.actions == [0, 1]
 
 
 # Time passing
@@ -468,31 +468,33 @@ def test_clicks_beside_the_board_or_out_of_turn_do_nothing():
 def test_the_window_stays_alive_while_an_agent_thinks():
     game = make_game("tictactoe")
     agent = Slow(game)
-    table = sit(game, agent)
-    screen = Screen(table)
+    controller = sit(game, agent)
+    screen = Screen(controller)
     do(screen, 4)
     start = time.monotonic()
     for _ in range(5):
-        table.tick()
+        controller.tick()
         assert any(text.startswith("O is thinking") for text in texts(screen))
     assert time.monotonic() - start < 5
-    table.key("u")  # while it thinks
-    assert table.session.actions == []
+    controller.key("u")  # while it thinks
+    assert controller.session.actions == []
     do(screen, 8)
-    wait_for(lambda: table.tick() or agent.asked)
+    wait_for(lambda: controller.tick() or agent.asked)
     agent.go_on.set()
-    settle(table)
-    assert table.session.actions == [8, 0]  # the answer to the first question has been dropped
+    settle(controller)
+    assert controller.session.actions == [8, 0]  # the answer to the first question has been dropped
 
 
 def test_what_an_agent_found_is_shown_before_it_moves():
-    table = sit("tictactoe", make_agent("mcts:simulations=50", make_game("tictactoe")), pause=60)
-    table.key("v")
-    screen = Screen(table)
+    controller = sit(
+        "tictactoe", make_agent("mcts:simulations=50", make_game("tictactoe")), pause=60
+    )
+    controller.key("v")
+    screen = Screen(controller)
     do(screen, 4)
-    wait_for(lambda: table.tick() and table.thought is not None)
+    wait_for(lambda: controller.tick() and controller.analysis is not None)
     shown = texts(screen)
-    assert len(table.session.actions) == 1
+    assert len(controller.session.actions) == 1
     assert any(text.startswith("O plays") for text in shown)
     assert "expected score" in shown
     assert sum(text.endswith(" %") for text in shown) == 6
@@ -501,34 +503,34 @@ def test_what_an_agent_found_is_shown_before_it_moves():
 
 def test_hints_and_values_are_for_the_human_to_move():
     game = make_game("tictactoe")
-    table = sit(game, adviser=make_agent("mcts:simulations=400", game))
-    table.session.play_named(["a1", "a2", "b2", "b1"])
-    table.key("h")
-    settle(table)
-    screen = Screen(table)
-    assert table.session.game.action_names[table.advice.action] == "c3"
+    controller = sit(game, adviser=make_agent("mcts:simulations=400", game))
+    controller.session.play_named(["a1", "a2", "b2", "b1"])
+    controller.key("h")
+    settle(controller)
+    screen = Screen(controller)
+    assert controller.session.game.action_names[controller.advice.action] == "c3"
     assert "hint: c3" in texts(screen)
     plain = len(screen.draw().shapes)
-    table.key("v")
+    controller.key("v")
     assert len(screen.draw().shapes) > plain
     do(screen, 8)
-    assert table.advice is None
-    assert not table.show_hint
+    assert controller.advice is None
+    assert not controller.show_hint
     assert any("X wins: you win" in text for text in texts(screen))
-    table.key("h")
-    assert table.note == "no hint: it is not your turn"
+    controller.key("h")
+    assert controller.note == "no hint: it is not your turn"
 
 
 def test_a_failing_adviser_ends_nothing():
     game = make_game("tictactoe")
-    table = sit(game, adviser=Throwing(game))
-    table.key("h")
-    settle(table)
-    assert table.failure is None
-    assert table.note == "adviser failed: RuntimeError: out of memory"
-    do(Screen(table), 4)
-    settle(table)
-    assert len(table.session.actions) == 2
+    controller = sit(game, adviser=Throwing(game))
+    controller.key("h")
+    settle(controller)
+    assert controller.failure is None
+    assert controller.note == "adviser failed: RuntimeError: out of memory"
+    do(Screen(controller), 4)
+    settle(controller)
+    assert len(controller.session.actions) == 2
 
 
 @pytest.mark.parametrize(
@@ -540,18 +542,18 @@ def test_a_failing_adviser_ends_nothing():
 )
 def test_a_failing_agent_ends_the_game_which_can_be_saved(agent, reason, tmp_path):
     game = make_game("tictactoe")
-    table = sit(game, agent(game))
-    screen = Screen(table)
+    controller = sit(game, agent(game))
+    screen = Screen(controller)
     do(screen, 0)
-    settle(table)
-    assert str(table.failure).startswith(reason)
-    assert set(table.commands()) == {"s", "q"}
+    settle(controller)
+    assert str(controller.failure).startswith(reason)
+    assert set(controller.commands()) == {"s", "q"}
     screen.click(*pixel(screen, 5))
-    table.key("u")
-    assert table.session.actions == [0]
-    assert not table.tick()
-    table.key("s")
-    assert table.note.startswith("saved: tictactoe_")
+    controller.key("u")
+    assert controller.session.actions == [0]
+    assert not controller.tick()
+    controller.key("s")
+    assert controller.note.startswith("saved: tictactoe_")
     (file,) = tmp_path.iterdir()
     replay = Replay.load(file)
     assert (replay.actions, replay.returns, replay.players) == ([0], None, (HUMAN, "agent"))
@@ -559,40 +561,44 @@ def test_a_failing_agent_ends_the_game_which_can_be_saved(agent, reason, tmp_pat
 
 def test_a_game_that_cannot_be_saved_says_so(tmp_path):
     (tmp_path / "file").write_text("")
-    table = sit("tictactoe", file=tmp_path / "file" / "game.json")
-    table.key("s")
-    assert table.note.startswith("not saved: ")
+    controller = sit("tictactoe", file=tmp_path / "file" / "game.json")
+    controller.key("s")
+    assert controller.note.startswith("not saved: ")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_new_games_have_new_seeds_and_agents_forget():
     game = make_game("connect4")
     agent = Following(game)
-    table = sit(game, agent)
+    controller = sit(game, agent)
     for _ in range(3):
-        do(Screen(table), 3)
-        settle(table)
-    table.key("n")
-    assert (table.session.seed, table.session.actions, table.thought) == (1, [], None)
-    do(Screen(table), 3)
-    settle(table)
+        do(Screen(controller), 3)
+        settle(controller)
+    controller.key("n")
+    assert (controller.session.seed, controller.session.actions, controller.analysis) == (
+        1,
+        [],
+        None,
+    )
+    do(Screen(controller), 3)
+    settle(controller)
     assert (agent.discs, agent.starts) == (1, 1)
 
 
 def test_agents_can_be_watched_and_stopped():
     game = make_game("tictactoe")
     session = Session(game, ("one", "two"))
-    table = Table(session, {0: First(game), 1: First(game)}, pause=0)
-    wait_for(lambda: table.tick() and len(session.actions) == 3)
-    assert table.chooser.targets() == ()
-    table.key("u")
+    controller = GameController(session, {0: First(game), 1: First(game)}, pause=0)
+    wait_for(lambda: controller.tick() and len(session.actions) == 3)
+    assert controller.picker.targets() == ()
+    controller.key("u")
     assert len(session.actions) == 2
-    assert table.paused
-    assert not table.tick()
-    assert "paused" in texts(Screen(table))
-    table.key("space")
-    wait_for(lambda: table.tick() and session.is_over)
-    assert "X wins" in texts(Screen(table))
+    assert controller.paused
+    assert not controller.tick()
+    assert "paused" in texts(Screen(controller))
+    controller.key("space")
+    wait_for(lambda: controller.tick() and session.is_over)
+    assert "X wins" in texts(Screen(controller))
 
 
 def test_long_texts_are_shortened_and_wrapped():
@@ -607,7 +613,7 @@ def test_long_texts_are_shortened_and_wrapped():
 
 
 class User(BoardWindow):
-    """A window whose user does what a script says; the script may look at the table."""
+    """A window whose user does what a script says; the script may look at the controller."""
 
     def __init__(self, pygame, script: Iterator[object]):
         super().__init__()
@@ -625,14 +631,14 @@ class User(BoardWindow):
         return super().events()
 
 
-def whole_game(table, seed=0):
+def whole_game(controller, seed=0):
     """Yield clicks and keys that play a game to its end, save it and take back the last move."""
     rng = np.random.default_rng(seed)
-    screen = Screen(table)
-    while not table.session.is_over:
-        if table.session.waits_for_human:
-            choices = table.chooser.buttons() if rng.random() < 0.5 else ()
-            yield from inputs(screen, int(rng.choice(choices or table.session.legal())))
+    screen = Screen(controller)
+    while not controller.session.is_over:
+        if controller.session.waits_for_human:
+            choices = controller.picker.buttons() if rng.random() < 0.5 else ()
+            yield from inputs(screen, int(rng.choice(choices or controller.session.legal())))
         else:
             yield None
     yield "s"
@@ -645,18 +651,18 @@ def test_a_whole_game_by_clicks(spec, human, pygame, monkeypatch, tmp_path):
     monkeypatch.setattr(window, "rgb_array", lambda picture: np.zeros((9, 9, 3), np.uint8))
     monkeypatch.setattr(window, "IDLE", 0.001)
     game = make_game(spec)
-    table = sit(game, make_agent("random", game), human, file=tmp_path / "game.json")
-    table.session.seed = 5
-    user = User(pygame, whole_game(table))
+    controller = sit(game, make_agent("random", game), human, file=tmp_path / "game.json")
+    controller.session.seed = 5
+    user = User(pygame, whole_game(controller))
     user.show(np.zeros((9, 9, 3), np.uint8))
-    window.play_in_window(table, user)
+    window.play_in_window(controller, user)
     assert user.closed
-    assert table.closed
+    assert controller.closed
     replay = Replay.load(tmp_path / "game.json")
     assert replay.returns is not None
     assert replay.players[human] == HUMAN
-    assert len(table.session.actions) < len(replay.actions)  # the undo
-    assert table.session.waits_for_human
+    assert len(controller.session.actions) < len(replay.actions)  # the undo
+    assert controller.session.waits_for_human
 
 
 @pytest.mark.parametrize(
@@ -668,29 +674,29 @@ def test_whole_games_have_swaps_and_passes(spec, human, action):
     game = make_game(spec)
     pressed = 0
     for seed in range(4):
-        table = sit(game, make_agent("random", game), human)
-        screen = Screen(table)
-        for one in whole_game(table, seed):
+        controller = sit(game, make_agent("random", game), human)
+        screen = Screen(controller)
+        for one in whole_game(controller, seed):
             if one == "s":
-                pressed += action in table.session.actions[human::2]
+                pressed += action in controller.session.actions[human::2]
                 break
             if isinstance(one, str):
-                table.key(one)
+                controller.key(one)
             elif one is not None:
                 screen.draw()
                 screen.click(*one)
-            table.tick()
+            controller.tick()
     assert pressed > 0
 
 
 def test_a_window_shows_the_picture_and_closes(pygame, monkeypatch):
-    table = sit("tictactoe")
-    opened = window.open_window(table)
-    picture = Screen(table).draw()
+    controller = sit("tictactoe")
+    opened = window.open_window(controller)
+    picture = Screen(controller).draw()
     assert pygame.display.get_surface().get_size() == (picture.width, picture.height)
     assert pygame.display.get_caption()[0] == "Tic-Tac-Toe - Ludoteca"
     pygame.event.post(pygame.event.Event(pygame.QUIT))
-    window.play_in_window(table, opened)
+    window.play_in_window(controller, opened)
     assert opened.closed
     assert not pygame.display.get_init()
 
@@ -784,10 +790,10 @@ def test_without_a_window_it_is_played_in_the_terminal(capsys, monkeypatch, miss
 
 
 def test_the_command_opens_a_window(capsys, monkeypatch, pygame, tmp_path):
-    def user(table):
+    def user(controller):
         def script():
-            yield from inputs(Screen(table), 4)
-            while not table.session.waits_for_human:
+            yield from inputs(Screen(controller), 4)
+            while not controller.session.waits_for_human:
                 yield None
 
         opened = User(pygame, script())
@@ -818,7 +824,7 @@ def test_screenshots(capsys, monkeypatch, spec, agent, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["tron"], "in tron all move at once: only games in turn can be played"),
+        (["tron"], "tron is simultaneous: only sequential games can be played"),
         (["hex", "--agent", "chess"], "unknown agent 'chess'"),
         (["hex", "--agent", "random", "random"], "two agents play each other with --seat none"),
         (["hex", "--moves", "a1", "a1"], "a1 is illegal here"),
@@ -858,8 +864,8 @@ def test_failures_are_answers():
     game = make_game("tictactoe")
     session = Session(game, (HUMAN, "agent"))
     session.play(0)
-    found = Thinker(Illegal(game), "it").think(session)
-    assert isinstance(found, Failure)
+    found = AgentThread(Illegal(game), "it").think(session)
+    assert isinstance(found, AgentFailure)
     assert str(found).startswith("it failed: it chose action 0")
 
 

@@ -13,8 +13,8 @@ from ludoteca.agents.mcts import MCTSAgent
 from ludoteca.agents.mcts.report import Candidate, SearchReport
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.exploit import all_lines
-from ludoteca.evaluate.exploit.solved_positions import Solved
+from ludoteca.evaluate.exploit import best_response
+from ludoteca.evaluate.exploit.solved_positions import MoveAccuracy
 from ludoteca.evaluate.forfeits import Forfeit
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import match_text
@@ -23,7 +23,8 @@ from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import run_tournament
 
 LONG = (
-    "mcts:policy=ucb_alpha1,simulations=3,solver=True,final=mean,transpositions=True,decisive=both"
+    "mcts:policy=ucb_alpha1,simulations=3,solver=True,action_selection=mean,"
+    "transpositions=True,decisive=both"
 )
 
 
@@ -140,7 +141,7 @@ def test_a_search_of_all_players_shows_each() -> None:
 
 def test_exact_endgames_show_their_scores() -> None:
     game = make_game("othello:board_size=4")
-    report = MCTSAgent(game, endgame=12).search(game.new())
+    report = MCTSAgent(game, solver_empties=12).search(game.new())
     lines = lines_of(report)
     assert lines[0].startswith("exact endgame of othello: best move ")
     assert "exact score -10" in lines[0]
@@ -178,19 +179,19 @@ def test_solutions_show_what_moves_are_worth() -> None:
     lines = lines_of(solve(make_game("hex:board_size=3")))
     assert lines == [
         "perfect play: player 0 gets +1, player 1 gets -1",
-        "moves worth +1 to the player to move: c1 a2 b2 c2 a3",
-        "moves worth -1 to the player to move: a1 b1 b3 c3",
+        "moves with value +1 for the player to move: c1 a2 b2 c2 a3",
+        "moves with value -1 for the player to move: a1 b1 b3 c3",
         "2,307 positions searched",
     ]
 
 
 def test_lines_and_solved_positions_are_printed() -> None:
     game = make_game("tictactoe")
-    found = all_lines(game, make_agent("mcts:simulations=50", game), 0)
+    found = best_response(game, make_agent("mcts:simulations=50", game), 0)
     text = str(found)
     assert f"{found.wins:,} won, {found.draws:,} drawn, {found.losses:,} lost" in text
     assert "one of the worst games: " in text
-    solved = str(Solved(500, 490, 0.96, 0.99, (300, 295), (200, 195)))
+    solved = str(MoveAccuracy(500, 490, 0.96, 0.99, (300, 295), (200, 195)))
     assert "perfect moves in 490 of 500 positions: 98.0 % (96.0 % to 99.0 %)" in solved
     assert "in won positions: 295 of 300" in solved
 

@@ -1,4 +1,4 @@
-"""The study on Hungry Geese: what became of each goose, its pieces, and what its report says."""
+"""The study on Hungry Geese: what became of each goose, its tasks, and what its report says."""
 
 import json
 from collections import Counter
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tyro
 
-from ludoteca.agents.networks.ac_network import DOCUMENT
+from ludoteca.agents.networks import ac_network
 from ludoteca.agents.registry import AGENTS, make_agent
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import geese
@@ -18,11 +18,12 @@ from ludoteca.envs.replay import Replay
 from ludoteca.envs.spec import parse_name
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.evaluate.studies import geese as study
-from ludoteca.evaluate.studies import geese_report, geese_runs, thesis_geese
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.agreement import agreement, shares
-from ludoteca.evaluate.studies.geese_conclusions import (
+from ludoteca.evaluate.studies.geese import miralles2021, study
+from ludoteca.evaluate.studies.geese import plan as geese_plan
+from ludoteca.evaluate.studies.geese import report as geese_report
+from ludoteca.evaluate.studies.geese.agreement import agreement, shares
+from ludoteca.evaluate.studies.geese.conclusions import (
     DEPTH,
     FAILS,
     HOLDS,
@@ -31,43 +32,43 @@ from ludoteca.evaluate.studies.geese_conclusions import (
     scores,
     survival,
 )
-from ludoteca.evaluate.studies.geese_lives import ALIVE, CAUSES, Lives, lives_of
-from ludoteca.evaluate.studies.geese_match import fates, geese_match, outcomes
-from ludoteca.evaluate.studies.geese_outcomes import (
+from ludoteca.evaluate.studies.geese.lives import ALIVE, CAUSES, Lives, lives_of
+from ludoteca.evaluate.studies.geese.match import fates, geese_match, outcomes
+from ludoteca.evaluate.studies.geese.outcomes import (
     difference,
     orders,
     rate_all,
     read_outcomes,
 )
-from ludoteca.evaluate.studies.geese_pieces import Agreement, Games, Network, Recorded, SelfPlay
-from ludoteca.evaluate.studies.geese_records import earlier, is_recorded, record
-from ludoteca.evaluate.studies.geese_runs import (
+from ludoteca.evaluate.studies.geese.plan import (
     BANDS,
     FLAT,
     LOOPS,
     SECONDS,
-    beyond_pieces,
+    beyond_tasks,
     called,
-    document_pieces,
+    document_tasks,
     needing_episodes,
-    real_pieces,
+    real_tasks,
 )
-from ludoteca.evaluate.studies.geese_self_play import both_targets
-from ludoteca.evaluate.studies.matches import Match
+from ludoteca.evaluate.studies.geese.records import is_recorded, read_records, record
+from ludoteca.evaluate.studies.geese.self_play import both_targets
+from ludoteca.evaluate.studies.geese.tasks import Agreement, Games, Network, Recorded, SelfPlay
+from ludoteca.evaluate.studies.match_task import Match
 from ludoteca.train.actor_critic.__main__ import parse as parse_training
 from ludoteca.train.actor_critic.config import DEFAULT, UIB2021
-from ludoteca.train.episodes.__main__ import Command
+from ludoteca.train.data.__main__ import Command
 from ludoteca.train.imitation.__main__ import parse
 
 EPISODES = (Path("some episodes.zip"), Path("more"))
 PLANNED = {
-    "document": document_pieces(),
-    "real": real_pieces(EPISODES),
-    "beyond": beyond_pieces(),
+    "document": document_tasks(),
+    "real": real_tasks(EPISODES),
+    "beyond": beyond_tasks(),
 }
 EVERY = PLANNED["document"] | PLANNED["real"] | PLANNED["beyond"]
-MATCHES = {name: piece for name, piece in EVERY.items() if isinstance(piece, Match)}
-NETWORKS = {name: piece for name, piece in EVERY.items() if isinstance(piece, Network)}
+MATCHES = {name: task for name, task in EVERY.items() if isinstance(task, Match)}
+NETWORKS = {name: task for name, task in EVERY.items() if isinstance(task, Network)}
 BOARDS = (
     "hungry_geese",
     "hungry_geese:num_players=8,rows=7,columns=6,hunger_rate=5,min_food=12",
@@ -176,7 +177,7 @@ def test_causes_of_death_are_those_of_the_rules(spec):
 def test_lives_are_of_one_kind_of_games():
     with pytest.raises(ValueError, match="expected replays of one kind of hungry_geese, got none"):
         lives_of([])
-    other = play_match("tron", ["random", "random"], 1, record=1).replays
+    other = play_match("tron", ["random", "random"], 1, num_replays=1).replays
     with pytest.raises(ValueError, match=r"one kind of hungry_geese, got \['tron"):
         lives_of(other)
 
@@ -236,7 +237,7 @@ def test_only_agents_that_games_connect_are_rated():
 
 
 def test_a_match_of_geese(tmp_path):
-    agents = ("flat:simulations=20,depth=4", "random_safe", "greedy", "random")
+    agents = ("flat:simulations=20,playout_depth=4", "random_safe", "greedy", "random")
     geese_match(agents, tmp_path / "m.json", games=40, first=12, seed=3)
     geese_match(agents, tmp_path / "f.json", games=12, first=12, seed=3)
     found, few = (json.loads((tmp_path / name).read_text()) for name in ("m.json", "f.json"))
@@ -282,10 +283,10 @@ def test_who_plays_without_chance_agrees_with_itself(tmp_path):
         agreement(agents, tmp_path / "a.json", game="tictactoe")
 
 
-def options(piece, folder="there"):
-    """Return the options of a piece's command, by name."""
+def options(task, folder="there"):
+    """Return the options of a task's command, by name."""
     found = {}
-    for word in piece.arguments(Path(folder))[3:]:
+    for word in task.arguments(Path(folder))[3:]:
         if word.startswith("--"):
             found[word[2:]] = []
         elif found:
@@ -296,55 +297,53 @@ def options(piece, folder="there"):
 def test_competitions_of_flat_monte_carlo_are_the_thesis():
     for name, settings in FLAT.items():
         assert options(MATCHES[name])["agents"] == [
-            f"flat:simulations={count},depth={depth}" for count, depth in settings
+            f"flat:simulations={count},playout_depth={depth}" for count, depth in settings
         ]
         assert options(MATCHES[name])["games"] == ["2000"]
     assert [setting for name in ("depth-4", "depth-6") for setting in FLAT[name]] == list(
-        thesis_geese.SECONDS
+        miralles2021.SECONDS
     )
-    agent = make_agent("flat:simulations=500,depth=6", make_game("hungry_geese"))
+    agent = make_agent("flat:simulations=500,playout_depth=6", make_game("hungry_geese"))
     assert (agent.simulations, agent.depth) == (500, 6)
 
 
 def test_tables_of_the_thesis_add_up():
     # Nobody wins who has died; in figure 9 everybody has either won or died.
-    for rows in thesis_geese.RESULTS.values():
+    for rows in miralles2021.RESULTS.values():
         assert all(wins <= 100 - deaths for wins, deaths, _ in rows[:3])
-    assert all(wins + deaths == 100 for wins, deaths, _ in thesis_geese.RESULTS["simulated"])
-    assert sum(wins for wins, _, _ in thesis_geese.RESULTS["depth-6"]) == 105
+    assert all(wins + deaths == 100 for wins, deaths, _ in miralles2021.RESULTS["simulated"])
+    assert sum(wins for wins, _, _ in miralles2021.RESULTS["depth-6"]) == 105
 
 
 def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
-    for name, piece in NETWORKS.items():
-        config = parse(piece.arguments(Path("there"))[3:])
-        assert config.network == replace(DOCUMENT, value=False), name
+    for name, task in NETWORKS.items():
+        config = parse(task.arguments(Path("there"))[3:])
+        assert config.network == replace(ac_network.UIB2021, value=False), name
         assert (config.optimizer, config.learning_rate, config.validation_fraction) == (
             "sgd",
             0.01,
             0.2,
         )
         assert config.run_dir == Path("there") / name
-        assert config.data == (piece.data.product(Path("there")),)
-    wanted = {
-        name: parse(piece.arguments(Path("x"))[3:]).agents for name, piece in NETWORKS.items()
-    }
+        assert config.data == (task.data.artifact(Path("there")),)
+    wanted = {name: parse(task.arguments(Path("x"))[3:]).agents for name, task in NETWORKS.items()}
     assert wanted["net-real-1"] == ("thesis-deterministic", "boilergoose")
     assert wanted["net-real-3"] == ("league-net",)
     assert wanted["net-real-all"] == wanted["net-1000"] == ()
     bands = ("900-1000", "1001-1100", "1101-1200.5", "1201-inf")
-    by_rating = real_pieces(EPISODES, bands)
+    by_rating = real_tasks(EPISODES, bands)
     for k, ends in enumerate(((900, 1000), (1001, 1100), (1101, 1200.5), (1201, float("inf")))):
         config = parse(by_rating[f"net-real-{k}"].arguments(Path("x"))[3:])
         assert (config.rating_range, config.agents) == (ends, ())
 
 
 def test_self_play_from_nothing_is_the_presets():
-    loops = {name: piece for name, piece in EVERY.items() if isinstance(piece, SelfPlay)}
-    assert [piece.preset for piece in loops.values()] == ["uib2021", "default"]
-    for (name, piece), preset in zip(loops.items(), (UIB2021, DEFAULT), strict=True):
-        config = parse_training(piece.arguments(Path("there"))[3:])
+    loops = {name: task for name, task in EVERY.items() if isinstance(task, SelfPlay)}
+    assert [task.preset for task in loops.values()] == ["uib2021", "default"]
+    for (name, task), preset in zip(loops.items(), (UIB2021, DEFAULT), strict=True):
+        config = parse_training(task.arguments(Path("there"))[3:])
         assert config.run_dir == Path("there") / name
-        assert config.games == piece.options["games"] > 10_000
+        assert config.games == task.options["games"] > 10_000
         assert (config.start_from, config.seed) == (None, 0)
         same = (
             "method",
@@ -358,13 +357,13 @@ def test_self_play_from_nothing_is_the_presets():
 
 
 def test_games_to_learn_from():
-    def read(piece):
-        return tyro.cli(Command, args=piece.arguments(Path("there"))[3:])
+    def read(task):
+        return tyro.cli(Command, args=task.arguments(Path("there"))[3:])
 
     for count in (125, 250, 500, 1000):
         config = read(EVERY[f"games-{count}"])
-        assert config.agents == (f"flat:simulations={count},depth=6",)
-        assert (config.games, config.processes) == (1_000, 1)
+        assert config.agents == (f"flat:simulations={count},playout_depth=6",)
+        assert (config.game, config.games, config.num_workers) == ("hungry_geese", 1_000, 1)
         assert config.out == Path(f"there/games-{count}/games.npz")
     assert read(EVERY["games-deterministic"]).agents == ("deterministic",)
     assert read(EVERY["games-real"]).sources == EPISODES
@@ -378,13 +377,13 @@ def test_all_agents_exist_and_get_the_places_of_winners(tmp_path):
         ]
         (tmp_path / name).mkdir()
         (tmp_path / name / "results.json").write_text(json.dumps({"agents": agents}))
-    for piece in MATCHES.values():
-        found = options(piece, str(tmp_path))["agents"]
+    for task in MATCHES.values():
+        found = options(task, str(tmp_path))["agents"]
         assert len(found) in (2, 4)
         assert all(parse_name(spec) in AGENTS for spec in found)
         assert "{" not in " ".join(found)
     assert options(MATCHES["final"], str(tmp_path))["agents"] == [
-        "deterministic:variant=thesis", "flat:simulations=1000,depth=6", "cnn:simulated-1",
+        "deterministic:variant=thesis", "flat:simulations=1000,playout_depth=6", "cnn:simulated-1",
         "cnn:real-1",
     ]  # fmt: skip
     default = options(MATCHES["final-default"], str(tmp_path))["agents"]
@@ -397,15 +396,15 @@ def test_all_agents_exist_and_get_the_places_of_winners(tmp_path):
 
 def test_pieces_come_after_what_they_need():
     seen = set()
-    for name, piece in EVERY.items():
-        assert seen.issuperset(piece.after), name
+    for name, task in EVERY.items():
+        assert seen.issuperset(task.requires), name
         seen.add(name)
         for network in NETWORKS:  # none is played that is not waited for
-            if isinstance(piece, Match) and f"/{network}," in " ".join(piece.agents):
-                assert network in piece.after
+            if isinstance(task, Match) and f"/{network}," in " ".join(task.agents):
+                assert network in task.requires
     needing = needing_episodes(EVERY)
     assert needing == {*PLANNED["real"], "ours-real"}
-    fast = document_pieces(True) | real_pieces(EPISODES, fast=True) | beyond_pieces(True)
+    fast = document_tasks(True) | real_tasks(EPISODES, fast=True) | beyond_tasks(True)
     assert list(fast) == list(EVERY)
 
 
@@ -440,9 +439,9 @@ def lives_told(geese, wins, deaths, forced=0):
     }
 
 
-def made_up(piece):
-    """Return what a piece leaves behind, without making it."""
-    if isinstance(piece, Network):
+def made_up(task):
+    """Return what a task leaves behind, without making it."""
+    if isinstance(task, Network):
         best = {"epoch": 4, "loss": 0.5, "accuracy": 0.625}
         return {
             "about": ABOUT,
@@ -450,7 +449,7 @@ def made_up(piece):
             "training": {"epochs": 9, "seconds": 90.0, "best": best, "precision": "bfloat16"},
             "metrics": [],
         }
-    if isinstance(piece, SelfPlay):
+    if isinstance(task, SelfPlay):
         seats = {"games": 1_000, "wins": 250}
         evaluation = [
             {"opponent": "deterministic", "seats": [seats | {"wins": 125}]},
@@ -458,14 +457,14 @@ def made_up(piece):
         ]
         training = {"games": 50_000, "seconds": 120.0, "precision": "float32"}
         return {"about": ABOUT, "training": training, "evaluation": evaluation, "config": {}}
-    if isinstance(piece, Agreement):
+    if isinstance(task, Agreement):
         told = {"moves": 2_000, "agreement": 0.75, "foretold": 0.875}
-        return {"about": ABOUT, "agents": [{"agent": spec, **told} for spec in piece.agents]}
+        return {"about": ABOUT, "agents": [{"agent": spec, **told} for spec in task.agents]}
     best = {"simulated": "net-125", "real": "net-real-2"}
-    keys = {key: f"cnn:run/{best[key]},precision=auto" for key in piece.winners}
-    four = len(piece.agents) == 4
+    keys = {key: f"cnn:run/{best[key]},precision=auto" for key in task.winners}
+    four = len(task.agents) == 4
     agents = []
-    for k, spec in enumerate(piece.agents):
+    for k, spec in enumerate(task.agents):
         wins = {0: 600, 3: 400}.get(k, 0) if four else (550, 400)[k]
         total = {"games": 1_000, "wins": wins, "draws": 50, "losses": 950 - wins}
         told = {
@@ -482,20 +481,20 @@ def made_up(piece):
 
 @pytest.fixture
 def folder(tmp_path):
-    for name, piece in EVERY.items():
-        if is_recorded(piece):
-            product = piece.product(tmp_path / "runs")
+    for name, task in EVERY.items():
+        if is_recorded(task):
+            product = task.artifact(tmp_path / "runs")
             product.parent.mkdir(parents=True)
-            product.write_text(json.dumps(made_up(piece)))
-        if isinstance(piece, SelfPlay):
-            (tmp_path / "runs" / name / "metrics.csv").write_text(METRICS[piece.preset])
+            product.write_text(json.dumps(made_up(task)))
+        if isinstance(task, SelfPlay):
+            (tmp_path / "runs" / name / "metrics.csv").write_text(METRICS[task.preset])
     return tmp_path / "runs"
 
 
 def all_records(folder):
     found = {
-        part: {name: record(piece, folder) for name, piece in pieces.items()}
-        for part, pieces in PLANNED.items()
+        part: {name: record(task, folder) for name, task in tasks.items()}
+        for part, tasks in PLANNED.items()
     }
     return {part: {n: one for n, one in of.items() if one} for part, of in found.items()}
 
@@ -525,7 +524,7 @@ def test_the_report_says_what_the_pieces_found(folder, tmp_path, monkeypatch):
     best = "network of group 4: league-net"
     assert f"| network of all | {best} | 1,000 | 550, 50, 400 | 57.5 (" in text
     assert "| network of flat 125, depth 6 | 2 | 0 |" in text  # in the final
-    ours = f"| 1,000 | {share(600, 1000)} | {share(600, 1000)} | 2.0 | cannot be told |"
+    ours = f"| 1,000 | {share(600, 1000)} | {share(600, 1000)} | 2.0 | inconclusive |"
     rivals = "deterministic; flat 1000, depth 6; network of flat 125, depth 6"
     # The network has met the first, and others of the kinds of the second and third.
     assert f"| self-play | {rivals} | yes; its kind; its kind {ours}" in text
@@ -557,7 +556,7 @@ def test_counts_that_differ_from_the_thesis_are_told(folder, tmp_path):
     # With 220 of 1,000 wins and 690 deaths the first agent of depth 4 is the thesis'.
     for name in ("depth-4", "depth-6", "mixed"):
         for told, (wins, deaths, _) in zip(
-            found["document"][name]["agents"], thesis_geese.RESULTS[name], strict=True
+            found["document"][name]["agents"], miralles2021.RESULTS[name], strict=True
         ):
             told["lives"] = lives_told(1_000, 10 * wins, 10 * deaths)
     told["lives"] = lives_told(1_000, 800, 570)  # wins of the last one, 30 in the thesis
@@ -615,10 +614,10 @@ def test_sections_wait_for_their_pieces_and_earlier_ones_are_kept(folder, tmp_pa
     assert "they need files of recorded games, `--episodes FILE ...`." in text
     assert "the package has no network `ac:geese` yet" in text
     assert f"{len(records['document'])} of {len(records['document']) + 1} of part document" in text
-    assert earlier(out, PLANNED) == records
+    assert read_records(out, PLANNED) == records
     # Another network means other matches, and other winners.
     changed = replace(EVERY["net-500"], options={"epochs": 3})
-    document = earlier(out, PLANNED | {"document": PLANNED["document"] | {"net-500": changed}})
+    document = read_records(out, PLANNED | {"document": PLANNED["document"] | {"net-500": changed}})
     gone = {"net-500", "simulated", "without-real"}
     assert records["document"].keys() - document["document"].keys() == gone
 
@@ -627,13 +626,13 @@ def test_matches_of_another_network_of_the_package_are_others(folder, tmp_path, 
     records, other = all_records(folder), tmp_path / "geese.safetensors"
     geese_report.write(records, PLANNED, tmp_path)
     other.write_bytes(b"another")
-    monkeypatch.setattr(geese_runs, "shipped_weights", lambda kind: {"geese": other})
-    again = earlier(tmp_path, PLANNED | {"beyond": beyond_pieces()})
+    monkeypatch.setattr(geese_plan, "shipped_weights", lambda kind: {"geese": other})
+    again = read_records(tmp_path, PLANNED | {"beyond": beyond_tasks()})
     assert again["beyond"].keys() == {*LOOPS, "tree"} < records["beyond"].keys()
     assert again | {"beyond": {}} == records | {"beyond": {}}
     assert "ac:geese" in EVERY["ours-search-or-not"].settings["networks"]
     # Nor are results of the one that lie there taken for those of the other.
-    places = {plan["ours"].product(tmp_path) for plan in (EVERY, beyond_pieces())}
+    places = {plan["ours"].artifact(tmp_path) for plan in (EVERY, beyond_tasks())}
     assert len(places) == 2
 
 
@@ -644,7 +643,7 @@ def test_what_the_report_has_is_not_made_again(folder, tmp_path, capsys):
     assert main(arguments) == 0
     assert not empty.exists()
     assert "document: 0 of " in capsys.readouterr().err
-    assert earlier(out, PLANNED) == all_records(folder)
+    assert read_records(out, PLANNED) == all_records(folder)
 
 
 def test_options_are_checked(capsys, monkeypatch, tmp_path):
@@ -674,13 +673,13 @@ def test_other_episodes_are_not_taken_for_those_that_were_learned_from(tmp_path)
 def test_what_is_left_out_without_episodes(monkeypatch, tmp_path, capsys):
     made = []
 
-    def make_part(part, wanted, *rest, **more):
+    def run_part(part, wanted, *rest, **more):
         made.extend(wanted)
 
-    monkeypatch.setattr(study, "make_part", make_part)
+    monkeypatch.setattr(study, "run_part", run_part)
     monkeypatch.setattr(study, "is_shipped", lambda: True)
     assert main(["geese", "--out", str(tmp_path)]) == 0
-    left_out = {name for name, piece in EVERY.items() if is_recorded(piece)} - set(made)
+    left_out = {name for name, task in EVERY.items() if is_recorded(task)} - set(made)
     assert left_out == {name for name in needing_episodes(EVERY) if is_recorded(EVERY[name])}
     assert "`--episodes FILE ...`" in (tmp_path / "report.md").read_text()
     file = tmp_path / "games.zip"
@@ -688,20 +687,20 @@ def test_what_is_left_out_without_episodes(monkeypatch, tmp_path, capsys):
     made.clear()
     assert main(["geese", "--out", str(tmp_path), "--runs", str(tmp_path), "--episodes",
                  str(file)]) == 0  # fmt: skip
-    assert set(made) == {name for name, piece in EVERY.items() if is_recorded(piece)}
+    assert set(made) == {name for name, task in EVERY.items() if is_recorded(task)}
     capsys.readouterr()
 
 
 def test_targets_are_reached_if_intervals_say_so():
     assert both_targets((700, 650), 1_000) == "yes"
-    assert both_targets((700, 610), 1_000) == "cannot be told"  # from 58.0 to 64.0 %
-    assert both_targets((590, 700), 1_000) == "cannot be told"
+    assert both_targets((700, 610), 1_000) == "inconclusive"  # from 58.0 to 64.0 %
+    assert both_targets((590, 700), 1_000) == "inconclusive"
     assert both_targets((700, 500), 1_000) == both_targets((500, 610), 1_000) == "**no**"
 
 
 def test_names_of_agents():
     names = {"net-125": "network of flat 125, depth 6"}
-    assert called("flat:simulations=125,depth=4") == "flat 125, depth 4"
+    assert called("flat:simulations=125,playout_depth=4") == "flat 125, depth 4"
     assert called("cnn:/a/b/net-125,precision=auto", names) == names["net-125"]
     assert called("cnn:other") == "other"
     assert called("ac:geese,precision=auto") == "self-play"

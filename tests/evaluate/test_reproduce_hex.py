@@ -9,12 +9,13 @@ import pytest
 
 from ludoteca.agents.dqn import DQNAgent
 from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.evaluate.studies import document_hex, hex_report
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.hex_records import earlier, record
-from ludoteca.evaluate.studies.hex_report import reached, shown
-from ludoteca.evaluate.studies.hex_runs import Run, beyond_runs, document_runs
-from ludoteca.evaluate.studies.study import make_all
+from ludoteca.evaluate.studies.hex import report as hex_report
+from ludoteca.evaluate.studies.hex import tanaka2018
+from ludoteca.evaluate.studies.hex.plan import Run, beyond_runs, document_runs
+from ludoteca.evaluate.studies.hex.records import read_records, record
+from ludoteca.evaluate.studies.hex.report import reached, shown
+from ludoteca.evaluate.studies.study import run_tasks
 from ludoteca.train.dqn.__main__ import parse
 from ludoteca.train.dqn.config import TANAKA2018, DQNConfig
 
@@ -33,7 +34,7 @@ def test_the_runs_are_the_documents():
     grid = [name for name in RUNS if name.startswith("grid")]
     assert len(grid) == 36
     assert {
-        name for name in map(lambda point: "grid-{}-{}-{}-{}".format(*point), document_hex.GRID)
+        name for name in map(lambda point: "grid-{}-{}-{}-{}".format(*point), tanaka2018.GRID)
     } < set(grid)
     one = parsed(RUNS["grid-0.1-0.9-0.25-1"])
     assert (one.learning_rate, one.gamma, one.exploration_initial_eps, one.network.filters) == (
@@ -44,7 +45,7 @@ def test_the_runs_are_the_documents():
         150_000, "mirrored", "mixed:x=0.2", "first",
     )  # fmt: skip
     assert {parsed(RUNS[name]).games for name in grid} == {150_000, 50_000}
-    assert sum(parsed(RUNS[name]).games == 150_000 for name in grid) == len(document_hex.GRID)
+    assert sum(parsed(RUNS[name]).games == 150_000 for name in grid) == len(tanaka2018.GRID)
     best = parsed(RUNS["best"])
     assert (best.games, best.gamma, best.network.filters) == (300_000, 0.8, (48, 384))
     assert (best.network.init, best.win_reward, best.loss_reward) == ("zero_head", 1.0, -1.0)
@@ -153,10 +154,10 @@ def test_sections_wait_for_their_runs_and_earlier_ones_are_kept(made_up, tmp_pat
     assert "(ablation)" in text
     assert "(table 4.1)" not in text
     assert "for 44 of 52 runs" in text
-    assert earlier(out, PLANNED) == records
+    assert read_records(out, PLANNED) == records
     longer = {name: replace(run, games=10**9) for name, run in RUNS.items()}
-    assert earlier(out, PLANNED | {"document": longer}) == {"document": {}, "beyond": {}}
-    assert earlier(tmp_path / "none", PLANNED) == {"document": {}, "beyond": {}}
+    assert read_records(out, PLANNED | {"document": longer}) == {"document": {}, "beyond": {}}
+    assert read_records(tmp_path / "none", PLANNED) == {"document": {}, "beyond": {}}
     records["document"][some[0]] = record(made_up / some[0])
     hex_report.write(records, PLANNED, made_up, out)
     assert "(table 4.1)" in (out / "report.md").read_text()
@@ -176,16 +177,22 @@ def test_what_the_report_has_is_not_run_again(made_up, tmp_path, capsys):
 
 
 def test_runs_are_made_once_and_failures_tell(tmp_path, capsys):
-    settings = {"games_per_iteration": 5, "game": "hex:board_size=2", "opponent": "random"}
-    settings |= {"network.filters": "4", "eval_games": 5, "final_eval_games": 5}
+    settings = {
+        "games_per_iteration": 5,
+        "game": "hex:board_size=2",
+        "opponent": "random",
+        "network.filters": "4",
+        "eval_games": 5,
+        "final_eval_games": 5,
+    }
     run = Run("tiny", "tanaka2018", 10, settings)
-    make_all({"tiny": run}, tmp_path, 1, show=False)
+    run_tasks({"tiny": run}, tmp_path, 1, show=False)
     written = (tmp_path / "tiny/results.json").stat().st_mtime_ns
-    make_all({"tiny": run}, tmp_path, 1, show=False)
+    run_tasks({"tiny": run}, tmp_path, 1, show=False)
     assert (tmp_path / "tiny/results.json").stat().st_mtime_ns == written
     wrong = Run("wrong", "tanaka2018", 10, {"game": "hex:board_size=99"})
     with pytest.raises(RuntimeError, match=r"(?s)wrong failed: .*board_size must be an integer"):
-        make_all({"wrong": wrong}, tmp_path, 1, show=False)
+        run_tasks({"wrong": wrong}, tmp_path, 1, show=False)
     assert main(["hex", "--part", "half"]) == 2
     assert "part must be one of 'all', 'document', 'beyond'" in capsys.readouterr().err
 
@@ -208,7 +215,7 @@ def test_targets_are_reached_if_intervals_say_so():
         return {"wins": wins, "games": games, "win_rate": wins / games, "low": low, "high": high}
 
     assert reached(rated(999), "mixed:x=0.2", 98) == "yes"
-    assert reached(rated(985), "mixed:x=0.2", 98) == "cannot be told"  # from 97.5 to 99.1
+    assert reached(rated(985), "mixed:x=0.2", 98) == "inconclusive"  # from 97.5 to 99.1
     assert reached(rated(970), "mixed:x=0.2", 98) == "**no**"
     # Against an opponent without chance all games are one: there is no interval.
     assert reached(rated(1_000), "heuristic", 100) == "yes"

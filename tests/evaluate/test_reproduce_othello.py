@@ -1,4 +1,4 @@
-"""The study on Othello: its pieces are the document's, and its report says what they found."""
+"""The study on Othello: its tasks are the document's, and its report says what they found."""
 
 import json
 from dataclasses import replace
@@ -8,38 +8,40 @@ import numpy as np
 import pytest
 import torch
 
-from ludoteca.agents.mcts.act import FINALS
+from ludoteca.agents.mcts.act import ACTION_SELECTIONS
 from ludoteca.agents.networks.value_network import ValueConfig, ValueNetwork, ValueView
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
-from ludoteca.evaluate.studies import othello, othello_report, othello_runs
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.fresh_games import errors, fresh_games
-from ludoteca.evaluate.studies.othello_records import earlier, record
-from ludoteca.evaluate.studies.othello_runs import (
+from ludoteca.evaluate.studies.othello import plan as othello_plan
+from ludoteca.evaluate.studies.othello import report as othello_report
+from ludoteca.evaluate.studies.othello import study as othello
+from ludoteca.evaluate.studies.othello.fresh_games import errors, fresh_games
+from ludoteca.evaluate.studies.othello.plan import (
     NETWORKS,
     Data,
     Match,
     Network,
-    alphazero_pieces,
-    document_pieces,
+    alphazero_tasks,
+    document_tasks,
 )
-from ludoteca.evaluate.studies.study import make_all
-from ludoteca.evaluate.studies.timed_match import simulation_speed, timed_match
-from ludoteca.train.positions.generate import Config as Generation
+from ludoteca.evaluate.studies.othello.records import read_records, record
+from ludoteca.evaluate.studies.study import run_tasks
+from ludoteca.evaluate.timed_match import simulation_speed, timed_match
+from ludoteca.train.data.__main__ import Command
 from ludoteca.train.value_regression.config import ValueRegressionConfig
 
-PLANNED = {"document": document_pieces(), "alphazero": alphazero_pieces()}
+PLANNED = {"document": document_tasks(), "alphazero": alphazero_tasks()}
 PIECES = PLANNED["document"]
 
 
-def options(piece, folder: str = "there") -> dict[str, list[str]]:
-    """Return the options of a piece's command, by name."""
+def options(task, folder: str = "there") -> dict[str, list[str]]:
+    """Return the options of a task's command, by name."""
     found: dict[str, list[str]] = {}
-    for word in piece.arguments(Path(folder))[3:]:
+    for word in task.arguments(Path(folder))[3:]:
         if word.startswith("--"):
             found[word[2:]] = []
         elif found:
@@ -48,21 +50,23 @@ def options(piece, folder: str = "there") -> dict[str, list[str]]:
 
 
 def test_games_are_the_documents():
-    generation = options(PIECES["data-random"])
-    assert generation["games"] == ["100000"]
-    for key in ("iterations", "side", "opponent"):
-        assert generation[key] == [str(getattr(Generation(), key))]  # 50, both, random
-    assert options(PIECES["data-self"])["opponent"] == ["self"]
-    assert options(PIECES["data-self"])["games"] == ["10000"]
+    from tyro import cli
+
+    for opponents, games in ((("random",), 100_000), ((), 10_000)):
+        task = PIECES[f"data-{'random' if opponents else 'self'}"]
+        config = cli(Command, args=task.arguments(Path("there"))[3:])
+        assert config.agents == (f"{othello_plan.UCT},simulations=50", *opponents)
+        assert (config.game, config.games) == ("othello", games)
+        assert (config.seats, config.learn_from, config.seed) == ("rotating", (0,), 0)
 
 
 def test_networks_are_the_documents_but_for_the_view():
     from tyro import cli
 
     for name, (opponent, games, view) in NETWORKS.items():
-        piece = PIECES[f"net-{name}"]
-        assert piece.after == (f"data-{opponent}",)
-        config = cli(ValueRegressionConfig, args=piece.arguments(Path("there"))[3:])
+        task = PIECES[f"net-{name}"]
+        assert task.requires == (f"data-{opponent}",)
+        config = cli(ValueRegressionConfig, args=task.arguments(Path("there"))[3:])
         assert (config.games, config.network.view) == (games, view)
         assert config.data == (Path(f"there/data-{opponent}/games.npz"),)
         assert (config.learning_rate, config.network) == (
@@ -74,44 +78,44 @@ def test_networks_are_the_documents_but_for_the_view():
 
 
 def test_matches_are_at_equal_iterations_and_at_equal_time():
-    matches = {name: piece for name, piece in PIECES.items() if isinstance(piece, Match)}
+    matches = {name: task for name, task in PIECES.items() if isinstance(task, Match)}
     for size in ("1k", "10k", "100k"):
         for iterations in (50, 200, 800):
             ours, theirs = options(matches[f"random-{size}-{iterations}"])["agents"]
             assert ours == (
                 f"uctnet:there/net-random-{size},simulations={iterations},precision=auto"
             )
-            assert theirs == f"{othello_runs.UCT},simulations={iterations}"
+            assert theirs == f"{othello_plan.UCT},simulations={iterations}"
         ours, theirs = options(matches[f"random-{size}-time"])["agents"]
         assert "seconds=0.02" in ours
-        assert theirs == f"{othello_runs.UCT},seconds=0.02"
+        assert theirs == f"{othello_plan.UCT},seconds=0.02"
     for name in ("random-10k-mover", "self-10k", "self-10k-mover"):
         assert {f"{name}-50", f"{name}-200"} < matches.keys()
     assert all(match.games >= 400 for match in matches.values())
-    agent = make_agent(f"{othello_runs.UCT},simulations=50", make_game("othello"))
+    agent = make_agent(f"{othello_plan.UCT},simulations=50", make_game("othello"))
     assert agent.features.policy == "uct"
-    assert agent.final == FINALS.index("mean")
+    assert agent.action_selection == ACTION_SELECTIONS.index("mean")
 
 
 def test_competitors_are_given_times_that_were_measured(tmp_path):
-    pieces = PLANNED["alphazero"]
+    tasks = PLANNED["alphazero"]
     (tmp_path / "az-pace").mkdir()
     pace = {"agents": [{"seconds_per_move": 0.0125}, {"seconds_per_move": 9}]}
     (tmp_path / "az-pace/results.json").write_text(json.dumps(pace))
-    for piece in pieces.values():  # a move takes as long as in a single game
-        assert options(piece, str(tmp_path))["batch"] == ["1"]
-    spec, other = options(pieces["az-mcts"], str(tmp_path))["agents"]
-    assert spec == othello_runs.COMPETITORS["az"]
+    for task in tasks.values():  # a move takes as long as in a single game
+        assert options(task, str(tmp_path))["batch"] == ["1"]
+    spec, other = options(tasks["az-mcts"], str(tmp_path))["agents"]
+    assert spec == othello_plan.COMPETITORS["az"]
     assert other == "mcts:seconds=0.12500"
-    _, other = options(pieces["az-uctnet"], str(tmp_path))["agents"]
-    assert other.startswith(f"uctnet:{tmp_path}/net-random-100k,seconds=0.01250,leaves=16")
-    assert pieces["az-uctnet"].after == ("az-pace", "net-random-100k")
-    assert pieces["az-mcts"].games == 400
+    _, other = options(tasks["az-uctnet"], str(tmp_path))["agents"]
+    assert other.startswith(f"uctnet:{tmp_path}/net-random-100k,seconds=0.01250,leaf_batch=16")
+    assert tasks["az-uctnet"].requires == ("az-pace", "net-random-100k")
+    assert tasks["az-mcts"].games == 400
 
 
 def test_the_fast_study_has_the_same_pieces():
-    assert document_pieces(fast=True).keys() == PIECES.keys()
-    assert alphazero_pieces(fast=True).keys() == PLANNED["alphazero"].keys()
+    assert document_tasks(fast=True).keys() == PIECES.keys()
+    assert alphazero_tasks(fast=True).keys() == PLANNED["alphazero"].keys()
 
 
 def tally(wins: int, draws: int, losses: int) -> dict:
@@ -121,9 +125,9 @@ def tally(wins: int, draws: int, losses: int) -> dict:
 ABOUT = {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
 
 
-def made_up(piece) -> dict:
-    """Return what a piece leaves behind, without making it."""
-    if isinstance(piece, Network):
+def made_up(task) -> dict:
+    """Return what a task leaves behind, without making it."""
+    if isinstance(task, Network):
         rows = [
             {"step": k, "training_loss": 1 / k, "validation_loss": 0.5 + abs(k - 2) / 8}
             for k in (1, 2, 3)
@@ -131,7 +135,7 @@ def made_up(piece) -> dict:
         return {
             "about": ABOUT,
             "game": "othello",
-            "data": {"games": piece.games, "training_positions": 55 * piece.games},
+            "data": {"games": task.games, "training_positions": 55 * task.games},
             "training": {
                 "epochs": 3,
                 "best": {"epoch": 2, "loss": 0.5, "accuracy": 0.75},
@@ -141,7 +145,7 @@ def made_up(piece) -> dict:
             "validation": [],
             "metrics": rows,
         }
-    if isinstance(piece, Match):
+    if isinstance(task, Match):
         seats = [tally(120, 10, 70), tally(100, 10, 90)]
         told = {"moves": 1, "seconds_per_move": 0.02, "simulations_per_second": 12_345.0}
         other = {"seconds_per_move": 0.0215, "simulations_per_second": 400_000.0}
@@ -161,18 +165,18 @@ def made_up(piece) -> dict:
 
 @pytest.fixture
 def folder(tmp_path):
-    for pieces in PLANNED.values():
-        for name, piece in pieces.items():
-            if not isinstance(piece, Data):
+    for tasks in PLANNED.values():
+        for name, task in tasks.items():
+            if not isinstance(task, Data):
                 (tmp_path / "runs" / name).mkdir(parents=True)
-                piece.product(tmp_path / "runs").write_text(json.dumps(made_up(piece)))
+                task.artifact(tmp_path / "runs").write_text(json.dumps(made_up(task)))
     return tmp_path / "runs"
 
 
 def all_records(folder: Path) -> dict:
     found = {
-        part: {name: record(piece, folder) for name, piece in pieces.items()}
-        for part, pieces in PLANNED.items()
+        part: {name: record(task, folder) for name, task in tasks.items()}
+        for part, tasks in PLANNED.items()
     }
     return {part: {n: one for n, one in of.items() if one} for part, of in found.items()}
 
@@ -200,7 +204,7 @@ def test_the_report_says_what_the_pieces_found(folder, tmp_path):
     assert f"| az | our own UCT, 10 x its time | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
     # Six trainings of 90 seconds; 18 matches and 3 of AlphaZero, of a minute each.
     assert "9 minutes of training, 21 of matches" in text
-    assert "Pieces: 30 of 30 of part document, 3 of 3 of part alphazero" in text
+    assert "Tasks: 30 of 30 of part document, 3 of 3 of part alphazero" in text
     for name in ("learning_curves.png", "strength.png"):
         assert (tmp_path / "report" / name).read_bytes().startswith(b"\x89PNG")
     assert json.loads((tmp_path / "report/results.json").read_text()).keys() == {
@@ -226,12 +230,12 @@ def test_sections_wait_for_their_pieces_and_earlier_ones_are_kept(folder, tmp_pa
     assert "## What the labels' noise costs" in text
     assert not any(f"## {title}" in text for title in ("Equal time", "In short", "AlphaZero"))
     assert "29 of 30 of part document" in text
-    assert earlier(out, PLANNED) == records
-    assert earlier(tmp_path / "none", PLANNED) == {"document": {}, "alphazero": {}}
+    assert read_records(out, PLANNED) == records
+    assert read_records(tmp_path / "none", PLANNED) == {"document": {}, "alphazero": {}}
     # Matches of a network that is now another one are not kept.
     name = "net-self-10k"
     changed = replace(PIECES[name], games=9_999)
-    kept = earlier(out, PLANNED | {"document": PIECES | {name: changed}})["document"]
+    kept = read_records(out, PLANNED | {"document": PIECES | {name: changed}})["document"]
     gone = {"net-self-10k", "test-self-10k", "self-10k-50", "self-10k-200"}
     assert records["document"].keys() - kept.keys() == gone
 
@@ -258,34 +262,34 @@ def test_options_are_checked(capsys, monkeypatch):
 
 
 class Made:
-    """A piece that writes the names of those that were there before it."""
+    """A task that writes the names of those that were there before it."""
 
     def __init__(self, name, after=(), **settings):
-        self.name, self.after, self.settings = name, after, settings
+        self.name, self.requires, self.settings = name, after, settings
 
     def arguments(self, folder):
         program = "import os, sys; open(sys.argv[2], 'w').write(str(os.listdir(sys.argv[1])))"
-        return ["-c", program, str(folder), str(self.product(folder))]
+        return ["-c", program, str(folder), str(self.artifact(folder))]
 
-    def product(self, folder):
+    def artifact(self, folder):
         return folder / self.name
 
 
 def test_pieces_wait_for_those_they_need(tmp_path):
     told = []
-    pieces = [Made("a", ("c",)), Made("b", ("a",)), Made("c", ("of another part",))]
-    make_all({one.name: one for one in pieces}, tmp_path, 2, False, told.append)
+    tasks = [Made("a", ("c",)), Made("b", ("a",)), Made("c", ("of another part",))]
+    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, told.append)
     assert told == ["c", "a", "b"]
     assert "a" in (tmp_path / "b").read_text()
-    make_all({one.name: one for one in pieces}, tmp_path, 2, False, told.append)
+    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, told.append)
     assert sorted(told[3:]) == ["a", "b", "c"]
     with pytest.raises(RuntimeError, match="these wait for each other: x"):
-        make_all({"x": Made("x", ("x",))}, tmp_path, 1, False)
+        run_tasks({"x": Made("x", ("x",))}, tmp_path, 1, False)
 
 
 def test_pieces_with_other_settings_are_not_taken_for_each_other(tmp_path):
     def make(games, folder=tmp_path):
-        make_all({"a": Made("a", games=games, agents=("x", "y"))}, folder, 1, False)
+        run_tasks({"a": Made("a", games=games, agents=("x", "y"))}, folder, 1, False)
 
     make(5)
     make(5)
@@ -334,7 +338,7 @@ def test_a_network_on_fresh_games(tmp_path, view):
     fresh_games(tmp_path, player, ("random", "self"), tmp_path / "t.json", game.spec, 50, 7)
     tests = json.loads((tmp_path / "t.json").read_text())["tests"]
     for found, opponent in zip(tests, ("random", player), strict=True):
-        match = play_match(game, [player, opponent], 50, seed=7, record=50)
+        match = play_match(game, [player, opponent], 50, seed=7, num_replays=50)
         results = [
             (one.returns[0], ply) for one in match.replays for ply in range(len(one.actions))
         ]

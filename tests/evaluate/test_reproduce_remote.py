@@ -1,11 +1,11 @@
-"""Pieces of a study that are made elsewhere: what they need goes there, and their folders back."""
+"""Tasks of a study that are made elsewhere: what they need goes there, and their folders back."""
 
 import json
 from dataclasses import dataclass
 
 import pytest
 
-from ludoteca.evaluate.studies.remote import make_on_workers, pack, unpack
+from ludoteca.evaluate.studies.remote import pack, run_on_workers, unpack
 from ludoteca.local_executor import InlineExecutor
 
 CODE = """
@@ -23,35 +23,35 @@ made.mkdir()
 
 @dataclass(frozen=True)
 class Small:
-    """A piece that writes its name and those of what it needs."""
+    """A task that writes its name and those of what it needs."""
 
     name: str
-    after: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
     settings = {"seed": 0}  # noqa: RUF012
 
     def arguments(self, folder):
         """Return what stands after `python`."""
-        return ["-I", "-S", "-c", CODE, str(folder), self.name, *self.after]
+        return ["-I", "-S", "-c", CODE, str(folder), self.name, *self.requires]
 
-    def product(self, folder):
+    def artifact(self, folder):
         """Return the file that is there in the end."""
         return folder / self.name / "results.json"
 
 
-def make(tmp_path, *pieces, waiting=None):
-    """Make pieces; return their names as they are finished."""
-    by_name = {one.name: one for one in pieces}
+def make(tmp_path, *tasks, waiting=None):
+    """Make tasks; return their names as they are finished."""
+    by_name = {one.name: one for one in tasks}
     waiting = [*by_name] if waiting is None else waiting
-    return list(make_on_workers(by_name, waiting, tmp_path, InlineExecutor(), {}))
+    return list(run_on_workers(by_name, waiting, tmp_path, InlineExecutor(), {}))
 
 
 def test_pieces_are_made_after_those_they_need(tmp_path):
-    pieces = Small("c", ("a", "b")), Small("b", ("a",)), Small("a")
-    assert make(tmp_path, *pieces) == ["a", "b", "c"]
-    for piece in pieces:
-        made = json.loads(piece.product(tmp_path).read_text())
-        assert made["after"] == [*piece.after]
-        assert made["place"] == str(tmp_path / piece.name)  # not the temporary folder
+    tasks = Small("c", ("a", "b")), Small("b", ("a",)), Small("a")
+    assert make(tmp_path, *tasks) == ["a", "b", "c"]
+    for task in tasks:
+        made = json.loads(task.artifact(tmp_path).read_text())
+        assert made["after"] == [*task.requires]
+        assert made["place"] == str(tmp_path / task.name)  # not the temporary folder
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "c"]
 
 

@@ -8,8 +8,9 @@ import tyro
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_spec
-from ludoteca.evaluate.studies import solved, solved_report
-from ludoteca.evaluate.studies.solved_runs import (
+from ludoteca.evaluate.studies.solved import report as solved_report
+from ludoteca.evaluate.studies.solved import study as solved
+from ludoteca.evaluate.studies.solved.plan import (
     NETWORKS,
     OPPONENTS,
     Network,
@@ -45,25 +46,25 @@ def test_all_opponents_play_hex():
 ABOUT = {"date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
 
 
-def made_up(piece):
-    settings = dict(piece.settings)
-    if isinstance(piece, Network):
+def made_up(task):
+    settings = dict(task.settings)
+    if isinstance(task, Network):
         config = {"game": settings["game"], "network": {"filters": 8, "blocks": 1}}
         training = {"games": 1_000, "seconds": 90, "precision": "bfloat16"}
         told = {"config": config, "training": training}
-    elif isinstance(piece, Perfection) and piece.what == "lines":
+    elif isinstance(task, Perfection) and task.what == "best-response":
         found = {"decisions": 1234, "wins": 55, "draws": 0, "losses": 6, "example": ["a1"]}
-        told = {"game": piece.game, "found": found}
-    elif isinstance(piece, Perfection):
+        told = {"game": task.game, "result": found}
+    elif isinstance(task, Perfection):
         found = {"positions": 500, "perfect": 450, "low": 0.87, "high": 0.92}
-        told = {"game": piece.game, "found": found | {"won": [300, 280], "drawn": [200, 170]}}
+        told = {"game": task.game, "result": found | {"won": [300, 280], "drawn": [200, 170]}}
     else:
         told = {"agents": [{"seats": [{"games": 100, "wins": 90}, {"games": 100, "wins": 3}]}]}
     return told | {"about": ABOUT, "settings": settings}
 
 
 def test_the_report_says_what_was_found(tmp_path):
-    records = {"solved": {name: made_up(piece) for name, piece in PIECES.items()}}
+    records = {"solved": {name: made_up(task) for name, task in PIECES.items()}}
     solved_report.write(records, PIECES, tmp_path, fast=False)
     text = (tmp_path / "report.md").read_text()
     assert "| hex:board_size=5 | first | 4 | 1,234 | 55 | 0 | 6 |" in text
@@ -80,7 +81,7 @@ def test_the_report_says_what_was_found(tmp_path):
 
 
 def test_what_the_report_has_is_not_made_again(tmp_path, capsys):
-    records = {"solved": {name: made_up(piece) for name, piece in PIECES.items()}}
+    records = {"solved": {name: made_up(task) for name, task in PIECES.items()}}
     solved_report.write(records, PIECES, tmp_path / "out", fast=False)
     solved.reproduce(tmp_path / "out", tmp_path / "runs", keep=True)
     assert "solved: 0 of" in capsys.readouterr().err

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from ludoteca.terminal_table import TerminalTable, pieces
+from ludoteca.terminal_table import TerminalTable, break_name
 
 NAMES = [
     "mcts:simulations=1000,policy=uct,threads=2",
@@ -79,7 +79,7 @@ def test_rows_have_a_cell_for_each_heading():
 
 def test_names_break_where_their_parts_end():
     name = "mcts:simulations=50,policy=uct"
-    assert pieces(name, 20) == ["mcts:simulations=50,", "policy=uct"]
-    assert pieces(name, 19) == ["mcts:", "simulations=50,", "policy=uct"]
-    assert pieces("abcdefgh", 3) == ["abc", "def", "gh"]
-    assert pieces("", 10) == [""]
+    assert break_name(name, 20) == ["mcts:simulations=50,", "policy=uct"]
+    assert break_name(name, 19) == ["mcts:", "simulations=50,", "policy=uct"]
+    assert break_name("abcdefgh", 3) == ["abc", "def", "gh"]
+    assert break_name("", 10) == [""]

@@ -13,14 +13,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ludoteca.evaluate.cli.commands import main
+from ludoteca.__main__ import main
 from ludoteca.evaluate.forecast import Forecast
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.tournament import plots, run
-from ludoteca.evaluate.tournament import record as record_module
-from ludoteca.evaluate.tournament import slice as slicing
+from ludoteca.evaluate.tournament import game_log, pilot, plots, run
+from ludoteca.evaluate.tournament.game_log import GAMES, MISSING, GameLog, PlayedGames
 from ludoteca.evaluate.tournament.plan import Match, Tournament, short_names, split_specs
-from ludoteca.evaluate.tournament.record import GAMES, MISSING, Played, Record
 from ludoteca.evaluate.tournament.report import write_report
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import run_tournament
@@ -53,7 +51,8 @@ def test_a_match_is_the_same_in_one_piece_and_in_several():
     agents = ("random", "greedy")
     whole = play_match("connect4", agents, 30, seed=5).returns
     parts = [
-        play_match("connect4", agents, n, seed=5, first=k).returns for k, n in ((0, 7), (7, 23))
+        play_match("connect4", agents, n, seed=5, first_game=k).returns
+        for k, n in ((0, 7), (7, 23))
     ]
     assert np.array_equal(whole, np.concatenate(parts))
 
@@ -158,7 +157,7 @@ import sys, time
 from ludoteca.evaluate.tournament import run
 from ludoteca.evaluate.tournament.plan import Tournament
 if __name__ == "__main__":
-    run.SLICE = 0.002
+    run.TASK_SECONDS = 0.002
     plan = Tournament(
         ("tictactoe", "connect4"), ("random", "greedy"), games_per_pair=4000, repeats=2, seed=3
     )
@@ -206,7 +205,7 @@ def test_a_killed_tournament_goes_on(tmp_path, processes):
 
 def test_processes_and_slices_change_nothing(tmp_path, monkeypatch):
     one = run_tournament(SMALL, tmp_path / "one", processes=1).outcomes
-    monkeypatch.setattr(run, "SLICE", 0.0)  # a game at a time
+    monkeypatch.setattr(run, "TASK_SECONDS", 0.0)  # a game at a time
     two = run_tournament(SMALL, tmp_path / "two", processes=2).outcomes
     assert (one != MISSING).all()
     assert np.array_equal(one, two)
@@ -238,25 +237,25 @@ def test_other_names_or_another_count_of_draws_are_the_same_tournament(tmp_path)
     ],
 )
 def test_a_folder_belongs_to_one_tournament(tmp_path, changes, message):
-    Record(SMALL, tmp_path).__exit__(None, None, None)
+    GameLog(SMALL, tmp_path).__exit__(None, None, None)
     with pytest.raises(ValueError, match=message):
-        Record(replace(SMALL, **changes), tmp_path)
+        GameLog(replace(SMALL, **changes), tmp_path)
 
 
 def played(first, outcomes, **changes):
-    return Played(**({"match": Match(0, (0, 1), 0), "plies": 9, "seconds": 0.5} | changes),
+    return PlayedGames(**({"match": Match(0, (0, 1), 0), "plies": 9, "seconds": 0.5} | changes),
                   first=first, outcomes=outcomes)  # fmt: skip
 
 
 def test_the_record_knows_what_is_missing(tmp_path):
     match = Match(0, (0, 1), 0)
-    with Record(SMALL, tmp_path) as record:
+    with GameLog(SMALL, tmp_path) as record:
         assert record.missing(match) == [(0, 6)]
         record.add(played(2, "WD"))
         assert record.missing(match) == [(0, 2), (4, 6)]
-    with Record(SMALL, tmp_path) as record:
+    with GameLog(SMALL, tmp_path) as record:
         assert record.games_played == 2
-        assert record.of_match(match).tolist() == [MISSING, MISSING, 1, 0, MISSING, MISSING]
+        assert record.match_outcomes(match).tolist() == [MISSING, MISSING, 1, 0, MISSING, MISSING]
         assert record.plies.tolist() == [[9], [0]]
 
 
@@ -273,7 +272,7 @@ def test_the_record_knows_what_is_missing(tmp_path):
     ],
 )
 def test_games_are_recorded_once_and_only_those_of_the_tournament(tmp_path, wrong):
-    with Record(SMALL, tmp_path) as record:
+    with GameLog(SMALL, tmp_path) as record:
         record.add(played(2, "WD"))
         content = (tmp_path / GAMES).read_bytes()
         with pytest.raises(ValueError, match=r"played before|not of this tournament"):
@@ -282,16 +281,16 @@ def test_games_are_recorded_once_and_only_those_of_the_tournament(tmp_path, wron
 
 
 def test_a_damaged_record_is_refused(tmp_path):
-    with Record(SMALL, tmp_path) as record:
+    with GameLog(SMALL, tmp_path) as record:
         record.add(played(0, "WD"))
     file = tmp_path / GAMES
     line = file.read_bytes()
     for damage in (b"\0\0\0\n", line, b'{"game": 0}\n'):
         file.write_bytes(line + damage)
         with pytest.raises(ValueError, match=r"line 2 of .*games.jsonl is damaged"):
-            Record(SMALL, tmp_path)
+            GameLog(SMALL, tmp_path)
     file.write_bytes(line + b"\0\0\0")  # torn
-    with Record(SMALL, tmp_path) as record:
+    with GameLog(SMALL, tmp_path) as record:
         assert record.games_played == 2
     assert file.read_bytes() == line
 
@@ -299,19 +298,19 @@ def test_a_damaged_record_is_refused(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
 def test_a_folder_is_written_by_one_run_at_a_time(tmp_path):
     with (
-        Record(SMALL, tmp_path),
+        GameLog(SMALL, tmp_path),
         pytest.raises(ValueError, match="another run is playing the tournament"),
     ):
-        Record(SMALL, tmp_path)
-    Record(SMALL, tmp_path).__exit__(None, None, None)
+        GameLog(SMALL, tmp_path)
+    GameLog(SMALL, tmp_path).__exit__(None, None, None)
 
 
 def test_every_line_reaches_the_disk(tmp_path, monkeypatch):
     synced = []
     monkeypatch.setattr(
-        record_module.os, "fsync", lambda fd: synced.append(os.path.getsize(tmp_path / GAMES))
+        game_log.os, "fsync", lambda fd: synced.append(os.path.getsize(tmp_path / GAMES))
     )
-    with Record(SMALL, tmp_path) as record:
+    with GameLog(SMALL, tmp_path) as record:
         record.add(played(0, "WD"))
         record.add(played(2, "WD"))
     assert synced == [os.path.getsize(tmp_path / GAMES) // 2 * k for k in (1, 2)]
@@ -321,9 +320,9 @@ def test_every_line_reaches_the_disk(tmp_path, monkeypatch):
 
 
 def test_a_slice_is_part_of_the_tournament(tmp_path, monkeypatch):
-    monkeypatch.setattr(slicing, "SAMPLE", 0.001)
+    monkeypatch.setattr(pilot, "SAMPLE", 0.001)
     plan = replace(SMALL, games_per_pair=48)
-    part = slicing.play_slice(plan, tmp_path / "part", processes=1)
+    part = pilot.play_pilot(plan, tmp_path / "part", processes=1)
     assert 12 <= part.played < plan.total_games  # three times 2 games of 2 pairs, at least
     assert part.forecast.seconds > 0
     left = plan.total_games - part.played
@@ -334,7 +333,7 @@ def test_a_slice_is_part_of_the_tournament(tmp_path, monkeypatch):
     resumed = run_tournament(plan, tmp_path / "part", processes=1)
     whole = run_tournament(plan, tmp_path / "whole", processes=1)
     assert np.array_equal(resumed.outcomes, whole.outcomes)
-    over = slicing.play_slice(plan, tmp_path / "whole", processes=1)
+    over = pilot.play_pilot(plan, tmp_path / "whole", processes=1)
     assert (over.played, over.forecast.seconds) == (96, 0.0)
 
 

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.envs.engine.trajectory import record
+from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.atari_go import atari_go, place
+from ludoteca.envs.record_views import view_records
 
 NEIGHBORS = ((-1, 0), (0, -1), (0, 1), (1, 0))
 
@@ -21,7 +22,7 @@ def position(lines: list[str]) -> tuple[Game, Any]:
             if letter != ".":
                 place(s, (row + 1) * (len(lines) + 2) + column + 1, "XO".index(letter))
                 s.to_move += 1 if letter == "X" else -1
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -150,7 +151,7 @@ def test_a_stone_and_who_wins(board: str, stone: str, winner: str) -> None:
     assert out.tolist() == [value, -value]
     assert game.is_terminal(s) == bool(winner)
     assert bool(game.legal(s)) != bool(winner)
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
 
 
 def dead_colors(board: Any) -> set[int]:
@@ -179,21 +180,21 @@ def dead_colors(board: Any) -> set[int]:
 @pytest.mark.parametrize(("size", "games"), [(2, 50), (3, 200), (5, 200), (7, 200), (10, 20)])
 def test_random_games_end_as_flood_fill_says(size: int, games: int) -> None:
     game = atari_go(size)
-    trace = record(game, games, seed=size)
+    trajectory = record_trajectory(game, games, seed=size)
     endings = set()
-    for i, plies in enumerate(trace.plies.tolist()):
+    for i, plies in enumerate(trajectory.plies.tolist()):
         for t in range(plies + 1):
-            s = trace.positions[i, t : t + 1].view(np.recarray)[0]
+            s = view_records(trajectory.positions[i, t : t + 1])[0]
             board = game.layout.cells(s)
             dead = dead_colors(board)
-            assert bool(dead) == (t == plies) == bool(trace.over[i, t])
+            assert bool(dead) == (t == plies) == bool(trajectory.over[i, t])
             mover = 1 - (t % 2)  # who made the last move
             if dead:
                 winner = mover if 1 - mover in dead else 1 - mover
-                assert trace.returns[i, t].argmax() == winner
+                assert trajectory.returns[i, t].argmax() == winner
                 endings.add((winner == mover, len(dead)))
             else:
-                assert np.array_equal(trace.legal[i, t, 0] == 1, board.ravel() == 0)
+                assert np.array_equal(trajectory.legal[i, t, 0] == 1, board.ravel() == 0)
     if size in (3, 5, 7):
         # Captures by stones with and without liberties, and suicides.
         assert endings == {(True, 1), (True, 2), (False, 1)}
@@ -233,12 +234,12 @@ def test_check_refuses_what_is_impossible(field: str, index: Any, value: int, pr
     for row, column in ((0, 2), (0, 4), (1, 5), (1, 6)):
         game.step(s, row * 7 + column)
     assert np.flatnonzero((s.stones == 0) | (s.stones == 1)).tolist() == [12, 14, 24, 25]
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     if index is ...:
         s[field] = value
     else:
         s[field][index] = value
-    assert problem in game.check(s)
+    assert problem in game.validate(s)
 
 
 @pytest.mark.parametrize("size", [1, 20])

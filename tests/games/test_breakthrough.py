@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.envs.engine.trajectory import record
+from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.bitboards import cells_of
 from ludoteca.envs.games.breakthrough import (
@@ -39,7 +39,7 @@ def position(lines: list[str], to_move: str, kind: str = "plain") -> tuple[Game,
     s = game.new()
     s.pieces[:] = cells_of(board == "O"), cells_of(board == "X")
     s.to_move = "OX".index(to_move)
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -219,7 +219,7 @@ def play(boards: str, move: str, kind: str) -> tuple[Game, Any]:
     assert picture(game, s) == [after for _, after in pairs]
     assert game.player is not None
     assert game.player(s) == "XO".index(start)
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -329,8 +329,8 @@ def test_bad_sizes(factory: Any) -> None:
 
 
 def test_suicide_is_breakthrough_with_the_result_inverted() -> None:
-    plain = record(breakthrough(), 300, seed=3)
-    suicide = record(breakthrough_suicide(), 300, seed=3)
+    plain = record_trajectory(breakthrough(), 300, seed=3)
+    suicide = record_trajectory(breakthrough_suicide(), 300, seed=3)
     assert np.array_equal(plain.actions, suicide.actions)
     assert np.array_equal(plain.returns, -suicide.returns)
     assert set(plain.returns[np.arange(300), plain.plies, 0]) == {-1, 1}
@@ -383,5 +383,5 @@ def test_check_refuses_what_is_impossible(change: dict[str, Any], problem: str) 
     s = game.new()
     for name, value in change.items():
         s[name] = value
-    assert problem in game.check(s)
-    assert bool(problem) == bool(game.check(s))
+    assert problem in game.validate(s)
+    assert bool(problem) == bool(game.validate(s))

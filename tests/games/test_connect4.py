@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.envs.engine.trajectory import record
+from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.connect4 import connect4
+from ludoteca.envs.record_views import view_records
 
 
 def play(game: Game, columns: str) -> Any:
@@ -16,7 +17,7 @@ def play(game: Game, columns: str) -> Any:
     for name in columns:
         assert name in legal(game, s), f"column {name} is illegal in\n{picture(game, s)}"
         game.step(s, game.action_names.index(name))
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return s
 
 
@@ -243,11 +244,11 @@ def test_random_games_equal_a_search_for_lines(
     rows: int, columns: int, connect: int, games: int
 ) -> None:
     game = connect4(rows=rows, columns=columns, connect=connect)
-    trace = record(game, games, seed=rows, interpreted=True)
-    for i, plies in enumerate(trace.plies):
+    trajectory = record_trajectory(game, games, seed=rows, interpreted=True)
+    for i, plies in enumerate(trajectory.plies):
         heights = [0] * columns
         for t in range(plies + 1):
-            s = trace.positions[i, t : t + 1].view(np.recarray)[0]
+            s = view_records(trajectory.positions[i, t : t + 1])[0]
             cells = game.layout.cells(s)
             filled = [int(np.count_nonzero(column)) for column in cells.T]
             assert filled == heights
@@ -255,10 +256,10 @@ def test_random_games_equal_a_search_for_lines(
             if rows * columns < 100 or t % 20 == 0 or t >= plies - 1:
                 won = [code for code in (1, 2) if has_line(cells, code, connect)]
                 scores = [0, 0] if not won else [1, -1] if won == [1] else [-1, 1]
-                assert trace.returns[i, t].tolist() == scores
-                assert trace.over[i, t] == (bool(won) or t == rows * columns)
+                assert trajectory.returns[i, t].tolist() == scores
+                assert trajectory.over[i, t] == (bool(won) or t == rows * columns)
             if t < plies:
-                heights[trace.actions[i, t, 0]] += 1
+                heights[trajectory.actions[i, t, 0]] += 1
 
 
 @pytest.mark.parametrize(
@@ -274,14 +275,14 @@ def test_check_finds_impossible_positions(field: str, value: int, problem: str) 
     game = connect4()
     s = play(game, "14")
     s[field] = value
-    assert game.check(s) == problem
+    assert game.validate(s) == problem
 
 
 def test_check_finds_a_floating_disc() -> None:
     game = connect4()
     s = play(game, "1")
     s.board[5, 0], s.board[3, 0] = s.board[3, 0], s.board[5, 0]
-    assert game.check(s) == "a disc hangs in the air"
+    assert game.validate(s) == "a disc hangs in the air"
 
 
 @pytest.mark.parametrize(

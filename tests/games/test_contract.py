@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from boards import other_parameters, small_spec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +19,8 @@ from ludoteca.envs.contract import (
 )
 from ludoteca.envs.registry import GAMES, make_game
 
-# Besides the defaults: boards as small and as large as allowed, odd shapes, and every option.
+# Besides the defaults: boards as small and as large as allowed, odd shapes, and every option. Games
+# that are not here have the other parameters of their pages.
 VARIANTS = {
     "HungryGeese-v0": (
         "num_players=2,rows=3,columns=4,hunger_rate=3,min_food=4,max_length=3,episode_steps=30",
@@ -65,9 +67,18 @@ VARIANTS = {
         "plies=1",
     ),
 }
-SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS.get(name, ()))]
-# Compiling takes seconds for each shape of state, so compiled code is tried with the first two.
-COMPILED = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS.get(name, ())[:1])]
+VARIANTS |= {name: other_parameters(name) for name in GAMES if name not in VARIANTS}
+SPECS = [f"{name}:{params}" for name in GAMES for params in ("", *VARIANTS[name])]
+# Compiling takes seconds for each shape of state: of the boards above, `make test-slow` compiles
+# the first two.
+COMPILED = [
+    *(small_spec(name) for name in GAMES),
+    *(
+        pytest.param(f"{name}:{params}", marks=pytest.mark.slow)
+        for name in GAMES
+        for params in ("", *VARIANTS[name][:1])
+    ),
+]
 
 all_specs = pytest.mark.parametrize("spec", SPECS)
 compiled_specs = pytest.mark.parametrize("spec", COMPILED)
@@ -79,37 +90,40 @@ def test_variants_are_of_registered_games() -> None:
 
 
 @all_specs
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(prefix=st.lists(st.integers(0, 2**16), max_size=40), seed=seeds)
 def test_every_position_keeps_the_contract(spec: str, prefix: list[int], seed: int) -> None:
     check_play(make_game(spec), prefix, seed)
 
 
 @all_specs
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(prefix=st.lists(st.integers(0, 2**16), max_size=40), seed=seeds)
 def test_init_overwrites_all_but_the_settings(spec: str, prefix: list[int], seed: int) -> None:
     check_init(make_game(spec), prefix, seed)
 
 
 @all_specs
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(seed=seeds, moment=st.floats(0, 1))
 def test_a_copy_has_the_same_future(spec: str, seed: int, moment: float) -> None:
     check_copy(make_game(spec), seed, moment)
 
 
 @compiled_specs
+@pytest.mark.compiled
 def test_compiled_equals_interpreted(spec: str) -> None:
     check_compiled(make_game(spec))
 
 
 @compiled_specs
+@pytest.mark.compiled
 def test_the_same_actions_make_the_same_game(spec: str) -> None:
     check_repeats(make_game(spec), 5, seed=8, interpreted=False)
 
 
 @compiled_specs
+@pytest.mark.compiled
 def test_many_compiled_games_end_in_time(spec: str) -> None:
     check_ends(make_game(spec))
 
@@ -139,6 +153,7 @@ def test_symmetries_are_a_group(spec: str) -> None:
 
 
 @compiled_specs
+@pytest.mark.compiled
 def test_symmetries_commute_with_play(spec: str) -> None:
     """A game and its image are alike, for the symmetries that keep the start (renaming players)."""
     game = make_game(spec)

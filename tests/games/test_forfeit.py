@@ -14,7 +14,7 @@ from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.match_table import match_json, match_summary
-from ludoteca.evaluate.show import replay_text
+from ludoteca.evaluate.replay_rendering import replay_text
 
 NORTH, EAST, SOUTH, WEST = range(4)
 AT_ONCE = [name for name in GAMES if make_game(name).simultaneous]
@@ -32,14 +32,14 @@ def position(bodies, food=(), **params):
         s.occupied.ravel()[body] = 1
     s.last_action[:] = NORTH
     s.score[:] = 2 * (s.max_length + 1) + s.length
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
 def step(game, s, *actions):
     with np.errstate(over="ignore"):
         game.step(s, np.array(actions))
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     out = np.zeros(game.num_players)
     game.returns(s, out)
     return out.tolist()
@@ -90,10 +90,10 @@ class Leaver(Agent):
         super().__init__(game)
         self.chance, self.left = chance, []
 
-    def why(self, lane, seat):
-        return "bored", f"lane {lane}, seat {seat}"
+    def forfeit_reason(self, env_index, seat):
+        return "bored", f"game {env_index}, seat {seat}"
 
-    def act(self, states, seats, rngs, lanes):
+    def act(self, states, seats, rngs, env_indices):
         rng = np.random.default_rng(rngs.sum())
         rngs += np.uint64(1)
         actions = rng.integers(0, 4, len(states))
@@ -105,7 +105,7 @@ class Leaver(Agent):
 def test_matches_go_on_and_tell_who_left(name, chance):
     game = make_game(name)
     agents = (Leaver(game, chance), Leaver(game, 0.05))
-    result = play_match(game, agents, 30, seed=2, record=30)
+    result = play_match(game, agents, 30, seed=2, num_replays=30)
     told = {(one.game, one.ply, one.seat): one.agent for one in result.forfeits}
     seen = {
         (k, t, seat): (k + seat) % 2
@@ -132,7 +132,7 @@ def test_matches_go_on_and_tell_who_left(name, chance):
 
 def test_replays_show_who_left():
     game = make_game("tron")
-    result = play_match(game, (Leaver(game, 1.0), "random"), 1, record=1)
+    result = play_match(game, (Leaver(game, 1.0), "random"), 1, num_replays=1)
     text = "\n".join(replay_text(result.replays[0]))
     assert "ply 1: 0 forfeits, 1 " in text
 
@@ -145,11 +145,11 @@ def test_a_match_without_forfeits_tells_nothing_of_them():
 
 def test_no_more_games_are_played_side_by_side_than_an_agent_can():
     class Narrow(Leaver):
-        most_games = 3
+        max_games = 3
 
-        def act(self, states, seats, rngs, lanes):
-            self.left += lanes.tolist()
-            return super().act(states, seats, rngs, lanes)
+        def act(self, states, seats, rngs, env_indices):
+            self.left += env_indices.tolist()
+            return super().act(states, seats, rngs, env_indices)
 
     game = make_game("tron")
     agent = Narrow(game, 0.0)
@@ -174,7 +174,7 @@ def test_forfeiting_is_no_action_of_the_one_who_trains():
 
 def test_in_turn_nobody_can_forfeit():
     class Quitter(Agent):
-        def act(self, states, seats, rngs, lanes):
+        def act(self, states, seats, rngs, env_indices):
             return np.full(len(states), FORFEIT)
 
     with pytest.raises(ValueError, match=r"'Quitter' in seat 0 of game 0 chose -1 at ply 0"):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.envs.engine.trajectory import record
+from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.bitboards import cells_of
 from ludoteca.envs.games.free_for_all import free_for_all
@@ -38,7 +38,7 @@ def position(picture: str, to_move: int = 0, plies: int = 30, **rules: str) -> t
     s.pieces[:] = cells_of(board == "R"), cells_of(board == "B")
     s.to_move = to_move
     s.plies_left -= to_move
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -134,7 +134,7 @@ def test_a_move(boards: str, move: str, captures: int) -> None:
     assert picture(game, s) == [after for _, after in pairs]
     assert s.captures.tolist() == [captures, 0]
     assert s.to_move == 1
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
 
 
 def test_blue_moves_likewise_from_the_other_side() -> None:
@@ -204,13 +204,13 @@ def test_most_captures_in_30_plies_win(captures: tuple[int, int], returns: list[
     assert game.legal(s) == []
     s.captures[:] = captures
     assert outcome(game, s) == returns
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
 
 
 def test_captures_count_the_pieces_that_vanish() -> None:
-    trace = record(free_for_all(), 200, seed=4)
-    assert (trace.plies == 30).all()
-    pieces, captures = trace.positions["pieces"], trace.positions["captures"]
+    trajectory = record_trajectory(free_for_all(), 200, seed=4)
+    assert (trajectory.plies == 30).all()
+    pieces, captures = trajectory.positions["pieces"], trajectory.positions["captures"]
     held = np.bitwise_count(pieces).astype(int)
     for t in range(30):
         mover, other = t % 2, 1 - t % 2
@@ -219,7 +219,7 @@ def test_captures_count_the_pieces_that_vanish() -> None:
         assert ((lost == 0) | (lost == 1)).all()
         gained = held[:, t + 1, mover] - held[:, t, mover]
         assert ((gained == 0) | (gained == 1)).all(), "by spawning"
-    assert {-1, 0, 1} == set(trace.returns[:, 30, 0])
+    assert {-1, 0, 1} == set(trajectory.returns[:, 30, 0])
 
 
 def test_pieces_may_move_and_capture_otherwise() -> None:
@@ -287,7 +287,7 @@ def test_check_refuses_what_is_impossible(change: dict[str, Any], problem: str) 
     s = game.new()
     for name, value in change.items():
         s[name] = value
-    assert problem in game.check(s)
+    assert problem in game.validate(s)
 
 
 @pytest.mark.parametrize(

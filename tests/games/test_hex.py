@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ludoteca.envs.engine.trajectory import record
+from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hex import NEIGHBORS, hex
+from ludoteca.envs.record_views import view_records
 
 BLACK, WHITE = 1, 2  # as in layout.cells
 # Edges in the order of the planes 2 to 5: whose, and the row or column (-1: the last).
@@ -24,7 +25,7 @@ def play(game: Game, moves: str) -> Any:
     for name in moves.split():
         assert name in legal(game, s), f"{name} is illegal in\n{picture(game, s)}"
         game.step(s, game.action_names.index(name))
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return s
 
 
@@ -204,12 +205,12 @@ def test_no_swap_unless_asked_for() -> None:
 def test_connections_and_winner_equal_a_flood_fill(size: int) -> None:
     game = hex(board_size=size, swap=size % 2 == 0, first="white" if size % 3 == 0 else "black")
     games = max(1, 40 // size)
-    trace = record(game, games, seed=size, interpreted=True)
-    for i, plies in enumerate(trace.plies):
+    trajectory = record_trajectory(game, games, seed=size, interpreted=True)
+    for i, plies in enumerate(trajectory.plies):
         # Every position of small boards; the last ones and some others of large boards.
         moments = {*range(0, plies, 1 + size * size // 50), *range(plies - 3, plies + 1)}
         for t in moments & set(range(plies + 1)):
-            s = trace.positions[i, t : t + 1].view(np.recarray)[0]
+            s = view_records(trajectory.positions[i, t : t + 1])[0]
             cells = game.layout.cells(s)
             inner = planes(game, s)[:, 1:-1, 1:-1]
             assert np.array_equal(inner[0], cells == BLACK)
@@ -217,22 +218,22 @@ def test_connections_and_winner_equal_a_flood_fill(size: int) -> None:
             for edge in (WEST, EAST, NORTH, SOUTH):
                 assert np.array_equal(inner[2 + edge], joined(cells, edge)), (i, t, edge)
             assert bool(winners(cells)) == (t == plies)
-        (color,) = winners(cells_at_end(game, trace, i))
+        (color,) = winners(cells_at_end(game, trajectory, i))
         winner = game.layout.pieces[color - 1].player
-        assert trace.returns[i, plies].tolist() == ([1, -1] if winner == 0 else [-1, 1])
+        assert trajectory.returns[i, plies].tolist() == ([1, -1] if winner == 0 else [-1, 1])
 
 
-def cells_at_end(game: Game, trace: Any, i: int) -> Any:
-    end = trace.plies[i]
-    return game.layout.cells(trace.positions[i, end : end + 1].view(np.recarray)[0])
+def cells_at_end(game: Game, trajectory: Any, i: int) -> Any:
+    end = trajectory.plies[i]
+    return game.layout.cells(view_records(trajectory.positions[i, end : end + 1])[0])
 
 
 @all_sizes
 def test_the_padding_never_changes(size: int) -> None:
     game = hex(board_size=size)
-    trace = record(game, 1, seed=1, interpreted=True)
-    end = int(trace.plies[0])
-    first, last = (planes(game, trace.positions[0].view(np.recarray)[t]) for t in (0, end))
+    trajectory = record_trajectory(game, 1, seed=1, interpreted=True)
+    end = int(trajectory.plies[0])
+    first, last = (planes(game, view_records(trajectory.positions[0])[t]) for t in (0, end))
     padding = np.ones((size + 2, size + 2), bool)
     padding[1:-1, 1:-1] = False
     assert np.array_equal(first[:, padding], last[:, padding])
@@ -250,8 +251,8 @@ def test_a_full_board_has_exactly_one_winner(size: int, seed: int) -> None:
 @given(size=st.integers(2, 9), seed=st.integers(0, 2**32 - 1))
 def test_no_stone_after_the_end_could_change_the_winner(size: int, seed: int) -> None:
     game = hex(board_size=size)
-    trace = record(game, 1, seed=seed, interpreted=True)
-    cells = cells_at_end(game, trace, 0)
+    trajectory = record_trajectory(game, 1, seed=seed, interpreted=True)
+    cells = cells_at_end(game, trajectory, 0)
     filled = np.where(
         cells == 0, np.random.default_rng(seed).choice([BLACK, WHITE], cells.shape), cells
     )
@@ -294,14 +295,14 @@ def test_check_finds_impossible_positions(field: str, value: int, problem: str) 
     game = hex(board_size=3)
     s = play(game, "a1 b2 c1")
     s[field] = value
-    assert game.check(s) == problem
+    assert game.validate(s) == problem
 
 
 def test_check_finds_a_wrong_connection() -> None:
     game = hex(board_size=3)
     s = play(game, "a1 b2 c1")
     s.cells[2, 2] |= 4
-    assert game.check(s) == "the connections or the winner do not follow from the stones"
+    assert game.validate(s) == "the connections or the winner do not follow from the stones"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.symmetry import Symmetry
 
 LETTERS = ("0123456789", "abcdefghij", "ABCDEFGHIJ", "klmnopqrst")
@@ -38,7 +39,7 @@ def position(
         s.last_action[p] = "NESW".find(last[p])
         if bodies[p] and steps > 0:
             s.score[p] = (steps + 1) * (int(s.max_length) + 1) + len(bodies[p])
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -48,7 +49,7 @@ def play(game: Game, s: Any, moves: str) -> list[str]:
     old = s.food[: s.num_food].tolist()
     with np.errstate(over="ignore"):  # SplitMix64 wraps around
         game.step(s, ["NESW".find(move) for move in moves])
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     shown = ["*" if i in old and i in s.food else "." for i in range(rows * columns)]
     for letters, goose in zip(LETTERS, geese(s), strict=False):
         for letter, cell in zip(letters, goose, strict=False):
@@ -369,10 +370,10 @@ def test_a_game_takes_199_moves_and_a_survivor_of_length_22_scores_20022() -> No
     s.length[0] = 23
     s.occupied[:2] = 1
     s.occupied[2, 0] = 0
-    assert game.check(s) != ""
+    assert game.validate(s) != ""
     s.body[0, :22] = [*range(11), *range(21, 10, -1)]
     s.length[0] = 22
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     play(game, s, "NE")
     play(game, s, "NE")
     assert not game.is_terminal(s)
@@ -493,7 +494,7 @@ def test_extra_planes_tell_the_time() -> None:
 
 def moved(game: Game, s: Any, symmetry: Symmetry) -> Any:
     """Return the position as a symmetry maps it."""
-    other = game.empty(1).view(np.recarray)[0]
+    other = view_records(game.empty(1))[0]
     for name in game.state.names or ():
         other[name] = s[name]
     other.occupied.ravel()[symmetry.cells] = s.occupied.ravel()
@@ -518,7 +519,7 @@ def test_symmetries_commute_with_the_rules(rows: int, columns: int, count: int) 
         s = game.new(number)
         while not game.is_terminal(s):
             other = moved(game, s, symmetry)
-            assert game.check(other) == "", symmetry.name
+            assert game.validate(other) == "", symmetry.name
             for p in range(3):
                 expected = symmetry.observation(view(game, s, p))
                 assert np.array_equal(view(game, other, p), expected), symmetry.name
@@ -556,6 +557,6 @@ def test_symmetries_commute_with_the_rules(rows: int, columns: int, count: int) 
 def test_check_refuses_what_is_impossible(field: str, value: Any, problem: str) -> None:
     game = hungry_geese(num_players=2)
     s = game.new(1)
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     s[field] = value
-    assert problem in game.check(s)
+    assert problem in game.validate(s)

@@ -27,6 +27,7 @@ from ludoteca.envs.games.hungry_geese import (
     step,
 )
 from ludoteca.envs.jit import compiled
+from ludoteca.envs.record_views import view_records
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "hungry_geese.npz"
 RECORD = Path(os.environ.get("LUDOTECA_GEESE_RECORD", GOLDEN))
@@ -142,7 +143,7 @@ def play(game: Game, recorded: dict[str, Any], *, interpreted: bool) -> dict[str
     }
     replay, s = make_replay(), states[0]
     if interpreted:
-        replay, s = replay.py_func, states.view(np.recarray)[0]
+        replay, s = replay.py_func, view_records(states)[0]
     given = (recorded[name] for name in ("heads", "actions", "food", "food_ends"))
     with np.errstate(over="ignore"):  # SplitMix64 wraps around
         replay(s, *given, *ours.values())
@@ -210,21 +211,45 @@ def make(recorded: dict[str, Any]) -> Game:
 
 
 @cache
-def many_steps() -> set[np.dtype[np.void]]:
-    """Return the kinds of states that take many steps: those are worth compiling for."""
+def dtypes_of_many_steps(least: int) -> set[np.dtype[np.void]]:
+    """Return the dtypes of states for which compilation takes less time than interpreting."""
     steps: Counter[np.dtype[np.void]] = Counter()
     for recorded in record():
         steps[make(recorded).state] += len(recorded["actions"])
-    return {kind for kind, count in steps.items() if count >= 1_000}
+    return {dtype for dtype, count in steps.items() if count >= least}
 
 
+@pytest.mark.compiled
+def test_every_recorded_game_of_the_default_board_is_equal() -> None:
+    game = hungry_geese()
+    games = [recorded for recorded in record() if make(recorded).state == game.state]
+    assert len(games) > 1_000
+    for number, recorded in enumerate(games):
+        found = difference(play(make(recorded), recorded, interpreted=False), recorded)
+        assert not found, f"game {number} {recorded['params']}: {found}"
+
+
+def test_recorded_games_of_every_board_are_equal() -> None:
+    """The first game of each board and every twentieth of all but the default, interpreted."""
+    played: set[np.dtype[np.void]] = set()
+    for number, recorded in enumerate(record()):
+        game = make(recorded)
+        more = number % 20 == 0 and game.state != hungry_geese().state
+        if more or game.state not in played:
+            found = difference(play(game, recorded, interpreted=True), recorded)
+            assert not found, f"game {number} {recorded['params']}: {found}"
+            played.add(game.state)
+    assert played == {make(recorded).state for recorded in record()}
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("interpreted", [False, True])
 def test_every_recorded_game_is_equal(interpreted: bool) -> None:
     """Common boards are played by compiled kernels, the many rare ones by interpreted ones."""
     played = 0
     for number, recorded in enumerate(record()):
         game = make(recorded)
-        if (game.state not in many_steps()) == interpreted:
+        if (game.state not in dtypes_of_many_steps(1_000)) == interpreted:
             found = difference(play(game, recorded, interpreted=interpreted), recorded)
             assert not found, f"game {number} {recorded['params']}: {found}"
             played += 1
@@ -296,7 +321,7 @@ def happens(name: str, recorded: dict[str, Any]) -> bool:
 def test_food_is_placed_uniformly_on_free_cells() -> None:
     """On 3 x 4 cells with geese on 0, 4, 5 and 11, any two of the other eight get food."""
     game = hungry_geese(num_players=2, rows=3, columns=4, min_food=2)
-    start = game.empty(1).view(np.recarray)[0]
+    start = view_records(game.empty(1))[0]
     draws: Counter[tuple[int, ...]] = Counter()
     with np.errstate(over="ignore"):
         for seed in range(5_600):
@@ -309,7 +334,7 @@ def test_food_is_placed_uniformly_on_free_cells() -> None:
             assert s.num_food == 2
             draws[tuple(s.food.tolist())] += 1
             assert all(s.occupied.ravel()[s.food] == FOOD)
-            assert game.check(s) == ""
+            assert game.validate(s) == ""
     pairs = {(a, b) for a in range(12) for b in range(12)} - {(a, a) for a in range(12)}
     free = {pair for pair in pairs if not set(pair) & {0, 4, 5, 11}}
     assert set(draws) == free
@@ -324,7 +349,7 @@ def test_heads_and_food_start_uniformly_on_distinct_cells(players: int) -> None:
         s = game.new(seed)
         heads, food = [goose[0] for goose in geese(s)], s.food.tolist()
         assert len({*heads, *food}) == players + 3
-        assert game.check(s) == ""
+        assert game.validate(s) == ""
         counts[0, heads[-1]] += 1
         counts[1, food[-1]] += 1
     assert (chisquare(counts, axis=1).pvalue > 0.001).all()

@@ -24,7 +24,7 @@ def position(lines: list[str], to_move: str) -> tuple[Game, Any]:
     s = game.new()
     s.pieces[:] = cells_of(board == "N"), cells_of(board == "n")
     s.to_move = "Nn".index(to_move)
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -114,7 +114,7 @@ def test_a_jump_and_who_wins(boards: str, move: str, returns: list[int]) -> None
     assert out.tolist() == returns
     assert game.is_terminal(s) == bool(returns[0])
     assert bool(names(game, s)) == (returns == [0, 0])
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
 
 
 def test_the_foremost_knight_can_always_jump() -> None:

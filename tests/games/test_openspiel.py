@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.envs.engine.trajectory import Trace, record
+from ludoteca.envs.engine.trajectory import Trajectory, record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled
 from ludoteca.envs.registry import make_game
@@ -83,17 +83,17 @@ def test_random_games(ours: str, theirs: str, games: int, planes: Callable[[Any]
     observer = make_observation(other)
     shape = other.observation_tensor_shape()
     for seed in range(0, games, CHUNK):
-        trace = record(game, min(CHUNK, games - seed), seed=seed)
-        for i, plies in enumerate(trace.plies):
-            seen = replay(trace, i, other, observer, our_number)
+        trajectory = record_trajectory(game, min(CHUNK, games - seed), seed=seed)
+        for i, plies in enumerate(trajectory.plies):
+            seen = replay(trajectory, i, other, observer, our_number)
             expected = planes(seen.reshape(-1, *shape))
             found = np.zeros((plies + 1, *game.observation_shape), np.int8)
-            make_views(game)(trace.positions[i, : plies + 1], found)
+            make_views(game)(trajectory.positions[i, : plies + 1], found)
             if game.name == "hex":
                 found = found[..., 1:-1, 1:-1]  # without the padding
                 # The winning stone joins its groups to both edges here, and to none there.
                 found[-1, 2:] = expected[-1, 2:]
-            assert np.array_equal(found, expected), story(trace, i)
+            assert np.array_equal(found, expected), story(trajectory, i)
 
 
 def our_numbers(game: Game, other: Any) -> list[int]:
@@ -118,17 +118,17 @@ def our_numbers(game: Game, other: Any) -> list[int]:
     return found
 
 
-def replay(trace: Trace, i: int, other: Any, observer: Any, our_number: list[int]) -> Any:
+def replay(trajectory: Trajectory, i: int, other: Any, observer: Any, our_number: list[int]) -> Any:
     """Play game i in OpenSpiel, compare all that happens, and return what its player 0 saw."""
-    plies = int(trace.plies[i])
+    plies = int(trajectory.plies[i])
     legal: list[int] = []
     numbers, movers = [], []
     seen = np.empty((plies + 1, observer.tensor.size), np.float32)
     state = other.new_initial_state()
-    for ply, action in enumerate(trace.actions[i, :plies, 0].tolist()):
+    for ply, action in enumerate(trajectory.actions[i, :plies, 0].tolist()):
         theirs = {our_number[number]: number for number in state.legal_actions()}
         actions = sorted(theirs)
-        assert action in actions, f"{story(trace, i)}\nply {ply}: OpenSpiel allows {actions}"
+        assert action in actions, f"{story(trajectory, i)}\nply {ply}: OpenSpiel allows {actions}"
         legal += actions
         numbers.append(len(actions))
         movers.append(state.current_player())
@@ -137,19 +137,19 @@ def replay(trace: Trace, i: int, other: Any, observer: Any, our_number: list[int
         state.apply_action(theirs[action])
     observer.set_from(state, 0)
     seen[plies] = observer.tensor
-    ours = trace.legal[i, :plies, 0]
-    assert ours.sum(1).tolist() == numbers, story(trace, i)
-    assert np.nonzero(ours)[1].tolist() == legal, story(trace, i)
-    assert trace.mover[i, :plies].tolist() == movers, story(trace, i)
-    assert trace.over[i, plies], story(trace, i)
-    assert state.is_terminal(), story(trace, i)
-    assert trace.returns[i, plies].tolist() == state.returns(), story(trace, i)
+    ours = trajectory.legal[i, :plies, 0]
+    assert ours.sum(1).tolist() == numbers, story(trajectory, i)
+    assert np.nonzero(ours)[1].tolist() == legal, story(trajectory, i)
+    assert trajectory.mover[i, :plies].tolist() == movers, story(trajectory, i)
+    assert trajectory.over[i, plies], story(trajectory, i)
+    assert state.is_terminal(), story(trajectory, i)
+    assert trajectory.returns[i, plies].tolist() == state.returns(), story(trajectory, i)
     return seen
 
 
-def story(trace: Trace, i: int) -> str:
+def story(trajectory: Trajectory, i: int) -> str:
     """Tell what was played, to reproduce a failure."""
-    return f"game {i}: actions {trace.actions[i, : trace.plies[i], 0].tolist()}"
+    return f"game {i}: actions {trajectory.actions[i, : trajectory.plies[i], 0].tolist()}"
 
 
 @cache

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from ludoteca.envs.engine.playouts import perft
-from ludoteca.envs.engine.trajectory import record
+from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.othello import othello, placements
+from ludoteca.envs.record_views import view_records
 
 BLACK, WHITE = 0, 1
 START = """
@@ -40,7 +41,7 @@ def position(game: Game, picture: str, to_move: int) -> Any:
                 s.discs["XO".index(letter)] |= np.uint64(1 << 8 * row + column)
     s.to_move = to_move
     s.legal = placements(s, to_move)
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return s
 
 
@@ -318,17 +319,17 @@ def test_perft_equals_a_plain_implementation(size: int, depths: Any, auto_pass: 
 @pytest.mark.parametrize("size", [4, 6, 8])
 def test_random_games_equal_a_plain_implementation(size: int) -> None:
     game, reference = othello(board_size=size), Reference(size)
-    trace = record(game, 60, seed=size)
+    trajectory = record_trajectory(game, 60, seed=size)
     passes = 0
-    for i, plies in enumerate(trace.plies):
+    for i, plies in enumerate(trajectory.plies):
         board, color = reference.start, 1
         for t in range(plies):
-            s = trace.positions[i, t : t + 1].view(np.recarray)[0]
+            s = view_records(trajectory.positions[i, t : t + 1])[0]
             assert game.layout.cells(s).tolist() == board
-            assert trace.mover[i, t] == color - 1
+            assert trajectory.mover[i, t] == color - 1
             moves = reference.moves(board, color) or [size * size]
-            assert np.flatnonzero(trace.legal[i, t, 0]).tolist() == moves
-            action = int(trace.actions[i, t, 0])
+            assert np.flatnonzero(trajectory.legal[i, t, 0]).tolist() == moves
+            action = int(trajectory.actions[i, t, 0])
             if action < size * size:
                 board = reference.play(board, color, action)
             else:
@@ -337,7 +338,7 @@ def test_random_games_equal_a_plain_implementation(size: int) -> None:
         assert not reference.moves(board, 1)
         assert not reference.moves(board, 2)
         lead = sum(row.count(1) - row.count(2) for row in board)
-        assert trace.returns[i, plies].tolist() == [np.sign(lead), -np.sign(lead)]
+        assert trajectory.returns[i, plies].tolist() == [np.sign(lead), -np.sign(lead)]
     assert passes > 0
 
 
@@ -345,15 +346,15 @@ def test_random_games_equal_a_plain_implementation(size: int) -> None:
 def test_symmetries_commute_with_play_from_any_position(size: int) -> None:
     """Half of them move the four discs of the start, so they are tried on images of positions."""
     game = othello(board_size=size)
-    trace = record(game, 1, seed=5)
+    trajectory = record_trajectory(game, 1, seed=5)
     for symmetry in game.symmetries():
-        for t in range(0, int(trace.plies[0]), 3):
-            s = trace.positions[0, t : t + 1].copy().view(np.recarray)[0]
+        for t in range(0, int(trajectory.plies[0]), 3):
+            s = view_records(trajectory.positions[0, t : t + 1].copy())[0]
             drawn = symmetry.observation(game.layout.cells(s)[None])[0]
             rows = "\n".join(" ".join(".XO"[code] for code in row) for row in drawn)
             image = position(game, f"\n{rows}\n", int(s.to_move))
-            action = int(trace.actions[0, t, 0])
-            mapped = symmetry.policy(trace.legal[0, t, 0])
+            action = int(trajectory.actions[0, t, 0])
+            mapped = symmetry.policy(trajectory.legal[0, t, 0])
             assert legal(game, image) == {game.action_names[a] for a in np.flatnonzero(mapped)}
             game.step(s, action)
             game.step(image, int(symmetry.actions[action]))
@@ -377,14 +378,14 @@ def test_check_finds_impossible_positions(changes: dict[str, Any], problem: str)
     s = game.new()
     for name, value in changes.items():
         s[name] = value
-    assert game.check(s) == problem
+    assert game.validate(s) == problem
 
 
 def test_check_finds_discs_outside_a_small_board() -> None:
     game = othello(board_size=6)
     s = game.new()
     s.discs[0] |= np.uint64(1 << 6)
-    assert game.check(s) == "a disc lies outside the board"
+    assert game.validate(s) == "a disc lies outside the board"
 
 
 @pytest.mark.parametrize(

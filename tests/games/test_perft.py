@@ -10,6 +10,7 @@ import pytest
 
 from ludoteca.envs.engine.playouts import make_perft, perft, perft_divide
 from ludoteca.envs.game import Game
+from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
 
 FILES = sorted((Path(__file__).parent / "perft").glob("*.txt"))
@@ -83,7 +84,7 @@ def test_compiled_equals_interpreted(name: str) -> None:
     depth = max(depth for depth in range(1, 4) if perft(game, depth) < 20_000)
     stack = np.repeat(np.array([game.new()], game.state).reshape(1), depth)
     with np.errstate(over="ignore"):
-        interpreted = make_perft(game).py_func(stack.view(np.recarray), depth, True)
+        interpreted = make_perft(game).py_func(view_records(stack), depth, True)
     assert interpreted == perft(game, depth)
 
 

@@ -24,7 +24,7 @@ def position(lines: list[str], to_move: int) -> tuple[Game, Any]:
     s = game.new()
     s.sheep, s.wolf = cells_of(board == "S"), cells_of(board == "W")
     s.to_move = to_move
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -155,7 +155,7 @@ def test_a_move_and_who_wins(boards: str, move: str, winner: int) -> None:
     game.returns(s, out)
     assert out.tolist() == {WOLF: [1, -1], SHEEP: [-1, 1], UNDECIDED: [0, 0]}[winner]
     assert bool(names(game, s)) == (winner == UNDECIDED)
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
 
 
 @pytest.mark.parametrize("size", [4, 6, 8])
@@ -207,7 +207,7 @@ def test_check_refuses_what_is_impossible(field: str, value: int, problem: str) 
     game = sheep_and_wolf()
     s = game.new()
     s[field] = value
-    assert problem in game.check(s)
+    assert problem in game.validate(s)
 
 
 @pytest.mark.parametrize("size", [5, 10, "8"])

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.envs.engine.trajectory import record
+from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.tictactoe import tictactoe
+from ludoteca.envs.record_views import view_records
 
 
 def play(game: Game, moves: str) -> Any:
@@ -16,7 +17,7 @@ def play(game: Game, moves: str) -> Any:
     for name in moves.split():
         assert name in legal(game, s), f"{name} is illegal in\n{picture(game, s)}"
         game.step(s, game.action_names.index(name))
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return s
 
 
@@ -198,23 +199,23 @@ def test_what_each_player_sees() -> None:
 def test_random_games_equal_a_search_for_lines(size: int, length: int, games: int) -> None:
     game = tictactoe(board_size=size, line=length)
     all_lines = lines(size, length)
-    trace = record(game, games, seed=size, interpreted=True)
-    for i, plies in enumerate(trace.plies):
+    trajectory = record_trajectory(game, games, seed=size, interpreted=True)
+    for i, plies in enumerate(trajectory.plies):
         board = np.zeros((size, size), int)
         for t in range(plies + 1):
-            s = trace.positions[i, t : t + 1].view(np.recarray)[0]
+            s = view_records(trajectory.positions[i, t : t + 1])[0]
             assert np.array_equal(game.layout.cells(s), board)
             if size < 9 or t % 10 == 0 or t >= plies - 1:
                 grid = board.tolist()
                 marks = [{grid[r][c] for r, c in line} for line in all_lines]
                 won = [code for code in (1, 2) if {code} in marks]
                 scores = [0, 0] if not won else [1, -1] if won == [1] else [-1, 1]
-                assert trace.returns[i, t].tolist() == scores
-                assert trace.over[i, t] == (bool(won) or t == size * size)
+                assert trajectory.returns[i, t].tolist() == scores
+                assert trajectory.over[i, t] == (bool(won) or t == size * size)
             empty = [] if t == plies else np.flatnonzero(board == 0).tolist()
-            assert np.flatnonzero(trace.legal[i, t, 0]).tolist() == empty
+            assert np.flatnonzero(trajectory.legal[i, t, 0]).tolist() == empty
             if t < plies:
-                board[divmod(int(trace.actions[i, t, 0]), size)] = 1 + t % 2
+                board[divmod(int(trajectory.actions[i, t, 0]), size)] = 1 + t % 2
 
 
 @pytest.mark.parametrize(
@@ -229,7 +230,7 @@ def test_check_finds_impossible_positions(field: str, value: int, problem: str) 
     game = tictactoe()
     s = play(game, "a1 b2")
     s[field] = value
-    assert game.check(s) == problem
+    assert game.validate(s) == problem
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ludoteca.envs.engine.trajectory import record
+from ludoteca.envs.engine.trajectory import record_trajectory
 from ludoteca.envs.games.tictactoe import tictactoe, tictactoe_large
 
 # X completes a line, or not, with the last of its marks at `*`.
@@ -69,7 +69,7 @@ def test_five_in_a_row(board: str, value: int) -> None:
     s.board[cells == "X"], s.board[cells == "O"] = 0, 1
     s.moves_left = np.count_nonzero(s.board == -1)
     assert (s.board == 0).sum() == (s.board == 1).sum(), "X is to move"
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     game.step(s, int(np.flatnonzero(cells == "*")[0]))
     out = np.zeros(2)
     game.returns(s, out)
@@ -78,10 +78,10 @@ def test_five_in_a_row(board: str, value: int) -> None:
 
 
 def test_a_full_board_is_a_draw() -> None:
-    trace = record(tictactoe_large(), 300, seed=2)
-    last = np.arange(300), trace.plies
-    full = trace.plies == 25
-    drawn = trace.returns[last][:, 0] == 0
+    trajectory = record_trajectory(tictactoe_large(), 300, seed=2)
+    last = np.arange(300), trajectory.plies
+    full = trajectory.plies == 25
+    drawn = trajectory.returns[last][:, 0] == 0
     assert drawn.any()
     assert not (drawn & ~full).any()
 

@@ -22,7 +22,7 @@ def position(lines: list[str]) -> tuple[Game, Any]:
     for p, letters in enumerate(("Rr", "Bb")):
         s.walls[np.isin(board, list(letters))] = p + 1
         s.head[p] = np.argwhere(board == letters[0])[0]
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
     return game, s
 
 
@@ -173,7 +173,7 @@ def test_step(story: str, moves: str, returns: list[float] | None) -> None:
     assert picture(game, s) == [after for _, after in pairs]
     assert game.is_terminal(s) == (returns is not None)
     assert outcome(game, s) == (returns or [0, 0])
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_riders_start_at_opposite_corners(
     assert s.head.tolist() == [list(red), list(blue)]
     assert (s.walls > 0).sum() == 2
     assert not game.is_terminal(s)
-    assert game.check(s) == ""
+    assert game.validate(s) == ""
 
 
 def test_planes_show_heads_and_walls_from_each_view() -> None:
@@ -270,4 +270,4 @@ def test_check_refuses_what_is_impossible(field: str, value: int, problem: str) 
     game = tron()
     s = game.new()
     s[field] = value
-    assert problem in game.check(s)
+    assert problem in game.validate(s)

@@ -13,7 +13,7 @@ from ludoteca.train.settings import RLConfig
 @dataclass(frozen=True)
 class Round:
     lengths: np.ndarray
-    lanes: np.ndarray
+    env_indices: np.ndarray
     networks: np.ndarray
     begun: np.ndarray  # games of the run when the round begins
     drawn: np.ndarray

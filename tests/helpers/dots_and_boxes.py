@@ -69,7 +69,7 @@ def dots_and_boxes(size: int = 2) -> Game:
         ),
         action_names=tuple(f"line-{k // width}-{k % width}" for k in lines),
         symmetries=lambda: grid_symmetries(width, width, moved),
-        check=lambda s: "",
+        validate=lambda s: "",
     )
 
 

@@ -98,8 +98,8 @@ def agent_specs(folder: Path) -> Attempt:
 
 
 def command_lines(folder: Path) -> Attempt:
+    from ludoteca.__main__ import main
     from ludoteca.envs.replay import Replay
-    from ludoteca.evaluate.cli.commands import main
 
     game = make_game("tictactoe")
     Replay(game.spec, 0, [0, 1], None).save(folder / "replay.json")
@@ -483,36 +483,36 @@ def run_states(folder: Path) -> Attempt:
 
 
 def tables(folder: Path) -> Attempt:
-    from ludoteca.train.positions.storage import load_games
+    from ludoteca.train.data.storage import load_dataset
 
     seed = "".join(f"{line},1\n" for line in SHORT.split()).encode()
     file = folder / "table.csv"
 
     def attempt(rng: random.Random) -> None:
         file.write_bytes(keep(mutate_bytes(rng, seed * rng.choice((1, 1, 2)))))
-        load_games(file)
+        load_dataset(file)
 
     return attempt
 
 
 def archives_of_games(folder: Path) -> Attempt:
-    from ludoteca.train.positions.generate import Config, generate
-    from ludoteca.train.positions.storage import load_games
+    from ludoteca.train.data.generate import GenerationConfig, generate
+    from ludoteca.train.data.storage import load_dataset
 
     file = folder / "games.npz"
-    generate(Config(game="othello:board_size=4", agent="random", games=3, out=file))
+    generate(GenerationConfig(game="othello:board_size=4", agents=("random",), games=3, out=file))
     seed = file.read_bytes()
 
     def attempt(rng: random.Random) -> None:
         file.write_bytes(keep(mutate_bytes(rng, seed)))
-        load_games(file)
+        load_dataset(file)
 
     return attempt
 
 
 def episodes(folder: Path) -> Attempt:
-    from ludoteca.train.episodes.kaggle import read_record
-    from ludoteca.train.episodes.verify import verify
+    from ludoteca.train.data.kaggle import read_record
+    from ludoteca.train.data.kaggle_verify import verify_episode
 
     with zipfile.ZipFile(GOLDEN / "geese_episodes.zip") as archive:
         episode = json.loads(archive.read("small.json"))
@@ -521,17 +521,19 @@ def episodes(folder: Path) -> Attempt:
         "episode_steps=30"
     )
     game = make_game(spec)
-    verify(game, read_record(json.dumps(episode).encode(), game), "name")  # compiling takes long
+    verify_episode(
+        game, read_record(json.dumps(episode).encode(), game), "name"
+    )  # compiling takes long
 
     def attempt(rng: random.Random) -> None:
         data = mutate_json_text(rng, episode).encode(errors="replace")
-        verify(game, read_record(keep(data), game), "name")
+        verify_episode(game, read_record(keep(data), game), "name")
 
     return attempt
 
 
 def ratings(folder: Path) -> Attempt:
-    from ludoteca.train.episodes.ratings import read_sidecar, read_table
+    from ludoteca.train.data.ratings import read_rating_table, read_sidecar
 
     seed = {"id": 5, "agents": [{"index": 0, "updatedScore": 3.5}, {"index": 1}]}
     table = b"Id,EpisodeId,Index,UpdatedScore\n1,5,0,100.5\n2,5,1,\n3,7,0,99\n"
@@ -543,19 +545,19 @@ def ratings(folder: Path) -> Attempt:
             read_sidecar(keep(data), "5_info", "updated")
         else:
             file.write_bytes(keep(mutate_bytes(rng, table)))
-            read_table(file, {5, 7}, "updated")
+            read_rating_table(file, {5, 7}, "updated")
 
     return attempt
 
 
 def tournament_records(folder: Path) -> Attempt:
+    from ludoteca.evaluate.tournament.game_log import GAMES as LINES
+    from ludoteca.evaluate.tournament.game_log import TOURNAMENT, GameLog, PlayedGames
     from ludoteca.evaluate.tournament.plan import Match, Tournament
-    from ludoteca.evaluate.tournament.record import GAMES as LINES
-    from ludoteca.evaluate.tournament.record import TOURNAMENT, Played, Record
 
     plan = Tournament(("tictactoe",), ("random", "greedy"), games_per_pair=4, repeats=1)
-    with Record(plan, folder) as record:
-        record.add(Played(Match(0, (0, 1), 0), 0, "WL", 12, 0.5))
+    with GameLog(plan, folder) as record:
+        record.add(PlayedGames(Match(0, (0, 1), 0), 0, "WL", 12, 0.5))
     head, lines = (folder / TOURNAMENT).read_bytes(), (folder / LINES).read_bytes()
 
     def attempt(rng: random.Random) -> None:
@@ -568,7 +570,7 @@ def tournament_records(folder: Path) -> Attempt:
             (folder / LINES).write_bytes(lines)
             text = mutate_json_text(rng, json.loads(head)).encode(errors="replace")
             (folder / TOURNAMENT).write_bytes(keep(text))
-        with Record(plan, folder):
+        with GameLog(plan, folder):
             pass
 
     return attempt

@@ -127,7 +127,7 @@ def ppo(method: str = "ppo", **network: Any) -> tuple[TrainableModel, Any]:
 
 
 def document() -> tuple[TrainableModel, Any]:
-    return ppo("uib2021", kind="document")
+    return ppo("uib2021", kind="uib2021")
 
 
 def search() -> tuple[TrainableModel, Any]:

@@ -19,10 +19,10 @@ class FirstLegal:
     def __init__(self) -> None:
         self.moves = 0
 
-    def start(self, lanes: Any) -> None:
+    def reset(self, env_indices: Any) -> None:
         return
 
-    def act(self, states: Any, seats: Any, rngs: Any, lanes: Any) -> Any:
+    def act(self, states: Any, seats: Any, rngs: Any, env_indices: Any) -> Any:
         game = make_game("tictactoe")
         chosen = []
         for s in states.view(np.recarray):
@@ -44,32 +44,32 @@ def ask(agent: Any) -> list[Any]:
     """Let an agent play both sides of three games, as an environment would ask it."""
     game, log = agent.game, []
     states = game.empty(3)
-    for lane in range(3):
-        states[lane] = game.new(lane)
+    for env_index in range(3):
+        states[env_index] = game.new(env_index)
     rngs = np.arange(3, dtype=np.uint64)[:, None] + np.uint64(5)
     for _ in range(4):
         over = [game.is_terminal(s) for s in states.view(np.recarray)]
-        lanes = np.flatnonzero(~np.array(over))
-        if len(lanes) == 0:
+        env_indices = np.flatnonzero(~np.array(over))
+        if len(env_indices) == 0:
             break
         records = states.view(np.recarray)
         if game.simultaneous:
-            joint = np.zeros((len(lanes), game.num_players), np.int64)
+            joint = np.zeros((len(env_indices), game.num_players), np.int64)
             for player in range(game.num_players):
-                streams = rngs[lanes]
-                seats = np.full(len(lanes), player)
-                active = np.array([game.is_active(records[k], player) for k in lanes])
-                chosen = agent.act(states[lanes], seats, streams, lanes)
+                streams = rngs[env_indices]
+                seats = np.full(len(env_indices), player)
+                active = np.array([game.is_active(records[k], player) for k in env_indices])
+                chosen = agent.act(states[env_indices], seats, streams, env_indices)
                 joint[:, player] = np.where(active, chosen, 0)
-                rngs[lanes] = streams
+                rngs[env_indices] = streams
         else:
-            seats = np.array([game.player(records[k]) for k in lanes])
-            streams = rngs[lanes]
-            joint = agent.act(states[lanes], seats, streams, lanes)
-            rngs[lanes] = streams
+            seats = np.array([game.player(records[k]) for k in env_indices])
+            streams = rngs[env_indices]
+            joint = agent.act(states[env_indices], seats, streams, env_indices)
+            rngs[env_indices] = streams
         log.append(joint.tolist())
         with np.errstate(over="ignore"):
-            for k, action in zip(lanes, joint, strict=True):
+            for k, action in zip(env_indices, joint, strict=True):
                 game.step(records[k], action)
     log.append(rngs.tolist())
     return log
@@ -92,11 +92,11 @@ def one_step(env: Any, rng: np.random.Generator) -> Any:
 def pettingzoo_step(env: Any, rng: np.random.Generator) -> Any:
     if not env.agents:
         return env.reset()
-    lanes = env.unwrapped.lanes
-    width = lanes.masks.shape[1]
+    game_batch = env.unwrapped.game_batch
+    width = game_batch.masks.shape[1]
     actions = {}
     for index, agent in enumerate(env.possible_agents):
-        mask = lanes.masks[0, index if width > 1 else 0]
+        mask = game_batch.masks[0, index if width > 1 else 0]
         actions[agent] = int((mask * rng.random(mask.shape)).argmax())
     if not hasattr(env, "agent_selection"):
         return env.step({agent: actions[agent] for agent in env.agents})

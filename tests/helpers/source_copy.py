@@ -17,12 +17,13 @@ SOURCES = Path(jit.__file__).parent
 PLAY = """
 import json
 import numpy as np
-from ludoteca.envs.engine.playouts import make_playouts, root
+from ludoteca.envs.engine.playouts import make_playouts
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import make_game
 
 game = make_game({spec!r})
 playouts, totals = make_playouts(game), np.zeros((1, 2))
-plies = playouts(root(game), 1000, np.array([1], np.uint64), totals)
+plies = playouts(batch_of_one(game), 1000, np.array([1], np.uint64), totals)
 hit = sum(playouts.stats.cache_hits.values()) == 1
 print(json.dumps({{"plies": plies, "wins": abs(totals[0]).max(), "hit": hit}}))
 """

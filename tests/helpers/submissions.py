@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ludoteca.agents.playouts import safe_goose
+from ludoteca.agents.games.hungry_geese.policies import safe_goose
 
 BOARDS = (
     "hungry_geese",
@@ -14,12 +14,12 @@ BOARDS = (
 )
 
 
-def ask(agent, s=None, seat=0, lane=0, rng=0):
+def ask(agent, s=None, seat=0, env_index=0, rng=0):
     """Return an agent's answer in one position."""
     states = agent.game.empty(1)
     states[0] = agent.game.new() if s is None else s
     rngs = np.full((1, 1), rng, np.uint64)
-    return int(agent.act(states, np.array([seat]), rngs, np.array([lane]))[0])
+    return int(agent.act(states, np.array([seat]), rngs, np.array([env_index]))[0])
 
 
 def positions_of(game, seed=0):

@@ -61,7 +61,7 @@ TINY_SEARCH = replace(
 TINY_DOCUMENT = replace(
     UIB2021,
     game=TINY.game,
-    network=ACConfig(kind="document", view="plain", filters=8, blocks=1),
+    network=ACConfig(kind="uib2021", view="plain", filters=8, blocks=1),
     games=24,
     games_per_iteration=8,
     gating_games=4,
@@ -101,6 +101,7 @@ def _threads():
     ],
     ids=["ppo", "search"],
 )
+@pytest.mark.compiled
 def test_it_learns_tron(changes, tmp_path):
     config = replace(
         TINY,
@@ -119,7 +120,7 @@ def test_it_learns_tron(changes, tmp_path):
     training = make_training(config, tensorboard=False)
     candidate = training.candidate()
     assert candidate.simulations == changes.get("num_simulations", 0)
-    candidate.search_by(simulations=0)
+    candidate.set_search(simulations=0)
     scores = [play_match(config.game, [candidate, "random"], 400, seed=5).totals[0].score]
     for _ in training.run():
         pass
@@ -132,7 +133,7 @@ def test_it_learns_tron(changes, tmp_path):
 
 def test_searched_decisions_are_those_of_the_search():
     game = make_game(TINY.game)
-    encoder = SeatEncoder(game, "rich")
+    encoder = SeatEncoder(game, "hand_crafted")
 
     def run(planes):
         return np.zeros((len(planes), 5), np.float32)
@@ -140,7 +141,7 @@ def test_searched_decisions_are_those_of_the_search():
     config = replace(TINY_SEARCH, games_per_iteration=60, num_simulations=20, search_prob=0.4)
     league = [make_agent("random_safe", game)]
     played = SearchCollector(encoder, config).play(run, league, np.random.default_rng(0))
-    assert (played.seat_agents[played.game_index, played.seats] == LEARNER).all()
+    assert (played.seat_agents[played.env_indices, played.seats] == LEARNER).all()
     assert abs(played.searched.mean() - 0.4) < 0.05
     assert np.allclose(played.policies.sum(1), 1, atol=1e-5)
     assert (played.policies[played.masks == 0] == 0).all()
@@ -181,7 +182,7 @@ def test_advantages_by_hand():
         lengths=np.array([2]),
         returns=np.array([[1.0, -1.0]], np.float32),
         seat_agents=np.zeros((1, 2), np.int8),
-        game_index=np.zeros(5, np.int32),
+        env_indices=np.zeros(5, np.int32),
         seats=np.array([0, 1, 0, 1, 0], np.int8),
         planes=np.zeros((5, 1), np.uint8),
         masks=np.ones((5, 4), np.int8),
@@ -229,7 +230,7 @@ def test_a_run_ends_when_losses_are_no_numbers(config, tmp_path):
 
 def test_rounds_are_games_of_the_seats_that_learn():
     game = make_game(TINY.game)
-    encoder = SeatEncoder(game, "rich")
+    encoder = SeatEncoder(game, "hand_crafted")
 
     def run(planes):
         return np.zeros((len(planes), 5), np.float32)
@@ -239,10 +240,10 @@ def test_rounds_are_games_of_the_seats_that_learn():
     played = table.play(run, league, np.random.default_rng(0))
     assert set(np.unique(played.seat_agents)) == {0, 1, 2}
     assert (played.seat_agents == LEARNER).any(1).all()
-    assert (played.seat_agents[played.game_index, played.seats] == LEARNER).all()
+    assert (played.seat_agents[played.env_indices, played.seats] == LEARNER).all()
     # Who outlived all others decided in every ply, and nobody after he was out.
     decided = np.zeros(played.seat_agents.shape, int)
-    np.add.at(decided, (played.game_index, played.seats), 1)
+    np.add.at(decided, (played.env_indices, played.seats), 1)
     best = (played.returns == 1) & (played.seat_agents == LEARNER)
     assert best.any()
     assert (decided[best] == played.lengths[np.nonzero(best)[0]]).all()

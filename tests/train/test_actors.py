@@ -55,8 +55,8 @@ def test_parts_make_a_round():
         Round(np.full(n, 1), np.arange(n, dtype=np.int32), *(np.full(n, n),) * 3) for n in (2, 3)
     ]
     whole = concatenate_rollouts(parts)
-    assert whole.game_index.tolist() == [0, 1, 2, 3, 4]
-    assert whole.game_index.dtype == np.int32
+    assert whole.env_indices.tolist() == [0, 1, 2, 3, 4]
+    assert whole.env_indices.dtype == np.int32
     assert whole.networks.tolist() == [2, 2, 3, 3, 3]
     assert concatenate_rollouts(parts[:1]) is parts[0]
 

@@ -8,13 +8,13 @@ import torch
 
 from ludoteca.agents.alphazero import AlphaZeroAgent
 from ludoteca.agents.games.endgame import solve_endgame
-from ludoteca.agents.guided.selection import Rule
+from ludoteca.agents.guided.selection import SelectionParams
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.weights import load_weights
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.games.othello import placements
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.alphazero.__main__ import main
@@ -52,6 +52,7 @@ def _threads():
     torch.set_num_threads(threads)
 
 
+@pytest.mark.compiled
 def test_it_learns_tic_tac_toe_to_perfection(tmp_path):
     config = replace(
         TINY,
@@ -161,14 +162,14 @@ def test_endgames_are_played_as_solved(spec, exact):
 def test_the_agent_plays_endgames_as_solved():
     game = make_game("othello:board_size=4")
     runner = Runner(make_pv_network(TINY.network, game))
-    agent = AlphaZeroAgent.from_runner(game, runner, 4, Rule(), endgame=11)
+    agent = AlphaZeroAgent.from_runner(game, runner, 4, SelectionParams(), solver_empties=11)
     agent.prepare()
-    states = np.repeat(root(game), 2)
+    states = np.repeat(batch_of_one(game), 2)
     game.step(states.view(np.recarray)[1], game.legal(game.new())[0])
     streams = np.zeros((2, 1), np.uint64)
     actions = agent.act(states, np.array([0, 1]), streams, np.arange(2))
     assert actions[1] == solve_endgame(game, states[1]).action
-    alone = AlphaZeroAgent.from_runner(game, runner, 4, Rule())
+    alone = AlphaZeroAgent.from_runner(game, runner, 4, SelectionParams())
     assert actions[0] == alone.act(states[:1], np.array([0]), streams, np.arange(1))[0]
 
 
@@ -325,7 +326,7 @@ def test_a_finished_run_leaves_a_report(tmp_path):
     assert (tmp_path / "game.png").read_bytes().startswith(b"\x89PNG")
     match = play_match(
         "tictactoe",
-        [f"az:{tmp_path},simulations=4,rule=gumbel", "random"],
+        [f"az:{tmp_path},simulations=4,policy=gumbel", "random"],
         20,
         seed=results["evaluation_seed"],
     )

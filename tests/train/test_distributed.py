@@ -15,11 +15,10 @@ import numpy as np
 import pytest
 import torch
 
+from ludoteca.train.data.generate import GenerationConfig, generate
 from ludoteca.train.distributed import ALONE, joined, ranks
 from ludoteca.train.joint_norm import JointBatchNorm2d
 from ludoteca.train.monitor import Monitor, Stopped
-from ludoteca.train.positions import generate
-from ludoteca.train.positions.storage import save_games
 from ludoteca.train.run_directory import RunDirectory
 
 TORCHRUN = [sys.executable, "-P", "-m", "torch.distributed.run", "--standalone"]
@@ -169,8 +168,8 @@ def test_a_run_resumes_with_another_number_of_processes(tmp_path):
 
 @pytest.mark.slow
 def test_epochs_learn_the_same_in_two_processes(tmp_path):
-    config = generate.Config(game="tictactoe", agent="random", opponent="self", games=60)
-    games = save_games(tmp_path / "games.npz", generate.play_games(config))
+    games = tmp_path / "games.npz"
+    generate(GenerationConfig(game="tictactoe", agents=("random",), games=60, out=games))
     settings = ("--data", games, "--epochs", 2, "--batch-size", 33, "--network.dropout", 0)
     for processes in (1, 2):
         folder = tmp_path / str(processes)

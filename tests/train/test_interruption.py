@@ -25,13 +25,12 @@ from ludoteca.train.actor_critic.methods import make_training
 from ludoteca.train.alphazero import config as alphazero
 from ludoteca.train.alphazero.training import AlphaZeroTraining
 from ludoteca.train.command import run_command
+from ludoteca.train.data.generate import GenerationConfig, generate
 from ludoteca.train.dqn.__main__ import main
 from ludoteca.train.dqn.config import DEFAULT
 from ludoteca.train.dqn.training import DQNTraining
 from ludoteca.train.interruption import Interrupted
 from ludoteca.train.monitor import Monitor
-from ludoteca.train.positions import generate
-from ludoteca.train.positions.storage import save_games
 from ludoteca.train.run_directory import RunDirectory
 from ludoteca.train.value_regression.config import ValueRegressionConfig
 from ludoteca.train.value_regression.run import train as train_value_network
@@ -82,7 +81,7 @@ AC_CONFIG = ActorCriticConfig(
 DOCUMENT_CONFIG = replace(
     UIB2021,
     game="tron:rows=5,columns=5",
-    network=ACConfig(kind="document", view="plain", filters=8, blocks=1),
+    network=ACConfig(kind="uib2021", view="plain", filters=8, blocks=1),
     gating_games=4,
     gating_threshold=0.4,
     max_rollouts=2,
@@ -101,9 +100,9 @@ def _threads():
 
 @pytest.fixture(scope="module")
 def positions(tmp_path_factory):
-    config = generate.Config(game="tictactoe", agent="random", opponent="self", games=60)
-    games = generate.play_games(config)
-    return save_games(tmp_path_factory.mktemp("data") / "games.npz", games)
+    path = tmp_path_factory.mktemp("data") / "games.npz"
+    generate(GenerationConfig(game="tictactoe", agents=("random",), games=60, out=path))
+    return path
 
 
 def value_config(data: Path) -> ValueRegressionConfig:

@@ -11,14 +11,14 @@ from rich.console import Console
 
 from ludoteca.envs import compilation
 from ludoteca.envs.registry import make_game
-from ludoteca.progress import Clock, Status, display, duration, shown
+from ludoteca.progress import RateClock, RunStatus, display, duration, show_progress
 from ludoteca.train.evaluation import evaluate_in_time
 from ludoteca.train.monitor import Monitor, Stopped
 from ludoteca.train.next_command import next_command
 from ludoteca.train.status import detail, phase
 from ludoteca.train.time_limit import TimeLimit
 
-LONG = Status(
+LONG = RunStatus(
     phase="evaluating",
     detail="game 1,234 of 12,000",
     done=123_456.5,
@@ -31,7 +31,7 @@ LONG = Status(
 )
 
 
-def drawn(status: Status, clock: Clock, width: int = 80) -> list[str]:
+def drawn(status: RunStatus, clock: RateClock, width: int = 80) -> list[str]:
     console = Console(width=width, force_terminal=True, color_system=None, record=True, file=None)
     with console.capture() as capture:
         console.print(display(status, clock))
@@ -39,9 +39,9 @@ def drawn(status: Status, clock: Clock, width: int = 80) -> list[str]:
 
 
 def test_the_display_fits_into_80_columns():
-    clock = Clock()
-    clock.see(0.0, replace(LONG, done=120_000, counts={"updates": 90_000}))
-    clock.see(50.0, LONG)
+    clock = RateClock()
+    clock.add(0.0, replace(LONG, done=120_000, counts={"updates": 90_000}))
+    clock.add(50.0, LONG)
     lines = drawn(LONG, clock)
     assert len(lines) == 4
     assert all(len(line) <= 80 for line in lines)
@@ -56,26 +56,26 @@ def test_the_display_fits_into_80_columns():
 
 def test_the_bar_moves_within_a_round_and_with_the_time():
     status = replace(LONG, total=100, done=0.0)
-    clock = Clock()
-    clock.see(0.0, status)
+    clock = RateClock()
+    clock.add(0.0, status)
     bars = []
     for second in range(1, 50):
-        clock.see(second, replace(status, done=2.0 * second))
+        clock.add(second, replace(status, done=2.0 * second))
         bars.append(clock.share())
     assert bars == sorted(set(bars))
     assert clock.seconds_left() == pytest.approx(1)
     # Time will be up before the games are over: the bar is that of the time.
-    clock = Clock()
-    clock.see(0.0, replace(status, seconds_left=100.0))
-    clock.see(25.0, replace(status, done=0.5, seconds_left=75.0))
+    clock = RateClock()
+    clock.add(0.0, replace(status, seconds_left=100.0))
+    clock.add(25.0, replace(status, done=0.5, seconds_left=75.0))
     assert clock.share() == pytest.approx(0.25)
     assert clock.seconds_left() == 75
 
 
 def test_remaining_times_are_those_of_the_last_minute():
-    clock, status = Clock(), replace(LONG, total=10_000)
+    clock, status = RateClock(), replace(LONG, total=10_000)
     for second in range(300):  # slow at first: compiling
-        clock.see(second, replace(status, done=max(0.0, 10.0 * (second - 200))))
+        clock.add(second, replace(status, done=max(0.0, 10.0 * (second - 200))))
     assert clock.rates()["games"] == pytest.approx(10)
     assert clock.seconds_left() == pytest.approx((10_000 - 990) / 10)
     assert duration(clock.seconds_left()) == "0:15:01"
@@ -83,23 +83,23 @@ def test_remaining_times_are_those_of_the_last_minute():
 
 
 def test_rates_leave_compiling_out_and_remaining_times_do_not():
-    clock, status = Clock(), replace(LONG, total=1_000, counts={}, seconds_left=1e9)
+    clock, status = RateClock(), replace(LONG, total=1_000, counts={}, seconds_left=1e9)
     for second in range(200):  # 100 s of compiling in between: longer than the window
         compiling = float(np.clip(second - 50, 0, 100))
-        clock.see(second, replace(status, done=2 * (second - compiling)), compiling)
+        clock.add(second, replace(status, done=2 * (second - compiling)), compiling)
         if second > 0:
             assert clock.rates() == {"games": pytest.approx(2)}
     assert clock.seconds_left() == pytest.approx((1_000 - 2 * 99) / 2)
     # Time will be up before: the bar is that of the time that passes, compiling included.
-    clock.see(200, replace(status, done=200, seconds_left=50.0), 100.0)
+    clock.add(200, replace(status, done=200, seconds_left=50.0), 100.0)
     assert clock.seconds_left() == 50
     assert clock.share() == pytest.approx(200 / 250)
 
 
 def test_there_are_no_rates_while_everything_compiles():
-    clock, status = Clock(), replace(LONG, counts={})
+    clock, status = RateClock(), replace(LONG, counts={})
     for second in range(100):  # another thread plays on meanwhile
-        clock.see(second, replace(status, done=float(second)), second + 1e-6 * (second % 2))
+        clock.add(second, replace(status, done=float(second)), second + 1e-6 * (second % 2))
     assert clock.rates() == {}
     assert clock.seconds_left() == float("inf")
 
@@ -120,7 +120,7 @@ def test_what_compiles_during_a_run_is_a_phase_of_a_terminal(monkeypatch, capsys
 
     monkeypatch.setattr("ludoteca.progress.Console", console)
     now = replace(LONG, last="", notice="")
-    with shown(lambda: now):
+    with show_progress(lambda: now):
         time.sleep(0.3)
         before = terminal.getvalue()
         compile_slowly("hex 7x7", 0.6)
@@ -137,16 +137,16 @@ def test_what_compiles_during_a_run_is_a_phase_of_a_terminal(monkeypatch, capsys
 def test_what_compiles_during_a_run_is_a_line_of_a_file(monkeypatch, capsys):
     monkeypatch.setattr(compilation._Progress, "messages", True)
     now = replace(LONG, last="", notice="")
-    with shown(lambda: now):
+    with show_progress(lambda: now):
         for _ in range(2):
             compile_slowly("tron 5x5", 0.6)
     message = "compiling tron 5x5 environment (first time on this machine, about 12 s)\n"
     assert capsys.readouterr().err == message, "once"
-    with shown(lambda: now, wanted=False):
+    with show_progress(lambda: now, wanted=False):
         compile_slowly("tron 9x9", 0.0)
     assert "compiling tron 9x9" in capsys.readouterr().err, "no display takes its place"
     monkeypatch.setattr(compilation._Progress, "messages", False)
-    with shown(lambda: now):
+    with show_progress(lambda: now):
         compile_slowly("tron 7x7", 0.6)
     assert capsys.readouterr().err == "", "messages are off"
 
@@ -176,7 +176,7 @@ def test_phases_compile_until_their_first_step_is_over():
 def test_files_get_lines_now_and_then(capsys, monkeypatch):
     monkeypatch.setattr("ludoteca.progress.FIRST_LINE", 0.5)
     now = replace(LONG, last="", notice="")
-    with shown(lambda: now):
+    with show_progress(lambda: now):
         time.sleep(1.2)
         now = replace(now, last="after 5 games: random 50.0 %")
         time.sleep(0.5)
@@ -186,7 +186,7 @@ def test_files_get_lines_now_and_then(capsys, monkeypatch):
     assert lines[0].startswith("evaluating: 123,456 of 1,000,000 games, ")
     assert "random 50.0 %" in lines[-2]
     assert lines[-1] == "stopping"
-    with shown(lambda: now, wanted=False):
+    with show_progress(lambda: now, wanted=False):
         time.sleep(0.3)
     assert capsys.readouterr().err == ""
 

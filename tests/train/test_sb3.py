@@ -60,14 +60,14 @@ def make_model(algorithm: Any = MaskablePPO, env: Any = None) -> Any:
 def test_every_algorithm_plays_its_past_selves(algorithm: Any) -> None:
     envs = make_envs(illegal_action="random")
     model = make_model(algorithm, VecMonitor(envs))
-    callback = SelfPlayCallback(every=128, size=2, stays=("random",))
+    callback = SelfPlayCallback(every=128, size=2, fixed=("random",))
     model.learn(400, callback=callback)
     names = [one.name for one in callback.pool.members]
     assert names[0] == "random"
     assert len(names) == 3
     steps = [int(name.removeprefix("step_")) for name in names[1:]]
     assert 128 <= steps[1] - steps[0] < 256
-    (opponent,) = envs.lanes.opponents
+    (opponent,) = envs.game_batch.opponents
     assert isinstance(opponent, PoolAgent)
     if algorithm is not ARS:  # which does not show its steps to callbacks
         assert sum(one.games for one in callback.pool.members) > 10
@@ -98,7 +98,7 @@ def test_a_copy_plays_as_the_model_did_when_it_was_taken() -> None:
     (member,) = callback.pool.members
     trained = SB3Agent.from_model(game, model, deterministic=False)
     first, second, third = (
-        play_match(game, [one, "random"], 40, seed=5).courses
+        play_match(game, [one, "random"], 40, seed=5).game_digests
         for one in (member.agent, fresh, trained)
     )
     assert np.array_equal(first, second)
@@ -151,25 +151,25 @@ def test_a_pool_is_resumed_with_the_model(
 ) -> None:
     folder = tmp_path / "selves"
     model = make_model(algorithm)
-    first = SelfPlayCallback(every=128, size=3, stays=("random",), folder=folder)
+    first = SelfPlayCallback(every=128, size=3, fixed=("random",), folder=folder)
     model.learn(512, callback=first)
     model.save(tmp_path / "model.zip")
     resumed = algorithm.load(tmp_path / "model.zip", env=make_envs(), device="cpu")
-    second = SelfPlayCallback(every=128, size=3, stays=("random",), folder=folder)
+    second = SelfPlayCallback(every=128, size=3, fixed=("random",), folder=folder)
     second.init_callback(resumed)
     with monkeypatch.context() as patch:
         patch.setattr("ludoteca.train.sb3.set_opponents", lambda env, pool: [])
         second._on_training_start()
     assert second.steps == first.steps
     for old, new in zip(first.pool.members, second.pool.members, strict=True):
-        assert (new.name, new.stays, new.games, new.points) == (
-            old.name, old.stays, old.games, old.points,
+        assert (new.name, new.fixed, new.games, new.points) == (
+            old.name, old.fixed, old.games, old.points,
         )  # fmt: skip
-        if not old.stays:
+        if not old.fixed:
             weights = (one.agent._policy.state_dict() for one in (old, new))
             for a, b in zip(*(one.values() for one in weights), strict=True):
                 assert torch.equal(a, b)
-    drawn = ([one.name for one in callback.pool.draw(20)] for callback in (first, second))
+    drawn = ([one.name for one in callback.pool.sample(20)] for callback in (first, second))
     assert next(drawn) == next(drawn)
     resumed.learn(256, callback=second)
     latest = second.pool.members[-1].name
@@ -203,7 +203,7 @@ def test_single_environments_get_opponents_of_their_own() -> None:
     callback = SelfPlayCallback(every=64)
     model.learn(192, callback=callback)
     assert sum(one.games for one in callback.pool.members) > 10
-    opponents = [lanes.opponents[0] for lanes in env.get_attr("lanes")]
+    opponents = [batch.opponents[0] for batch in env.get_attr("game_batch")]
     assert len({id(one) for one in opponents}) == 3
 
 

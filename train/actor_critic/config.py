@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ludoteca.agents.networks.ac_network import DOCUMENT as DOCUMENT_NETWORK
+from ludoteca.agents.networks.ac_network import UIB2021 as UIB2021_NETWORK
 from ludoteca.agents.networks.ac_network import ACConfig
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.auto_settings import AutoLimits
@@ -152,9 +152,9 @@ DEFAULT = ActorCriticConfig()
 # Martín Miralles, "Hungry Geese" (UIB, 2021), sections 2.4 and 5. The thesis specifies neither
 # the number of games nor the optimizer of this part; the latter is that of its imitation network.
 UIB2021 = ActorCriticConfig(
-    run_dir=Path("runs/actor_critic_uib2021"),
+    run_dir=Path("runs/actor_critic_document"),
     method="uib2021",
-    network=DOCUMENT_NETWORK,
+    network=UIB2021_NETWORK,
     games_per_iteration=500,
     log_interval=1_024,
     eval_interval=10_240,

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.actor_critic import Run, policy_of
+from ludoteca.agents.actor_critic import Run, masked_softmax
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.agents.sampling import by_weight
+from ludoteca.agents.sampling import sample_by_weight
 from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.train.actor_critic.config import ActorCriticConfig
 from ludoteca.train.monitor import Monitor
@@ -41,7 +41,7 @@ class ActorCriticRollout:
     lengths: NDArray[np.int64]
     returns: NDArray[np.float32]
     seat_agents: NDArray[np.int8]
-    game_index: NDArray[np.int32]
+    env_indices: NDArray[np.int32]
     seats: NDArray[np.int8]
     planes: NDArray[np.uint8]
     masks: NDArray[np.int8]
@@ -82,28 +82,28 @@ class ActorCriticCollector:
         lengths = np.zeros(games.count, np.int64)
         decisions: list[tuple[NDArray[Any], ...]] = []
         for agent in opponents:
-            agent.start(np.arange(games.count))
+            agent.reset(np.arange(games.count))
         games.begin(rng)
         for turn in games.turns():
-            actions = np.zeros(len(turn.game_index), np.int64)
-            owners = seat_agents[turn.game_index, turn.movers]
+            actions = np.zeros(len(turn.env_indices), np.int64)
+            owners = seat_agents[turn.env_indices, turn.movers]
             learner_rows = np.flatnonzero(owners == LEARNER)
             if len(learner_rows) > 0:
                 actions[learner_rows] = self._act(run, turn, learner_rows, decisions, rng)
             for member, agent in enumerate(opponents, LEARNER + 1):
                 rows = np.flatnonzero(owners == member)
                 if len(rows) > 0:
-                    game_index, seats = turn.game_index[rows], turn.movers[rows]
-                    sampled = streams[game_index, seats].reshape(-1, 1)
-                    actions[rows] = agent.act(turn.states[rows], seats, sampled, game_index)
-                    streams[game_index, seats] = sampled[:, 0]
+                    env_indices, seats = turn.env_indices[rows], turn.movers[rows]
+                    sampled = streams[env_indices, seats].reshape(-1, 1)
+                    actions[rows] = agent.act(turn.states[rows], seats, sampled, env_indices)
+                    streams[env_indices, seats] = sampled[:, 0]
             wrong = games.play(turn, actions)
             if wrong >= 0:
                 raise ValueError(
                     f"player {turn.movers[wrong]} chose the illegal action {actions[wrong]} in "
                     f"{self._encoder.game.spec}"
                 )
-            lengths[turn.game_index] = turn.ply + 1
+            lengths[turn.env_indices] = turn.ply + 1
         columns = (np.concatenate(parts) for parts in zip(*decisions, strict=True))
         return self.rollout_class(lengths, games.returns, seat_agents, *columns)
 
@@ -127,10 +127,10 @@ class ActorCriticCollector:
     ) -> NDArray[np.int64]:
         """Return the network's actions in some rows of a turn, and record the decisions."""
         policies, values, *more = self._policies(run, turn, rows, rng)
-        actions = by_weight(policies.astype(np.float64), rng.random(len(rows)))
+        actions = sample_by_weight(policies.astype(np.float64), rng.random(len(rows)))
         decisions.append(
             (
-                turn.game_index[rows].astype(np.int32),
+                turn.env_indices[rows].astype(np.int32),
                 turn.movers[rows].astype(np.int8),
                 self._games.packing.pack(turn.planes[rows]),
                 turn.masks[rows],
@@ -148,7 +148,7 @@ class ActorCriticCollector:
     ) -> tuple[NDArray[Any], ...]:
         """Return policies, values, and further columns of the rollout."""
         outputs = run(turn.planes[rows])
-        return policy_of(outputs[:, :-1], turn.masks[rows]), outputs[:, -1].copy()
+        return masked_softmax(outputs[:, :-1], turn.masks[rows]), outputs[:, -1].copy()
 
 
 def advantages(rollout: ActorCriticRollout, gamma: float, gae_lambda: float) -> NDArray[np.float32]:
@@ -162,7 +162,7 @@ def advantages(rollout: ActorCriticRollout, gamma: float, gae_lambda: float) -> 
     ahead = np.zeros((2, *rollout.returns.shape), np.float32)
     seen = np.zeros(rollout.returns.shape, np.bool_)
     make_gae()(
-        rollout.game_index,
+        rollout.env_indices,
         rollout.seats,
         rollout.values,
         rollout.returns,
@@ -185,7 +185,7 @@ def make_gae() -> Any:
 
     @compiled_without_allocation
     def gae(
-        game_index: Any,
+        env_indices: Any,
         seats: Any,
         values: Any,
         returns: Any,
@@ -196,7 +196,7 @@ def make_gae() -> Any:
         out: Any,
     ) -> None:
         for i in range(len(values) - 1, -1, -1):
-            b, p = game_index[i], seats[i]
+            b, p = env_indices[i], seats[i]
             if seen[b, p]:
                 later = gamma * (ahead[0, b, p] + gae_lambda * ahead[1, b, p])
                 out[i] = later - values[i]

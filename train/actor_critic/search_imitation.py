@@ -96,8 +96,8 @@ class SearchImitationTraining(ActorCriticTraining):
         config = self.config
         return {
             "simulations": config.num_simulations,
-            "c": config.c_puct,
-            "fpu": config.fpu_reduction,
+            "c_puct": config.c_puct,
+            "fpu_reduction": config.fpu_reduction,
         }
 
     def state(self) -> tuple[dict[str, Any], Arrays]:

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.actor_critic import Run, judge_by
-from ludoteca.agents.guided.improvement import improved
-from ludoteca.agents.guided.joint_search import JointFound, JointSearch
+from ludoteca.agents.actor_critic import Run, make_seat_evaluator
+from ludoteca.agents.guided.decoupled_search import (
+    DecoupledNetworkGuidedSearch,
+    DecoupledSearchResult,
+)
+from ludoteca.agents.guided.policy_improvement import improved_policies
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.train.actor_critic.config import ActorCriticConfig
 from ludoteca.train.actor_critic.rollout import ActorCriticCollector, ActorCriticRollout
@@ -41,23 +44,25 @@ class SearchCollector(ActorCriticCollector):
     ):
         """Allocate a rollout of games, and as many searches."""
         super().__init__(encoder, config, monitor)
-        self._search = JointSearch(encoder.game, config.games_per_iteration, config.num_simulations)
+        self._search = DecoupledNetworkGuidedSearch(
+            encoder.game, config.games_per_iteration, config.num_simulations
+        )
 
     def _policies(
         self, run: Run, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
         """Return policies and values, improved by search at random positions, and where."""
         policies, values = super()._policies(run, turn, rows, rng)
-        game_index, movers = turn.game_index[rows], turn.movers[rows]
-        games, first, which = np.unique(game_index, return_index=True, return_inverse=True)
+        env_indices, movers = turn.env_indices[rows], turn.movers[rows]
+        games, first, which = np.unique(env_indices, return_index=True, return_inverse=True)
         chosen = rng.random(len(games)) < self._config.search_prob
         searched: NDArray[np.bool_] = chosen[which]
         gains = np.zeros(len(rows), np.float32)
         if chosen.any():
             found = self._search_positions(run, turn.states[rows[first[chosen]]], rng)
             place = (np.cumsum(chosen) - 1)[which[searched]]
-            better, worth, gain = improved(
-                found.policies, found.visits, found.values, self._config.value_scale
+            better, worth, gain = improved_policies(
+                found.priors, found.visit_counts, found.action_values, self._config.value_scale
             )
             one = (place, movers[searched])
             policies[searched], values[searched] = better[one], worth[one]
@@ -66,7 +71,7 @@ class SearchCollector(ActorCriticCollector):
 
     def _search_positions(
         self, run: Run, states: NDArray[np.void], rng: np.random.Generator
-    ) -> JointFound:
+    ) -> DecoupledSearchResult:
         """Search a batch of positions."""
         config, monitor = self._config, self._games.monitor
 
@@ -77,10 +82,10 @@ class SearchCollector(ActorCriticCollector):
         streams = rng.integers(2**63, size=(len(states), 1)).astype(np.uint64)
         return self._search.run(
             states,
-            judge_by(self._encoder, checked),
+            make_seat_evaluator(self._encoder, checked),
             config.num_simulations,
             streams,
             config.c_puct,
             config.fpu_reduction,
-            explore=config.root_uniform_fraction,
+            uniform_fraction=config.root_uniform_fraction,
         )

@@ -158,7 +158,7 @@ class ActorCriticTraining(RLTraining):
         """Return an agent that plays the best action of the current network."""
         self.tester.load(self.network)
         agent = ActorCriticAgent.from_runner(self.encoder, self.tester)
-        agent.search_by(**self.searching())
+        agent.set_search(**self.searching())
         return agent
 
     def searching(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.networks.evaluation_cache import Memory
+from ludoteca.agents.networks.evaluation_cache import EvaluationCache
 from ludoteca.agents.networks.pv_network import PVNetwork, evaluator, make_pv_network
 from ludoteca.envs.registry import make_game
 from ludoteca.train.actors import MultiprocessActor, Weights, make_runner, set_weights
@@ -51,17 +51,17 @@ class AlphaZeroLocalActor:
         """
         game = encoder.game
         self._runner = make_runner(network, 1 / game.observation_high, config, server)
-        self._memory = Memory(self._runner, encoder.shape, game.num_actions + 1)
+        self._cache = EvaluationCache(self._runner, encoder.shape, game.num_actions + 1)
         self._collector = AlphaZeroCollector(encoder, config, monitor)
 
     def load(self, network: PVNetwork) -> None:
         """Load the weights of a network."""
         self._runner.load(network)
-        self._memory.clear()
+        self._cache.clear()
 
     def play(self, rng: np.random.Generator, games: int = 0) -> AlphaZeroRollout:
         """Collect a rollout."""
-        return self._collector.play(evaluator(self._memory), rng)
+        return self._collector.play(evaluator(self._cache), rng)
 
 
 class AlphaZeroActorWorker:

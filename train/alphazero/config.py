@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ludoteca.agents.guided.selection import Rule
+from ludoteca.agents.guided.selection import SelectionParams
 from ludoteca.agents.networks.pv_network import PVConfig
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.auto_settings import AutoLimits
@@ -102,9 +102,9 @@ class AlphaZeroConfig(RLConfig):
     """Score that the candidate needs in a gatekeeper match."""
 
     @property
-    def search_rule(self) -> Rule:
+    def search_rule(self) -> SelectionParams:
         """Selection rule of searches, in self-play and evaluations."""
-        return Rule(gumbel=self.search_policy == "gumbel", c_init=self.c_puct)
+        return SelectionParams(gumbel=self.search_policy == "gumbel", c_init=self.c_puct)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.games.endgame import Line, make_endgame
-from ludoteca.agents.guided.search import Evaluate, GuidedSearch
+from ludoteca.agents.games.endgame import OptimalLine, make_endgame_solver
+from ludoteca.agents.guided.search import Evaluate, NetworkGuidedSearch
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.sampling import by_weight, nth_legal
+from ludoteca.agents.sampling import sample_by_weight, sample_legal
 from ludoteca.train.alphazero.config import AlphaZeroConfig
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.rollout_games import RolloutGames, Turn
@@ -49,15 +49,15 @@ class AlphaZeroCollector:
         """Allocate a rollout of games; `monitor` receives the progress, and may stop the run."""
         self._encoder, self._config = encoder, config
         self._arena = RolloutGames(encoder, config.games_per_iteration, monitor)
-        self._search = GuidedSearch(
+        self._search = NetworkGuidedSearch(
             encoder,
             config.games_per_iteration,
             max(config.num_simulations, config.fast_simulations),
             config.search_rule,
             config.max_num_considered_actions,
         )
-        self._endgame = make_endgame(encoder.game) if config.solver_empties else None
-        self._lines: dict[int, Line] = {}  # by game: continuation of solved games
+        self._endgame = make_endgame_solver(encoder.game) if config.solver_empties else None
+        self._lines: dict[int, OptimalLine] = {}  # by game: continuation of solved games
 
     def play(self, evaluate: Evaluate, rng: np.random.Generator) -> AlphaZeroRollout:
         """Collect a rollout.
@@ -86,8 +86,8 @@ class AlphaZeroCollector:
             opening=opening,
         )
         for turn in arena.turns():
-            self._play(turn, rollout, evaluate, rng, opening[turn.game_index] > turn.ply)
-            rollout.lengths[turn.game_index] += 1
+            self._play(turn, rollout, evaluate, rng, opening[turn.env_indices] > turn.ply)
+            rollout.lengths[turn.env_indices] += 1
         rollout.returns[:] = arena.returns[:, 0]
         return rollout
 
@@ -100,19 +100,19 @@ class AlphaZeroCollector:
         opening: NDArray[np.bool_],
     ) -> None:
         """Play one ply."""
-        ply, actions = turn.ply, np.zeros(len(turn.game_index), np.int64)
-        policies = np.zeros((len(turn.game_index), self._encoder.game.num_actions), np.float32)
+        ply, actions = turn.ply, np.zeros(len(turn.env_indices), np.int64)
+        policies = np.zeros((len(turn.env_indices), self._encoder.game.num_actions), np.float32)
         solved = self._play_solved(turn, rollout, policies, actions)
         rows = np.flatnonzero(~solved)
         if len(rows) > 0:
             self._play_searched(
                 turn, rows, rollout, evaluate, rng, opening[rows], policies, actions
             )
-        rollout.planes[turn.game_index, ply] = self._arena.packing.pack(turn.planes)
-        rollout.policies[turn.game_index, ply] = self._encoder.translate_policy(
+        rollout.planes[turn.env_indices, ply] = self._arena.packing.pack(turn.planes)
+        rollout.policies[turn.env_indices, ply] = self._encoder.translate_policy(
             policies, turn.movers
         )
-        rollout.movers[turn.game_index, ply] = turn.movers
+        rollout.movers[turn.env_indices, ply] = turn.movers
         wrong = self._arena.play(turn, actions)
         assert wrong < 0, "the search chose an illegal action"
 
@@ -124,23 +124,25 @@ class AlphaZeroCollector:
         actions: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
         """Play best moves in solved games; return which games are solved."""
-        solved = np.zeros(len(turn.game_index), np.bool_)
+        solved = np.zeros(len(turn.env_indices), np.bool_)
         if self._endgame is None:
             return solved
-        for row, lane in enumerate(turn.game_index):
-            line = self._lines.get(int(lane))
+        for row, env_index in enumerate(turn.env_indices):
+            line = self._lines.get(int(env_index))
             if line is None:
                 s = turn.states[row]
                 if self._endgame.empty(s) > self._config.solver_empties:
                     continue
-                line = self._lines[int(lane)] = Line(self._encoder.game, self._endgame, s)
+                line = self._lines[int(env_index)] = OptimalLine(
+                    self._encoder.game, self._endgame, s
+                )
             solved[row] = True
             actions[row] = action = line.next()
             policies[row, action] = 1
-            rollout.values[lane, turn.ply] = (
+            rollout.values[env_index, turn.ply] = (
                 line.value if line.mover == turn.movers[row] else -line.value
             )
-            rollout.full[lane, turn.ply] = True
+            rollout.full[env_index, turn.ply] = True
         return solved
 
     def _play_searched(
@@ -162,32 +164,35 @@ class AlphaZeroCollector:
             return evaluate(*positions)
 
         full = rng.random(len(rows)) < config.full_search_prob
-        found = self._search.run(
+        result = self._search.run(
             turn.states[rows],
             checked,
             np.where(full, config.num_simulations, config.fast_simulations),
             rng,
-            noise=1.0 if config.search_policy == "gumbel" else config.dirichlet_fraction,
-            concentration=config.dirichlet_alpha or 10 / float(turn.masks[rows].sum(1).mean()),
+            dirichlet_fraction=config.dirichlet_fraction,
+            gumbel_scale=1.0,
+            dirichlet_alpha=config.dirichlet_alpha or 10 / float(turn.masks[rows].sum(1).mean()),
         )
-        chosen = found.best
+        chosen = result.action
         if (
             config.search_policy == "puct"
             and ply < config.temperature_plies
             and config.temperature > 0
         ):
-            chosen = by_weight(found.policy, rng.random(len(rows)), config.temperature)
+            chosen = sample_by_weight(
+                result.action_weights, rng.random(len(rows)), config.temperature
+            )
         if opening.any():
             priors = np.maximum(self._search.trees.priors[:, 0], 0).astype(np.float64)
             legal = (self._search.trees.priors[:, 0] >= 0).astype(np.int8)
-            by_prior = by_weight(priors, rng.random(len(rows)))
-            uniform = nth_legal(legal, rng.random(len(rows)))
-            shares = self._uniform[turn.game_index[rows]]
+            by_prior = sample_by_weight(priors, rng.random(len(rows)))
+            uniform = sample_legal(legal, rng.random(len(rows)))
+            shares = self._uniform[turn.env_indices[rows]]
             mixed = np.where(rng.random(len(rows)) < shares, uniform, by_prior)
             chosen = np.where(opening, mixed, chosen)
-        actions[rows], policies[rows] = chosen, found.policy
-        rollout.values[turn.game_index[rows], ply] = found.value
-        rollout.full[turn.game_index[rows], ply] = full
+        actions[rows], policies[rows] = chosen, result.action_weights
+        rollout.values[turn.env_indices[rows], ply] = result.root_value
+        rollout.full[turn.env_indices[rows], ply] = full
 
 
 def examples(rollout: AlphaZeroRollout, outcome_weight: float, dtype: Any) -> NDArray[np.void]:

@@ -137,7 +137,7 @@ class AlphaZeroTraining(RLTraining):
             config.eval_simulations,
             config.search_rule,
             config.max_num_considered_actions,
-            endgame=config.solver_empties,
+            solver_empties=config.solver_empties,
         )
 
     def strength(self, matches: list[MatchResult]) -> float:

@@ -154,7 +154,9 @@ TANAKA2018 = DQNConfig(
     td_target="reply",
     games=150_000,
     games_per_iteration=5,
-    network=QConfig(kind="document", filters=(48, 384), dueling=False, init="zero", bounded=False),
+    network=QConfig(
+        kind="tanaka2018", filters=(48, 384), dueling=False, init="zero", bounded=False
+    ),
     win_reward=100.0,
     loss_reward=-100.0,
     loss_reward_by_length=True,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.dqn import ILLEGAL
 from ludoteca.agents.networks.encoder import Encoder
-from ludoteca.agents.sampling import nth_legal
+from ludoteca.agents.sampling import sample_legal
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.replay import Packing
 from ludoteca.train.rollout_games import RolloutGames, Turn
@@ -92,7 +92,7 @@ class DQNCollector:
         arena.begin(rng)
         rngs = rng.integers(2**63, size=(count, 1)).astype(np.uint64)
         if self._opponent is not None:
-            self._opponent.start(np.arange(count))
+            self._opponent.reset(np.arange(count))
         rollout = DQNRollout(
             lengths=np.zeros(count, np.int64),
             returns=np.zeros((count, 2), np.float32),
@@ -105,7 +105,7 @@ class DQNCollector:
         )
         for turn in arena.turns():
             self._play(turn, rollout, run, epsilon, rng, rngs)
-            rollout.lengths[turn.game_index] += 1
+            rollout.lengths[turn.env_indices] += 1
         rollout.returns[:] = arena.returns
         return rollout
 
@@ -119,12 +119,12 @@ class DQNCollector:
         rngs: NDArray[np.uint64],
     ) -> None:
         """Play one ply."""
-        ply, going, masks = turn.ply, turn.game_index, turn.masks
+        ply, going, masks = turn.ply, turn.env_indices, turn.masks
         own = np.flatnonzero((self._seats[going] < 0) | (self._seats[going] == turn.movers))
         chosen = np.zeros(len(going), np.int64)  # in the network's numbering
         if len(own) > 0:
             best = np.where(masks[own] == 1, run(turn.planes[own]), ILLEGAL).argmax(1)
-            random = nth_legal(masks[own], rng.random(len(own)))
+            random = sample_legal(masks[own], rng.random(len(own)))
             chosen[own] = np.where(rng.random(len(own)) < epsilon, random, best)
             rollout.explored[going[own], ply] = chosen[own] != best
         if len(own) < len(going):

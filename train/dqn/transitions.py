@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.api.wrappers import loss_weight
 from ludoteca.envs.jit import compiled, factory
 from ludoteca.train.dqn.config import DQNConfig
 from ludoteca.train.dqn.rollout import DQNRollout
+from ludoteca.train.outcome_reward import loss_weight
 
 
 def transitions(rollout: DQNRollout, config: DQNConfig, dtype: np.dtype[Any], plies: int) -> Any:
@@ -62,9 +62,8 @@ def rewards(rollout: DQNRollout, config: DQNConfig, plies: int) -> NDArray[np.fl
 def make_link() -> Any:
     """Return `link(lengths, movers, explored, rewards, learned, rule, found, numbers)`.
 
-    For each learned move it finds the bootstrap state: `n_step` steps later, the end of the game, or the
-    next random move; and writes its ply, the discounted reward until there, and the discount of
-    its value. `rule` is `(negamax, n_step, gamma)`.
+    For each learned move it finds the bootstrap state: `n_step` steps later, the end of the game, or the next
+    random move; and writes its ply, the discounted reward until there, and its value's discount. `rule` is `(negamax, n_step, gamma)`.
     """
 
     @compiled

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from ludoteca.agents.networks.ac_network import DOCUMENT as DOCUMENT_NETWORK
+from ludoteca.agents.networks.ac_network import UIB2021 as UIB2021_NETWORK
 from ludoteca.agents.networks.ac_network import ACConfig
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.train.settings import SupervisedConfig
@@ -15,7 +15,7 @@ class ImitationConfig(SupervisedConfig):
     """Settings of imitation learning; a position counts once for each player to imitate."""
 
     data: tuple[Path, ...] = ()
-    """Data set files, as written by `python -m ludoteca.train.episodes`: `.npz`."""
+    """Data set files, as written by `python -m ludoteca.train.data`: `.npz`."""
     run_dir: Path = Path("runs/imitation")
     agents: tuple[str, ...] = ()
     """Imitate only moves of these agents, by name. Without `agents` and `rating_range`: the moves
@@ -72,7 +72,7 @@ DEFAULT = ImitationConfig()
 # after 25 epochs without improvement. Neither specifies the batch size.
 UIB2021 = ImitationConfig(
     run_dir=Path("runs/imitation_uib2021"),
-    network=replace(DOCUMENT_NETWORK, value=False),
+    network=replace(UIB2021_NETWORK, value=False),
     epochs=200,
     patience=25,
     batch_size=128,

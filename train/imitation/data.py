@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.train.episodes.episodes import Episodes, join
+from ludoteca.train.data.dataset import GameDataset, concatenate
+from ludoteca.train.data.positions import iterate_positions
+from ludoteca.train.data.split import validation_games
+from ludoteca.train.data.storage import load_dataset
 from ludoteca.train.imitation.config import ImitationConfig
 from ludoteca.train.imitation.views import Views, views_of
-from ludoteca.train.split import split
 
 
 @dataclass(frozen=True)
@@ -23,19 +25,19 @@ class ImitationData:
         about: of each file, how many games it has and how they came about, as JSON can hold it.
         encoder: what the network sees.
         views: of each sample.
-        actions: the move. int8, shape `[S]`.
+        actions: the move. int16, shape `[S]`.
         outcomes: how the game ended for the seat, in [-1, 1]. float32, shape `[S]`.
         played: which of the games it is of. int32, shape `[S]`.
-        agents: whose move it is, as an index into `games.names`. int32, shape `[S]`.
+        agents: whose move it is, as an index into `games.agent_names`. int32, shape `[S]`.
         training: which samples it learns from, as indices.
         validation: which it is validated with, all of other games.
     """
 
-    games: Episodes
+    games: GameDataset
     about: list[dict[str, Any]]
     encoder: SeatEncoder
     views: Views
-    actions: NDArray[np.int8]
+    actions: NDArray[np.int16]
     outcomes: NDArray[np.float32]
     played: NDArray[np.int32]
     agents: NDArray[np.int32]
@@ -49,7 +51,7 @@ class ImitationData:
     def digest(self) -> int:
         """A number that is another one for other games, and for other seats to learn from."""
         digest = 0
-        for name in ("actions", "lengths", "seeds", "cells", "agents", "wanted"):
+        for name in ("actions", "lengths", "seeds", "chance_outcomes", "agents", "selected"):
             digest = zlib.crc32(getattr(self.games, name).tobytes(), digest)
         return digest
 
@@ -65,12 +67,15 @@ def load_data(config: ImitationConfig) -> ImitationData:
     encoder = SeatEncoder(games.game, config.network.view)
     kind = views_of(encoder)
     parts, views = [], []
-    for samples in games.chunks():
-        learned = samples.select(samples.wanted)
-        views.append(kind.of(encoder, learned))
-        parts.append((learned.actions, learned.outcomes, learned.games, learned.seats))
-    actions, outcomes, played, seats = (np.concatenate(one) for one in zip(*parts, strict=True))
-    apart = split(games, config.validation_fraction, config.seed)[played]
+    for positions in iterate_positions(games):
+        samples = positions.samples()
+        samples = samples[samples.selected]
+        views.append(kind.of(encoder, samples))
+        parts.append((samples.actions, samples.returns, samples.games, samples.agents))
+    actions, outcomes, played, agents = (
+        np.concatenate(arrays) for arrays in zip(*parts, strict=True)
+    )
+    apart = validation_games(games, config.validation_fraction, config.seed)[played]
     if apart.all() or not apart.any():
         raise ValueError(
             f"needs moves to learn from and moves to validate with, got {(~apart).sum()} and "
@@ -84,30 +89,29 @@ def load_data(config: ImitationConfig) -> ImitationData:
         actions,
         outcomes,
         played,
-        games.agents[played, seats],
+        agents,
         np.flatnonzero(~apart),
         np.flatnonzero(apart),
     )
 
 
-def _choose(config: ImitationConfig) -> tuple[Episodes, list[dict[str, Any]]]:
+def _choose(config: ImitationConfig) -> tuple[GameDataset, list[dict[str, Any]]]:
     """Return the games with moves to learn, and what is told about the files."""
     if not config.data:
         raise ValueError("data must name at least one file, got none")
-    files = [Episodes.load(path) for path in config.data]
+    files = [load_dataset(path) for path in config.data]
     about = [
-        {"file": path.name, "games": len(one), "about": one.about}
+        {"file": path.name, "games": len(one), "about": one.metadata}
         for path, one in zip(config.data, files, strict=True)
     ]
-    games = join(files)
+    games = concatenate(files)
     if config.agents or config.rating_range is not None:
-        games = games.want(config.agents, config.rating_range)
-    wanted: Any = games.wanted.any(1)
-    games = games.take(wanted)
+        games = games.select_agents(config.agents, config.rating_range)
+    games = games[games.selected.any(1)]
     if len(games) < 2:
         raise ValueError(f"needs at least two games with moves to learn, got {len(games)}")
     if config.games is not None:
         if config.games > len(games):
             raise ValueError(f"games must be at most {len(games)}, as many as have moves to learn")
-        games = games.part(0, config.games)
+        games = games[: config.games]
     return games, about

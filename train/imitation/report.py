@@ -59,12 +59,12 @@ def _by_agent(training: ImitationTraining) -> list[dict[str, Any]]:
         mean = data.outcomes[data.training].mean(dtype=np.float64)
         found["value_loss_of_mean"] = np.square(mean - data.outcomes[data.validation])
     agents, learned = data.agents[data.validation], data.agents[data.training]
-    order = np.argsort(-np.bincount(agents, minlength=len(data.games.names)), kind="stable")
+    order = np.argsort(-np.bincount(agents, minlength=len(data.games.agent_names)), kind="stable")
     parts = [("all", np.ones(len(agents), np.bool_), len(learned))]
     for agent in order.tolist():
         mine = agents == agent
         if mine.any():
-            parts.append((data.games.names[agent], mine, int((learned == agent).sum())))
+            parts.append((data.games.agent_names[agent], mine, int((learned == agent).sum())))
     return [
         {"agent": name, "positions": int(mine.sum()), "learned": count}
         | {measure: float(values[mine].mean()) for measure, values in found.items()}

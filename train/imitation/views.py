@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.networks.seats import SeatEncoder
-from ludoteca.train.episodes.samples import Samples
+from ludoteca.train.data.positions import Samples
 from ludoteca.train.replay import Packing
 
 TOGETHER = 8192  # samples that are encoded at once
@@ -36,7 +36,7 @@ class PackedViews:
         packed = [np.empty((len(samples), one.size), np.uint8) for one in packings]
         for k in range(0, len(samples), TOGETHER):
             part = slice(k, k + TOGETHER)
-            states, seats = samples.states[samples.rows[part]], samples.seats[part]
+            states, seats = samples.states[samples.rows[part]], samples.players[part]
             seen = encoder.encode(states, seats.astype(np.int64))
             for out, packing, one in zip(packed, packings, seen, strict=True):
                 out[part] = packing.pack(one)
@@ -74,7 +74,7 @@ class PositionViews:
     def of(cls, encoder: SeatEncoder, samples: Samples) -> Self:
         """Return what is seen of samples; positions without any are left out."""
         kept, rows = np.unique(samples.rows, return_inverse=True)
-        return cls(encoder, samples.states[kept], rows.astype(np.int32), samples.seats)
+        return cls(encoder, samples.states[kept], rows.astype(np.int32), samples.players)
 
     @classmethod
     def join(cls, parts: Sequence[Self]) -> Self:

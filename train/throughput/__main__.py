@@ -16,9 +16,9 @@ import tyro
 from rich.console import Console
 
 from ludoteca.envs.params import integer, real
-from ludoteca.evaluate.bench.report import about_this_run
 from ludoteca.executor import LOCAL
 from ludoteca.files import write_whole
+from ludoteca.provenance import run_info
 from ludoteca.train.command import run_command
 from ludoteca.train.equivalent_command import with_settings
 from ludoteca.train.throughput.measure import bench_config, measure_costs, measure_throughput
@@ -96,7 +96,7 @@ def main(
             bench_config(algorithm, game, games_per_part), settings, f"python -m {NAME}"
         )
         found = {"algorithm": algorithm, "game": game, "executor": executor}
-        found["about"] = about_this_run()
+        found["about"] = run_info()
         known, found["messages"] = measure_costs(algorithm, config, executor, parts)
         found["costs"] = asdict(known)
         # With one local worker, this process plays.

@@ -12,7 +12,7 @@ class ValueRegressionConfig(SupervisedConfig):
     """Settings of value regression."""
 
     data: tuple[Path, ...]
-    """Data set files, as written by `python -m ludoteca.train.positions`: `.npz` or `.csv`."""
+    """Data set files, as written by `python -m ludoteca.train.data`: `.npz` or `.csv`."""
     run_dir: Path = Path("runs/value_regression")
     network: ValueConfig = field(default_factory=ValueConfig)
     learning_rate: float = 1e-3

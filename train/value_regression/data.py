@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.networks.value_network import ValueView
-from ludoteca.train.positions.games import Games, Positions, join
-from ludoteca.train.positions.storage import load_games
-from ludoteca.train.split import split
+from ludoteca.train.data.dataset import GameDataset, concatenate
+from ludoteca.train.data.positions import Positions, replay_positions
+from ludoteca.train.data.split import validation_games
+from ludoteca.train.data.storage import load_dataset
 from ludoteca.train.value_regression.config import ValueRegressionConfig
 
 
@@ -25,7 +26,7 @@ class ValueRegressionData:
         validation: which it is validated with, all of other games.
     """
 
-    games: Games
+    games: GameDataset
     positions: Positions
     view: ValueView
     targets: NDArray[np.float32]
@@ -34,7 +35,7 @@ class ValueRegressionData:
 
     def planes(self, chosen: NDArray[np.int64]) -> NDArray[np.int8]:
         """Return what the network sees of some positions. Shape `[K, planes, rows, columns]`."""
-        seats = self.positions.seats[chosen].astype(np.int64)
+        seats = self.positions.players[chosen].astype(np.int64)
         return self.view.encode(self.positions.states[chosen], seats)
 
 
@@ -45,19 +46,19 @@ def load_data(config: ValueRegressionConfig) -> ValueRegressionData:
         FileNotFoundError: if a file is not there.
         ValueError: if one is damaged, or there are too few games.
     """
-    games = join([load_games(path) for path in config.data])
+    games = concatenate([load_dataset(path) for path in config.data])
+    view = ValueView(games.game, config.network.view)
     if config.games is not None:
         if config.games > len(games):
             raise ValueError(f"games must be at most {len(games)}, as many as there are")
-        games = games.part(0, config.games)
-    apart = split(games, config.validation_fraction, config.seed)
-    positions = games.positions()
-    view = ValueView(games.game, config.network.view)
+        games = games[: config.games]
+    held_out = validation_games(games, config.validation_fraction, config.seed)
+    positions = replay_positions(games)
     return ValueRegressionData(
         games,
         positions,
         view,
-        positions.results * view.signs(positions.seats),
-        np.flatnonzero(~apart[positions.games]),
-        np.flatnonzero(apart[positions.games]),
+        positions.returns[:, 0] * view.signs(positions.players),
+        np.flatnonzero(~held_out[positions.games]),
+        np.flatnonzero(held_out[positions.games]),
     )

@@ -1,6 +1,6 @@
 """Kaggle, both ways: submissions to its competition as agents, and agents as submissions."""
 
 from ludoteca.agents.external.kaggle.agent import KaggleAgent
-from ludoteca.agents.external.kaggle.function import FunctionAgent, kaggle_function
+from ludoteca.agents.external.kaggle.function import KaggleFunctionAgent, kaggle_function
 
-__all__ = ["FunctionAgent", "KaggleAgent", "kaggle_function"]
+__all__ = ["KaggleAgent", "KaggleFunctionAgent", "kaggle_function"]

@@ -23,7 +23,7 @@ from ludoteca.envs.rng import next_u64
 
 ACTIONS = ("NORTH", "EAST", "SOUTH", "WEST")
 MAIN = "main.py"  # the submission in a folder
-Seat = tuple[int, int]  # the lane of a game, and the seat in it
+Seat = tuple[int, int]  # the index of a game, and the seat in it
 
 
 class KaggleAgent(Agent):
@@ -75,7 +75,7 @@ class KaggleAgent(Agent):
         self.python = find_python(python, sys.executable)
         self.act_timeout = real("act_timeout", act_timeout, 1e-3, 1e6)
         self.overage = real("overage", overage, 0, 1e6)
-        self.most_games = integer("games", games, 1, 1024)
+        self.max_games = integer("games", games, 1, 1024)
         self.fresh = choice("fresh", fresh, (False, True))
         self.memory = 0 if memory is None else integer("memory", memory, 1, 2**22) << 20
         self.output = choice("output", output, (False, True))
@@ -94,7 +94,7 @@ class KaggleAgent(Agent):
         if self._banks:
             raise TypeError(
                 f"{self.path.name} is playing, and what it remembers is in its process: copy or "
-                "pickle the agent before its first game, or call start on all its lanes first"
+                "pickle the agent before its first game, or call reset for all its games first"
             )
         return vars(self) | {"_processes": {}, "_spare": None}
 
@@ -104,9 +104,9 @@ class KaggleAgent(Agent):
         if game.name != "hungry_geese":
             raise ValueError(f"submissions to Kaggle play hungry_geese, not {game.name}")
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
-        """Forget the games of `lanes`: new ones begin there."""
-        begun = set(lanes.tolist())
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        """Forget the games at `env_indices`: new ones begin there."""
+        begun = set(env_indices.tolist())
         for seat in [seat for seat in self._banks if seat[0] in begun]:
             del self._banks[seat]
             if self.fresh:
@@ -117,7 +117,7 @@ class KaggleAgent(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Ask goose after goose.
 
@@ -126,22 +126,25 @@ class KaggleAgent(Agent):
         """
         actions = np.zeros(len(states), np.int64)
         records = states.view(np.recarray)
-        for k, (lane, seat) in enumerate(zip(lanes.tolist(), seats.tolist(), strict=True)):
-            if lane >= (self.most_games or 0):
+        for k, (env_index, seat) in enumerate(
+            zip(env_indices.tolist(), seats.tolist(), strict=True)
+        ):
+            if env_index >= (self.max_games or 0):
                 raise ValueError(
-                    f"{self.path.name} plays {self.most_games} games side by side, not {lane + 1} "
-                    f"or more; games={lane + 1} lets it, with a process for each goose"
+                    f"{self.path.name} plays {self.max_games} games side by side, not "
+                    f"{env_index + 1} or more; games={env_index + 1} lets it, with a process "
+                    "for each goose"
                 )
             try:
-                actions[k] = self._move(records[k], (lane, seat), rngs[k])
+                actions[k] = self._move(records[k], (env_index, seat), rngs[k])
             except FailureError as failure:
-                self._why[lane, seat] = failure.kind, failure.message
+                self._why[env_index, seat] = failure.kind, failure.message
                 actions[k] = FORFEIT
         return actions
 
-    def why(self, lane: int, seat: int) -> tuple[str, str]:
+    def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
         """Tell why it has just lost a goose: `crash`, `timeout` or `invalid`, and a message."""
-        return self._why.get((lane, seat), ("forfeit", ""))
+        return self._why.get((env_index, seat), ("forfeit", ""))
 
     def close(self) -> None:
         """End all processes; the agent can still be used."""

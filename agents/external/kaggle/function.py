@@ -14,15 +14,15 @@ from ludoteca.agents.external.kaggle.agent import ACTIONS
 from ludoteca.agents.external.kaggle.observation import configuration, observation, position
 from ludoteca.agents.external.kaggle.worker import DEFAULT, call, structify
 from ludoteca.agents.registry import make_agent
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.games.hungry_geese import hungry_geese
+from ludoteca.envs.records import batch_of_one
 
 Function = Callable[..., Any]
-LANE = np.zeros(1, np.int64)
+ENV_INDEX = np.zeros(1, np.int64)
 
 
-class FunctionAgent(Agent):
+class KaggleFunctionAgent(Agent):
     """Plays Hungry Geese by a function `agent(observation, configuration)` of this process."""
 
     def __init__(self, game: Game, make: Callable[[], Function]):
@@ -43,9 +43,9 @@ class FunctionAgent(Agent):
         self._made: dict[tuple[int, int], Function] = {}
         self._configuration = configuration(game)
 
-    def start(self, lanes: NDArray[np.int64]) -> None:
-        """Forget the games of `lanes`: new ones begin there."""
-        begun = set(lanes.tolist())
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        """Forget the games at `env_indices`: new ones begin there."""
+        begun = set(env_indices.tolist())
         self._made = {seat: one for seat, one in self._made.items() if seat[0] not in begun}
 
     def act(
@@ -53,7 +53,7 @@ class FunctionAgent(Agent):
         states: NDArray[np.void],
         seats: NDArray[np.int64],
         rngs: NDArray[np.uint64],
-        lanes: NDArray[np.int64],
+        env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Ask goose after goose.
 
@@ -62,7 +62,7 @@ class FunctionAgent(Agent):
         """
         actions = np.zeros(len(states), np.int64)
         records = states.view(np.recarray)
-        for k, key in enumerate(zip(lanes.tolist(), seats.tolist(), strict=True)):
+        for k, key in enumerate(zip(env_indices.tolist(), seats.tolist(), strict=True)):
             if key not in self._made:
                 self._made[key] = self._make()
             seen = structify(observation(records[k], key[1]))
@@ -96,12 +96,12 @@ def kaggle_function(agent: str, seed: int = 0) -> Function:
             made[game] = make_agent(agent, game)
         if seen["step"] == 0 or game not in before:
             before.clear()
-            made[game].start(LANE)
+            made[game].reset(ENV_INDEX)
         before[game] = position(game, seen, before.get(game))
         seat = np.array([seen["index"]])
-        action = int(made[game].act(root(game, before[game]), seat, rng, LANE)[0])
+        action = int(made[game].act(batch_of_one(game, before[game]), seat, rng, ENV_INDEX)[0])
         if action == FORFEIT:
-            raise RuntimeError(": ".join(made[game].why(0, seen["index"])))
+            raise RuntimeError(": ".join(made[game].forfeit_reason(0, seen["index"])))
         return ACTIONS[action]
 
     return play

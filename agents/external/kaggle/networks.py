@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.actor_critic import ActorCriticAgent, NetworkAgent, policy_of
+from ludoteca.agents.actor_critic import ActorCriticAgent, NetworkAgent, masked_softmax
 from ludoteca.agents.external.kaggle.layers import Layers, run
 from ludoteca.agents.external.kaggle.torch_layers import Weights, keep, layers_of
-from ludoteca.agents.external.kaggle.tree_search import Judge, search
-from ludoteca.agents.guided.improvement import improved
-from ludoteca.agents.networks.ac_network import ACNetwork, DocumentBody, ResidualBody
+from ludoteca.agents.external.kaggle.tree_search import SeatEvaluator, search
+from ludoteca.agents.guided.policy_improvement import improved_policies
+from ludoteca.agents.networks.ac_network import ACNetwork, ResidualBody, UIB2021Body
 from ludoteca.agents.networks.layers import Block, Trunk
-from ludoteca.agents.networks.seats import find_rich
+from ludoteca.agents.networks.seats import find_hand_crafted_features
 from ludoteca.envs.game import Game
 
 
@@ -26,76 +26,84 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
     if agent.temperature > 0:
         raise ValueError("an exported network plays what it thinks best: needs temperature=0")
     if not isinstance(agent, ActorCriticAgent) or agent.simulations == 0:
-        judge = network_judge(agent, value=False)
+        evaluate = network_evaluator(agent, value=False)
 
         def choose(s, player, legal, n, rng):
-            policies, _ = judge([s], [player])
+            policies, _ = evaluate([s], [player])
             return int(np.argmax(policies[0]))
 
         return choose
-    judge = network_judge(agent, value=True)
-    simulations, leaves, c, fpu = agent.simulations, agent.leaves, agent.c, agent.fpu
-    improvement = agent.improvement
+    evaluate = network_evaluator(agent, value=True)
+    simulations, leaf_batch, c, fpu = (
+        agent.simulations,
+        agent.leaf_batch,
+        agent.c_puct,
+        agent.fpu_reduction,
+    )
+    value_scale = agent.value_scale
     seconds = math.inf if agent.seconds is None else agent.seconds
 
     def choose_by_search(s, player, legal, n, rng):
-        root = search(s, rng, judge, simulations, leaves, c, fpu, seconds)
+        root = search(s, rng, evaluate, simulations, leaf_batch, c, fpu, seconds)
         priors = np.maximum(np.array(root.priors[player], np.float32), 0)
         visits = np.array(root.visits[player])
         values = 2 * np.array(root.totals[player]) / np.maximum(visits, 1) - 1
-        policies, *_ = improved(priors, visits, values.astype(np.float32), improvement)
+        policies, *_ = improved_policies(priors, visits, values.astype(np.float32), value_scale)
         return int(np.argmax(policies))
 
     return choose_by_search
 
 
-def network_judge(agent: NetworkAgent, value: bool) -> Judge:
+def network_evaluator(agent: NetworkAgent, value: bool) -> SeatEvaluator:
     """Return what an agent's network says of positions; values only mean something if `value`."""
     weights: Weights = {}
     layers = network_layers(agent.network, weights, value)
     scale, planes = np.float32(agent.encoder.scale), agent.encoder.shape[0]
     actions = agent.game.num_actions
-    look = plain_view(agent.game) if agent.encoder.view == "plain" else rich_view(agent.game)
+    encode = (
+        plain_view(agent.game) if agent.encoder.view == "plain" else hand_crafted_view(agent.game)
+    )
 
-    def judge(positions, seats):
+    def evaluate(positions, seats):
         board = positions[0].occupied.shape
         out = np.zeros((len(seats), planes, *board), np.int8)
         masks = np.ones((len(seats), actions), np.int8)
-        look(positions, seats, out, masks)
+        encode(positions, seats, out, masks)
         outputs = run(layers, weights, scale * out)
-        return policy_of(outputs[:, :actions], masks), np.tanh(outputs[:, -1])
+        return masked_softmax(outputs[:, :actions], masks), np.tanh(outputs[:, -1])
 
-    return judge
+    return evaluate
 
 
 def plain_view(game: Game) -> Callable[..., None]:
     """Return what writes the planes of plain views; every action is legal."""
     observe = game.observe
 
-    def look(positions, seats, out, masks):
+    def encode(positions, seats, out, masks):
         for i in range(len(seats)):
             observe(positions[i], seats[i], out[i])
 
-    return look
+    return encode
 
 
-def rich_view(game: Game) -> Callable[..., None]:
-    """Return what writes the planes of rich views, and which actions are to be tried."""
-    rich = find_rich(game)
-    room, study, observe = rich.room(game.num_players), rich.study, rich.observe
-    safe_actions = rich.safe_actions
+def hand_crafted_view(game: Game) -> Callable[..., None]:
+    """Return what writes the planes of hand-crafted features, and which actions are to be tried."""
+    features = find_hand_crafted_features(game)
+    rows = features.workspace_rows(game.num_players)
+    prepare, observe = features.prepare, features.observe
+    safe_actions = features.safe_actions
 
-    def look(positions, seats, out, masks):
+    def encode(positions, seats, out, masks):
         for i in range(len(seats)):
             s, player = positions[i], seats[i]
             if i == 0 or s is not positions[i - 1]:
-                memory = np.zeros((room, s.occupied.size), np.int32)
-                study(s, memory)
-            observe(s, player, memory, out[i])
-            if safe_actions(s, player, memory, masks[i]) == 0:
+                workspace = np.zeros((rows, s.occupied.size), np.int32)
+                prepare(s, workspace)
+            observe(s, player, workspace, out[i])
+            if safe_actions(s, player, workspace, masks[i]) == 0:
                 masks[i] = 1
 
-    return look
+    return encode
 
 
 def network_layers(network: ACNetwork, weights: Weights, value: bool) -> Layers:
@@ -104,7 +112,7 @@ def network_layers(network: ACNetwork, weights: Weights, value: bool) -> Layers:
     return BODIES[type(body)](body, weights, value)
 
 
-def document(body: DocumentBody, weights: Weights, value: bool) -> Layers:
+def uib2021(body: UIB2021Body, weights: Weights, value: bool) -> Layers:
     """Return the layers of the document's network; its value has large layers of its own."""
     parts = (body.convolutions, body.dense, body.policy)
     convolutions, dense, policy = (layers_of(part, weights) for part in parts)
@@ -140,8 +148,8 @@ def residues(block: Block, padding: str, weights: Weights) -> Layers:
     """Return what a block adds."""
     first = convolution(block.first, padding, weights)
     if block.pool is not None:
-        overview = ("concat", ((("mean",),), (("max",),)))
-        pooled = (overview, *layers_of(block.pool, weights))
+        global_pooling = ("concat", ((("mean",),), (("max",),)))
+        pooled = (global_pooling, *layers_of(block.pool, weights))
         # On a torus it is what the block is given that is pooled.
         first = (("sum", (first, pooled)),) if block.torus else (*first, ("add", pooled))
     second = convolution(block.second, padding, weights)
@@ -157,6 +165,6 @@ def convolution(module: Any, padding: str, weights: Weights) -> Layers:
 
 
 BODIES: dict[type[Any], Callable[[Any, Weights, bool], Layers]] = {
-    DocumentBody: document,
+    UIB2021Body: uib2021,
     ResidualBody: residual,
 }

@@ -75,7 +75,7 @@ def position(game: Game, seen: Any, before: Any = None) -> Any:
     wrong = _misfit(game, s, seen)
     if not wrong:
         follow(s, seen)
-        wrong = game.check(s)
+        wrong = game.validate(s)
     if wrong:
         raise ValueError(f"no observation of {game.spec}: {wrong}")
     return s

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ludoteca.agents.external.kaggle import worker
-from ludoteca.child_processes import Child
+from ludoteca.child_processes import ChildProcess
 
 CRASH, TIMEOUT, INVALID = "crash", "timeout", "invalid"
 START = 60.0  # seconds that an interpreter may take to start
@@ -59,7 +59,7 @@ class Process:
             FailureError: if it does not start.
         """
         try:
-            self._process = Child(
+            self._process = ChildProcess(
                 [python, worker.__file__, str(path), str(memory)],
                 bufsize=0,
                 stdin=subprocess.PIPE,
@@ -200,7 +200,7 @@ def find_python(python: str | Path | None, default: str) -> str:
     return str(Path(found).absolute())
 
 
-def _end(process: Child, owner: int) -> None:
+def _end(process: ChildProcess, owner: int) -> None:
     """End a process and all that it has started, if this is the process that started it."""
     if os.getpid() != owner:  # a fork
         return

@@ -1,7 +1,7 @@
 """Search with a network in plain Python: what an exported `ac` agent does that searches.
 
-The decoupled PUCT of `ludoteca.agents.guided.joint_trees`, for one position of Hungry Geese. The
-same random stream and judge give the same visits.
+The decoupled PUCT of `ludoteca.agents.guided.decoupled_trees`, for one position of Hungry Geese.
+The same random stream and evaluator give the same visits.
 """
 
 import math
@@ -21,28 +21,33 @@ HIDDEN = -1.0  # prior of an action that is not tried
 ACTIONS = (0, 1, 2, 3)
 
 # Positions and seats -> policies [K, 4], 0 for actions that are not tried, and values [K].
-Judge = Callable[[Sequence[Any], Sequence[int]], tuple[NDArray[Any], NDArray[Any]]]
+SeatEvaluator = Callable[[Sequence[Any], Sequence[int]], tuple[NDArray[Any], NDArray[Any]]]
 
 
 def search(
     s: Any,
     stream: NDArray[np.uint64],
-    judge: Judge,
+    evaluate: SeatEvaluator,
     simulations: int,
-    leaves: int,
+    leaf_batch: int,
     c: float,
     fpu: float,
     seconds: float,
 ) -> Any:
-    """Return the root of a tree, see `new_node`; the parameters are those of `JointSearch.run`."""
+    """Return the root of a searched tree, see `new_node`.
+
+    The parameters are those of `DecoupledNetworkGuidedSearch.run`.
+    """
     start = time.perf_counter()
     root = new_node()
-    take_in([(root, s, [])], judge)
-    for k in range(0, simulations, leaves):
+    evaluate_leaves([(root, s, [])], evaluate)
+    for k in range(0, simulations, leaf_batch):
         if k > 0 and time.perf_counter() - start > seconds:
             break
-        reached = [simulate(root, s, stream, c, fpu) for _ in range(min(leaves, simulations - k))]
-        take_in([leaf for leaf in reached if leaf is not None], judge)
+        reached = [
+            simulate(root, s, stream, c, fpu) for _ in range(min(leaf_batch, simulations - k))
+        ]
+        evaluate_leaves([leaf for leaf in reached if leaf is not None], evaluate)
     return root
 
 
@@ -106,7 +111,7 @@ def choose(node: Any, p: int, c: float, fpu: float) -> int:
     return best
 
 
-def take_in(leaves: Sequence[Any], judge: Judge) -> None:
+def evaluate_leaves(leaves: Sequence[Any], evaluate: SeatEvaluator) -> None:
     """Let the network see leaves from the seats of all who live, and back up what it says."""
     found = [
         (k, p)
@@ -116,7 +121,7 @@ def take_in(leaves: Sequence[Any], judge: Judge) -> None:
     ]
     if not found:
         return
-    policies, expected = judge([leaves[k][1] for k, _ in found], [p for _, p in found])
+    policies, expected = evaluate([leaves[k][1] for k, _ in found], [p for _, p in found])
     values = [results(s) for _, s, _ in leaves]
     priors = [[[HIDDEN] * 4 for _ in one] for one in values]
     for i in range(len(found)):

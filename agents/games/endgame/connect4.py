@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.games.endgame.columns import make_memory, make_search
-from ludoteca.agents.games.endgame.limits import Limits, after
+from ludoteca.agents.games.endgame.limits import SearchLimits, after
 from ludoteca.agents.games.endgame.solution import EndgameSolution, position
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 
 
-class Connect4Endgame:
-    """Solves Connect Four, see `ludoteca.agents.games.endgame.solution.Endgame`.
+class Connect4EndgameSolver:
+    """Solves Connect Four, see `ludoteca.agents.games.endgame.solution.EndgameSolver`.
 
     Scores are 1, 0 and -1: how soon a game is won does not count.
     """
@@ -73,7 +73,7 @@ class _Search:
         self.game, self.run = game, run
         self.frames, self.table, self.works = make_memory(empty)
         run(self.frames, self.table, self.works, 0)  # compiles
-        self.limits = Limits(nodes, seconds)
+        self.limits = SearchLimits(nodes, seconds)
 
     def score(self, s: Any, alpha: int = -1, beta: int = 1) -> int:
         """Return 1, 0 or -1 for the player to move; only a bound outside of (`alpha`, `beta`)."""

@@ -15,7 +15,7 @@ SLICE = 1 << 20  # nodes between two looks at the clock
 
 
 @dataclass(frozen=True)
-class Limits:
+class SearchLimits:
     """How much a search may cost.
 
     Attributes:

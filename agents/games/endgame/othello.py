@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.games.endgame.boards import make_board
-from ludoteca.agents.games.endgame.limits import Limits, after
+from ludoteca.agents.games.endgame.limits import SearchLimits, after
 from ludoteca.agents.games.endgame.search import WORK, make_frames, make_search
 from ludoteca.agents.games.endgame.solution import EndgameSolution, position
 from ludoteca.agents.games.endgame.transposition_table import make_table
@@ -13,8 +13,8 @@ from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 
 
-class OthelloEndgame:
-    """Solves endgames of Othello, see `ludoteca.agents.games.endgame.solution.Endgame`."""
+class OthelloEndgameSolver:
+    """Solves endgames of Othello, see `ludoteca.agents.games.endgame.solution.EndgameSolver`."""
 
     def __init__(self, game: Game):
         self.game = game
@@ -64,7 +64,7 @@ class Search:
         self.frames, self.works = make_frames(), np.zeros(1, WORK)
         self._search = make_search()
         self._run_slice(0)  # searches nothing, but is compiled
-        self.limits = Limits(nodes, seconds)
+        self.limits = SearchLimits(nodes, seconds)
 
     def run(self, s: Any, alpha: int | None = None, beta: int | None = None) -> tuple[int, int]:
         """Return the score of a position for the player to move, and a best action.
@@ -85,7 +85,7 @@ class Search:
         frame["beta"] = squares if beta is None else beta
         self.works["level"] = 0
         score = self.limits.run(self._run_slice, self.works["nodes"], self._position)
-        return score, self._action(int(frame["best_gain"]) & ~int(own | other))
+        return score, self._action(int(frame["best_flips"]) & ~int(own | other))
 
     def score_all(self, s: Any) -> dict[str, int]:
         """Return the score of every legal move by its name, best first."""

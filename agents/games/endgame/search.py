@@ -42,12 +42,12 @@ FRAME = np.dtype(
         ("own", np.uint64),
         ("other", np.uint64),
         # What a move gains: its square and the discs it turns over. A pass gains nothing.
-        ("gains", np.uint64, MOST_MOVES),  # of the moves that are still to be searched
+        ("flips_of_moves", np.uint64, MOST_MOVES),  # of the moves that are still to be searched
         ("points", np.int32, MOST_MOVES),  # how soon to search them
         ("count", np.int32),  # how many they are
         ("empty", np.int32),
-        ("gain", np.uint64),  # of the move that is being searched
-        ("best_gain", np.uint64),  # of the best move so far
+        ("flips", np.uint64),  # of the move that is being searched
+        ("best_flips", np.uint64),  # of the best move so far
         ("best", np.int32),  # its score
         ("alpha", np.int32),  # the window, which the best move narrows
         ("beta", np.int32),
@@ -69,7 +69,7 @@ def make_search() -> Any:
     """Return the compiled function `search(frames, table, boards, works, limit) -> score`.
 
     It searches the position in `frames[0]`, whose `own`, `other`, `empty`, `alpha` and `beta` the
-    caller sets, and leaves what the best move gains in its `best_gain`. The first ply is always
+    caller sets, and leaves what the best move gains in its `best_flips`. The first ply is always
     searched, even if the table knows its score. Once `works[0].nodes` has reached `limit` it
     returns `STOPPED`; the same call with a higher limit goes on from there.
     """
@@ -115,7 +115,7 @@ def make_search() -> Any:
 @kernel
 def enter(s: Any, at_root: Any, table: Any, board: Any) -> int:
     """Return the score of a position if it is known; else list its moves and return `UNKNOWN`."""
-    s.count, s.best, s.best_gain, s.floor = 0, NONE, U0, s.alpha
+    s.count, s.best, s.best_flips, s.floor = 0, NONE, U0, s.alpha
     known = NO_SQUARE
     if not at_root:
         needed = (board.squares - s.alpha + 1) // 2
@@ -138,7 +138,7 @@ def enter(s: Any, at_root: Any, table: Any, board: Any) -> int:
         return list_moves(s, moves, known, table, board)
     if placements(s.other, s.own, board) == U0:
         return final_score(s.own, s.other, board)
-    s.gains[0], s.count = U0, 1  # pass
+    s.flips_of_moves[0], s.count = U0, 1  # pass
     return UNKNOWN
 
 
@@ -153,18 +153,18 @@ def list_moves(s: Any, moves: Any, known: Any, table: Any, board: Any) -> int:
     while moves != U0:
         square = moves & (~moves + U1)
         moves ^= square
-        gain = square | turned(square, s.own, s.other)
+        flips = square | turned(square, s.own, s.other)
         # The position after it, in which the opponent is to move.
-        own, other = s.other & ~gain, s.own | gain
+        own, other = s.other & ~flips, s.own | flips
         if own == U0:
-            s.best_gain = gain
+            s.best_flips = flips
             return board.squares
         if s.empty >= LOOKED_UP:
             k = find(table, own, other)
             if k != NOT_FOUND and -table[k].upper >= s.beta:
-                s.best_gain = gain
+                s.best_flips = flips
                 return -int(table[k].upper)
-        s.gains[s.count] = gain
+        s.flips_of_moves[s.count] = flips
         if count(square - U1) == known:
             s.points[s.count] = 1000
         else:
@@ -209,7 +209,7 @@ def search_again(s: Any, later: Any, score: Any) -> bool:
         later.alpha, later.beta = -s.beta, 1 - score
         return True
     if score > s.best:
-        s.best, s.best_gain = score, s.gain
+        s.best, s.best_flips = score, s.flips
         s.alpha = max(s.alpha, score)
     return False
 
@@ -221,12 +221,12 @@ def play_next(s: Any, later: Any) -> None:
     for k in range(1, s.count):
         if s.points[k] > s.points[first]:
             first = k
-    gain = s.gains[first]
+    flips = s.flips_of_moves[first]
     s.count -= 1
-    s.gains[first], s.points[first] = s.gains[s.count], s.points[s.count]
-    s.gain = gain
+    s.flips_of_moves[first], s.points[first] = s.flips_of_moves[s.count], s.points[s.count]
+    s.flips = flips
     s.scouting = s.best > NONE and s.beta - s.alpha > 1
-    later.own, later.other = s.other & ~gain, s.own | gain
-    later.empty = s.empty - (1 if gain != U0 else 0)
+    later.own, later.other = s.other & ~flips, s.own | flips
+    later.empty = s.empty - (1 if flips != U0 else 0)
     later.alpha, later.beta = -s.alpha - 1 if s.scouting else -s.beta, -s.alpha
     later.scouting = 0

@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
+from ludoteca.envs.records import batch_of_one
 
 
 class EndgameLimitError(RuntimeError):
@@ -76,8 +76,8 @@ def position(
         integer("nodes", nodes, 1, 10**15)
     if seconds is not None:
         real("seconds", seconds, 1e-4, 1e6)
-    s = root(game, s).view(np.recarray)[0]
-    wrong = game.check(s)
+    s = batch_of_one(game, s).view(np.recarray)[0]
+    wrong = game.validate(s)
     if wrong:
         raise ValueError(f"no position of {game.spec}: {wrong}")
     if game.is_terminal(s):
@@ -85,7 +85,7 @@ def position(
     return s
 
 
-class Endgame(Protocol):
+class EndgameSolver(Protocol):
     """Solves the endgames of one game."""
 
     def empty(self, s: Any) -> int:
@@ -100,7 +100,7 @@ class Endgame(Protocol):
         """Solve a position, see `ludoteca.agents.games.endgame.solve_endgame`."""
 
 
-class Line:
+class OptimalLine:
     """Perfect play of both players from a position to the end of the game.
 
     Attributes:
@@ -108,13 +108,13 @@ class Line:
         value: what the game becomes for that player: 1, 0 or -1.
     """
 
-    def __init__(self, game: Game, endgame: Endgame, s: Any):
+    def __init__(self, game: Game, endgame: EndgameSolver, s: Any):
         """Solve a position."""
         assert game.player is not None
         solution = endgame.solve(s, all_moves=False, nodes=None, seconds=None)
         names = {name: action for action, name in enumerate(game.action_names)}
         self._actions = [names[name] for name in reversed(solution.principal_variation)]
-        self.mover = int(game.player(root(game, s).view(np.recarray)[0]))
+        self.mover = int(game.player(batch_of_one(game, s).view(np.recarray)[0]))
         self.value = {"win": 1, "draw": 0, "loss": -1}[solution.outcome]
 
     def next(self) -> int:

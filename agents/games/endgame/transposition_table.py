@@ -70,5 +70,5 @@ def store(table: Any, s: Any, score: Any, board: Any) -> None:
         entry.lower = max(entry.lower, score)
     if score < s.beta:
         entry.upper = min(entry.upper, score)
-    square = s.best_gain & ~(s.own | s.other)
+    square = s.best_flips & ~(s.own | s.other)
     entry.square = count(square - U1) if square != U0 else NO_SQUARE

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.agent import CompiledAgent
 from ludoteca.agents.games.hex.circuit import solve, work_dtype
-from ludoteca.envs.engine.playouts import root
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hex import legal_actions
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.params import real
+from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, uniform
 
 OCCUPIED = -1.0
@@ -89,7 +89,7 @@ class HeuristicAgent(CompiledAgent):
         )
 
     def _solve(self, s: Any) -> None:
-        position = root(self.game, s)
+        position = batch_of_one(self.game, s)
         # Nothing is drawn at random here.
         rngs, actions = np.zeros((1, 1), np.uint64), np.zeros(1, np.int64)
         self._act(position, position["to_move"].astype(np.int64), rngs, self._work, 0.0, actions)

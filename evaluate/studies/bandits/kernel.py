@@ -52,7 +52,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
             streams[k, 0] = start + np.uint64(k) * GAMMA
             streams[k, 0] = next_u64(streams[k])
         for k in range(len(arms)):
-            arms[k].value = arms[k].square = arms[k].gain = 0.0
+            arms[k].value = arms[k].square = arms[k].reward_estimate = 0.0
             arms[k].visits = 0
             arms[k].prior = np.float32(1.0 / len(arms))
 
@@ -175,7 +175,7 @@ def make_play(policy_name: str, lazy: bool) -> Any:
                     pulled.value += x
                     pulled.square += x * x
                     if importance:
-                        pulled.gain += x / drawn
+                        pulled.reward_estimate += x / drawn
                     last = arm
                     regret += top - chances[arm]
                     if slot < len(checkpoints) and t + 1 == checkpoints[slot]:

@@ -12,18 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.evaluate.bench.report import about_this_run, our_versions
-from ludoteca.evaluate.studies.bandits import plots, thesis
+from ludoteca.evaluate.studies.bandits import plots
+from ludoteca.evaluate.studies.bandits import valencia2021 as thesis
 from ludoteca.evaluate.studies.bandits.sections import standard_error, to_markdown
 from ludoteca.evaluate.studies.bandits.study import Findings
 from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
 
 
 def write_report(findings: Findings, folder: Path) -> Path:
     """Write `report.md` and what belongs to it, and return its path."""
     alphas, regrets, curves = alpha_rows(findings), regret_rows(findings), curve_rows(findings)
-    about = about_this_run(study=asdict(findings.study)) | {
-        "versions": our_versions() | {name: version(name) for name in ("scipy", "matplotlib")},
+    about = run_info(study=asdict(findings.study)) | {
+        "versions": package_versions() | {name: version(name) for name in ("scipy", "matplotlib")},
     }
     write_whole(folder / "alphas.csv", _csv(alphas))
     write_whole(folder / "regrets.csv", _csv(regrets))

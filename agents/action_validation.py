@@ -1,0 +1,67 @@
+"""Checks of actions that code from outside has chosen from observations and masks."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.game import Game
+
+
+def validate_actions(
+    game: Game,
+    chosen: Any,
+    masks: NDArray[np.int8],
+    states: NDArray[np.void],
+    seats: NDArray[np.int64],
+    who: str,
+) -> NDArray[np.int64]:
+    """Return the chosen actions as int64 `[K]` if there is a legal one for each position.
+
+    Args:
+        game: the game.
+        chosen: what was returned: integers of shape `[K]`, in anything that NumPy makes an array
+            of, such as a list or a tensor on the CPU.
+        masks: 1 for legal actions, else 0. Shape `[K, num_actions]`.
+        states: the positions. Shape `[K]`.
+        seats: who is to move. Shape `[K]`.
+        who: who has chosen, for the message, such as `"the policy mymodule:policy"`.
+
+    Raises:
+        ValueError: if something else was returned, or an action is illegal: the message shows the
+            position.
+    """
+    count = len(states)
+    try:
+        actions = np.asarray(chosen)
+    except (TypeError, ValueError, RuntimeError) as error:  # ragged lists, tensors on a GPU
+        raise ValueError(
+            f"{who} must return {count} integers, one per observation, got {chosen!r:.80}, which "
+            f"is no array: {error!s:.200}"
+        ) from None
+    if actions.shape != (count,) or actions.dtype.kind not in "iu":
+        hint = ""
+        if actions.shape == (count, game.num_actions):
+            hint = "; of scores, take the largest of the legal actions"
+        raise ValueError(
+            f"{who} must return {count} integers, one per observation, "
+            f"got {actions.dtype} of shape {actions.shape}{hint}"
+        )
+    inside = (actions >= 0) & (actions < game.num_actions)
+    legal = inside & (masks[np.arange(count), np.where(inside, actions, 0).astype(np.int64)] == 1)
+    if not legal.all():
+        k = int(np.argmin(legal))
+        raise ValueError(
+            f"{who} chose {actions[k]} for observation {k}, which is illegal: legal "
+            f"are {np.flatnonzero(masks[k]).tolist()}. "
+            f"{describe_position(game, states[k], seats[k])}"
+        )
+    return actions.astype(np.int64)
+
+
+def describe_position(game: Game, state: Any, seat: int) -> str:
+    """Return lines that show a position: the game, who is asked to move, and the board."""
+    from ludoteca.envs.render import render
+
+    s = np.array([state]).view(np.recarray)[0]
+    return f"{game.spec}, player_{seat} to move:\n{render(game, s, 'ansi')}"

@@ -1,0 +1,122 @@
+"""Illegal actions and acting players in one game of a batch, as kernels.
+
+In all of them `s` is the record of the game, `episode` its record of `episode_state_dtype`, and
+`work` the scratch record of the thread. W players are observed and act at once: 1 in sequential
+games (the player to move) and against opponents (the agent), all P players in simultaneous
+self-play. Row w of `actions` and `masks` belongs to the w-th of them.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ludoteca.envs.engine.episode_state import LOSE, NO_SEAT, RANDOM
+from ludoteca.envs.game import FORFEIT, Game
+from ludoteca.envs.jit import factory, kernel
+from ludoteca.envs.rng import below
+
+Kernel = Callable[..., Any]
+NONE = -1  # no action is illegal
+
+
+class Legality(NamedTuple):
+    """Kernels over one game of a batch.
+
+    Attributes:
+        legal_actions: `legal_actions(s, player, legal) -> n`, the game's, in both dynamics.
+        is_decided: `is_decided(s, episode) -> bool`: whether the opponents' first moves ended the
+            game, so that the agent cannot act.
+        validate_action: `validate_action(s, episode, actions, masks, work, illegal_rule) -> bool`
+            copies the actions to `work.joint` and returns whether they are to be applied. If not,
+            one is illegal and has been penalized instead.
+        find_illegal: `find_illegal(s, episode, actions, masks) -> w`, or `NONE`.
+        find_illegal_in_joint: `find_illegal_in_joint(s, joint, work) -> player`, or `NONE`.
+    """
+
+    legal_actions: Kernel
+    is_decided: Kernel
+    validate_action: Kernel
+    find_illegal: Kernel
+    find_illegal_in_joint: Kernel
+
+
+@factory()
+def make_legality(game: Game) -> Legality:
+    """Return the kernels of a game."""
+    player: Any = game.player  # None in simultaneous games
+    is_active: Any = game.is_active  # None in sequential games
+    list_legal, is_terminal = game.legal_actions, game.is_terminal
+    simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
+
+    @kernel
+    def legal_actions(s: Any, p: int, legal: Any) -> int:
+        if simultaneous:
+            return list_legal(s, p, legal)
+        return list_legal(s, legal)
+
+    @kernel
+    def can_act(s: Any, p: int) -> bool:
+        if simultaneous:
+            return bool(is_active(s, p))
+        return bool(p == player(s))
+
+    @kernel
+    def acting_player(s: Any, episode: Any, w: int) -> int:
+        """Return the player whose action is in row w."""
+        if simultaneous:
+            return w if episode.seat == NO_SEAT else int(episode.seat)
+        return int(player(s))
+
+    @kernel
+    def is_legal(action: int, mask: Any) -> bool:
+        return bool(0 <= action < num_actions and mask[action])
+
+    @kernel
+    def is_decided(s: Any, episode: Any) -> bool:
+        return bool(not simultaneous and episode.seat != NO_SEAT and is_terminal(s))
+
+    @kernel
+    def validate_action(
+        s: Any, episode: Any, actions: Any, masks: Any, work: Any, illegal_rule: int
+    ) -> bool:
+        episode.illegal = False
+        for w in range(len(actions)):
+            p = acting_player(s, episode, w)
+            if simultaneous:  # noqa: SIM102  else `is_active`, None, would be compiled
+                if not is_active(s, p):
+                    work.joint[p] = 0
+                    continue
+            action = actions[w]
+            if not is_legal(action, masks[w]):
+                if not episode.illegal:
+                    episode.rewards[:] = 0
+                episode.illegal = True
+                episode.rewards[p] = -1
+                if illegal_rule == RANDOM:
+                    action = work.legal[below(episode.rng, legal_actions(s, p, work.legal))]
+            work.joint[p] = action
+        if episode.illegal and illegal_rule != RANDOM:
+            episode.over = illegal_rule == LOSE
+            episode.terminated = episode.over
+            return False
+        return True
+
+    @kernel
+    def find_illegal(s: Any, episode: Any, actions: Any, masks: Any) -> int:
+        if not episode.over and not is_decided(s, episode):
+            for w in range(len(actions)):
+                if can_act(s, acting_player(s, episode, w)) and not is_legal(actions[w], masks[w]):
+                    return w
+        return NONE
+
+    @kernel
+    def find_illegal_in_joint(s: Any, joint: Any, work: Any) -> int:
+        for p in range(players):
+            if can_act(s, p):
+                legal = simultaneous and joint[p] == FORFEIT
+                for k in range(legal_actions(s, p, work.legal)):
+                    legal |= work.legal[k] == joint[p]
+                if not legal:
+                    return p
+        return NONE
+
+    return Legality(legal_actions, is_decided, validate_action, find_illegal, find_illegal_in_joint)

@@ -1,0 +1,206 @@
+"""Rules of one step of one game of a batch: resets, plies, opponents, rewards, observations.
+
+Kernels with the arguments of `legality`; `history` is the game's row of recorded actions, empty if
+they are not recorded.
+"""
+
+from typing import Any, NamedTuple
+
+from ludoteca.envs.engine.episode_state import EVERY_SEAT, NO_SEAT, RANDOM_SEAT
+from ludoteca.envs.engine.legality import Kernel, make_legality
+from ludoteca.envs.game import Game
+from ludoteca.envs.jit import factory, kernel
+from ludoteca.envs.rng import below, next_u64
+
+
+class StepRules(NamedTuple):
+    """Kernels over one game of a batch.
+
+    Attributes:
+        reset: `reset(s, episode, history, seat_rule)` starts the next game of the random stream.
+        clear_rewards: `clear_rewards(episode)` removes what the last step left.
+        select_reward: `select_reward(episode, mover)` sets the reward that the caller gets: the
+            agent's, or in self-play the mover's.
+        play: `play(s, joint, history)` plays `joint` (sequential: the mover's entry) and records
+            it, if `history` is not empty.
+        score: `score(s, episode, before)` writes the rewards of the last step, and whether the game
+            is over for the agent. In simultaneous games rewards are the changes of the returns
+            since `before`.
+        opponents_act: `opponents_act(s, episode, work)` writes the actions of compiled opponents to
+            `work.joint` (simultaneous games; nothing happens without opponents).
+        opponents_step: `opponents_step(s, episode, history, work)` lets compiled opponents play
+            until the agent is to move (sequential games; nothing happens without opponents).
+        apply_action: `apply_action(s, episode, actions, masks, history, work, illegal_rule) ->
+            bool`: the part of a step before opponents that are not compiled act; returns whether
+            they have to. The agent's action is applied in sequential games, and left in
+            `work.joint` in simultaneous ones.
+        apply_joint_action: `apply_joint_action(s, episode, joint, history, work)` applies one
+            action per player (sequential: the mover's entry), and scores them.
+        observe: `observe(s, episode, observations, masks, legal)` writes what the W players
+            observe, and their legal actions.
+    """
+
+    reset: Kernel
+    clear_rewards: Kernel
+    select_reward: Kernel
+    play: Kernel
+    score: Kernel
+    opponents_act: Kernel
+    opponents_step: Kernel
+    apply_action: Kernel
+    apply_joint_action: Kernel
+    observe: Kernel
+
+
+@factory()
+def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
+    """Return the rules of a step of `game`.
+
+    Args:
+        game: the game.
+        choose: policy of compiled opponents, `choose(s, player, legal, n, rng) -> action`, a kernel
+            that returns one of `legal[:n]`; None: there are none.
+    """
+    player: Any = game.player  # None in simultaneous games
+    is_active: Any = game.is_active  # None in sequential games
+    policy: Any = choose
+    init, apply, is_terminal, returns = game.init, game.step, game.is_terminal, game.returns
+    observe_player = game.observe
+    simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
+    has_opponents = choose is not None
+    legality = make_legality(game)
+    legal_actions, is_decided = legality.legal_actions, legality.is_decided
+    validate_action = legality.validate_action
+
+    @kernel
+    def reset(s: Any, episode: Any, history: Any, seat_rule: int) -> None:
+        episode.game_seed = next_u64(episode.rng)
+        init(s, episode.game_seed)
+        if seat_rule == RANDOM_SEAT:
+            episode.seat = below(episode.rng, players)
+        else:
+            episode.seat = NO_SEAT if seat_rule == EVERY_SEAT else seat_rule
+        episode.over = False
+        if not simultaneous:
+            episode.mover = player(s)
+        if len(history) > 0:
+            history[0] = 0
+
+    @kernel
+    def clear_rewards(episode: Any) -> None:
+        episode.rewards[:] = 0
+        episode.reward = 0
+        episode.terminated = False
+        episode.illegal = False
+
+    @kernel
+    def select_reward(episode: Any, mover: int) -> None:
+        episode.reward = episode.rewards[episode.seat if episode.seat != NO_SEAT else mover]
+
+    @kernel
+    def play(s: Any, joint: Any, history: Any) -> None:
+        # There is room for every game; a restored one may claim more plies than it can have had.
+        if simultaneous:
+            if len(history) > 0 and history[0] * players + players < len(history):
+                for p in range(players):
+                    history[1 + history[0] * players + p] = joint[p]
+                history[0] += 1
+            apply(s, joint)
+        else:
+            action = joint[player(s)]
+            if len(history) > 0 and history[0] + 1 < len(history):
+                history[1 + history[0]] = action
+                history[0] += 1
+            apply(s, action)
+
+    @kernel
+    def score(s: Any, episode: Any, before: Any) -> None:
+        if simultaneous:
+            returns(s, episode.rewards)
+            for p in range(players):
+                episode.rewards[p] -= before[p]
+            out = episode.seat != NO_SEAT and not is_active(s, episode.seat)
+            episode.over = is_terminal(s) or out
+        else:
+            episode.over = is_terminal(s)
+            if episode.over:
+                returns(s, episode.rewards)
+            else:
+                episode.rewards[:] = 0
+        episode.terminated = episode.over
+
+    @kernel
+    def opponents_act(s: Any, episode: Any, work: Any) -> None:
+        if has_opponents and simultaneous:
+            for p in range(players):
+                if p == episode.seat:
+                    continue
+                work.joint[p] = 0
+                if is_active(s, p):
+                    n = legal_actions(s, p, work.legal)
+                    work.joint[p] = policy(s, p, work.legal, n, episode.rng)
+
+    @kernel
+    def opponents_step(s: Any, episode: Any, history: Any, work: Any) -> None:
+        if has_opponents and not simultaneous:
+            while not is_terminal(s) and player(s) != episode.seat:
+                p = player(s)
+                n = legal_actions(s, p, work.legal)
+                work.joint[p] = policy(s, p, work.legal, n, episode.rng)
+                play(s, work.joint, history)
+
+    @kernel
+    def apply_action(
+        s: Any, episode: Any, actions: Any, masks: Any, history: Any, work: Any, illegal_rule: int
+    ) -> bool:
+        accepted = False
+        if is_decided(s, episode):
+            episode.illegal = False
+            score(s, episode, work.before)
+        else:
+            accepted = validate_action(s, episode, actions, masks, work, illegal_rule)
+            if accepted and not simultaneous:
+                play(s, work.joint, history)
+                score(s, episode, work.before)
+                episode.mover = player(s)
+        select_reward(episode, episode.seat)
+        return accepted
+
+    @kernel
+    def apply_joint_action(s: Any, episode: Any, joint: Any, history: Any, work: Any) -> None:
+        if simultaneous:
+            returns(s, work.before)
+        play(s, joint, history)
+        score(s, episode, work.before)
+        select_reward(episode, episode.seat)
+        if not simultaneous:
+            episode.mover = player(s)
+
+    @kernel
+    def observe(s: Any, episode: Any, observations: Any, masks: Any, legal: Any) -> None:
+        if not simultaneous:
+            episode.mover = player(s)
+        for w in range(len(masks)):
+            p = w if simultaneous else int(episode.mover)
+            if episode.seat != NO_SEAT:
+                p = int(episode.seat)
+            observe_player(s, p, observations[w])
+            mask = masks[w]
+            for action in range(num_actions):
+                mask[action] = 0
+            if not episode.over and (simultaneous or p == episode.mover):
+                for k in range(legal_actions(s, p, legal)):
+                    mask[legal[k]] = 1
+
+    return StepRules(
+        reset=reset,
+        clear_rewards=clear_rewards,
+        select_reward=select_reward,
+        play=play,
+        score=score,
+        opponents_act=opponents_act,
+        opponents_step=opponents_step,
+        apply_action=apply_action,
+        apply_joint_action=apply_joint_action,
+        observe=observe,
+    )

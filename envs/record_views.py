@@ -1,0 +1,91 @@
+"""Views of structured arrays whose records have their fields as attributes, as in compiled code.
+
+NumPy's `recarray` and `record` find attributes by a Python function. Here each dtype has a class
+of records with a property per field, which takes a fifth of the time; rules that run as plain
+Python do little else than read and write fields.
+"""
+
+import copyreg
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class RecordType(type):
+    """The type of a class of records, which is pickled as their dtype."""
+
+    fields_of: np.dtype[np.void]
+
+
+class Record(np.void, metaclass=RecordType):
+    """A record whose fields are its attributes; every structured dtype has a subclass of its own.
+
+    Attributes:
+        fields_of: the dtype, with plain records.
+    """
+
+    __slots__ = ()  # so that writing to a misspelled field is an error
+
+
+class RecordArray(np.ndarray[Any, Any]):
+    """An array of records, whose fields are its attributes, too."""
+
+    def __getattr__(self, name: str) -> Any:
+        if self.dtype.names is None or name not in self.dtype.names:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute or field {name!r}")
+        return self[name]
+
+
+def view_records(array: NDArray[np.void]) -> Any:
+    """Return a view of a structured array whose records have attributes, and write through."""
+    return array.view(_dtype_with_attributes(array.dtype), RecordArray)
+
+
+def view_record(record: np.void) -> Any:
+    """Return a view of a record that has attributes, and writes through."""
+    return record.view(_dtype_with_attributes(record.dtype))
+
+
+@cache
+def _record_class(dtype: np.dtype[np.void]) -> RecordType:
+    members: dict[str, Any] = {
+        "__slots__": (),
+        "fields_of": dtype,
+    }
+    names = dtype.names or ()
+    members |= {name: _field(name) for name in names if not hasattr(np.void, name)}
+    return RecordType("Record", (Record,), members)
+
+
+def _field(name: str) -> property:
+    def get(self: Any) -> Any:
+        return self[name]
+
+    def set_(self: Any, value: Any) -> None:
+        self[name] = value
+
+    return property(get, set_)
+
+
+copyreg.pickle(RecordType, lambda made: (_record_class, (made.fields_of,)))  # type: ignore[arg-type]
+
+
+@cache
+def _dtype_with_attributes(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a dtype of records with attributes, the nested ones included."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return np.dtype((_dtype_with_attributes(base), shape))
+    if dtype.names is None:
+        return dtype
+    fields = [dtype.fields[name] for name in dtype.names]  # type: ignore[index]
+    nested = {
+        "names": dtype.names,
+        "formats": [_dtype_with_attributes(field[0]) for field in fields],
+        "offsets": [field[1] for field in fields],
+        "itemsize": dtype.itemsize,
+    }
+    made: Any = np.dtype(nested, align=dtype.isalignedstruct)  # type: ignore[call-overload]
+    return np.dtype((_record_class(np.dtype((np.void, dtype))), made))

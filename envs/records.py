@@ -1,0 +1,39 @@
+"""Records of positions as arrays: one of them, their memory as words, and cache lines."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.envs.game import Game
+
+CACHE_LINE = 64  # bytes; two cores that write to one of them wait for each other
+
+
+def batch_of_one(game: Game, from_state: Any = None) -> NDArray[np.void]:
+    """Return an array of one record: a copy of `from_state`, or the starting position."""
+    if from_state is None:
+        from_state = game.new()
+    state = np.asarray(from_state)
+    # Records of a recarray differ from plain ones in the type of the scalar only.
+    if state.shape != () or np.dtype((np.void, state.dtype)) != game.state:
+        raise ValueError(
+            f"from_state must be one record of {game.spec}, got shape {state.shape} and dtype "
+            f"{state.dtype}"
+        )
+    copy = np.zeros(1, game.state)
+    copy[0] = state[()]
+    return copy
+
+
+def as_words(states: NDArray[np.void]) -> NDArray[Any]:
+    """Return the memory of positions as integers, which compiled code copies faster.
+
+    Args:
+        states: positions. Shape `[...]`.
+
+    Returns:
+        The same memory. Shape `[..., W]`.
+    """
+    width = next(width for width in (8, 4, 2, 1) if states.itemsize % width == 0)
+    return states.view(f"u{width}").reshape(*states.shape, states.itemsize // width)

@@ -1,0 +1,184 @@
+"""Our side of the comparisons."""
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+import ludoteca  # noqa: F401  registers the environments
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.api.aec import aec_env
+from ludoteca.envs.api.vector import GameVectorEnv
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.bench.peers.pettingzoo_aec import timed_replay
+from ludoteca.evaluate.bench.sampler import MaskSampler
+from ludoteca.evaluate.bench.workloads import Sample
+from ludoteca.evaluate.match import play_match
+
+
+class VectorWorkload:
+    """The native vector environment in self-play, random legal play, next-step autoreset.
+
+    That is Gymnasium's default: the step after a game's last one restarts it, and is not counted.
+    `seconds` includes choosing; `inside` is the time within `step`.
+    """
+
+    def __init__(self, game: str, num_envs: int, num_threads: int = 1):
+        self._env = GameVectorEnv(
+            game, num_envs, num_threads=num_threads, autoreset_mode=AutoresetMode.NEXT_STEP
+        )
+        self._choose = MaskSampler()
+        self._played = 0  # actions, of all games
+        _, info = self._env.reset(seed=0)
+        self._masks = info["action_mask"]
+        self._stagger()
+
+    def __call__(self, seconds: float) -> Sample:
+        """Play for about that long; each call of `step` counts once per game that it plays on."""
+        before, inside = self._played, 0.0
+        start = perf_counter()
+        while (passed := perf_counter() - start) < seconds:
+            inside += self._play(8)
+        return Sample(self._played - before, passed, inside)
+
+    def close(self) -> None:
+        """End the threads."""
+        self._env.close()
+
+    def _stagger(self) -> None:
+        """Warm up, and spread the games over all stages of a game, so that rounds are alike."""
+        turns = min(self._env.game.max_plies, 128)
+        when = np.arange(self._env.num_envs) % turns
+        for turn in range(min(turns, self._env.num_envs)):
+            self._play(1)
+            _, info = self._env.reset(options={"reset_mask": when == turn})
+            self._masks = info["action_mask"]
+
+    def _play(self, calls: int) -> float:
+        inside = 0.0
+        for _ in range(calls):
+            actions = self._choose(self._masks)
+            start = perf_counter()
+            _, _, terminated, _, info = self._env.step(actions)
+            inside += perf_counter() - start
+            self._masks = info["action_mask"]
+            # Games that have ended are restarted by the next call.
+            self._played += self._env.num_envs - int(np.count_nonzero(terminated))
+        return inside
+
+
+class AECWorkload:
+    """The AEC environment of Connect Four, replaying recorded games in the peer's own loop."""
+
+    def __init__(self, games: Sequence[Sequence[int]]):
+        self._env: Any = aec_env("Connect4-v0")  # as pettingzoo.make returns it
+        self._run = timed_replay(self._env, games)
+        self._run(0.1)
+
+    def __call__(self, seconds: float) -> Sample:
+        """Replay for about that long; counts moves."""
+        return Sample(*self._run(seconds))
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._env.close()
+
+
+class SingleEnvWorkload:
+    """`gym.make` with a random opponent inside: its moves count, and its choices are timed.
+
+    Our own actions are recorded beforehand: seeded alike, the environment plays the same games
+    again.
+    """
+
+    def __init__(self, games: int = 300):
+        self._env = gymnasium.make("ludoteca/Connect4-v0", opponent="random")
+        self._actions, self._moves = self._record(games)
+
+    def __call__(self, seconds: float) -> Sample:
+        """Replay for about that long, in whole rounds through all recorded games."""
+        step, reset = self._env.step, self._env.reset
+        moves = 0
+        start = perf_counter()
+        while (passed := perf_counter() - start) < seconds:
+            reset(seed=0)
+            for action in self._actions:
+                _, _, terminated, truncated, _ = step(action)
+                if terminated or truncated:
+                    reset()
+            moves += self._moves
+        return Sample(moves, passed)
+
+    def close(self) -> None:
+        """Close the environment."""
+        self._env.close()
+
+    def _record(self, games: int) -> tuple[list[int], int]:
+        choose = MaskSampler()
+        actions, moves = [], 0
+        _, info = self._env.reset(seed=0)
+        while games > 0:
+            actions.append(int(choose(info["action_mask"])))
+            observation, _, terminated, truncated, info = self._env.step(actions[-1])
+            if terminated or truncated:
+                games -= 1
+                moves += int(observation.sum())  # each move has left one disc on the board
+                _, info = self._env.reset()
+        return actions, moves
+
+
+class AgentWorkload:
+    """An agent of a simultaneous game that chooses for all players in all positions of some games.
+
+    The games are its own against `greedy`, so that all stages of a game are there.
+    """
+
+    def __init__(self, game: str, agent: str, games: int = 20):
+        made = make_game(game)
+        self._agent = make_agent(agent, made)
+        replays = play_match(made, (self._agent, "greedy"), games, num_replays=games).replays
+        legal = np.zeros(made.num_actions, np.int16)
+        asked = [
+            (s, seat)
+            for replay in replays
+            for s in replay.positions()
+            for seat in range(made.num_players)
+            if made.legal_actions(s, seat, legal) > 0
+        ]
+        self._states, self._seats = made.empty(len(asked)), np.zeros(len(asked), np.int64)
+        for k, (s, seat) in enumerate(asked):
+            self._states[k], self._seats[k] = np.array(s, made.state), seat
+        self._rngs = np.zeros((len(asked), 1), np.uint64)
+        self._env_indices = np.arange(len(asked))
+
+    def __call__(self, seconds: float) -> Sample:
+        """Choose for about that long; counts moves."""
+        moves = 0
+        start = perf_counter()
+        while (passed := perf_counter() - start) < seconds:
+            self._agent.act(self._states, self._seats, self._rngs, self._env_indices)
+            moves += len(self._states)
+        return Sample(moves, passed)
+
+    def close(self) -> None:
+        """Nothing is left to be ended."""
+
+
+def random_games(name: str, count: int, seed: int = 0) -> list[list[int]]:
+    """Return the actions of `count` uniformly random games of a turn-based game."""
+    game = make_game(name)
+    rng = np.random.default_rng(seed)
+    legal: Any = np.zeros(game.num_actions, np.int16)
+    games = []
+    for i in range(count):
+        s = game.new(i)
+        actions: list[int] = []
+        while not game.is_terminal(s):
+            n = game.legal_actions(s, legal)
+            actions.append(int(legal[rng.integers(n)]))
+            game.step(s, actions[-1])
+        games.append(actions)
+    return games

@@ -1,0 +1,52 @@
+"""Our side of the comparisons of searches."""
+
+import numpy as np
+
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.clock import clock
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.bench.workloads import Sample
+
+OPENINGS = 16  # of games whose opening is drawn
+
+
+class SearchWorkload:
+    """An agent that is asked for its first move again and again, with new random numbers each time.
+
+    All that a move takes is timed.
+    """
+
+    def __init__(self, game: str, agent: str, steps: int):
+        """Make the agent and let it move once.
+
+        Args:
+            game: spec string of the game.
+            agent: spec string of the agent.
+            steps: how much a move counts, such as its number of simulations.
+        """
+        made = make_game(game)
+        self._agent, self._steps = make_agent(agent, made), steps
+        self._openings = made.empty(OPENINGS)
+        for seed in range(OPENINGS):
+            self._openings[seed] = made.new(seed)
+        self._moves = 0
+        self._move()
+
+    def __call__(self, seconds: float) -> Sample:
+        """Search for about that long."""
+        moves = 0
+        start = clock()
+        while (passed := clock() - start) < seconds:
+            self._move()
+            moves += 1
+        return Sample(moves * self._steps, passed)
+
+    def close(self) -> None:
+        """Nothing is left to be ended."""
+
+    def _move(self) -> None:
+        k = self._moves % OPENINGS
+        self._moves += 1
+        seat, env_index = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        rng = np.full((1, 1), self._moves, np.uint64)
+        self._agent.act(self._openings[k : k + 1], seat, rng, env_index)

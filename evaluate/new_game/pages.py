@@ -1,0 +1,165 @@
+"""Pages of the games, docs/games: tables written from the code, prose left as it is.
+
+`python -m ludoteca.evaluate.new_game.pages` writes the tables of all pages anew. The tables stand
+between two comments. Facts and parameters are written whole; of other tables, the author writes
+the specs, the numbers and the words, and the code writes the names of actions and the shapes.
+"""
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import GAMES, find_factory, game_id, make_game
+from ludoteca.evaluate.docstring_params import describe_params
+from ludoteca.files import write_whole
+
+PAGES = Path("docs/games")
+START, END = "<!-- tables -->\n", "<!-- end -->\n"
+SECTION = re.compile(r"^## (?P<heading>.*)\n(?P<body>(?:(?!## ).*\n)*)", re.MULTILINE)
+Row = list[str]
+
+
+def write_tables(text: str, name: str) -> str:
+    """Return the page of a game with its tables written from the code.
+
+    Args:
+        text: the page, in Markdown.
+        name: name of the game.
+
+    Raises:
+        ValueError: if the page has no tables between the two comments.
+    """
+    if text.count(START) != 1 or text.count(END) != 1:
+        raise ValueError(f"the page of {name} needs {START.strip()} and {END.strip()}, once each")
+    before, rest = text.split(START)
+    tables, after = rest.split(END)
+    return f"{before}{START}{SECTION.sub(lambda match: _section(match, name), tables)}{END}{after}"
+
+
+def _section(match: re.Match[str], name: str) -> str:
+    heading, rows = match["heading"], rows_of(match["body"])
+    kind, _, spec = heading.partition(" of ")
+    game = make_game(spec.strip("`") or name)
+    if kind == "Facts":
+        body = table(["fact", "value"], facts(game))
+    elif kind == "Parameters":
+        body = table(["parameter", "default", "what it may be"], parameters(name))
+    elif kind == "Other parameters":
+        heads = ["spec", "observation", "actions", "longest game"]
+        body = table(heads, [[row[0], *sizes(make_game(row[0].strip("`")))] for row in rows])
+    elif kind == "Actions":
+        named = [[row[0], action_names(game, row[0]), row[2]] for row in rows]
+        body = table(["actions", "names", "meaning"], named)
+    else:
+        return match[0]
+    return f"## {heading}\n\n{body}\n\n"
+
+
+def facts(game: Game) -> list[Row]:
+    """Return the rows of the table of facts."""
+    observation, actions, plies = sizes(game)
+    return [
+        ["id", f"`ludoteca/{game_id(game.name)}`"],
+        ["spec", f"`{game.spec}`"],
+        ["players", str(game.num_players)],
+        ["dynamics", game.dynamics],
+        ["observation", observation],
+        ["actions", actions],
+        ["longest game", plies],
+        ["symmetries", str(len(game.symmetries()))],
+    ]
+
+
+def sizes(game: Game) -> Row:
+    """Return the shape of an observation, the number of actions, and the longest game."""
+    shape = " x ".join(map(str, game.observation_shape))
+    observation = f"{shape}, 0 to {game.observation_high}"
+    return [observation, str(game.num_actions), f"{game.max_plies} plies"]
+
+
+def parameters(name: str) -> list[Row]:
+    """Return the rows of the table of parameters: name, default, and the factory's description."""
+    factory = find_factory(name)
+    described = describe_params(factory, markup=True)
+    return [
+        [f"`{key}`", f"`{parameter.default}`", described[key]]
+        for key, parameter in inspect.signature(factory).parameters.items()
+    ]
+
+
+def action_names(game: Game, numbers: str) -> str:
+    """Return the names of the first and the last action of a row, such as "`a1` to `c3`"."""
+    names = [f"`{game.action_names[action]}`" for action in action_numbers(numbers)]
+    return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+
+
+def action_numbers(text: str) -> range:
+    """Return the actions of a row, such as "0 to 8" or "9"."""
+    first, _, last = text.partition(" to ")
+    return range(int(first), int(last or first) + 1)
+
+
+def index_rows() -> list[Row]:
+    """Return the rows of the index of all pages."""
+    return [
+        [
+            game.title,
+            f"`ludoteca/{id_}`",
+            f"{game.num_players}, {'all at once' if game.simultaneous else 'in turn'}",
+            f"[{game.name}.md]({game.name}.md)",
+        ]
+        for id_ in GAMES
+        for game in [make_game(id_)]
+    ]
+
+
+def write_index(text: str) -> str:
+    """Return the index with its table of games written from the registry."""
+    heads = ["game", "id", "players", "page"]
+    written, count = re.subn(
+        r"^\| game \| id \|.*\n(?:\|.*\n)+",
+        lambda _: table(heads, index_rows()) + "\n",
+        text,
+        flags=re.MULTILINE,
+    )
+    if count != 1:
+        raise ValueError("docs/games/README.md needs one table of games")
+    return written
+
+
+def rows_of(section: str) -> list[Row]:
+    """Return the rows of the table in a section, without its head."""
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
+
+
+def table(heads: Row, rows: list[Row]) -> str:
+    """Return a table in Markdown."""
+    lines = [heads, [":--"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def written_pages(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Yield each page of a folder with its text as it should be, the index last."""
+    for id_ in GAMES:
+        name = make_game(id_).name
+        path = folder / f"{name}.md"
+        yield path, write_tables(path.read_text(encoding="utf-8"), name)
+    index = folder / "README.md"
+    yield index, write_index(index.read_text(encoding="utf-8"))
+
+
+def main() -> int:
+    """Write the tables of all pages; print the pages that changed."""
+    for path, text in written_pages(PAGES):
+        if text != path.read_text(encoding="utf-8"):
+            write_whole(path, text)
+            print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""Files of a new game, written from templates into a checkout of this package."""
+
+import keyword
+import re
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+import ludoteca.envs
+from ludoteca.envs.names import plain_name
+from ludoteca.envs.register import id_of, names_taken
+from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.envs.render.__main__ import middle_position
+from ludoteca.envs.render.raster import png
+from ludoteca.envs.render.scene import scene
+from ludoteca.evaluate.new_game.pages import write_index, write_tables
+from ludoteca.files import write_whole
+
+REGISTRY = "envs/registry.py"
+FILES = {
+    "game.py.tmpl": "envs/games/$name.py",
+    "perft.txt.tmpl": "tests/games/perft/$name.txt",
+    "page.md.tmpl": "docs/games/$name.md",
+}
+
+
+def write_game(name: str, root: Path) -> list[Path]:
+    """Write the rules, the registry's line, the perft file, and the page of a new game.
+
+    The rules are those of a small game that passes all tests; its author replaces them.
+
+    Args:
+        name: name of the game, in lower case, such as `"dots_and_boxes"`.
+        root: root of the checkout that `ludoteca` is imported from.
+
+    Returns:
+        The files that were written or changed.
+
+    Raises:
+        ValueError: if the name is not allowed or already in use, or the folder is not a checkout
+            that `ludoteca` is imported from.
+        FileExistsError: if a file of that name exists.
+    """
+    root = root.resolve()
+    _check_name(name)
+    _check_root(root)
+    words = {"name": name, "title": name.replace("_", " ").title()}
+    templates = resources.files("ludoteca.evaluate.new_game") / "templates"
+    paths = {template: root / Template(path).substitute(words) for template, path in FILES.items()}
+    image = root / "docs" / "images" / f"{name}.png"
+    for path in (*paths.values(), image):
+        if path.exists():
+            raise FileExistsError(f"{path.relative_to(root)} exists already; nothing was written")
+    for template, path in paths.items():
+        text = (templates / template).read_text(encoding="utf-8")
+        write_whole(path, Template(text).substitute(words))
+    target = f"ludoteca.envs.games.{name}:{name}"
+    _edit(root / REGISTRY, lambda text: _with_line(text, f'    "{id_of(name)}": "{target}",\n'))
+    GAMES[id_of(name)] = target  # of this process, too
+    game = make_game(name)
+    _edit(paths["page.md.tmpl"], lambda text: write_tables(text, name))
+    index = root / "docs" / "games" / "README.md"
+    _edit(index, write_index)
+    write_whole(image, png(scene(game, *middle_position(game, seed=5))))
+    return [paths["game.py.tmpl"], root / REGISTRY, *list(paths.values())[1:], index, image]
+
+
+def _check_name(name: str) -> None:
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or keyword.iskeyword(name):
+        raise ValueError(
+            "a game's name has lower-case letters, digits and single underscores, such as "
+            f"dots_and_boxes; got {name!r}"
+        )
+    taken = names_taken()
+    if plain_name(name) in taken:
+        raise ValueError(f"{name!r} is already a name of {taken[plain_name(name)]}")
+
+
+def _check_root(root: Path) -> None:
+    ours = Path(ludoteca.envs.__file__).resolve().parent
+    if ours != (root / "envs").resolve():
+        raise ValueError(
+            f"{root} is not the checkout that ludoteca is imported from, which has {ours}; a game "
+            "of your own package needs no checkout: see `ludoteca new-package`"
+        )
+
+
+def _with_line(text: str, line: str) -> str:
+    """Return the registry's source with a line at the end of `GAMES`."""
+    pattern = re.compile(r"^GAMES = {\n(?:    .*\n)*(?=}\n)", re.MULTILINE)
+    match = pattern.search(text)
+    if match is None:
+        raise ValueError(f"{REGISTRY} has no dictionary GAMES")
+    return text[: match.end()] + line + text[match.end() :]
+
+
+def _edit(path: Path, change: Callable[[str], str]) -> None:
+    write_whole(path, change(path.read_text(encoding="utf-8")))

@@ -1,0 +1,107 @@
+"""From clicks to actions, for every game by its layout."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.render.status import board_codes
+
+COMMAND_KEYS = "hnqsuv"  # letters that mean something else in the window
+
+
+class ActionPicker:
+    """What the player to move has picked so far, and what may be clicked next.
+
+    Where actions are cells or columns, one click chooses. Pieces are moved by two clicks: on the
+    piece and on its target. If several legal actions lead there, the player is asked which. Other
+    actions, such as a pass, are buttons.
+
+    Attributes:
+        game: whose actions are chosen.
+        s: the position.
+        legal: the legal actions; none if it is not the turn of who clicks.
+        selected: the cell of the piece that was clicked, as `row * columns + column`.
+        options: actions among which the player still has to choose.
+    """
+
+    def __init__(self, game: Game, s: Any, legal: list[int]):
+        self.game, self.s, self.legal = game, s, tuple(legal)
+        self.selected: int | None = None
+        self.options: tuple[int, ...] = ()
+
+    def click(self, row: int, column: int) -> int | None:
+        """Return the action that a click on a cell decides, if it does."""
+        cell = row * self.game.layout.columns + column
+        found = tuple(action for action in self.legal if self._means(action, cell))
+        if found:
+            if len(found) == 1:
+                return found[0]
+            self.options = found
+            return None
+        starts = cell != self.selected and any(a == cell for a, _ in self._moves())
+        self.selected, self.options = cell if starts else None, ()
+        return None
+
+    def targets(self) -> tuple[int, ...]:
+        """Return the cells worth clicking: pieces that can move, or where the selected one can."""
+        layout = self.game.layout
+        if layout.column_actions or layout.cell_actions:
+            return tuple(c for a in self.legal for c in cells_of(self.game, self.s, a))
+        chosen = self.selected is not None
+        cells = (b if chosen else a for a, b in self._moves() if not chosen or a == self.selected)
+        return tuple(dict.fromkeys(cells))
+
+    def buttons(self) -> tuple[int, ...]:
+        """Return the legal actions that no click on the board can mean."""
+        return tuple(a for a in self.legal if not is_on_board(self.game, a))
+
+    def keys(self) -> dict[str, int]:
+        """Return the key for each button, and a number for each option, with their actions."""
+        if self.options:
+            return {str(k): action for k, action in enumerate(self.options[:9], 1)}
+        keys: dict[str, int] = {}
+        for action in self.buttons():
+            letters = (c for c in self.game.action_names[action].lower() if c.isalnum())
+            key = next((c for c in letters if c not in COMMAND_KEYS and c not in keys), None)
+            if key is not None:
+                keys[key] = action
+        return keys
+
+    def _means(self, action: int, cell: int) -> bool:
+        layout = self.game.layout
+        if not is_on_board(self.game, action):
+            return False
+        if layout.column_actions:
+            return action == cell % layout.columns
+        if layout.cell_actions:
+            return action == cell
+        return layout.moves[action] == (self.selected, cell)
+
+    def _moves(self) -> Iterator[tuple[int, int]]:
+        """Yield start and end of every legal action that moves a piece."""
+        layout = self.game.layout
+        if not (layout.cell_actions or layout.column_actions):
+            yield from (layout.moves[a] for a in self.legal if a < len(layout.moves))
+
+
+def is_on_board(game: Game, action: int) -> bool:
+    """Tell whether clicks on cells can mean an action."""
+    layout = game.layout
+    if layout.column_actions:
+        return action < layout.columns
+    if layout.cell_actions:
+        return action < layout.rows * layout.columns
+    return action < len(layout.moves)
+
+
+def cells_of(game: Game, s: Any, action: int) -> tuple[int, ...]:
+    """Return where an action takes place: its cell, where a disc would land, or start and end."""
+    layout = game.layout
+    if not is_on_board(game, action):
+        return ()
+    if layout.column_actions:
+        empty = np.flatnonzero(board_codes(game, s)[:, action] == 0)
+        return (int(empty[-1]) * layout.columns + action,) if len(empty) else ()
+    return (action,) if layout.cell_actions else layout.moves[action]

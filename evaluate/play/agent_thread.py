@@ -1,0 +1,106 @@
+"""Agents that think in threads of their own, so that windows stay alive."""
+
+import threading
+import time
+from typing import NamedTuple
+
+from ludoteca.agents.agent import Agent
+from ludoteca.evaluate.play.analysis import ENV_INDEX, MoveAnalysis, prepare, think
+from ludoteca.evaluate.play.session import Session
+
+
+class AgentFailure(NamedTuple):
+    """An agent that cannot go on: what it is called and why, in one line."""
+
+    agent: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.agent} failed: {self.reason}"
+
+
+class AgentThread:
+    """Asks an agent about one position at a time.
+
+    A search cannot be interrupted. A question that nobody needs any more is therefore thought
+    through before the next one, and only its answer is dropped.
+
+    Attributes:
+        name: what the agent is called.
+    """
+
+    def __init__(self, agent: Agent, name: str):
+        self.name = name
+        self._agent = agent
+        self._ready = False
+        self._asked: Session | None = None
+        self._asked_at = 0.0
+        self._answer: MoveAnalysis | AgentFailure | None = None
+        self._wake = threading.Condition()
+        self._forget = False
+        self._thread: threading.Thread | None = None
+
+    @property
+    def is_thinking(self) -> bool:
+        """Whether there is a question, answered or not."""
+        return self._asked is not None
+
+    @property
+    def seconds(self) -> float:
+        """How long ago the present question was asked."""
+        return time.perf_counter() - self._asked_at
+
+    def ask(self, session: Session) -> None:
+        """Ask about the present position of a session, instead of what was asked before."""
+        with self._wake:
+            self._asked, self._answer = session.snapshot(), None
+            self._asked_at = time.perf_counter()
+            self._wake.notify()
+        if self._thread is None:
+            # A daemon: who quits does not wait for the end of a long search.
+            self._thread = threading.Thread(target=self._work, daemon=True)
+            self._thread.start()
+
+    def answer(self) -> MoveAnalysis | AgentFailure | None:
+        """Return the answer to the present question, None until there is one."""
+        with self._wake:
+            return self._answer
+
+    def drop(self, forget: bool = False) -> None:
+        """Withdraw the present question; with `forget`, another game begins."""
+        with self._wake:
+            self._asked = self._answer = None
+            self._forget |= forget
+
+    def think(self, session: Session) -> MoveAnalysis | AgentFailure:
+        """Return what the agent finds about a position, in the thread of the caller."""
+        try:
+            if not self._ready:
+                prepare(self._agent)
+                self._ready = True
+            if self._forget:
+                self._forget = False
+                self._agent.reset(ENV_INDEX)
+            try:
+                return think(self._agent, self.name, session)
+            except ValueError:
+                if not session.actions:
+                    raise
+                # It may be one that follows games, and lost this one because of an undo.
+                return think(self._agent, self.name, session, catch_up=True)
+        except Exception as error:  # whatever it is, it ends the game and not the program
+            reason = " ".join(str(error).split())
+            if not isinstance(error, ValueError):
+                reason = f"{type(error).__name__}: {reason}"
+            return AgentFailure(self.name, reason)
+
+    def _work(self) -> None:
+        while True:
+            with self._wake:
+                while self._asked is None or self._answer is not None:
+                    self._wake.wait()
+                session = self._asked
+            answer = self.think(session)
+            with self._wake:
+                if self._asked is session:
+                    self._answer = answer

@@ -1,0 +1,180 @@
+"""What an agent finds about a position: the move it would play and, if it tells, why."""
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.mcts.agent import MCTSAgent
+from ludoteca.agents.mcts.report import MEANS, SearchReport
+from ludoteca.envs.game import Game
+from ludoteca.envs.records import batch_of_one
+from ludoteca.evaluate.play.session import Session
+
+ENV_INDEX = np.zeros(1, np.int64)  # the games of a session are played at index 0
+
+
+@runtime_checkable
+class SupportsSearch(Protocol):
+    """An agent whose searches can be looked at."""
+
+    def search(self, s: Any, rng: NDArray[np.uint64] | None = None) -> SearchReport:
+        """Search a position; see `MCTSAgent.search`."""
+
+
+@runtime_checkable
+class SupportsActionValues(Protocol):
+    """An agent that values actions."""
+
+    def values(self, s: Any) -> NDArray[np.floating[Any]]:
+        """Return the value of every action for the player to move, in [-1, 1] by and large.
+
+        Shape `[num_actions]`, or `[rows, columns]` where actions are cells.
+        """
+
+
+@dataclass(frozen=True)
+class MoveAnalysis:
+    """What an agent found about one position.
+
+    Attributes:
+        agent: what the agent is called.
+        ply: how many plies had been played.
+        seat: whose move it is.
+        action: what the agent plays there.
+        shares: of the simulations that began with each action, NaN where none did. Shape
+            `[num_actions]`; None if the agent does not search.
+        values: of each action for the player to move, NaN where unknown: mean scores in [0, 1] if
+            the agent searches, otherwise Q. Shape `[num_actions]`; None if it tells none.
+        score: what the player to move may expect: 1 for a win, 0.5 for a draw, 0 for a loss.
+        proven: `"win"`, `"draw"` or `"loss"` for the player to move, or `""`.
+        exact: what the player to move gets if the position was solved to the end (in Othello, how
+            many more discs); else None.
+        simulations: how many there were.
+        seconds: how long it took.
+        variation: names of the moves that the agent expects.
+    """
+
+    agent: str
+    ply: int
+    seat: int
+    action: int
+    shares: NDArray[np.float64] | None = field(default=None, repr=False)
+    values: NDArray[np.float64] | None = field(default=None, repr=False)
+    score: float | None = None
+    proven: str = ""
+    exact: int | None = None
+    simulations: int = 0
+    seconds: float = 0.0
+    variation: tuple[str, ...] = ()
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """What tells actions apart: visit shares of a search, else Q. Shape `[num_actions]`."""
+        return self.values if self.shares is None else self.shares
+
+    def best(self, count: int) -> list[int]:
+        """Return the actions of the greatest weights, greatest first, at most so many."""
+        if self.weights is None:
+            return []
+        known = np.flatnonzero(np.isfinite(self.weights))
+        order = np.argsort(-self.weights[known], kind="stable")
+        return [int(action) for action in known[order][:count]]
+
+
+def prepare(agent: Agent) -> None:
+    """Compile or load what `think` needs, so that the first search is as fast as others."""
+    agent.prepare()
+    if isinstance(agent, MCTSAgent) and agent.seconds is None:
+        simulations, agent.simulations = agent.simulations, 1
+        try:
+            agent.search(agent.game.new())
+        finally:
+            agent.simulations = simulations
+
+
+def think(agent: Agent, name: str, session: Session, catch_up: bool = False) -> MoveAnalysis:
+    """Ask an agent about the present position of a session.
+
+    Args:
+        agent: whom to ask.
+        name: what it is called.
+        session: not to be changed meanwhile; a `snapshot` for another thread.
+        catch_up: first show the agent its earlier turns, as agents that follow games need after a
+            move was taken back.
+
+    Raises:
+        ValueError: if it chooses an illegal action; whatever else the agent raises.
+    """
+    seat = session.mover
+    assert seat is not None
+    if catch_up:
+        agent.reset(ENV_INDEX)
+        for k, s in enumerate(session.positions[:-1]):
+            if session.mover_at(k) == seat:
+                _act(agent, s, seat, session.rng(k))
+    analysis = _think(agent, name, session, seat)
+    legal = session.legal()
+    if analysis.action not in legal:
+        raise ValueError(f"it chose action {analysis.action}, which is illegal: legal are {legal}")
+    return analysis
+
+
+@np.errstate(over="ignore")  # kernels may count on integers that wrap around
+def _think(agent: Agent, name: str, session: Session, seat: int) -> MoveAnalysis:
+    s, rng, ply = session.present, session.rng(), len(session.actions)
+    if isinstance(agent, MCTSAgent) and agent.reuse:
+        tree = agent.tree_of(int(ENV_INDEX[0]), seat)
+        return _of_search(session.game, name, ply, seat, agent.search(s, rng, tree))
+    if isinstance(agent, SupportsSearch):
+        return _of_search(session.game, name, ply, seat, agent.search(s, rng))
+    action = _act(agent, s, seat, rng)
+    if not isinstance(agent, SupportsActionValues):
+        return MoveAnalysis(name, ply, seat, action)
+    values = _by_action(agent.values(s), session.legal(), session.game.num_actions)
+    best = float(np.nanmax(np.clip(values, -1, 1), initial=-1))
+    return MoveAnalysis(name, ply, seat, action, None, values, (best + 1) / 2)
+
+
+def _act(agent: Agent, s: Any, seat: int, rng: NDArray[np.uint64]) -> int:
+    actions = agent.act(
+        batch_of_one(agent.game, s), np.array([seat], np.int64), rng.reshape(1, 1), ENV_INDEX
+    )
+    return int(actions[0])
+
+
+def _of_search(game: Game, name: str, ply: int, seat: int, report: SearchReport) -> MoveAnalysis:
+    shares, values = np.full((2, game.num_actions), np.nan)
+    score = None
+    visits = sum(one.visits for one in report.candidates)
+    for one in report.candidates:
+        if one.visits > 0 or one.proven:
+            shares[one.action] = one.visits / max(visits, 1)
+            values[one.action] = MEANS.get(one.proven, one.mean)
+        if one.action == report.action and np.isfinite(values[one.action]):
+            score = MEANS.get(report.proven, float(values[one.action]))
+    return MoveAnalysis(
+        agent=name,
+        ply=ply,
+        seat=seat,
+        action=report.action,
+        shares=shares if visits > 0 else None,  # a position may be solved without simulations
+        values=values,
+        score=score,
+        proven=report.proven,
+        exact=report.score,
+        simulations=report.simulations,
+        seconds=report.seconds,
+        variation=report.principal_variation,
+    )
+
+
+def _by_action(values: ArrayLike, legal: list[int], num_actions: int) -> NDArray[np.float64]:
+    """Return the values of legal actions, NaN of others; there may be fewer values than actions."""
+    given = np.asarray(values, np.float64).ravel()
+    by_action = np.full(num_actions, np.nan)
+    known = [action for action in legal if action < len(given)]
+    by_action[known] = given[known]
+    return by_action

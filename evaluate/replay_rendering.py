@@ -1,0 +1,136 @@
+"""Rendering of replays as text, images and animations."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.game import FORFEIT, Game
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.render import (
+    Standing,
+    board_text,
+    gif,
+    player_lines,
+    png,
+    scene,
+    standings,
+    svg,
+    svg_animation,
+    with_players,
+)
+from ludoteca.envs.render.shapes import Scene
+from ludoteca.envs.render.status import outcome
+from ludoteca.envs.replay import Replay
+from ludoteca.files import write_whole
+
+FORMATS = (".gif", ".png", ".svg")
+SLOWEST, FASTEST, GAME = 0.6, 0.15, 30.0  # seconds per position, and about per game
+
+
+def replay_text(replay: Replay, ply: int | None = None) -> Iterator[str]:
+    """Yield a game as text ply by ply: actions, boards and standings of the players.
+
+    Args:
+        replay: the replay.
+        ply: number of plies before the only position to show; by default all are shown.
+
+    Raises:
+        ValueError: if the replay is invalid, or the game is shorter.
+    """
+    validate_ply(replay, ply)
+    game = make_game(replay.game)
+    result = "not finished" if replay.returns is None else f"returns {list(replay.returns)}"
+    players = ", ".join(f"seat {p} {name}" for p, name in enumerate(replay.players))
+    yield f"{replay.game}, seed {replay.seed}{f', {players}' if players else ''}"
+    for k, (s, action, standing) in enumerate(replay_steps(game, replay)):
+        if ply is None or k == ply:
+            yield f"\nply {k}: {action_text(game, action)}" if k > 0 else "\nstart"
+            lines = [last_move_text(game, s), *player_lines(game, standing, replay.players)]
+            yield board_text(game, s, captions=[line for line in lines if line])
+    yield f"\n{len(replay.actions)} plies, {result}"
+
+
+def draw_replay(
+    replay: Replay, out: Path, ply: int | None = None, seconds: float | None = None
+) -> None:
+    """Draw a replay, with its players beside the board: a GIF or SVG animation, or a PNG image.
+
+    Args:
+        replay: the replay.
+        out: the file; its suffix decides the format.
+        ply: number of plies before the only position to draw; by default GIF and SVG are
+            animations, and PNG shows the last position.
+        seconds: seconds per position of an animation, see `seconds_per_position`.
+
+    Raises:
+        ValueError: if the suffix is unknown, or the game is shorter.
+        ImportError: if a package for drawing is missing.
+        OSError: if the file cannot be written.
+    """
+    if out.suffix not in FORMATS:
+        raise ValueError(f"{out} must end in one of {', '.join(FORMATS)}")
+    validate_ply(replay, ply)
+    scenes = replay_scenes(replay)
+    still = scenes[-1 if ply is None else ply]
+    seconds = seconds_per_position(replay) if seconds is None else seconds
+    if out.suffix == ".png":
+        write_whole(out, png(still))
+    elif out.suffix == ".gif":
+        write_whole(out, gif(scenes if ply is None else [still], seconds))
+    else:
+        write_whole(out, svg_animation(scenes, seconds) if ply is None else svg(still))
+
+
+def replay_scenes(replay: Replay) -> list[Scene]:
+    """Return a scene of every position of a replay, with the players beside the board.
+
+    Raises:
+        ValueError: if the replay is invalid.
+    """
+    game, scenes = make_game(replay.game), []
+    for ply, (s, action, standing) in enumerate(replay_steps(game, replay)):
+        last = None if game.simultaneous else action
+        picture = scene(game, s, last, captions=())
+        heading, latest = f"ply {ply} of {len(replay.actions)}", last_move_text(game, s, last)
+        scenes.append(with_players(picture, game, standing, replay.players, heading, latest))
+    return scenes
+
+
+def seconds_per_position(replay: Replay) -> float:
+    """Return the seconds to show each position; long games are shown faster."""
+    return min(SLOWEST, max(FASTEST, GAME / max(1, len(replay.actions))))
+
+
+def validate_ply(replay: Replay, ply: int | None) -> None:
+    """Validate that a replay has a position after `ply` plies.
+
+    Raises:
+        ValueError: if the game is shorter.
+    """
+    if ply is not None and not 0 <= ply <= len(replay.actions):
+        raise ValueError(f"ply must be from 0 to {len(replay.actions)}, got {ply}")
+
+
+def replay_steps(game: Game, replay: Replay) -> Iterator[tuple[Any, Any, tuple[Standing, ...]]]:
+    """Yield every position, the action before it (None at first), and the players' standings."""
+    positions = list(replay.positions())
+    yield from zip(positions, [None, *replay.actions], standings(game, positions), strict=True)
+
+
+@np.errstate(over="ignore")  # kernels may rely on integer overflow
+def last_move_text(game: Game, s: Any, last_action: Any = None) -> str:
+    """Return the last move of a sequential game, and the outcome of a finished game, as text."""
+    parts = [] if last_action is None else [f"last move {game.action_names[last_action]}"]
+    return ", ".join([*parts, outcome(game, s)] if game.is_terminal(s) else parts)
+
+
+def action_text(game: Game, action: Any) -> str:
+    """Return the name of an action; of a joint action, the name for each player."""
+    if not game.simultaneous:
+        name: str = game.action_names[action]
+        return name
+    return ", ".join(
+        f"{p} {'forfeits' if a == FORFEIT else game.action_names[a]}" for p, a in enumerate(action)
+    )

@@ -1,0 +1,104 @@
+"""Viewer of replays in the terminal, position by position."""
+
+import time
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+from ludoteca.envs.render import Standing
+from ludoteca.envs.render.players import player_names
+from ludoteca.envs.render.status import player_piece
+from ludoteca.envs.render.terminal import piece_symbol, terminal_board
+from ludoteca.envs.replay import Replay
+from ludoteca.evaluate.replay_rendering import (
+    action_text,
+    last_move_text,
+    replay_steps,
+    seconds_per_position,
+)
+
+PANEL_WIDTH = 40  # characters of the players' names and standings
+
+
+def watch_replay(
+    replay: Replay, seconds: float | None = None, console: Console | None = None
+) -> None:
+    """Show a replay in the terminal; if output is not a terminal, print all positions at once.
+
+    Args:
+        replay: the replay.
+        seconds: seconds per position, see `seconds_per_position`.
+        console: the console; by default standard output.
+
+    Raises:
+        ValueError: if the time is not positive, or the replay is invalid.
+    """
+    seconds = seconds_per_position(replay) if seconds is None else seconds
+    if not seconds > 0:
+        raise ValueError(f"seconds must be positive, got {seconds}")
+    console = Console(highlight=False) if console is None else console
+    frames = replay_frames(replay, console.width, console.options.ascii_only)
+    if not console.is_terminal:
+        for frame in frames:
+            console.print(frame, Text())
+        return
+    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+        for frame in frames:
+            live.update(frame, refresh=True)
+            time.sleep(seconds)
+
+
+def replay_frames(replay: Replay, width: int, plain: bool = False) -> list[RenderableType]:
+    """Return a frame for every position: the board, with the players beside or below it.
+
+    Args:
+        replay: the replay.
+        width: characters in a line of the terminal.
+        plain: whether the terminal has ASCII only.
+
+    Raises:
+        ValueError: if the replay is invalid.
+    """
+    game, frames = make_game(replay.game), []
+    for ply, (s, action, standing) in enumerate(replay_steps(game, replay)):
+        heading = f"ply {ply} of {len(replay.actions)}"
+        if action is not None and not game.simultaneous:
+            heading = f"{heading}: {action_text(game, action)}"
+        board = terminal_board(game, s, plain=plain)
+        panel = _panel(game, standing, replay.players, heading, last_move_text(game, s), plain)
+        frames.append(_join(board, panel, width))
+    return frames
+
+
+def _panel(
+    game: Game,
+    standing: Sequence[Standing],
+    names: Sequence[str],
+    heading: str,
+    message: str,
+    plain: bool,
+) -> Text:
+    panel = Text(overflow="fold")
+    panel.append(f"{heading}\n\n", Style(dim=True))
+    for p, (name, player) in enumerate(zip(player_names(game, names), standing, strict=True)):
+        panel.append_text(piece_symbol(game, player_piece(game, p), plain=plain))
+        panel.append(f" {name}\n")
+        panel.append(f"    {player.text}\n", Style(color="bright_red" if player.is_out else None))
+    return panel.append(f"\n{message}", Style(bold=True))
+
+
+def _join(board: Text, panel: Text, width: int) -> RenderableType:
+    columns = max(line.cell_len for line in board.split())
+    if columns + PANEL_WIDTH > width:
+        return Group(board, Text(), panel)
+    table = Table.grid(padding=(0, 3))
+    table.add_column(width=columns)
+    table.add_column(max_width=PANEL_WIDTH)
+    table.add_row(board, panel)
+    return table

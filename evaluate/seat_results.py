@@ -1,0 +1,51 @@
+"""Results of an agent by seat, with intervals that count equal games once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import MatchResult
+from ludoteca.evaluate.match_schedule import assign_seats
+from ludoteca.evaluate.statistics.intervals import wilson
+
+
+def seat_results(match: MatchResult, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the results of the match's first agent in each seat, with 95 % Wilson intervals.
+
+    Args:
+        match: result of a match.
+        names: names of the seats; a single one stands for all seats together.
+
+    Returns:
+        For each seat the counts, the fraction of wins `"win_rate"`, and the ends `"low"` and
+        `"high"` of its interval. `"distinct"` is the number of distinct games: if all are equal, as
+        between two deterministic agents, the interval is that of one game.
+    """
+    together = len(names) == 1
+    records = (match.totals[0],) if together else match.seats[0]
+    numbers = match.first_game + np.arange(match.games)
+    seating = assign_seats(numbers, make_game(match.game).num_players, len(match.agents))
+    results = []
+    for p, (seat, record) in enumerate(zip(names, records, strict=True)):
+        distinct = record.games
+        if match.game_digests is not None:
+            digests = match.game_digests if together else match.game_digests[seating[:, p] == 0]
+            distinct = len(np.unique(digests))
+        won, of = (min(record.wins, 1), 1) if distinct == 1 else (record.wins, record.games)
+        low, high = wilson(won, of)
+        results.append(
+            {
+                "seat": seat,
+                "games": record.games,
+                "distinct": distinct,
+                "wins": record.wins,
+                "draws": record.draws,
+                "losses": record.losses,
+                "win_rate": record.win_rate,
+                "low": low,
+                "high": high,
+            }
+        )
+    return results

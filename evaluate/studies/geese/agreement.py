@@ -1,0 +1,109 @@
+"""Agreement of agents with themselves: `python -m ludoteca.evaluate.studies.geese.agreement`.
+
+An agent that chooses by chance answers the same position now so and now otherwise. Whoever is
+taught its moves cannot foretell more of them than there is to know.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from numpy.typing import NDArray
+
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import integer
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import play_match
+from ludoteca.files import write_whole
+from ludoteca.provenance import package_versions, run_info
+
+
+def agreement(
+    agents: tuple[str, ...],
+    out: Path,
+    game: str = "hungry_geese",
+    games: int = 40,
+    moves: int = 2_000,
+    repeats: int = 8,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Ask agents for moves in their own games again and again, and write how they agree.
+
+    Args:
+        agents: their spec strings.
+        out: the JSON file to write.
+        game: a game in which all move at once, as a spec string.
+        games: how many each agent plays against itself.
+        moves: how many of the moves in these games are asked for again, at most.
+        repeats: how often each.
+        seed: of the games and of the answers.
+    """
+    integer("moves", moves, 1, 10**9)
+    integer("repeats", repeats, 3, 1_000)
+    made = make_game(game)
+    if not made.simultaneous:
+        raise ValueError(f"game must be one in which all move at once, got {made.spec}")
+    found = [agree(made, spec, games, moves, repeats, seed) for spec in agents]
+    content = {"about": run_info(), "versions": package_versions(), "agents": found}
+    write_whole(out, json.dumps(content, indent=1) + "\n")
+    return content
+
+
+def agree(game: Game, spec: str, games: int, moves: int, repeats: int, seed: int) -> dict[str, Any]:
+    """Return how one agent agrees with itself.
+
+    Returns:
+        `"moves"`, how many were asked for; `"agreement"`, the share of pairs of answers to the same
+        question that are equal; `"foretold"`, the share of answers that are the most frequent one
+        of the others to the same question (of equally frequent ones, in parts).
+    """
+    match = play_match(game, [spec, spec], games, seed=seed, num_replays=games)
+    asked = [
+        (s, seat)
+        for replay in match.replays
+        for s in replay.positions()
+        for seat in range(game.num_players)
+        if game.legal(s, seat)
+    ]
+    rng = np.random.default_rng(seed)
+    chosen = rng.permutation(len(asked))[:moves]
+    states = np.array([asked[k][0] for k in chosen], game.state)
+    seats = np.array([asked[k][1] for k in chosen], np.int64)
+    agent = make_agent(spec, game)
+    agent.reset(np.arange(len(chosen)))
+    answers = np.stack(
+        [
+            agent.act(
+                states,
+                seats,
+                rng.integers(2**64, size=(len(chosen), 1), dtype=np.uint64),
+                np.arange(len(chosen)),
+            )
+            for _ in range(repeats)
+        ],
+        axis=1,
+    )
+    return {"agent": spec, "moves": len(chosen), **shares(answers, game.num_actions)}
+
+
+def shares(answers: NDArray[np.int64], num_actions: int) -> dict[str, float]:
+    """Return how answers agree, see `agree`.
+
+    Args:
+        answers: actions, shape `[questions, repeats]`.
+        num_actions: how many different ones there are.
+    """
+    repeats = answers.shape[1]
+    counts = (answers[..., None] == np.arange(num_actions)).sum(1)
+    pairs = (counts * (counts - 1)).sum(1) / (repeats * (repeats - 1))
+    others = counts[:, None, :] - (answers[..., None] == np.arange(num_actions))
+    most = others == others.max(2, keepdims=True)
+    right = np.take_along_axis(most, answers[..., None], 2)[..., 0] / most.sum(2)
+    return {"agreement": float(pairs.mean()), "foretold": float(right.mean())}
+
+
+if __name__ == "__main__":
+    tyro.cli(agreement, config=(tyro.conf.FlagCreatePairsOff,))

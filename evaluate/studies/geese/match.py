@@ -1,0 +1,102 @@
+"""`python -m ludoteca.evaluate.studies.geese.match`: a match, and what became of each goose."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from numpy.typing import NDArray
+
+from ludoteca.envs.params import integer
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import BATCH_SIZE
+from ludoteca.evaluate.match_schedule import assign_seats
+from ludoteca.evaluate.statistics.ranks import ranks
+from ludoteca.evaluate.studies.geese.lives import CAUSES, Lives, lives_of
+from ludoteca.evaluate.timed_match import play_timed
+from ludoteca.files import write_whole
+
+
+def geese_match(
+    agents: tuple[str, ...],
+    out: Path,
+    game: str = "hungry_geese",
+    games: int = 2_000,
+    first: int = 100,
+    seed: int = 0,
+    batch: int = BATCH_SIZE,
+) -> dict[str, Any]:
+    """Play a match and write what came of it, and of each goose.
+
+    Args:
+        agents: their spec strings, two or more.
+        out: the JSON file to write.
+        game: the game's spec string, with parameters of `hungry_geese` if other than usual.
+        games: how many are played; the agents take turns in every seat.
+        first: so many games, the first ones, are also told of alone.
+        seed: determines the match.
+        batch: games played side by side.
+    """
+    integer("first", first, 1, 10**9)
+    made = make_game(game)
+    if made.name != "hungry_geese":
+        raise ValueError(f"game must be hungry_geese, got {game!r}")
+    result, _, content = play_timed(
+        made, agents, games, seed=seed, batch_size=batch, num_replays=games
+    )
+    lives = lives_of(result.replays)
+    who = assign_seats(np.arange(games), made.num_players, len(agents))
+    for a, told in enumerate(content["agents"]):
+        told["lives"] = fates(lives, who == a)
+        told["first"] = fates(lives, (who == a) & (np.arange(games) < first)[:, None])
+    if len(agents) == made.num_players:
+        content["outcomes"] = outcomes(lives, who)
+    write_whole(out, json.dumps(content, indent=1) + "\n")
+    return content
+
+
+def fates(lives: Lives, mine: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return what became of some geese, as JSON can hold it.
+
+    Args:
+        lives: all geese.
+        mine: which of them count. Shape `[G, P]`.
+    """
+    alive = lives.alive & mine
+    lengths, died = lives.lengths[alive].astype(np.float64), mine & ~lives.alive
+    return {
+        "geese": int(mine.sum()),
+        "wins": int((lives.won & mine).sum()),
+        "deaths": int(died.sum()),
+        "mean_length": float(lengths.mean()) if len(lengths) else None,
+        "length_deviation": float(lengths.std(ddof=1)) if len(lengths) > 1 else None,
+        "mean_steps": float(lives.steps[mine].mean()),
+        "causes": _counts(lives.causes[died]),
+        "forced": _counts(lives.causes[died & lives.forced]),
+    }
+
+
+def outcomes(lives: Lives, who: NDArray[np.int64]) -> dict[str, int]:
+    """Return how games between as many agents as seats ended, and how many ended so.
+
+    Each text has the agents' places, 1 the best, in the order of their numbers; who tie share the
+    mean of their places. A star is behind the places of those that live: `"2 1* 3.5 3.5"`.
+    """
+    by_agent = np.argsort(who, axis=1)
+    places = np.take_along_axis(ranks(lives.scores), by_agent, 1)
+    alive = np.take_along_axis(lives.alive, by_agent, 1)
+    texts = (
+        " ".join(f"{place:g}{'*' if lives else ''}" for place, lives in zip(*row, strict=True))
+        for row in zip(places, alive, strict=True)
+    )
+    return dict(Counter(texts).most_common())
+
+
+def _counts(causes: NDArray[np.int8]) -> dict[str, int]:
+    return {name: int((causes == k).sum()) for k, name in enumerate(CAUSES)}
+
+
+if __name__ == "__main__":
+    tyro.cli(geese_match, config=(tyro.conf.FlagCreatePairsOff,))

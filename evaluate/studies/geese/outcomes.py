@@ -1,0 +1,122 @@
+"""How games of Hungry Geese ended, counted: differences between agents, and their ratings."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.evaluate.statistics.ratings import Order, Ratings, rate_orders
+
+Z = 1.959963984540054  # of a normal interval of 95 %
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """How the games of a competition ended; each line stands for many games.
+
+    Attributes:
+        places: of the agents, 1 the best; who tie share the mean of their places. Shape
+            `[lines, agents]`.
+        alive: which of them lived to the end, likewise.
+        games: how many ended so. Shape `[lines]`.
+    """
+
+    places: NDArray[np.float64]
+    alive: NDArray[np.bool_]
+    games: NDArray[np.int64]
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The game's returns: mean over rivals of 1 ahead of it, -1 behind. Shape as `places`."""
+        agents = self.places.shape[1]
+        scores: NDArray[np.float64] = (agents + 1 - 2 * self.places) / (agents - 1)
+        return scores
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A mean over games, with its normal 95 % interval.
+
+    Attributes:
+        mean: what was found.
+        low: lower end.
+        high: upper end.
+    """
+
+    mean: float
+    low: float
+    high: float
+
+
+def read_outcomes(counts: Mapping[str, int]) -> Outcomes:
+    """Read what `ludoteca.evaluate.studies.geese.match` counts."""
+    rows = [text.split() for text in counts]
+    return Outcomes(
+        np.array([[float(word.rstrip("*")) for word in row] for row in rows]),
+        np.array([[word.endswith("*") for word in row] for row in rows]),
+        np.array(list(counts.values())),
+    )
+
+
+def difference(
+    values: NDArray[np.float64], games: NDArray[np.int64], weights: Sequence[float]
+) -> Difference:
+    """Return the mean over games of a weighted sum of what agents reached in the same game.
+
+    Args:
+        values: by agent. Shape `[lines, agents]`.
+        games: how many games each line stands for. Shape `[lines]`.
+        weights: of the agents.
+    """
+    sums = values @ np.asarray(weights, np.float64)
+    count = int(games.sum())
+    mean = float(games @ sums) / count
+    variance = float(games @ (sums - mean) ** 2) / max(count - 1, 1)
+    reach = Z * math.sqrt(variance / count)
+    return Difference(mean, mean - reach, mean + reach)
+
+
+def orders(outcomes: Outcomes, numbers: Sequence[int]) -> Counter[Order]:
+    """Return the orders in which agents came in, as `rate_orders` takes them.
+
+    Args:
+        outcomes: of a competition.
+        numbers: of its agents, among all that are rated.
+    """
+    found: Counter[Order] = Counter()
+    for row, count in zip(outcomes.places, outcomes.games.tolist(), strict=True):
+        order = tuple(
+            tuple(numbers[a] for a in np.flatnonzero(row == place).tolist())
+            for place in np.unique(row)
+        )
+        found[order] += count
+    return found
+
+
+def rate_all(competitions: Mapping[str, tuple[Sequence[str], Outcomes]]) -> dict[str, Ratings]:
+    """Rate all agents that are connected with those of the first competition by games.
+
+    Args:
+        competitions: the names of the agents, and how the games ended.
+
+    Returns:
+        Ratings of one agent each, by its name.
+    """
+    waiting = list(competitions.values())
+    names = list(waiting[0][0]) if waiting else []
+    counts: Counter[Order] = Counter()
+    while near := [one for one in waiting if set(names) & set(one[0])]:
+        waiting = [one for one in waiting if not set(names) & set(one[0])]
+        for agents, outcomes in near:
+            names += [agent for agent in agents if agent not in names]
+            counts += orders(outcomes, [names.index(agent) for agent in agents])
+    if not names:
+        return {}
+    ratings = rate_orders(counts, len(names))
+    return {
+        name: Ratings(ratings.elo[k], ratings.low[k], ratings.high[k])
+        for k, name in enumerate(names)
+    }

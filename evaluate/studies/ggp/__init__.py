@@ -1,0 +1,1 @@
+"""Study of selection policies in General Game Playing (Valencia, UAEMex, 2021)."""

@@ -1,0 +1,1 @@
+"""Study of value networks and AlphaZero in Othello (University of Seville)."""

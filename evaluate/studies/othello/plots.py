@@ -1,0 +1,73 @@
+"""Figures of the report on Othello."""
+
+from matplotlib.figure import Figure
+
+from ludoteca.evaluate.figures import figure_png
+from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.evaluate.studies.othello.plan import ITERATIONS, NETWORKS, SIZES
+from ludoteca.evaluate.studies.study import Records
+
+COLORS = ("#9bc4e8", "#1f77d0", "#0b3d73", "#d6452b")
+
+
+def learning_curves(found: Records) -> bytes:
+    """Return the losses of all networks by epoch, as a PNG file.
+
+    Args:
+        found: records, by name of the task.
+    """
+    figure = Figure(figsize=(9, 5.5), layout="constrained", dpi=110)
+    panels = figure.subplots(2, 3, sharey=True)
+    for axes, name in zip(panels.flat, NETWORKS, strict=True):
+        one = found[f"net-{name}"]
+        epochs = [row["step"] for row in one["metrics"]]
+        for key, color, label in (
+            ("training_loss", "#5b6770", "training"),
+            ("validation_loss", "#1f77d0", "validation"),
+        ):
+            losses = [row[key] for row in one["metrics"]]
+            axes.plot(epochs, losses, color=color, marker=".", label=label)
+        kept = one["training"]["best"]["epoch"]
+        axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="kept")
+        axes.set_title(f"{name}: {one['data']['games']:,} games", fontsize="medium")
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.grid(alpha=0.3)
+    for axes in panels[:, 0]:
+        axes.set_ylabel("mean squared error")
+    for axes in panels[-1]:
+        axes.set_xlabel("epoch")
+    panels[0, 0].legend(fontsize="small")
+    return figure_png(figure)
+
+
+def strength(found: Records) -> bytes:
+    """Return by training games how many games UCT + network wins, as a PNG file.
+
+    Args:
+        found: records, by name of the task.
+    """
+    figure = Figure(figsize=(6.5, 4), layout="constrained", dpi=110)
+    axes = figure.subplots()
+    games = [found[f"net-{name}"]["data"]["games"] for name in SIZES]
+    budgets = [(str(n), f"{n} iterations") for n in ITERATIONS] + [("time", "equal time")]
+    for k, ((budget, label), color) in enumerate(zip(budgets, COLORS, strict=True)):
+        tallies = [found[f"{name}-{budget}"]["agents"][0]["total"] for name in SIZES]
+        won = [one["wins"] / one["games"] for one in tallies]
+        ends = [wilson(one["wins"], one["games"]) for one in tallies]
+        below = [100 * (w - low) for w, (low, _) in zip(won, ends, strict=True)]
+        above = [100 * (high - w) for w, (_, high) in zip(won, ends, strict=True)]
+        apart = [count * 1.04 ** (k - 1.5) for count in games]  # intervals beside one another
+        axes.errorbar(
+            apart, [100 * w for w in won], yerr=(below, above), color=color, marker="o",
+            capsize=3, label=label,
+        )  # fmt: skip
+    axes.axhline(50, color="#888888", linestyle=":", linewidth=1)
+    axes.set_xscale("log")
+    axes.set_xticks(games, [f"{count:,}" for count in games], minor=False)
+    axes.set_xticks([], minor=True)
+    axes.set_ylim(-2, 102)
+    axes.set_xlabel("games that the network learned from")
+    axes.set_ylabel("won against plain UCT, %")
+    axes.legend(fontsize="small")
+    axes.grid(alpha=0.3)
+    return figure_png(figure)

@@ -1,0 +1,229 @@
+"""Log of the games of a tournament: an append-only file, one line per task of games.
+
+A line is written at once and reaches the disk before the next task starts, so a run that is killed
+at any moment loses only the games in progress. A truncated last line is dropped when the log is
+opened again.
+"""
+
+import json
+import os
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.evaluate.forfeits import Forfeit
+from ludoteca.evaluate.tournament.plan import Match, Tournament
+from ludoteca.files import parse_json, read_json, write_whole
+from ludoteca.lock import lock_file
+
+FORMAT = 1
+TOURNAMENT, GAMES = "tournament.json", "games.jsonl"
+LETTERS = "LDW"  # outcomes -1, 0 and 1 of the first agent of the pair
+MISSING = np.int8(-2)  # outcome of a game that has not been played
+
+
+@dataclass(frozen=True)
+class PlayedGames:
+    """Finished consecutive games of a match.
+
+    Attributes:
+        match: the match.
+        first: number of the first game in the match.
+        outcomes: a letter of `LETTERS` per game, for the first agent of the pair.
+        plies: number of plies of all games.
+        seconds: time of playing.
+        forfeits: forfeits; agents are numbered as in the pair, 0 or 1.
+    """
+
+    match: Match
+    first: int
+    outcomes: str
+    plies: int
+    seconds: float
+    forfeits: tuple[Forfeit, ...] = ()
+
+
+class GameLog:
+    """Finished games of a tournament, saved in a folder.
+
+    Attributes:
+        outcomes: outcome of every game for the first agent of the pair: 1, 0, -1, or `MISSING`.
+            Shape `[games, pairs, repeats, games_per_match]`.
+        plies: number of plies played, by game and pair. Shape `[games, pairs]`.
+        seconds: time of playing, likewise.
+        forfeits: forfeits with their matches; agents are numbered as in the tournament.
+        seconds_per_result: mean duration of `add`, the disk included; 0 before the first call.
+    """
+
+    seconds_per_result = 0.0
+
+    def __init__(self, tournament: Tournament, folder: Path):
+        """Open the log in a folder, or create it.
+
+        Raises:
+            ValueError: if the folder belongs to another tournament, its log is damaged, or another
+                run is writing to it.
+            OSError: if it cannot be read or written.
+        """
+        self.tournament, self.folder = tournament, folder
+        self._added = 0
+        shape = (len(tournament.games), len(tournament.pairs))
+        self.outcomes: NDArray[np.int8] = np.full(
+            (*shape, tournament.repeats, tournament.games_per_match), MISSING
+        )
+        self.plies = np.zeros(shape, np.int64)
+        self.seconds = np.zeros(shape)
+        self.forfeits: list[tuple[Match, Forfeit]] = []
+        self._pair = {pair: k for k, pair in enumerate(tournament.pairs)}
+        self._check_folder()
+        self._file = (folder / GAMES).open("a+b")
+        try:
+            if not lock_file(self._file.fileno()):
+                raise ValueError(f"another run is playing the tournament in {folder}")
+            self._read()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    @property
+    def games_played(self) -> int:
+        """Number of finished games."""
+        return int((self.outcomes != MISSING).sum())
+
+    def match_outcomes(self, match: Match) -> NDArray[np.int8]:
+        """Return a view of the outcomes of a match. Shape `[games_per_match]`."""
+        view: NDArray[np.int8] = self.outcomes[match.game, self._pair[match.pair], match.repeat]
+        return view
+
+    def missing(self, match: Match) -> list[tuple[int, int]]:
+        """Return the missing games of a match as ranges `low <= k < high`."""
+        absent = np.concatenate([[False], self.match_outcomes(match) == MISSING, [False]])
+        edges = np.flatnonzero(np.diff(absent.astype(np.int8)))
+        return [(int(low), int(high)) for low, high in edges.reshape(-1, 2)]
+
+    def add(self, played: PlayedGames) -> None:
+        """Add finished games, to the file first.
+
+        Raises:
+            ValueError: if they do not belong to this tournament, or were added before.
+        """
+        start = perf_counter()
+        line = {
+            "game": played.match.game,
+            "pair": played.match.pair,
+            "repeat": played.match.repeat,
+            "first": played.first,
+            "outcomes": played.outcomes,
+            "plies": played.plies,
+            "seconds": round(played.seconds, 6),
+        }
+        if played.forfeits:
+            line["forfeits"] = [asdict(forfeit) for forfeit in played.forfeits]
+        self._check(played)
+        self._file.write(json.dumps(line).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._apply(played)
+        self._added += 1
+        self.seconds_per_result += (perf_counter() - start - self.seconds_per_result) / self._added
+
+    def _check_folder(self) -> None:
+        """Validate that the folder belongs to this tournament, or make it its own."""
+        file = self.folder / TOURNAMENT
+        own = self.tournament.identity() | {"format": FORMAT}
+        if not file.exists():
+            if (self.folder / GAMES).exists():
+                raise ValueError(f"{self.folder} has games of a tournament, but no {TOURNAMENT}")
+            write_whole(file, json.dumps(own, indent=2) + "\n")
+            return
+        try:
+            saved = read_json(file)
+        except ValueError as error:
+            raise ValueError(f"{file} is damaged: {error}") from None
+        if not isinstance(saved, dict):
+            raise ValueError(f"{file} is damaged: expected an object, got {saved!r:.40}")
+        for key, value in own.items():
+            if saved.get(key) != value:
+                raise ValueError(
+                    f"{self.folder} belongs to another tournament: its {key.replace('_', ' ')} is "
+                    f"{_text(saved.get(key))}, not {_text(value)}; choose another folder"
+                )
+
+    def _read(self) -> None:
+        """Read the log, and cut off a truncated last line."""
+        self._file.seek(0)
+        content = self._file.read()
+        *lines, torn = content.split(b"\n")
+        if torn:
+            self._file.truncate(len(content) - len(torn))
+        for number, line in enumerate(lines, 1):
+            try:
+                self._apply(self._parse(line))
+            except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+                raise ValueError(
+                    f"line {number} of {self.folder / GAMES} is damaged: {error}"
+                ) from error
+
+    def _parse(self, line: bytes) -> PlayedGames:
+        fields: dict[str, Any] = parse_json(line)
+        a, b = fields["pair"]
+        played = PlayedGames(
+            Match(fields["game"], (a, b), fields["repeat"]),
+            fields["first"],
+            fields["outcomes"],
+            fields["plies"],
+            fields["seconds"],
+            tuple(Forfeit(**forfeit) for forfeit in fields.get("forfeits", ())),
+        )
+        self._check(played)
+        return played
+
+    def _check(self, played: PlayedGames) -> None:
+        match, t = played.match, self.tournament
+        numbers = (match.game, *match.pair, match.repeat, played.first, played.plies)
+        if not all(type(number) is int for number in numbers):
+            raise TypeError(f"expected integers in {played!s:.400}")
+        high = played.first + len(played.outcomes)
+        if not (
+            0 <= match.game < len(t.games)
+            and match.pair in self._pair
+            and 0 <= match.repeat < t.repeats
+            and 0 <= played.first < high <= t.games_per_match
+            and set(played.outcomes) <= set(LETTERS)
+            and all(forfeit.agent in (0, 1) for forfeit in played.forfeits)
+        ):
+            raise ValueError(f"{played!s:.400} is not of this tournament")
+        if (self.match_outcomes(match)[played.first : high] != MISSING).any():
+            raise ValueError(f"games {played.first} to {high - 1} of {match} were played before")
+
+    def _apply(self, played: PlayedGames) -> None:
+        """Write validated games into the arrays."""
+        where = (played.match.game, self._pair[played.match.pair])
+        outcomes = np.array([LETTERS.index(letter) - 1 for letter in played.outcomes], np.int8)
+        self.match_outcomes(played.match)[played.first : played.first + len(outcomes)] = outcomes
+        self.plies[where] += played.plies
+        self.seconds[where] += played.seconds
+        self.forfeits += [
+            (played.match, replace(forfeit, agent=played.match.pair[forfeit.agent]))
+            for forfeit in played.forfeits
+        ]
+
+
+def _text(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,62 @@
+"""Results of a tournament, read from the `results.json` of its report."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from ludoteca.envs.targets import names_from
+from ludoteca.evaluate.tournament.plan import Tournament
+from ludoteca.evaluate.tournament.results import Results
+
+
+def read_results(folder: Path) -> Results:
+    """Return the results in a report.
+
+    The report counts games by pair, seat and outcome, so these counts and everything computed from
+    them are restored; the repeat of a game and forfeits are not.
+
+    Args:
+        folder: folder of the report.
+
+    Raises:
+        FileNotFoundError: if there is no `results.json`.
+        ValueError: if its pairs are not those of its tournament.
+    """
+    path = folder / "results.json"
+    if not path.exists():
+        raise FileNotFoundError(f"there is no {path}: expected the folder of a tournament's report")
+    content = json.loads(path.read_text())
+    plan = content["tournament"]
+    with names_from(path):
+        tournament = Tournament(
+            games=tuple(plan["games"]),
+            agents=tuple(plan["agents"]),
+            names=tuple(plan["names"]),
+            games_per_pair=plan["games_per_pair"],
+            repeats=plan["repeats"],
+            seed=plan["seed"],
+            draws=plan["draws"],
+        )
+    games, pairs = len(tournament.games), len(tournament.pairs)
+    if len(content["pairs"]) != games * pairs:
+        raise ValueError(
+            f"{path} holds {len(content['pairs'])} pairs, expected {games * pairs}: "
+            f"{pairs} in each of {games} games"
+        )
+    played = tournament.games_per_pair
+    outcomes = np.zeros((games, pairs, played), np.int8)
+    plies = np.zeros((games, pairs), np.float64)
+    for k, pair in enumerate(content["pairs"]):
+        where = divmod(k, pairs)
+        for seat in range(2):  # seats alternate
+            row = outcomes[where][seat::2]
+            wins, losses = pair[f"wins_a_in_seat_{seat}"], pair[f"wins_b_in_seat_{1 - seat}"]
+            row[:wins], row[wins : wins + losses] = 1, -1
+        plies[where] = pair["mean_plies"] * played
+    return Results(
+        tournament,
+        outcomes.reshape(games, pairs, tournament.repeats, -1),
+        np.rint(plies).astype(np.int64),
+        np.array([content["seconds"]]),
+    )

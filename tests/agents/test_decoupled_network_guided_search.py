@@ -1,0 +1,236 @@
+"""Search with a network where all move at once."""
+
+import numpy as np
+import pytest
+
+from ludoteca.agents.guided.decoupled_search import DecoupledNetworkGuidedSearch
+from ludoteca.agents.guided.decoupled_trees import (
+    HIDDEN,
+    make_decoupled_simulation,
+    make_decoupled_trees,
+)
+from ludoteca.agents.guided.policy_improvement import improved_policies
+from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
+from ludoteca.agents.networks.weights import save_weights
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import play_match
+
+SPECS = ["tron:rows=5,columns=5", "hungry_geese", "hungry_geese:num_players=2,rows=4,columns=4"]
+
+
+def ignorant(game):
+    """Return a evaluate that has no idea."""
+
+    def evaluate(states, seats):
+        policies = np.full((len(states), game.num_actions), 1 / game.num_actions, np.float32)
+        return policies, np.zeros(len(states), np.float32)
+
+    return evaluate
+
+
+def started(game, count, plies=0, seed=0):
+    """Return positions after some random safe plies."""
+    found = game.empty(count)
+    agent = make_agent("random_safe", game)
+    for k in range(count):
+        s = game.new(seed + k)
+        for ply in range(plies):
+            joint = np.zeros(game.num_players, np.int64)
+            for p in range(game.num_players):
+                stream = np.full((1, 1), 1000 * k + 10 * ply + p, np.uint64)
+                state = np.asarray(s).reshape(1).astype(game.state)
+                joint[p] = agent.act(state, np.array([p]), stream, np.zeros(1, int))[0]
+            if not game.is_terminal(s):
+                t = s.copy()
+                with np.errstate(over="ignore"):
+                    game.step(t, joint)
+                s = s if game.is_terminal(t) else t
+        found[k] = s
+    return found
+
+
+def streams(count):
+    return np.arange(1, count + 1, dtype=np.uint64).reshape(-1, 1)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_every_player_who_can_act_has_all_visits(spec):
+    game = make_game(spec)
+    states = started(game, 6, plies=3)
+    found = DecoupledNetworkGuidedSearch(game, 6, 40).run(states, ignorant(game), 40, streams(6))
+    for b in range(6):
+        s = states.view(np.recarray)[b]
+        active = [game.is_active(s, p) for p in range(game.num_players)]
+        assert (found.visit_counts[b].sum(1) == np.where(active, 40, 0)).all()
+    tried = found.visit_counts > 0
+    assert np.isnan(found.action_values[~tried]).all()
+    assert (abs(found.action_values[tried]) <= 1).all()
+
+
+def test_exploring_tries_what_the_policy_does_not():
+    game = make_game("hungry_geese")
+    states = started(game, 4, plies=3)
+
+    def sure(positions, seats):
+        policies = np.zeros((len(positions), 4), np.float32)
+        policies[:, 0], policies[:, 1:] = 0.997, 0.001
+        return policies, np.zeros(len(positions), np.float32)
+
+    search = DecoupledNetworkGuidedSearch(game, 4, 30)
+    plain = search.run(states, sure, 30, streams(4))
+    wide = search.run(states, sure, 30, streams(4), uniform_fraction=0.5)
+    active = plain.visit_counts.sum(2) > 0
+    assert (plain.visit_counts[active][:, 1:] == 0).mean() > 0.8
+    assert (wide.visit_counts[active] > 0).all()
+    for found in (plain, wide):
+        assert np.allclose(found.priors[active], [0.997, 0.001, 0.001, 0.001])
+        assert (found.priors[~active] == 0).all()
+
+
+@pytest.mark.parametrize("leaf_batch", [1, 4])
+def test_searches_side_by_side_do_not_touch_each_other(leaf_batch):
+    game = make_game("hungry_geese")
+    states = started(game, 5, plies=4)
+    together = DecoupledNetworkGuidedSearch(game, 8, 30, leaf_batch).run(
+        states, ignorant(game), 30, streams(5)
+    )
+    search = DecoupledNetworkGuidedSearch(game, 1, 30, leaf_batch)
+    for b in range(5):
+        alone = search.run(states[b : b + 1], ignorant(game), 30, streams(5)[b : b + 1])
+        assert np.array_equal(alone.visit_counts[0], together.visit_counts[b])
+        assert np.array_equal(alone.action_values[0], together.action_values[b], equal_nan=True)
+
+
+def test_crashes_are_seen_without_knowing_anything():
+    game = make_game("tron:rows=5,columns=5")
+    states = started(game, 40, plies=4)
+    found = DecoupledNetworkGuidedSearch(game, 40, 300).run(
+        states, ignorant(game), 300, streams(40)
+    )
+    checked = 0
+    for b in range(40):
+        s = states.view(np.recarray)[b]
+        for p in range(2):
+            row, column = s.head[p]
+            free = [
+                0 <= row + i < 5 and 0 <= column + j < 5 and s.walls[row + i, column + j] == 0
+                for i, j in ((-1, 0), (0, 1), (1, 0), (0, -1))
+            ]
+            if any(free) and not all(free):
+                assert free[found.visit_counts[b, p].argmax()]
+                checked += 1
+    assert checked > 20
+
+
+def test_the_judges_values_and_policies_count():
+    game = make_game("hungry_geese")
+    states = started(game, 1)
+
+    def rows(states, seats):
+        k = np.arange(len(states))
+        return states["body"][k, seats, states["start"][k, seats]] // 11
+
+    begun = rows(states.repeat(4), np.arange(4))
+
+    def evaluate(states, seats):
+        # Nothing but east and north is tried, and who has gone north is known to be better off.
+        policies = np.tile(np.array([0.1, 0.9, 0, 0], np.float32), (len(states), 1))
+        better = rows(states, seats) != begun[seats]
+        return policies, np.where(better, 0.9, -0.9).astype(np.float32)
+
+    found = DecoupledNetworkGuidedSearch(game, 1, 200).run(
+        states, evaluate, 200, streams(1), c_puct=0.5
+    )
+    assert (found.visit_counts[0, :, 2:] == 0).all()
+    assert (found.visit_counts[0, :, 0] > found.visit_counts[0, :, 1]).all()
+    assert np.allclose(found.priors[0], [0.1, 0.9, 0, 0])
+
+
+def test_a_search_stops_when_time_is_up():
+    game = make_game("tron")
+    search = DecoupledNetworkGuidedSearch(game, 1, 10**5, leaf_batch=4)
+    found = search.run(started(game, 1), ignorant(game), 10**5, streams(1), seconds=0.05)
+    assert 4 <= found.visit_counts[0, 0].sum() < 10**5
+
+
+def test_too_many_are_refused():
+    game = make_game("tron")
+    search = DecoupledNetworkGuidedSearch(game, 2, 10)
+    with pytest.raises(ValueError, match="2 searches of 10 simulations, got 3 of 10"):
+        search.run(started(game, 3), ignorant(game), 10, streams(3))
+
+
+def test_the_agent_searches_and_is_the_same_with_the_same_seed(tmp_path):
+    game = make_game("hungry_geese:episode_steps=30")
+    config = ACConfig(filters=8, blocks=1)
+    path = tmp_path / "net.safetensors"
+    about = {"game": game.spec, "network": config.as_dict()}
+    save_weights(path, make_ac_network(config, game).state_dict(), about)
+    agents = [f"ac:{path},simulations=12", f"ac:{path},simulations=4,temperature=1", "greedy"]
+    one, other = (play_match(game, agents, 4, seed=4) for _ in range(2))
+    assert np.array_equal(one.returns, other.returns)
+    config = ACConfig(filters=8, blocks=1, value=False)
+    blind = tmp_path / "blind.safetensors"
+    save_weights(
+        blind, make_ac_network(config, game).state_dict(), about | {"network": config.as_dict()}
+    )
+    with pytest.raises(ValueError, match="no value to search by"):
+        make_agent(f"ac:{blind},simulations=4", game)
+    with pytest.raises(ValueError, match="seconds needs simulations"):
+        make_agent(f"ac:{path},seconds=1", game)
+
+
+def test_policies_improved_by_hand():
+    nan = np.nan
+    visits = np.array([[3, 1, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0]])
+    values = np.array([[0.5, -0.5, nan, nan], [0.2, nan, nan, nan], [nan] * 4], np.float32)
+    given = np.array([[0.5, 0.3, 0.2, 0], [0.9, 0.1, 0, 0], [0] * 4], np.float32)
+    policies, means, _ = improved_policies(given, visits, values, value_scale=2.0)
+    # Values from 0 to 1 are 0.75 and 0.25, and their mean, weighted with visits, is 0.625.
+    weights = np.array([0.5 * np.exp(1.5), 0.3 * np.exp(0.5), 0.2 * np.exp(1.25), 0])
+    assert np.allclose(policies[0], weights / weights.sum(), rtol=1e-5)
+    assert np.allclose(policies[1], [0.9, 0.1, 0, 0])  # nothing was compared
+    assert (policies[2] == 0).all()  # is out
+    assert np.allclose(means, [0.25, 0.2, 0])
+    sharp, _, gains = improved_policies(given, visits, values, value_scale=1e6)
+    assert np.allclose(sharp[0], [1, 0, 0, 0])
+    # All on what is worth 0.75, instead of half of it, 0.3 on 0.25 and 0.2 on 0.625.
+    assert np.allclose(gains, [0.75 - (0.5 * 0.75 + 0.3 * 0.25 + 0.2 * 0.625), 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("visits", "mean", "fpu", "even"),
+    [
+        # N = 9: 0.5 - 0.1 + 1.5 * 0.25 * 3 / 1 - 1.5 * 0.5 * 3 / 10
+        ((9, 0), None, 0.1, 1.3),
+        # Without reduction: 0.1 more.
+        ((9, 0), None, 0.0, 1.4),
+        # N = 7, sqrt(7) = 2.645751: 0.3 + 1.5 * 0.25 * 2.645751 / 3 - 1.5 * 0.5 * 2.645751 / 6
+        ((5, 2), 0.3, 0.1, 0.3),
+        # N = 5, sqrt(5) = 2.236068: 0.3 + 1.5 * 0.25 * 2.236068 / 5 - 1.5 * 0.5 * 2.236068 / 2
+        ((1, 4), 0.3, 0.1, -0.370820),
+    ],
+)
+def test_puct_of_each_player_changes_its_mind_at_the_value_worked_out_by_hand(
+    visits, mean, fpu, even
+):
+    """`Q + c P sqrt(N) / (1 + n)`, without visits Q = V - fpu; two actions are compared."""
+    game = make_game(SPECS[0])
+    compiled, trees = make_decoupled_simulation(game), make_decoupled_trees(game, 1, 4, 1)
+    for p in range(2):
+        for more, chosen in ((-3e-5, 1), (3e-5, 0)):
+            trees.states[0] = started(game, 1)[0]
+            compiled.begin(trees)
+            trees.seen[0, 0], trees.values[0, 0] = True, 0.5
+            arms = trees.arms[0, 0]
+            arms["prior"], arms["visits"], arms["value"] = HIDDEN, 0, 0
+            actions = game.legal(trees.states.view(np.recarray)[0], p)[:2]
+            for k in range(2):
+                arms["prior"][p, actions[k]] = (0.5, 0.25)[k]
+                arms["visits"][p, actions[k]] = visits[k]
+            arms["prior"][1 - p, game.legal(trees.states.view(np.recarray)[0], 1 - p)[0]] = 1
+            arms["value"][p, actions[0]] = visits[0] * (even + more)
+            arms["value"][p, actions[1]] = visits[1] * (mean or 0)
+            compiled.descend(trees, 1, 1.5, fpu)
+            assert trees.chosen[0, 0, 0, p] == actions[chosen]

@@ -1,0 +1,288 @@
+"""Search guided by a network: formulas by hand, and positions whose answer is known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ludoteca.agents.guided.gumbel import SequentialHalving, sequence_of_considered_visits
+from ludoteca.agents.guided.search import NetworkGuidedSearch
+from ludoteca.agents.guided.selection import SelectionParams, completed, gumbel_interior, puct
+from ludoteca.agents.guided.trees import ILLEGAL, ROOT, make_trees
+from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.envs.registry import make_game
+
+PARAMS = {"puct": SelectionParams(), "gumbel": SelectionParams(gumbel=True)}
+
+
+def knows_nothing(game):
+    def evaluate(planes):
+        return np.zeros((len(planes), game.num_actions), np.float32), np.zeros(
+            len(planes), np.float32
+        )
+
+    return evaluate
+
+
+def after(game, *actions):
+    s = game.new()
+    for action in actions:
+        game.step(s, action)
+    return s
+
+
+def search(game, positions, simulations, params, evaluate=None, **options):
+    states = game.empty(len(positions))
+    for k, s in enumerate(positions):
+        states[k] = s
+    guided = NetworkGuidedSearch(Encoder(game), len(positions), int(np.max(simulations)), params)
+    found = guided.run(states, evaluate or knows_nothing(game), simulations, **options)
+    return found, guided.trees
+
+
+@pytest.fixture
+def tree():
+    """A node of player 1 with three legal actions of four, the last one without visits."""
+    trees = make_trees(make_game("connect4:rows=4,columns=4,connect=3"), 1, 3)
+    trees.mover[0, 0] = 1
+    trees.value[0, 0] = 0.4  # to player 0
+    trees.priors[0, 0] = [0.5, ILLEGAL, 0.3, 0.2]
+    trees.visits[0, 0] = [3, 0, 1, 0]
+    trees.totals[0, 0] = [1.5, 0, -0.5, 0]
+    return trees
+
+
+def test_puct_by_hand(tree):
+    params = SelectionParams(c_init=1.0, c_base=100.0, fpu_reduction=0.5)
+    c = (1.0 + math.log((4 + 100 + 1) / 100)) * math.sqrt(4)
+    scores = [
+        0.5 + c * 0.5 / 4,
+        -0.5 + c * 0.3 / 2,
+        (-0.4 - 0.5 * math.sqrt(0.8)) + c * 0.2 / 1,  # its mover is player 1
+    ]
+    assert puct(tree, 0, 0, params) == [0, 2, 3][int(np.argmax(scores))] == 0
+    tree.visits[0, 0, 0], tree.totals[0, 0, 0] = 40, -20.0
+    assert puct(tree, 0, 0, params) != 0
+    tree.priors[0, 0] = ILLEGAL
+    tree.priors[0, 0, 2] = 1.0
+    assert puct(tree, 0, 0, params) == 2  # illegal actions never
+
+
+# Two actions: one with visits, the other with or without. At this mean of the first both have the
+# same score `Q + c P sqrt(N) / (1 + n)`, worked out by hand; a little more, and it is chosen.
+#   c = c_init + ln((N + c_base + 1) / c_base); without visits Q = V - fpu sqrt(P of those with)
+EVEN = {
+    # c = 1.25 + ln(20 / 10) = 1.943147; V - 0.25 sqrt(0.9) = -0.037171
+    # -0.037171 + 1.943147 * 0.1 * 3 / 1 - 1.943147 * 0.9 * 3 / 10
+    "first play": ((9, 0), (0.9, 0.1), None, 0.2, {"c_base": 10.0}, 0.021124),
+    # c = 1 + ln(15 / 10) = 1.405465; V - 1 * sqrt(0.25) = 0
+    # 0 + 1.405465 * 0.75 * 2 / 1 - 1.405465 * 0.25 * 2 / 5
+    "urgency": (
+        (4, 0), (0.25, 0.75), None, 0.5,
+        {"c_init": 1.0, "c_base": 10.0, "fpu_reduction": 1.0}, 1.967651,
+    ),
+    # As before, without reduction: 0.5 more.
+    "no reduction": (
+        (4, 0), (0.25, 0.75), None, 0.5,
+        {"c_init": 1.0, "c_base": 10.0, "fpu_reduction": 0.0}, 2.467651,
+    ),
+    # c = 2 + ln(26 / 20) = 2.262364; N = 5, sqrt(5) = 2.236068
+    # 0.3 + 2.262364 * 0.4 * 2.236068 / 3 - 2.262364 * 0.6 * 2.236068 / 4
+    "both visited": ((3, 2), (0.6, 0.4), 0.3, 0.9, {"c_init": 2.0, "c_base": 20.0}, 0.215688),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mover", [0, 1])
+@pytest.mark.parametrize(
+    ("visits", "priors", "mean", "value", "params", "even"), EVEN.values(), ids=EVEN
+)
+def test_puct_changes_its_mind_at_the_value_worked_out_by_hand(
+    mover, visits, priors, mean, value, params, even
+):
+    trees = make_trees(make_game("tictactoe"), 1, 3)
+    trees.mover[0, 0], trees.value[0, 0] = mover, -value if mover else value
+    trees.priors[0, 0] = ILLEGAL
+    trees.priors[0, 0, [2, 5]], trees.visits[0, 0, [2, 5]] = priors, visits
+    trees.totals[0, 0, 5] = 0 if mean is None else mean * visits[1]
+    for more, expected in ((-3e-5, 5), (3e-5, 2)):
+        trees.totals[0, 0, 2] = visits[0] * (even + more)
+        assert puct(trees, 0, 0, SelectionParams(**params)) == expected
+
+
+def test_simulations_under_way_count_as_lost_in_puct():
+    """Of 4 tries two are under way: 2 won make a mean of (2 - 2) / 4, and N = 5, n = 4."""
+    trees = make_trees(make_game("tictactoe"), 1, 3, leaf_batch=4)
+    trees.priors[0, 0] = ILLEGAL
+    trees.priors[0, 0, [2, 5]], trees.visits[0, 0, [2, 5]] = (0.5, 0.5), (2, 1)
+    trees.waiting[0, 0, 2], trees.totals[0, 0, 2] = 2, 2.0
+    # c = 1 + ln(11 / 5) = 1.788457; 0 + 1.788457 * 0.5 * 2.236068 * (1 / 5 - 1 / 2) = -0.599864
+    params = SelectionParams(c_init=1.0, c_base=5.0)
+    for more, expected in ((-3e-5, 2), (3e-5, 5)):
+        trees.totals[0, 0, 5] = -0.599864 + more
+        assert puct(trees, 0, 0, params) == expected
+
+
+def test_the_improved_policy_by_hand(tree):
+    params = SelectionParams(gumbel=True, c_visit=10.0, c_scale=0.2)
+    mixed = (-0.4 + 4 * (0.5 * 0.5 + 0.3 * -0.5) / 0.8) / 5
+    sigma = [(10 + 3) * 0.2 * (q + 1) / 2 for q in (0.5, -0.5, mixed)]
+    weights = np.exp(np.log([0.5, 0.3, 0.2]) + sigma)
+    expected = weights / weights.sum()
+    policy = np.zeros(4, np.float32)
+    completed(tree, 0, 0, params, policy)
+    assert policy[1] == 0
+    assert np.allclose(policy[[0, 2, 3]], expected, atol=1e-6)
+    lag = expected - np.array([3, 1, 0]) / 5
+    assert gumbel_interior(tree, 0, 0, params, policy) == [0, 2, 3][int(np.argmax(lag))]
+
+
+def test_sequential_halving_by_hand():
+    assert sequence_of_considered_visits(1, 3) == (0, 1, 2)
+    assert sequence_of_considered_visits(2, 4) == (0, 0, 1, 1)
+    # Two phases of eight: all four twice, the better two four times more.
+    assert sequence_of_considered_visits(4, 16) == (0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5)
+    for considered in range(1, 20):
+        for simulations in (1, 2, 7, 16, 50):
+            assert len(sequence_of_considered_visits(considered, simulations)) == simulations
+
+
+def test_halving_keeps_the_better_half():
+    noisy = np.log(np.array([[0.4, 0.3, 0.2, 0.1, 0.5]]))
+    legal = np.array([[True, True, True, True, False]])
+    halving = SequentialHalving(
+        noisy, legal, max_num_considered_actions=4, simulations=np.array([16])
+    )
+    values = np.array([[0.0, 0.0, 5.0, 4.0, 9.0]])  # the last two are better than they look
+    visits = np.zeros((1, 5), np.int32)
+    chosen = []
+    for k in range(16):
+        action = int(halving.choose(k, visits, values)[0])
+        visits[0, action] += 1
+        chosen.append(action)
+    assert sorted(chosen[:4]) == sorted(chosen[4:8]) == [0, 1, 2, 3]
+    assert set(chosen[8:]) == {2, 3}
+    assert halving.best(visits, values)[0] == 2
+    few = SequentialHalving(noisy, legal, max_num_considered_actions=2, simulations=np.array([8]))
+    assert int(few.choose(0, np.zeros((1, 5), np.int32), values * 0)[0]) == 0
+
+
+def test_each_search_halves_by_its_own_budget():
+    game = make_game("connect4")
+    positions = [after(game, 3), after(game, 3, 3), after(game, 3, 3, 3)]
+    budgets = np.array([16, 64, 0])
+    mixed, _ = search(game, positions, budgets, PARAMS["gumbel"])
+    for k, budget in enumerate(budgets):
+        alone, _ = search(game, [positions[k]], int(budget), PARAMS["gumbel"])
+        assert np.array_equal(mixed.visit_counts[k], alone.visit_counts[0])
+        assert mixed.action[k] == alone.action[0]
+    # Sixteen: all seven moves once, the best three once more, and the rest for the best two.
+    assert sorted(mixed.visit_counts[0].tolist()) == [1, 1, 1, 1, 2, 5, 5]
+
+
+@pytest.mark.parametrize("name", PARAMS)
+def test_more_than_the_memory_holds_is_refused(name):
+    game = make_game("tictactoe")
+    guided = NetworkGuidedSearch(Encoder(game), 2, 8, PARAMS[name])
+    for count, simulations in ((2, 9), (2, np.array([8, 9])), (3, 8)):
+        with pytest.raises(ValueError, match=r"for 2 searches of 8 simulations, got \d of up to"):
+            guided.run(game.empty(count), knows_nothing(game), simulations)
+
+
+@pytest.mark.parametrize("name", PARAMS)
+def test_it_takes_a_win_and_prevents_a_loss(name):
+    game = make_game("tictactoe")
+    win = after(game, 0, 3, 1, 4)  # X wins with 2
+    threat = after(game, 0, 4, 8, 2)  # O threatens 6; X has to go there
+    found, trees = search(game, [win, threat, game.new()], np.array([200, 400, 50]), PARAMS[name])
+    assert found.action[:2].tolist() == [2, 6]
+    assert found.action_weights[0].argmax() == 2
+    assert found.action_values[0, 2] == 1
+    assert found.root_value[0] > 0.2
+    assert np.allclose(found.action_weights.sum(1), 1, atol=1e-5)
+    assert found.visit_counts.sum(1).tolist() == [200, 400, 50]
+    assert (found.visit_counts[0, [0, 1, 3, 4]] == 0).all()  # taken cells
+    assert (trees.size <= [201, 401, 51]).all()
+
+
+def test_values_are_the_movers():
+    """The second player to move, and about to win: good for him, whatever the first one thinks."""
+    game = make_game("tictactoe")
+    s = after(game, 0, 3, 1, 4, 8)  # O wins with 5
+    found, trees = search(game, [s], 100, PARAMS["puct"])
+    assert found.action[0] == 5
+    assert found.root_value[0] > 0.5
+    child = trees.children[0, ROOT, 5]
+    assert trees.ended[0, child]
+    assert trees.value[0, child] == -1  # to player 0
+
+
+@pytest.mark.parametrize("name", PARAMS)
+def test_both_colors_of_hex_search_alike(name):
+    """A position and its mirror image with colors exchanged, by a network that has opinions."""
+    n = 4
+    game = make_game(f"hex:board_size={n}")
+
+    def transposed(action):
+        return action % n * n + action // n
+
+    black = after(game, 5, 2, 11, 8)  # black to move, who has 5 and 11
+    white = after(game, transposed(2), transposed(5), transposed(8), transposed(11))
+    white.to_move = 1  # white to move, who has the transposed ones
+
+    def evaluate(planes):
+        flat = planes.reshape(len(planes), -1).astype(np.float32)
+        weights = np.sin(np.arange(flat.shape[1] * n * n, dtype=np.float32)).reshape(-1, n * n)
+        return flat @ weights / 4, np.tanh(flat @ weights[:, 3] / 9)
+
+    found, _ = search(game, [black, white], 60, PARAMS[name], evaluate)
+    assert found.visit_counts[0].max() > 5
+    for action in range(n * n):
+        assert found.visit_counts[0, action] == found.visit_counts[1, transposed(action)]
+    assert found.root_value[0] == found.root_value[1]
+
+
+def test_searches_do_not_disturb_each_other():
+    game = make_game("connect4")
+    positions = [after(game, *range(k)) for k in range(5)]
+    together, _ = search(game, positions, 80, PARAMS["puct"])
+    for k, s in enumerate(positions):
+        alone, _ = search(game, [s], 80, PARAMS["puct"])
+        assert np.array_equal(alone.visit_counts[0], together.visit_counts[k])
+    none, _ = search(game, positions, 0, PARAMS["puct"])
+    assert np.allclose(none.action_weights, 1 / 7)
+
+
+def test_noise_changes_priors_of_legal_moves_only():
+    game = make_game("tictactoe")
+    s = after(game, 0, 4)
+    rng = np.random.default_rng(0)
+    _, trees = search(game, [s], 10, PARAMS["puct"], rng=rng, dirichlet_fraction=0.5)
+    priors = trees.priors[0, ROOT]
+    legal = game.legal(s)
+    assert set(np.flatnonzero(priors >= 0)) == set(legal)
+    assert priors[legal].sum() == pytest.approx(1, abs=1e-5)
+    assert priors[legal].std() > 0.01
+
+
+@pytest.mark.parametrize("params", PARAMS)
+def test_a_move_that_wins_at_once_is_seen_whatever_the_network_says(params):
+    """A network that never thinks of the last column, where a line is made, and sees no danger."""
+    game = make_game("connect4")
+
+    def blind(planes):
+        logits = np.zeros((len(planes), 7), np.float32)
+        logits[:, 6] = -50
+        return logits, np.full(len(planes), -0.9, np.float32)
+
+    win = after(game, 6, 0, 6, 0, 6, 1)  # player 0 has three in the last column
+    threat = after(game, 6, 0, 6, 1, 6)  # player 1 must stop that
+    found, _ = search(game, [win, threat], 40, PARAMS[params], blind)
+    assert found.action[0] == 6
+    assert found.action_weights[0, 6] > 0.9
+    assert found.action_values[0, 6] == 1
+    others = [value for a, value in enumerate(found.action_values[1]) if a != 6 and value == value]
+    assert others
+    assert max(others) == -1  # all moves but one are known to lose
+    careless = PARAMS[params]._replace(decisive=False)
+    found, _ = search(game, [threat], 40, careless, blind)
+    assert np.nanmax(found.action_values[0, :6]) > -1

@@ -1,0 +1,135 @@
+"""Threads that share calls: all the work is done once, whoever sleeps, sleeps on or wakes late."""
+
+import gc
+import threading
+import time
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ludoteca.envs.api.vector import GameVectorEnv
+from ludoteca.envs.engine.atomics import add, exchange, load, pause, store
+from ludoteca.envs.engine.thread_pool import ThreadPool, make_sliced
+from ludoteca.envs.jit import compiled_without_allocation, kernel
+
+SLICES = 24
+
+
+def make_count() -> Any:
+    """Return the shared form of a kernel that computes each of its slice_'s cells, slowly."""
+
+    @kernel
+    def count_up(arguments: Any, thread: Any, slice_: Any, slices: Any) -> None:
+        (cells, workers), (rounds,) = arguments
+        for i in range(len(cells) * slice_ // slices, len(cells) * (slice_ + 1) // slices):
+            for _ in range(rounds):
+                cells[i] = (cells[i] * 1103515245 + 12345) % 2**31
+            workers[i] += thread + 1
+
+    return make_sliced(count_up)
+
+
+SHARE = make_count()
+
+
+def run(pool: ThreadPool, rounds: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    cells, workers = np.zeros(100, np.int64), np.zeros(100, np.int64)
+    pool.run(((cells, workers), (rounds,)))
+    return cells, workers
+
+
+def expected(rounds: int) -> int:
+    cell = 0
+    for _ in range(rounds):
+        cell = (cell * 1103515245 + 12345) % 2**31
+    return cell
+
+
+def make_pool(threads: int) -> ThreadPool:
+    example = ((np.zeros(2, np.int64), np.zeros(2, np.int64)), (1,))
+    return ThreadPool(SHARE, threads, SLICES, example)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+def test_every_chunk_is_done_once(threads: int) -> None:
+    pool = make_pool(threads)
+    for pause_ms in [0] * 300 + [20] * 5:  # after a while the others sleep, and are woken
+        time.sleep(pause_ms / 1000)
+        cells, workers = run(pool, 7)
+        assert (cells == expected(7)).all()
+        assert ((workers >= 1) & (workers <= threads)).all()
+    pool.close()
+
+
+def test_others_do_take_part() -> None:
+    pool = make_pool(2)
+    seen: set[int] = set()
+    cell = expected(20_000)
+    for _ in range(200):
+        cells, workers = run(pool, 20_000)
+        assert (cells == cell).all()
+        seen |= set(workers.tolist())
+    assert seen == {1, 2}
+
+
+def test_threads_end_with_their_team() -> None:
+    before = set(threading.enumerate())
+    pool = make_pool(3)
+    run(pool, 1)
+    helpers = set(threading.enumerate()) - before
+    assert len(helpers) == 2
+    gone = weakref.ref(pool)
+    del pool
+    gc.collect()
+    assert gone() is None
+    for helper in helpers:
+        helper.join(10)
+        assert not helper.is_alive()
+
+
+def test_a_closed_environment_still_plays() -> None:
+    env = GameVectorEnv("tictactoe", 8, num_threads=2)
+    _, info = env.reset(seed=0)
+    env.close()
+    _, _, _, _, info = env.step(info["action_mask"].argmax(1))
+    assert info["player"].tolist() == [1] * 8
+
+
+@compiled_without_allocation
+def touch(shared: Any, log: Any) -> None:
+    log[0] = exchange(shared, 1, 5)
+    log[1] = add(shared, 1, 3)
+    log[2] = load(shared, 1)
+    store(shared, 2, 9)
+    pause()
+
+
+@pytest.mark.parametrize("way", ["compiled", "interpreted"])
+def test_atomics_do_the_same_compiled_and_interpreted(way: str) -> None:
+    shared, log = np.array([1, 2, 3]), np.zeros(3, np.int64)
+    (touch if way == "compiled" else touch.py_func)(shared, log)
+    assert log.tolist() == [2, 5, 8]
+    assert shared.tolist() == [1, 8, 9]
+
+
+def make_adder() -> Any:
+    @compiled_without_allocation
+    def add_often(shared: Any, count: Any) -> None:
+        for _ in range(count):
+            add(shared, 0, 1)
+
+    return add_often
+
+
+def test_no_addition_is_lost_between_threads() -> None:
+    adder, shared, count = make_adder(), np.zeros(1, np.int64), 2_000_000
+    adder(shared, 0)
+    others = [threading.Thread(target=adder, args=(shared, count)) for _ in range(2)]
+    for other in others:
+        other.start()
+    for other in others:
+        other.join()
+    assert shared[0] == 2 * count

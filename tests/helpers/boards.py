@@ -1,0 +1,46 @@
+"""One small board per game, on which tests run compiled code.
+
+A board of another size is another type of record, for which everything is compiled anew. Tests of
+other sizes are interpreted, or slow.
+"""
+
+import re
+from pathlib import Path
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+
+# So small that games end within the few steps of a test; other games have their defaults.
+SMALL = {
+    "HungryGeese-v0": "num_players=3,rows=4,columns=5,episode_steps=10",
+    "Othello-v0": "board_size=4,auto_pass=True",
+    "Hex-v0": "board_size=3,swap=True,first=white",
+    "Connect4-v0": "rows=3,columns=4,connect=3",
+    "Tron-v0": "rows=4,columns=5",
+    "AtariGo-v0": "board_size=3",
+    "Breakthrough-v0": "rows=5,columns=3",
+    "BreakthroughHoles-v0": "rows=5,columns=3,holes=b3",
+    "BreakthroughSuicide-v0": "rows=4,columns=2",
+    "KnightThrough-v0": "rows=6,columns=4",
+    "SheepAndWolf-v0": "board_size=4",
+    "TicTacToeLarge-v0": "board_size=4,line=3",
+    "FreeForAll-v0": "board_size=3,plies=8",
+}
+
+
+def small_spec(id_: str) -> str:
+    """Return the specification of a registered game on its small board."""
+    return f"{id_}:{SMALL.get(id_, '')}"
+
+
+def small_game(id_: str) -> Game:
+    """Return a registered game on its small board."""
+    return make_game(small_spec(id_))
+
+
+def other_parameters(id_: str) -> tuple[str, ...]:
+    """Return the parameters that the page of a game lists besides the defaults."""
+    name = make_game(id_).name
+    page = Path(__file__).parents[2] / "docs" / "games" / f"{name}.md"
+    rows = page.read_text(encoding="utf-8").partition("## Other parameters")[2]
+    return tuple(re.findall(rf"^\| `{name}:(\S+)` \|", rows, flags=re.MULTILINE))

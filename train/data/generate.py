@@ -1,0 +1,189 @@
+"""Generation of recorded games: matches between any agents, on all cores or a cluster."""
+
+import sys
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.registry import make_agent
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import choice, integer
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.match import play_match
+from ludoteca.executor import LOCAL, make_executor, parse_executor
+from ludoteca.progress import progress_bar
+from ludoteca.train.data.dataset import GameDataset, concatenate
+from ludoteca.train.data.storage import find_format, save_dataset
+from ludoteca.worker import resolving
+
+# Games per task, all in one batch. They determine the games: networks may round differently in
+# batches of another size.
+SEQUENTIAL_GAMES = 256
+SIMULTANEOUS_GAMES = 32
+SEATS = ("rotating", "fixed")
+
+
+@dataclass(frozen=True)
+class GenerationConfig:
+    """Settings; the same settings give the same games, whatever the number of workers."""
+
+    out: Path = Path("runs/games.npz")
+    """The file to write: `.npz`, or `.csv` for the table `datos_otelo.csv` (Othello)."""
+    game: str = "othello"
+    """Spec string of the game."""
+    agents: tuple[str, ...] = ("mcts:policy=uct,simulations=50,action_selection=mean", "random")
+    """Spec strings of the agents: one for self-play, or from two to one per player."""
+    seats: Literal["rotating", "fixed"] = "rotating"
+    """`rotating`: each agent takes each seat in turn. `fixed`: the first agent is always player 0,
+    the second player 1, and so on."""
+    learn_from: tuple[int, ...] = ()
+    """Indices of the agents whose actions are training samples, counted from 0; by default all. A
+    game's label is the return of the first such player."""
+    games: int = 10_000
+    """Number of games."""
+    seed: int = 0
+    """Determines the games."""
+    num_workers: int = 0
+    """Number of processes; 0: one per core. Without effect on the games."""
+    executor: str = LOCAL
+    """Where the workers run: `local`, or a Ray cluster: `ray` (of this machine), `ray:auto`,
+    `ray:HOST:PORT`. Without effect on the games."""
+
+    def __post_init__(self) -> None:
+        if not self.agents:
+            raise ValueError("agents must name at least one agent, got none")
+        find_format(self.out)
+        choice("seats", self.seats, SEATS)
+        for agent in self.learn_from:
+            integer("learn_from", agent, 0, len(self.agents) - 1)
+        integer("games", self.games, 1, 10**9)
+        integer("seed", self.seed, 0, 2**62)
+        integer("num_workers", self.num_workers, 0, 10**5)
+        parse_executor(self.executor)
+
+
+def generate(config: GenerationConfig, progress: bool = False) -> GameDataset:
+    """Play games, and write them to `config.out`.
+
+    Args:
+        config: the settings.
+        progress: show a progress bar on standard error.
+
+    Raises:
+        ValueError: if a spec string is invalid, or the agents do not fit the game.
+    """
+    dataset = play_games(config, progress)
+    save_dataset(config.out, dataset)
+    return dataset
+
+
+def play_games(config: GenerationConfig, progress: bool = False) -> GameDataset:
+    """Play games; see `generate`."""
+    _make_agents.cache_clear()  # their files may have changed
+    game, _ = _make_agents(config.game, config.agents, config.seats)  # raises before any game
+    size = SIMULTANEOUS_GAMES if game.simultaneous else SEQUENTIAL_GAMES
+    starts = range(0, config.games, size)
+    tasks = (partial(_play, config, k, min(size, config.games - k)) for k in starts)
+    parts = []
+    with (
+        progress_bar(config.games, progress) as advance,
+        make_executor(config.executor, config.num_workers or None, len(starts)) as executor,
+    ):
+        for part in executor.run(tasks):
+            parts.append(part)
+            advance(len(part))
+    return concatenate(parts)
+
+
+def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
+    """Play the games `first <= k < first + count` in a worker, which caches the agents."""
+    game, agents = _make_agents(config.game, config.agents, config.seats)
+    match = play_match(
+        game, agents, count, first_game=first, seed=config.seed, batch_size=count, num_replays=count
+    )
+    assert match.returns is not None
+    recorded: list[Any] = [replay.actions for replay in match.replays]
+    columns = game.num_players if game.simultaneous else 1
+    seeds = [replay.seed for replay in match.replays] if has_chance(game) else [0] * count
+    games = np.arange(first, first + count) * (config.seats == "rotating")
+    seated = (games[:, None] + np.arange(game.num_players)) % len(config.agents)
+    names = tuple(dict.fromkeys(config.agents))
+    return GameDataset.create(
+        game,
+        np.concatenate([np.array(actions, np.int16).reshape(-1, columns) for actions in recorded]),
+        np.array([len(actions) for actions in recorded]),
+        match.returns,
+        seeds=np.array(seeds, np.uint64),
+        agents=np.array([names.index(spec) for spec in config.agents])[seated],
+        selected=np.isin(seated, config.learn_from or range(len(config.agents))),
+        agent_names=names,
+        metadata={
+            "agents": list(config.agents),
+            "seats": config.seats,
+            "games": config.games,
+            "seed": config.seed,
+        },
+    )
+
+
+def has_chance(game: Game) -> bool:
+    """Return whether a game draws random numbers."""
+    return "rng" in (game.state.names or ())
+
+
+@lru_cache(1)
+def _make_agents(
+    game_spec: str, specs: tuple[str, ...], seats: str
+) -> tuple[Game, tuple[Agent, ...]]:
+    """Return the game and the agents of a match, which rotates the seats."""
+    with resolving(game_spec, *specs):
+        game = make_game(game_spec)
+        agents = tuple(make_agent(spec, game) for spec in specs)
+    if "torch" in sys.modules:  # PyTorch's threads would compete with other workers
+        sys.modules["torch"].set_num_threads(1)
+    if len(agents) == 1:
+        return game, agents * game.num_players
+    if seats == "fixed":
+        if len(agents) != game.num_players:
+            raise ValueError(
+                f"fixed seats need {game.num_players} agents, one per player, got {len(agents)}"
+            )
+        return game, (_FixedSeats(game, agents),) * game.num_players
+    return game, agents
+
+
+class _FixedSeats(Agent):
+    """Agents that each play for one player."""
+
+    def __init__(self, game: Game, agents: tuple[Agent, ...]):
+        super().__init__(game)
+        self._agents = agents
+
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        for agent in self._agents:
+            agent.reset(env_indices)
+
+    def prepare(self) -> None:
+        for agent in self._agents:
+            agent.prepare()
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        env_indices: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        actions = np.zeros(len(states), np.int64)
+        for seat, agent in enumerate(self._agents):
+            rows = np.flatnonzero(seats == seat)
+            if len(rows) > 0:
+                streams = rngs[rows]
+                actions[rows] = agent.act(states[rows], seats[rows], streams, env_indices[rows])
+                rngs[rows] = streams
+        return actions

@@ -1,0 +1,31 @@
+"""Train-validation split of recorded games."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.train.data.dataset import GameDataset
+
+
+def validation_games(dataset: GameDataset, fraction: float, seed: int) -> NDArray[np.bool_]:
+    """Return the mask of validation games, about `fraction` of all. Shape `[G]`.
+
+    Games with the same actions are on the same side of the split.
+
+    Raises:
+        ValueError: if there are fewer than two different games.
+    """
+    offsets = dataset.offsets
+    indices: dict[bytes, int] = {}  # of different games, by their actions
+    distinct = np.zeros(len(dataset), np.int64)
+    for k in range(len(dataset)):
+        actions = dataset.actions[offsets[k] : offsets[k + 1]].tobytes()
+        distinct[k] = indices.setdefault(actions, len(indices))
+    if len(indices) < 2:
+        raise ValueError("needs at least two different games: one for training, one for validation")
+    sizes = np.bincount(distinct)
+    order = np.random.default_rng([seed, 0]).permutation(len(indices))
+    before = np.cumsum(sizes[order]) - sizes[order]
+    count = int((before < fraction * len(dataset)).sum())
+    chosen = order[: max(1, min(count, len(indices) - 1))]
+    mask: NDArray[np.bool_] = np.isin(distinct, chosen)
+    return mask

@@ -1,0 +1,64 @@
+"""Wrappers of the Gymnasium environments."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ludoteca.envs.api.single import GameEnv
+from ludoteca.envs.params import real
+
+
+class OutcomeReward(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Pays `win` for a win and `loss` for a loss, which weighs less the later it comes.
+
+    Rewards between -1 and 1 are paid in proportion. With the defaults these are the rewards of
+    Tanaka, "Inteligencia artificial para o jogo de Hex" (2018), section 4.1, who says that losses
+    are weighted by the number of moves, but not how; `loss_weight` is our reading.
+    """
+
+    def __init__(
+        self,
+        env: gymnasium.Env[Any, Any],
+        win: float = 100.0,
+        loss: float = -100.0,
+        by_length: bool = True,
+    ):
+        """Wrap an environment of one player, as `gym.make` makes them.
+
+        Args:
+            env: the environment.
+            win: reward for a win.
+            loss: reward for a loss.
+            by_length: whether losses are weighted by the length of the game.
+
+        Raises:
+            ValueError: if a reward is out of range, or the environment is none of this package.
+        """
+        super().__init__(env)
+        if not isinstance(env.unwrapped, GameEnv):
+            raise ValueError(f"expected an environment of ludoteca for one player, got {env}")
+        self._game_env = env.unwrapped
+        self._win, self._loss = real("win", win, -1e9, 1e9), real("loss", loss, -1e9, 1e9)
+        self._by_length = by_length
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Step, and pay by the outcome."""
+        observation, given, terminated, truncated, info = self.env.step(action)
+        reward = float(given)
+        paid = reward * (self._win if reward > 0 else -self._loss)
+        if reward < 0 and self._by_length:
+            plies = self._game_env.game_batch.plies_of(0)
+            paid *= float(loss_weight(plies, self._game_env.game.max_plies))
+        return observation, paid, terminated, truncated, info
+
+
+def loss_weight(plies: ArrayLike, max_plies: int) -> NDArray[np.float64]:
+    """Return `1 - plies / (max_plies + 1)`: less for later losses, and never 0.
+
+    Args:
+        plies: how many the game had.
+        max_plies: of the longest possible game.
+    """
+    return 1 - np.asarray(plies, np.float64) / (max_plies + 1)

@@ -1,1 +1,0 @@
-"""Positions of played games with their results, to learn values from."""
