@@ -668,18 +668,18 @@ def test_planes(name: str) -> None:
 
 @all_pages
 def test_rewards(name: str) -> None:
-    told = {
+    rows = {
         text: (float(Fraction(value.strip("`"))), meaning(RETURNS, text, name))
         for value, text in tables(name)["Rewards"]
     }
     seen = set()
     for view in finals(name):
         for p, got in enumerate(view.trajectory.returns[view.i, view.t]):
-            true = [text for text, (_, holds) in told.items() if holds(view.of(p))]
+            true = [text for text, (_, holds) in rows.items() if holds(view.of(p))]
             assert len(true) == 1, f"game {view.i}, player {p}, got {got}: {true}"
-            assert abs(told[true[0]][0] - got) < 1e-9, f"game {view.i}, player {p}, got {got}"
+            assert abs(rows[true[0]][0] - got) < 1e-9, f"game {view.i}, player {p}, got {got}"
             seen.add(true[0])
-    assert seen == set(told)
+    assert seen == set(rows)
 
 
 @all_pages
