@@ -300,7 +300,7 @@ def test_the_golden_record_covers_the_rules() -> None:
 
 
 def happens(name: str, recorded: dict[str, Any]) -> bool:
-    """Tell whether something happens in a game, seen from kaggle's record alone."""
+    """Return whether something happens in a game, seen from kaggle's record alone."""
     params, actions = recorded["params"], recorded["actions"]
     lengths = np.concatenate((np.ones_like(recorded["lengths"][:1]), recorded["lengths"]))
     t = np.arange(1, len(lengths))[:, None]
