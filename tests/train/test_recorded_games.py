@@ -1,4 +1,4 @@
-"""SequentialGames to learn from: generated, kept in files, and read again without a change."""
+"""Recorded sequential games: generation, replay, tables of Othello, files, commands."""
 
 import zipfile
 from dataclasses import replace
@@ -273,7 +273,7 @@ def test_commands(tmp_path, capsys):
 
 
 def test_file_with_member_that_is_not_an_array_raises(tmp_path):
-    """Found by `tests/fuzz`: NumPy returns bytes for it."""
+    """NumPy returns bytes for it."""
     path = tmp_path / "games.npz"
     generate(replace(SMALL, games=2, out=path))
     with np.load(path) as archive:
