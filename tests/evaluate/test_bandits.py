@@ -20,8 +20,14 @@ from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
 from ludoteca.evaluate.studies.bandits.annealing import anneal
-from ludoteca.evaluate.studies.bandits.cells import FULL, CellMissingError, Cells, Study, spread
-from ludoteca.evaluate.studies.bandits.distribute import compute_all, foresee
+from ludoteca.evaluate.studies.bandits.cells import (
+    FULL,
+    BanditStudy,
+    CellMissingError,
+    Cells,
+    spread,
+)
+from ludoteca.evaluate.studies.bandits.distribute import compute_all, make_plan
 from ludoteca.evaluate.studies.bandits.grids import between_neighbors, intervals
 from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play
 from ludoteca.evaluate.studies.bandits.report import alpha_rows, not_worse, write_report
@@ -171,7 +177,7 @@ def test_wrong_arguments_are_refused(arguments: dict, message: str) -> None:
 
 # The study.
 
-TINY = Study(
+TINY = BanditStudy(
     arms=(2, 5),
     problems=20,
     rounds=300,
@@ -304,7 +310,7 @@ def test_a_merge_computes_nothing(whole: tuple[Path, Findings], tmp_path: Path) 
     assert not lost.exists()
 
 
-def test_a_stopped_study_goes_on(whole: tuple[Path, Findings], tmp_path: Path) -> None:
+def test_a_stopped_study_resumes(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(whole[0], copy)
     cells = sorted((copy / "cells").rglob("*.json"))
@@ -334,7 +340,7 @@ def test_an_executor_computes_the_same(whole: tuple[Path, Findings], tmp_path: P
 
 
 def test_a_plan_knows_all_cells(whole: tuple[Path, Findings]) -> None:
-    plan = foresee(TINY)
+    plan = make_plan(TINY)
     blocks = len(list(whole[0].rglob("ucb1/K*/*.json")))
     assert plan.cells["grids"] + plan.cells["annealing"] >= blocks  # some alphas come twice
     assert plan.cells["curves"] == len(TINY.curve_arms) * len(POLICIES) * 1
@@ -343,7 +349,7 @@ def test_a_plan_knows_all_cells(whole: tuple[Path, Findings]) -> None:
     assert re.search(r"\n +1,000 +\d.* \$\d", text)
 
 
-def test_another_study_does_not_go_on_there(whole: tuple[Path, Findings]) -> None:
+def test_another_study_does_not_resume_there(whole: tuple[Path, Findings]) -> None:
     with pytest.raises(ValueError, match="describes another study"):
         run_study(replace(TINY, seed=2), whole[0], quiet=True)
 
@@ -423,11 +429,11 @@ def test_the_settings_are_checked() -> None:
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     tiny = replace(TINY, problems=30, annealing_problems=20)  # the command asks for 20 below
-    monkeypatch.setattr(command, "Study", lambda: tiny)
+    monkeypatch.setattr(command, "BanditStudy", lambda: tiny)
     options = ["bandits", "--runs", str(tmp_path), "--problems", "20"]
     assert main([*options, "--shard", "3/2"]) == 2
     assert "shard must be i/n with i from 0 to n - 1, got '3/2'" in capsys.readouterr().err
-    with pytest.raises(SystemExit, match="cells of other shards are needed to go on"):
+    with pytest.raises(SystemExit, match="cells of other shards are needed to resume"):
         main([*options, "--shard", "0/2"])
     assert main(options) == 0
     report = tmp_path / "bandits_20" / "report" / "report.md"

@@ -1,4 +1,4 @@
-"""The plots of a study, as PNG."""
+"""Plots of the study of bandits, as PNG."""
 
 from typing import Any
 

@@ -43,7 +43,7 @@ def template_names(
 def findings(alphas: Rows) -> dict[str, Any]:
     """Return the findings on the best alpha, and on the constants of the thesis' policies."""
     last = alphas[-1]
-    ours = [row["intervals"] for row in alphas]
+    arms, ours = [row["arms"] for row in alphas], [row["intervals"] for row in alphas]
     ratios = {
         name: max(
             ((row[f"regret_{name}"] / row["regret_best"], row["arms"]) for row in alphas),
@@ -55,9 +55,7 @@ def findings(alphas: Rows) -> dict[str, Any]:
     return {
         "first": alphas[0],
         "last": last,
-        "rank": spearmanr([row["arms"] for row in alphas], ours).statistic
-        if len(ours) > 2
-        else None,
+        "rank": spearmanr(arms, ours).statistic if len(ours) > 2 else None,
         "thesis": (half, best) if last["arms"] == 100 else None,
         "ratios": ratios,
         "better": {
