@@ -25,6 +25,8 @@ from ludoteca.evaluate.docstring_params import describe_params
 from ludoteca.evaluate.studies.__main__ import EXPERIMENTS
 from ludoteca.interrupt import is_our_program
 
+pytestmark = pytest.mark.interpreted
+
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 MATCH = ["match", "tictactoe", "--agents", "random", "greedy"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ludoteca.agents.dqn import DQNAgent
+from ludoteca.agents.dqn import QNetworkAgent
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.hex import tables, tanaka2018
@@ -208,7 +208,7 @@ def test_values_of_the_agent_can_be_drawn(tmp_path):
     from ludoteca.envs.render import render
 
     game = make_game("hex:board_size=4")
-    agent = DQNAgent.from_network(game, make_q_network(QConfig(filters=(8,), blocks=1), game))
+    agent = QNetworkAgent(game, make_q_network(QConfig(filters=(8,), blocks=1), game))
     s = game.new()
     game.step(s, 5)
     assert render(game, s, "svg", values=agent.values(s)).count("0.") >= 15

@@ -235,7 +235,7 @@ def test_self_play_labels_are_returns_of_first_player():
 
 def test_default_agent_is_uct_of_seville():
     agent = make_agent(GenerationConfig().agents[0], make_game("othello"))
-    assert (agent.num_simulations, agent.config.policy) == (50, "uct")
+    assert (agent.simulations, agent.config.policy) == (50, "uct")
     assert ACTION_SELECTIONS[agent.action_selection] == "mean"
     assert agent._params["c"][0, 0] == 2**0.5
 
