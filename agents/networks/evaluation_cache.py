@@ -96,7 +96,7 @@ def make_find() -> Any:
         for k in range(len(planes)):
             mixed = PRIME
             for i in range(width):
-                mixed = (mixed ^ np.uint64(planes[k, i] & 0xFF)) * PRIME
+                mixed = (mixed ^ np.uint64(np.int64(planes[k, i]) & 0xFF)) * PRIME
                 mixed ^= mixed >> U29
             place = int(np.int64(mixed & np.uint64(last)))
             same = used[place] != 0
