@@ -5,16 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.agent import Agent, CompiledAgent, Policy, PolicyAgent
+from ludoteca.agents.agent import Agent, CompiledAgent, PolicyAgent
+from ludoteca.agents.games.registry import find_knowledge
 from ludoteca.envs.game import Game
-from ludoteca.envs.games import othello
-from ludoteca.envs.games.bitboards import U1, count
-from ludoteca.envs.games.hungry_geese import turns_back
-from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import compiled, factory, kernel
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.rng import below, next_u64
-from ludoteca.envs.symmetry import DIRECTIONS
 
 
 class RandomAgent(PolicyAgent):
@@ -43,9 +39,8 @@ def greedy(game: Game) -> Agent:
     nearest to food, as the `greedy` agent of kaggle-environments. Other games: the best result at
     once, so that it wins where one move does; otherwise it plays at random, see `OnePlyAgent`.
     """
-    if game.name in GREEDY:
-        return PolicyAgent(game, GREEDY[game.name])
-    return OnePlyAgent(game)
+    policy = find_knowledge(game).greedy
+    return OnePlyAgent(game) if policy is None else PolicyAgent(game, policy)
 
 
 class OnePlyAgent(CompiledAgent):
@@ -109,66 +104,3 @@ def make_one_ply(game: Game) -> Any:
 def uniform(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     """Choose uniformly."""
     return int(legal[below(rng, n)])
-
-
-@kernel
-def most_discs(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
-    """Choose among the moves that turn the most discs over."""
-    size = s.board.shape[1]
-    best, ties, chosen = -1, 0, int(legal[0])
-    for k in range(n):
-        action = int(legal[k])
-        flipped = 0
-        if action < size * size:
-            square = U1 << np.uint64(8 * (action // size) + action % size)
-            flipped = count(othello.turned(square, s.discs[player], s.discs[1 - player]))
-        if flipped > best:
-            best, ties, chosen = flipped, 1, action
-        elif flipped == best:
-            ties += 1
-            if below(rng, ties) == 0:  # each of the tied moves is kept with equal probability
-                chosen = action
-    return chosen
-
-
-@kernel
-def nearest_food(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
-    """Step nearest to food, avoiding bodies, cells beside rival heads, and turning back.
-
-    As `GreedyAgent` of kaggle-environments' hungry_geese: distances do not wrap around the torus,
-    the first of equally good actions is taken, and with nothing left any of the four is drawn.
-    """
-    rows, columns = s.occupied.shape
-    head = s.body[player, s.start[player]]
-    best, chosen = rows + columns, -1
-    for action in range(4):
-        last = s.last_action[player]
-        if turns_back(last, action):
-            continue
-        row, column = neighbor(head, action, s.occupied.shape)
-        if s.occupied[row, column] > 0 or beside_rival(s, player, row, column):
-            continue
-        for i in range(s.num_food):
-            food = s.food[i]
-            distance = abs(food // columns - row) + abs(food % columns - column)
-            if distance < best:
-                best, chosen = distance, action
-    return chosen if chosen >= 0 else below(rng, 4)
-
-
-@kernel
-def beside_rival(s: Any, player: int, row: int, column: int) -> bool:
-    """Tell whether a rival's head can step onto (row, column)."""
-    rows, columns = s.occupied.shape
-    for p in range(s.length.shape[0]):
-        if p != player and s.length[p] > 0:
-            head = s.body[p, s.start[p]]
-            for down, right in DIRECTIONS:
-                if (head // columns + down) % rows == row and (
-                    head % columns + right
-                ) % columns == column:
-                    return True
-    return False
-
-
-GREEDY: dict[str, Policy] = {"othello": most_discs, "hungry_geese": nearest_food}

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.agent import CompiledAgent
+from ludoteca.agents.games.registry import find_knowledge
 from ludoteca.agents.playouts import choose_playout, playout_policy
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
@@ -14,7 +15,6 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, next_u64
 
-Reward = Callable[[Any, int, int], float]
 STATES = 2  # the position asked about, and the one being played
 START, PLAYED = range(STATES)
 
@@ -131,8 +131,8 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
     has_chance = "rng" in (game.state.names or ())
     choose = playout_policy(playout, game)
-    thesis = game.name in REWARDS
-    reward = cast(Any, REWARDS.get(game.name))
+    reward = cast(Any, find_knowledge(game).playout_reward)
+    thesis = reward is not None
     fast = play_out is not None and playout == "uniform" and not thesis
     max_plies = game.max_plies
 
@@ -207,18 +207,3 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
         return best_action(rng, work)
 
     return simulate
-
-
-@kernel
-def length_to_the_fifth(s: Any, player: int, plies: int) -> float:
-    """Reward of Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.3.
-
-    0 for a dead goose, else (step + 1) + length^5, where `step` counts the simulated steps from the
-    first action on.
-    """
-    length = float(s.length[player])
-    return 0.0 if length == 0 else plies + 1 + length**5
-
-
-# Games whose simulations end with a reward of their own.
-REWARDS: dict[str, Reward] = {"hungry_geese": length_to_the_fifth}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar, overload
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import AGENTS, ALIASES, EXTENSIONS, add_agent, agent_source
 from ludoteca.agents.validation import check_maker
-from ludoteca.envs.api.registration import register_faces
+from ludoteca.envs.api.registration import register_apis
 from ludoteca.envs.extensions import Extension, find_extensions, target_of, without_factory
 from ludoteca.envs.names import plain_name
 from ludoteca.envs.registry import ALIASES as GAME_ALIASES
@@ -123,7 +123,7 @@ def adopt(registered: Registered) -> None:
     for id_, name, extension in registered.games:
         if id_ not in GAMES:
             add_game(id_, name, extension)
-            register_faces(id_)
+            register_apis(id_)
     GAME_ALIASES.update(registered.aliases)
     for name, extension in registered.agents:
         if name not in AGENTS:

@@ -1,4 +1,4 @@
-"""A clock that stands still while code is compiled: for speeds, and searches with a time limit."""
+"""Clock that excludes compilation, for measured speeds and searches with a time limit."""
 
 import time
 
@@ -8,6 +8,6 @@ from ludoteca.envs.jit import compile_seconds
 def clock() -> float:
     """Return the time in seconds, without the time that this process has spent on compiling.
 
-    Only differences mean something, as with `time.perf_counter`. Compiling in any thread counts.
+    Only differences are meaningful, as with `time.perf_counter`. Compiling in any thread counts.
     """
     return time.perf_counter() - compile_seconds()

@@ -1,8 +1,8 @@
-"""Machine code on disk: one checked file per function and signature, or none where none can be.
+"""Disk cache of machine code: one file with a checksum per function and signature.
 
-Numba's own cache keeps an index per function beside its files, which two processes can overwrite,
-and trusts what it reads. Here a file's name is a digest of all that its contents depend on, and it
-begins with a digest of the contents: nothing needs an index, and a broken file is known for one.
+Numba's own cache has an index per function, which two processes can overwrite, and does not verify
+its files. Here a file's name is a digest of everything that its contents depend on, and it begins
+with a digest of the contents: there is no index, and broken files are detected.
 """
 
 import contextlib
@@ -33,9 +33,9 @@ _warned: set[str] = set()
 
 
 class PrivateFolderLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
-    """Locates code in a folder in the system's temporary one that only its owner can enter.
+    """Locator of code in a folder in the system's temporary one that only its owner can enter.
 
-    The last resort of an installation that cannot be written to, without a home directory.
+    The last resort for a read-only installation without a home directory.
     """
 
     def __init__(self, py_func: Any, py_file: str):
@@ -49,7 +49,7 @@ class PrivateFolderLocator(_SourceFileBackedLocatorMixin, _CacheLocator):
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
-        """Return the locator, or None if there is no such folder or no source file."""
+        """Return a locator, or None if there is no such folder or no source file."""
         if not os.path.exists(py_file):
             return None
         try:
@@ -70,10 +70,10 @@ class _Implementation(CompileResultCacheImpl):
 
 
 class CodeCache(Cache):
-    """The machine code of one function on disk, by signature.
+    """Disk cache of the machine code of one function, by signature.
 
-    Whatever goes wrong with the disk, the function is compiled: a warning then says so once. What
-    is not fit to be loaded is deleted, and written anew.
+    If the disk fails, the function is compiled, with one warning. Files that cannot be loaded are
+    deleted and written anew.
     """
 
     _impl_class: Any = _Implementation
@@ -83,7 +83,7 @@ class CodeCache(Cache):
 
         Args:
             function: the Python function.
-            digest: of everything that its machine code depends on, but for Numba and the processor.
+            digest: of everything that its machine code depends on except Numba and the processor.
         """
         self._digest = digest
         self._folder: Path | None = None
@@ -97,7 +97,7 @@ class CodeCache(Cache):
 
     @property
     def cache_path(self) -> str | None:
-        """The folder, or None if there is none."""
+        """The folder, or None."""
         return None if self._folder is None else str(self._folder)
 
     def flush(self) -> None:
@@ -127,7 +127,7 @@ class CodeCache(Cache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write the compiled code of a signature, if that is possible."""
+        """Write the compiled code of a signature, if possible."""
         if self._folder is None or not self._enabled or not self._impl.check_cachable(data):
             return
         content: bytes = dumps(self._impl.reduce(data))  # type: ignore[no-untyped-call]
@@ -147,7 +147,7 @@ class CodeCache(Cache):
         return str(self._impl.filename_base)
 
     def _path(self, sig: Any, codegen: Any) -> Path:
-        """Return the file of a signature; what it depends on is in the name."""
+        """Return the path of a signature's file, named by what its code depends on."""
         versions = (numba.__version__, llvmlite.__version__)
         depends_on = repr((versions, self._digest, str(sig), codegen.magic_tuple()))
         key = hashlib.sha256(depends_on.encode()).hexdigest()[:24]
@@ -156,25 +156,25 @@ class CodeCache(Cache):
 
 
 def private_folder() -> Path:
-    """Return the user's own folder in the system's temporary one, which is made if need be.
+    """Return the user's own folder in the system's temporary one, created if missing.
 
     Raises:
-        OSError: if it cannot be made, or others could write to it: loading code runs it.
+        OSError: if it cannot be made, or other users could write to it: loaded code is executed.
     """
     user = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     folder = Path(tempfile.gettempdir()) / f"ludoteca-code-{user}"
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-    found = folder.lstat()
+    status = folder.lstat()
     if hasattr(os, "getuid") and (
-        not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077
+        not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077
     ):
         raise PermissionError(f"{folder} is not a folder that only its owner can use")
     return folder
 
 
 def warn_once(topic: str, message: str) -> None:
-    """Warn, but of every topic only once in a process."""
+    """Warn, once per topic and process."""
     if topic not in _warned:
         _warned.add(topic)
         warnings.warn(message, RuntimeWarning, stacklevel=2)

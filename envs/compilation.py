@@ -1,4 +1,4 @@
-"""Compilation as it happens: one lock, the time it takes, and messages to those who wait for it."""
+"""Compilation events: the lock, the time spent, listeners and messages on standard error."""
 
 import multiprocessing
 import os
@@ -13,24 +13,23 @@ from numba.core.compiler_lock import global_compiler_lock
 LOCK = global_compiler_lock
 """The process-wide, re-entrant lock of everything that compiles or changes what Numba knows.
 
-It is Numba's own: with a second one, two threads could hold one each and wait for the other.
+It is Numba's own: with a second lock, two threads could hold one each and deadlock.
 """
 
 SILENCED_BY = "LUDOTECA_COMPILE_MESSAGES"
-"""The environment variable: `0` turns messages about compilation off."""
+"""Environment variable: `0` turns messages about compilation off."""
 
-NOTICEABLE = 2.0  # seconds: what is expected to take less is not announced
+NOTICEABLE = 2.0  # seconds: shorter compilations are not announced
 
 
 @dataclass(frozen=True)
 class Compilation:
-    """Code that is being compiled, since no disk cache holds it.
+    """Code that is being compiled because the disk cache lacks it.
 
     Attributes:
-        subject: the game and its board, such as `"hex 11x11"`; `""` if it is for every game.
-        purpose: what it is for, such as `"search"`; `""` if its author has not said so.
-        expected_seconds: about how long it takes on this machine, with all code that is always
-            needed together with it.
+        subject: the game and its board, such as `"hex 11x11"`; `""` for code of all games.
+        purpose: what it is for, such as `"search"`, or `""`.
+        expected_seconds: estimate for this machine, with all code that is always needed together.
     """
 
     subject: str
@@ -48,14 +47,14 @@ _listeners: list[Listener] = []
 
 
 class _Progress:
-    """What has been compiled so far; only the thread that holds `LOCK` changes it."""
+    """Progress of compilation in this process; only the thread that holds `LOCK` writes it."""
 
     depth = 0  # compilations that the running one is part of, itself included
     since = 0.0  # when the outermost of them began
     seconds = 0.0  # that all finished ones took
     compiling = False  # whether listeners wait for the end of a compilation
     measured = 0.0  # seconds of all compilations that have ended ...
-    typical = 0.0  # ... and what `typical_seconds` says of them
+    typical = 0.0  # ... and their `typical_seconds`
     messages = os.environ.get(SILENCED_BY, "1") not in ("0", "false", "no", "off")
 
 
@@ -63,10 +62,10 @@ _announced: set[tuple[str, str]] = set()
 
 
 def compile_seconds() -> float:
-    """Return how many seconds this process has spent on compiling and on loading compiled code.
+    """Return the seconds that this process has spent on compiling and on loading compiled code.
 
-    The difference of two readings is the part of an interval that a speed must not include. A
-    compilation that is running in another thread counts up to now.
+    Measurements of speed subtract the difference of two readings. A compilation that is running in
+    another thread counts up to now.
     """
     running = time.perf_counter() - _Progress.since if _Progress.depth else 0.0
     return _Progress.seconds + running
@@ -83,11 +82,11 @@ def announce_compilation(enabled: bool) -> None:
 
 @contextmanager
 def compilation_listener(listener: Listener) -> Iterator[None]:
-    """Call `listener` in place of writing messages, for example from a progress display.
+    """Call `listener` instead of writing messages, for example from a progress display.
 
     Args:
-        listener: called with a `Compilation` whenever one begins that no disk cache can spare, and
-            with None when it has ended; by the thread that compiles, which holds the lock.
+        listener: called with a `Compilation` when one begins, and with None when it has ended, by
+            the thread that compiles, which holds the lock.
     """
     _listeners.append(listener)
     try:
@@ -98,7 +97,7 @@ def compilation_listener(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """Hold the lock and count the time of one compilation, or of loading its result."""
+    """Hold the lock and count the time of a compilation, or of loading its result."""
     with LOCK:
         if _Progress.depth == 0:
             _Progress.since = time.perf_counter()
@@ -116,12 +115,12 @@ def compiling() -> Iterator[None]:
 
 
 def begin(subject: str, purpose: str, typical: float) -> None:
-    """Announce a compilation that begins: to the listeners, or once on standard error.
+    """Announce a compilation to the listeners, or once on standard error.
 
     Args:
         subject: see `Compilation`.
         purpose: see `Compilation`.
-        typical: what `typical_seconds` says of it.
+        typical: its `typical_seconds`.
     """
     expected = typical * machine_factor()
     compilation = Compilation(subject, purpose, expected)
@@ -133,10 +132,10 @@ def begin(subject: str, purpose: str, typical: float) -> None:
 
 
 def message_due(compilation: Compilation) -> bool:
-    """Return whether a message about a compilation is to be written, which is then the case once.
+    """Return whether a message about a compilation is to be written; true once per subject.
 
-    It is if messages are on, it is expected to take a noticeable time, and no message was due for
-    the same subject and purpose before.
+    It is if messages are on, the compilation is expected to take a noticeable time, and no message
+    was due for the same subject and purpose before.
     """
     if not _Progress.messages or multiprocessing.parent_process() is not None:
         return False
@@ -148,13 +147,13 @@ def message_due(compilation: Compilation) -> bool:
 
 
 def end(seconds: float, typical: float) -> None:
-    """Learn from a compilation that has ended how fast this machine is."""
+    """Update the speed of this machine from a compilation that has ended."""
     _Progress.measured += seconds
     _Progress.typical += typical
 
 
 def typical_seconds(code_bytes: int) -> float:
-    """Return about how long a function takes to compile, by the size of all code it reaches.
+    """Return the typical compilation time of a function, from the size of all code it reaches.
 
     Fitted to 43 functions of six games (stepping, searches, agents), of 0.2 to 17 kB, on one core
     of a Xeon server, in processor time: half of them took 0.74 to 1.2 times as long.
@@ -166,7 +165,7 @@ def typical_seconds(code_bytes: int) -> float:
 
 
 def machine_factor() -> float:
-    """Return how many times longer compilation takes here than the typical durations say.
+    """Return the ratio of compilation times on this machine to the typical ones.
 
     It is 1 until this process has compiled something.
     """

@@ -1,8 +1,8 @@
 """Factories: functions that close over the kernels of a game and return compiled functions.
 
-What a factory makes is found again by its arguments. So compiled functions and kernels are never
-pickled themselves, but as the factory, its arguments and their name in what it made; another
-process builds them anew, or loads them from the disk cache.
+Results of a factory are cached by its arguments. Compiled functions and kernels are pickled as the
+factory, its arguments and their name among its results; another process builds them anew, or loads
+them from the disk cache.
 """
 
 from collections.abc import Callable
@@ -28,8 +28,8 @@ class Build:
         args: its arguments.
         kwargs: its keyword arguments.
         purpose: what its code is for, such as `"search"`.
-        needed: the names of the compiled functions that are always used together.
-        made: the compiled functions and kernels it made, by name.
+        needed: names of the compiled functions that are always used together.
+        made: compiled functions and kernels, by name.
         result: what it returned.
     """
 
@@ -42,7 +42,7 @@ class Build:
     result: Any = None
 
     def add(self, name: str, thing: Any) -> "Origin":
-        """Remember what was made; a name that is taken gets a number."""
+        """Register a compiled function or kernel; a name that is taken gets a number."""
         number, free = 1, name
         while free in self.made:
             number += 1
@@ -53,7 +53,7 @@ class Build:
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """The factory call that something was made in, and its name there."""
+    """Origin of a compiled function or kernel: the factory call, and its name there."""
 
     build: Build
     name: str
@@ -64,13 +64,13 @@ class Origin:
     def reference(self) -> tuple[Any, ...]:
         """Return the arguments of `find_made`."""
         build = self.build
-        args = tuple(by_reference(one) for one in build.args)
-        kwargs = {key: by_reference(one) for key, one in build.kwargs.items()}
+        args = tuple(by_reference(arg) for arg in build.args)
+        kwargs = {key: by_reference(arg) for key, arg in build.kwargs.items()}
         return build.factory, args, kwargs, self.name
 
 
 class ByReference:
-    """A kernel on its way into a pickle, out of which it comes as itself."""
+    """Kernel that is pickled by reference, and unpickled as itself."""
 
     def __init__(self, kernel: Any):
         self.kernel = kernel
@@ -85,22 +85,22 @@ _running: list[Build] = []  # factory calls, from the outermost to the innermost
 def factory(
     purpose: str = "", needed: tuple[str, ...] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a function that returns compiled functions or kernels a factory.
+    """Return a decorator that makes a function a factory of compiled functions or kernels.
 
-    It is called once for each combination of (hashable) arguments, whatever threads ask for it.
+    It is called once for each combination of (hashable) arguments, in any number of threads.
 
     Args:
         purpose: what its code is for, in messages about compilation, such as `"search"`.
-        needed: the names of its compiled functions that are always used together, so that the
-            first of them announces how long all of them take; by default each stands alone.
+        needed: names of its compiled functions that are always used together: the first of them
+            announces the time of all. By default each is announced alone.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def make(*args: P.args, **kwargs: P.kwargs) -> R:
             build: Any = _build
-            found: R = build(make, is_interpreted(), *args, **kwargs).result
-            return found
+            result: R = build(make, is_interpreted(), *args, **kwargs).result
+            return result
 
         _about[make] = purpose, needed
         return make
@@ -112,7 +112,7 @@ _about: dict[Callable[..., Any], tuple[str, tuple[str, ...]]] = {}
 _builds: dict[Any, Build] = {}
 
 
-@cache  # which finds things faster than a dictionary, but lets two threads build the same
+@cache  # faster than a dictionary, but two threads may build the same
 def _build(make: Callable[..., Any], interpreted: bool, *args: Any, **kwargs: Any) -> Build:
     with LOCK:
         key = (make, interpreted, args, tuple(kwargs.items()))
@@ -128,7 +128,7 @@ def _build(make: Callable[..., Any], interpreted: bool, *args: Any, **kwargs: An
 
 
 def running_build() -> Build | None:
-    """Return the innermost factory call that is running in this thread, if any."""
+    """Return the innermost running factory call of this thread, if any."""
     with LOCK:
         return _running[-1] if _running else None
 
@@ -136,7 +136,7 @@ def running_build() -> Build | None:
 def find_made(
     make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
 ) -> Any:
-    """Return what a factory, called with these arguments, made under a name."""
+    """Return what a factory made under a name, called with these arguments."""
     make(*args, **kwargs)
     return _origin_build(make, args, kwargs).made[name]
 
@@ -154,12 +154,12 @@ def _origin_build(make: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
 
 
 def by_reference(thing: Any) -> Any:
-    """Return a kernel of a factory in a form that can be pickled, anything else as it is."""
+    """Return a picklable form of a factory's kernel, and anything else unchanged."""
     if isinstance(thing, FunctionType) and hasattr(thing, ORIGIN):
         return ByReference(thing)
     return thing
 
 
 def resolved(thing: Any) -> Any:
-    """Return the kernel in what `by_reference` returned, anything else as it is."""
+    """Return the kernel in a `ByReference`, and anything else unchanged."""
     return thing.kernel if isinstance(thing, ByReference) else thing

@@ -1,4 +1,4 @@
-"""Interpreted mode: kernels and the functions over them run as plain Python.
+"""Interpreted mode: kernels and the functions that call them run as plain Python.
 
 For debuggers, print statements and coverage in the rules of a game or in a search, and for tests of
 code around them: nothing is compiled, each step is hundreds of times slower, and the results are
@@ -27,7 +27,7 @@ def is_interpreted() -> bool:
 
 @contextmanager
 def interpreting(on: bool = True) -> Iterator[None]:
-    """Interpret, or compile, the functions that are made in the block, wherever they are called.
+    """Interpret, or compile, all functions that are made in the block.
 
     The environment variable `LUDOTECA_INTERPRETED=1` does so for a whole process.
     """
@@ -56,7 +56,7 @@ def cache_by_mode(function: Callable[P, R]) -> Callable[P, R]:
 def with_attributes(value: Any) -> Any:
     """Return a view of records whose fields are attributes, as they are in compiled code."""
     if isinstance(value, tuple):
-        views = [with_attributes(one) for one in value]
+        views = [with_attributes(item) for item in value]
         return type(value)(*views) if hasattr(value, "_fields") else tuple(views)
     if isinstance(value, np.ndarray) and value.dtype.names is not None:
         return view_records(value)

@@ -1,9 +1,9 @@
-"""Compiled functions: how they are made, cached, pickled and announced.
+"""Compilation of functions by Numba: caching, pickling, messages.
 
 A *kernel* is a plain Python function that compiled code may call. A *factory* closes over the
-kernels of one game (and one policy, ...) and returns compiled functions, cached on disk. Everything
-that compiles does so under one lock, so factories and compiled functions may be called by any
-thread, and pickled; see `compilation`, `factories` and `code_cache`.
+kernels of a game (and of a policy, ...) and returns compiled functions, cached on disk. All
+compilation holds one lock, so factories and compiled functions are safe in any thread, and they can
+be pickled; see `compilation`, `factories` and `code_cache`.
 """
 
 import os
@@ -44,13 +44,13 @@ __all__ = [
     "source_digest",
 ]
 
-# Kernels never divide by zero, and must not carry the code to raise about it.
+# Kernels never divide by zero, and must not contain code that raises an error about it.
 OPTIONS = {"nogil": True, "error_model": "numpy"}
-# LLVM can turn alike operations on several numbers (Othello's eight directions, say) into vector
-# instructions, which Numba leaves off unless asked to by a setting of the whole process.
+# LLVM can turn equal operations on several numbers (Othello's eight directions, say) into vector
+# instructions (SLP), which Numba enables only by a setting of the whole process.
 SLP_VECTORIZE = int(os.environ.get("NUMBA_SLP_VECTORIZE", 1))
-# Numba tells compiled functions apart by counters that start anew in every process. So two cached
-# functions that were compiled by two processes may bring different code for a kernel under one
+# Numba distinguishes compiled functions by counters that start anew in every process. So two cached
+# functions that were compiled by two processes may contain different code for a kernel under one
 # name (for `hex(5)` and `hex(7)`, say), and a process that loads both silently runs one of the two
 # for both (numba issue 10486). Random numbers in place of the counter keep the names apart.
 _random_ids: Any = iter(lambda: secrets.randbits(64), None)
@@ -58,7 +58,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class CompiledFunction(CPUDispatcher):
-    """A function that is compiled once per combination of argument types, by the first call.
+    """Function that is compiled at the first call with each combination of argument types.
 
     It is pickled as its factory and the factory's arguments.
     """
@@ -81,7 +81,7 @@ class CompiledFunction(CPUDispatcher):
 
 
 class InterpretedFunction:
-    """A function that takes what a compiled one takes, and runs as plain Python.
+    """Function with the interface of a compiled one that runs as plain Python.
 
     Attributes:
         py_func: the plain function.
@@ -106,35 +106,35 @@ class InterpretedFunction:
 
 
 class _AnnouncedCache(CodeCache):
-    """A cache that announces what it does not have, as that will now be compiled."""
+    """Disk cache that announces each function it lacks, which is then compiled."""
 
     def __init__(self, function: Any, digest: str, typical: float):
         super().__init__(function, digest)
         self.typical, self._build, self._since = typical, running_build(), 0.0
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = super().load_overload(sig, target_context)
-        if found is None:
+        overload = super().load_overload(sig, target_context)
+        if overload is None:
             compilation.begin(*self._described())
             self._since = time.perf_counter()
-        return found
+        return overload
 
     def save_overload(self, sig: Any, data: Any) -> None:
         compilation.end(time.perf_counter() - self._since, self.typical)
         super().save_overload(sig, data)
 
     def _described(self) -> tuple[str, str, float]:
-        """Return the game, the purpose, and how long what belongs together typically takes."""
+        """Return the game, the purpose, and the typical seconds of what is needed together."""
         build = self._build
         if build is None:
             return "", "", self.typical
         together = [build.made[name]._cache for name in build.needed]
-        total = sum(one.typical for one in together) if self in together else self.typical
+        total = sum(cache.typical for cache in together) if self in together else self.typical
         return _subject(build.args), build.purpose, total
 
 
 def _subject(args: tuple[Any, ...]) -> str:
-    """Return the game among a factory's arguments, with its board: `"hex 11x11"`."""
+    """Return the game among a factory's arguments with its board, such as `"hex 11x11"`."""
     for game in args:
         layout = getattr(game, "layout", None)
         if layout is not None:
@@ -144,7 +144,7 @@ def _subject(args: tuple[Any, ...]) -> str:
 
 @contextmanager
 def _settings() -> Iterator[None]:
-    """Set what Numba has no option for, only while our code compiles; under the lock."""
+    """Set process-wide settings of Numba while our code compiles; under the lock."""
     before = config.SLP_VECTORIZE, FunctionIdentity._unique_ids  # type: ignore[attr-defined]
     config.SLP_VECTORIZE = SLP_VECTORIZE  # type: ignore[attr-defined]
     FunctionIdentity._unique_ids = _random_ids
@@ -155,7 +155,7 @@ def _settings() -> Iterator[None]:
 
 
 class _Registration:
-    """A mark of kernels, which makes a copy that was pickled by value a kernel, too."""
+    """Mark of kernels, which registers a copy that was pickled by value as a kernel, too."""
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function
@@ -170,9 +170,9 @@ def _register(function: Any) -> _Registration:
 
 
 def kernel(function: F) -> F:
-    """Let compiled code call `function`; from Python it stays the plain function it is.
+    """Let compiled code call `function`; in Python it remains a plain function.
 
-    Nothing calls it by way of C, and making that possible is a tenth of the time of compilation.
+    No C wrapper is made: it would take a tenth of the compilation time, and is not needed.
     """
     with LOCK:
         function.__dict__["__kernel__"] = _register(function)
@@ -183,20 +183,20 @@ def kernel(function: F) -> F:
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Compile a function built by a factory and cache it on disk.
+    """Compile a function made by a factory and cache it on disk.
 
-    Numba's cache watches only the file that defines the outermost function, so an edit to a kernel
-    in another file would silently load stale machine code. The name under which `function` is
-    cached therefore carries a digest of every source and constant it can reach.
+    Numba's cache compares only the file that defines the outermost function, so that after an edit
+    to a kernel in another file it would silently load stale machine code. The name under which
+    `function` is cached therefore has a digest of every source and constant it can reach.
     """
     return _compile(function, OPTIONS)
 
 
 def compiled_without_allocation(function: Callable[..., Any]) -> Any:
-    """Compile a function that makes no arrays, lists or other objects, as `compiled` does.
+    """Compile a function that allocates nothing, as `compiled` does.
 
-    Without a memory manager nobody counts references to the arrays that are passed in, which in the
-    drivers of small games takes as long as the rules do.
+    Without Numba's runtime (NRT) references to the arrays that are passed in are not counted, which
+    in the loops over small games would take as long as the rules.
     """
     return _compile(function, OPTIONS | {"_nrt": False})
 
@@ -222,5 +222,5 @@ def _compile(function: Callable[..., Any], options: dict[str, Any]) -> Any:
 
 @cache
 def _own_source() -> str:
-    """Return the text of this module, which decides how functions are compiled."""
+    """Return the source of this module, which determines how functions are compiled."""
     return Path(__file__).read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
-from ludoteca.envs.api.registration import register_faces
+from ludoteca.envs.api.registration import register_apis
 from ludoteca.envs.extensions import Extension, find_extensions, target_of
 from ludoteca.envs.game import Game
 from ludoteca.envs.game_factory import check_game_factory
@@ -79,7 +79,7 @@ def register_game(
             )
     add_game(id, name, Extension(target, factory=made))
     ALIASES.update(dict.fromkeys(aliases, id))
-    register_faces(id)
+    register_apis(id)
     return made
 
 
@@ -92,7 +92,7 @@ def register_entry_points() -> None:
     taken = {game_name(id_): game_source(id_) for id_ in GAMES} | dict.fromkeys(ALIASES, "ludoteca")
     for name, extension in find_extensions(GROUP, taken):
         add_game(id_of(name), name, extension)
-        register_faces(id_of(name))
+        register_apis(id_of(name))
 
 
 def id_of(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Positions and running environments to and from bytes and JSON."""
+"""Serialization of positions and environments, as bytes and JSON."""
 
 import copy
 import hashlib
@@ -23,7 +23,7 @@ def state_to_json(game: Game, s: Any) -> str:
 
 
 def state_from_json(game: Game, text: str) -> Any:
-    """Return the position that `text` holds, as a record.
+    """Return a position, as a record, from its JSON text.
 
     Raises:
         ValueError: if it is not a possible position of this game with these parameters.
@@ -39,12 +39,12 @@ def state_from_json(game: Game, text: str) -> Any:
         raise ValueError(f"expected a position of {game.spec}, got one of {spec!s:.200}")
     names = game.state.names or ()
     if not isinstance(fields, dict) or set(fields) != set(names):
-        found = list(fields) if isinstance(fields, dict) else fields
-        raise ValueError(f"expected the fields {list(names)}, got {found!r:.400}")
+        given = list(fields) if isinstance(fields, dict) else fields
+        raise ValueError(f"expected the fields {list(names)}, got {given!r:.400}")
     states = game.empty(1)
     for name in names:
         _fill(states[name][0:1], fields[name], name)
-    return checked(game, states)[0]
+    return validate_states(game, states)[0]
 
 
 def states_to_bytes(game: Game, states: NDArray[np.void]) -> bytes:
@@ -53,7 +53,7 @@ def states_to_bytes(game: Game, states: NDArray[np.void]) -> bytes:
 
 
 def states_from_bytes(game: Game, data: bytes) -> Any:
-    """Return the positions that `data` holds as records, shape `[N]`.
+    """Return positions, as records of shape `[N]`, from their bytes.
 
     Raises:
         ValueError: if they are damaged, or not possible positions of this game.
@@ -64,12 +64,12 @@ def states_from_bytes(game: Game, data: bytes) -> Any:
     count = header.get("count")
     if type(count) is not int or len(body) != count * game.state.itemsize:
         raise ValueError(f"{count!r:.40} positions of {game.spec} do not take {len(body)} bytes")
-    return checked(game, np.frombuffer(body, game.state).copy())
+    return validate_states(game, np.frombuffer(body, game.state).copy())
 
 
 @np.errstate(over="ignore")
-def checked(game: Game, states: NDArray[np.void]) -> Any:
-    """Return `states` as records, if all are possible positions of `game`.
+def validate_states(game: Game, states: NDArray[np.void]) -> Any:
+    """Return `states` as records, if all are valid positions of `game`.
 
     Raises:
         ValueError: otherwise.
@@ -83,28 +83,28 @@ def checked(game: Game, states: NDArray[np.void]) -> Any:
         problem = game.validate(s)
         if not problem and not game.simultaneous and not game.is_terminal(s):
             moves = game.legal_actions(s, np.zeros(game.num_actions, np.int16))
-            problem = "" if moves > 0 else "the game goes on, but there is no legal action"
+            problem = "" if moves > 0 else "the game is not over, but there is no legal action"
         if problem:
-            raise ValueError(f"position {i} is no position of {game.spec}: {problem}")
+            raise ValueError(f"position {i} is not a position of {game.spec}: {problem}")
     return records
 
 
 class Storable:
-    """Saving, restoring and cloning for environments made of a batch of games.
+    """Base class of environments that can be saved, restored and cloned.
 
     Attributes:
         game: the game.
-        game_batch: its batch of games.
+        game_batch: the batch of games it wraps.
     """
 
     game: Game
     game_batch: GameBatch
-    _ready: bool  # whether a first game has begun
+    _ready: bool  # whether `reset` was called
 
     def save(self) -> bytes:
-        """Return all that determines how the environment goes on, its random streams included.
+        """Return everything that determines the future, random streams included.
 
-        Opponents that remember past moves are not part of it.
+        The memory of opponents is not part of it.
 
         Raises:
             ValueError: before the first `reset`.
@@ -117,9 +117,9 @@ class Storable:
         return _pack(header, b"".join(_bytes(part) for part in parts))
 
     def restore(self, data: bytes) -> None:
-        """Go back to what `save` returned, in this or an equally made environment.
+        """Restore what `save` returned, in this or an equally made environment.
 
-        Opponents are told that new games begin.
+        Opponents are reset.
 
         Raises:
             ValueError: if `data` is damaged or of another kind of environment; nothing has then
@@ -143,7 +143,7 @@ class Storable:
             read.append(np.frombuffer(body[start:end], part.dtype).reshape(part.shape))
             start = end
         states, records, history = read
-        states = checked(self.game, states.copy())
+        states = validate_states(self.game, states.copy())
         _validate_episode_states(game_batch, states, records, history)
         self._validate_extra(more, states, records, history)
         for part, new in zip(parts, read, strict=True):
@@ -156,25 +156,25 @@ class Storable:
     def clone(self) -> Self:
         """Return an independent copy in the same position, with the same future.
 
-        Opponents are shared: those that remember past moves mix the two up.
+        Opponents are shared: those with memory confuse the two.
         """
         return copy.deepcopy(self)
 
     def _extra(self) -> Any:
-        """Return what the environment keeps besides its batch, as JSON can hold it."""
+        """Return the state of the environment besides its batch, as JSON values."""
         return None
 
     def _validate_extra(self, more: Any, states: Any, records: Any, history: Any) -> None:
-        """Raise a `ValueError` unless `more` can be what `_extra` returned beside these games."""
+        """Raise a `ValueError` unless `_extra` can have returned `more` with these games."""
         if more is not None:
             raise ValueError(f"expected nothing besides the games, got {more!r:.200}")
 
     def _restore_extra(self, more: Any) -> None:
-        """Take over what `_extra` returned; the batch is restored already."""
+        """Restore what `_extra` returned; the batch is restored already."""
 
 
 def _kind(game_batch: GameBatch) -> dict[str, Any]:
-    """Return what two environments must have in common to exchange their contents."""
+    """Return what two environments must share to exchange saved states."""
     return {
         "game": game_batch.game.spec,
         "count": game_batch.count,
@@ -187,9 +187,9 @@ def _kind(game_batch: GameBatch) -> dict[str, Any]:
 def _validate_episode_states(
     game_batch: GameBatch, states: Any, records: NDArray[np.void], history: Any
 ) -> None:
-    """Raise a `ValueError` unless the records can lie beside the states, which are checked.
+    """Raise a `ValueError` unless the episode states fit the states, which are valid.
 
-    As `Game.validate` does, it guards compiled code against indices out of bounds.
+    Like `Game.validate`, this guards compiled code against indices out of bounds.
     """
     game = game_batch.game
     for name in ("over", "terminated", "illegal"):
@@ -205,11 +205,11 @@ def _validate_episode_states(
             assert game.is_active is not None
             stuck = game.is_terminal(s) or not (seat == NO_SEAT or game.is_active(s, seat))
         elif game.is_terminal(s):
-            stuck = seat == NO_SEAT  # else opponents have won at once, and the agent will be told
+            stuck = seat == NO_SEAT  # else opponents have won at once, and the next step terminates
         else:
             stuck = seat not in (NO_SEAT, game.player(s))
         if stuck and not over:
-            raise ValueError(f"game {i}: the game goes on, but player {seat} cannot move")
+            raise ValueError(f"game {i}: the game is not over, but player {seat} cannot move")
     if history.shape[1] > 0:
         if not 0 <= history[:, 0].min() <= history[:, 0].max() <= game.max_plies:
             raise ValueError(f"no game of {game.spec} has {history[:, 0].max()} plies")
@@ -241,7 +241,7 @@ def _fill(field: NDArray[Any], value: Any, name: str) -> None:
 
 
 def _bytes(array: NDArray[Any]) -> bytes:
-    """Return the contents of an array, zeros between the fields of records whatever lies there."""
+    """Return the bytes of an array, with zeros between the fields of records."""
     clean = np.zeros(array.shape, array.dtype)
     for name in array.dtype.names or ():
         clean[name] = array[name]

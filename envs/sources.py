@@ -1,4 +1,4 @@
-"""Digests of all that a function's machine code depends on: sources, constants, and names."""
+"""Digests of everything that a function's machine code depends on: sources, constants, names."""
 
 import dis
 import hashlib
@@ -13,35 +13,37 @@ import numpy as np
 
 
 def source_digest(function: Callable[..., Any], *more: str) -> str:
-    """Digest all functions that `function` can call, what each of their names means, and `more`.
+    """Digest all functions that `function` can call, the values of their names, and `more`.
 
-    A function counts with its file, where there is one, and its place there.
+    A function is represented by the contents of its file, if there is one, and its line there.
 
     Raises:
         TypeError: if it depends on an object that is not the same in every process.
     """
-    found = hashlib.sha256(repr(more).encode())
+    digest = hashlib.sha256(repr(more).encode())
     functions = [function]
-    for one in functions:  # which grows
+    for one in functions:  # the list grows
         code = one.__code__
         place = _source(code.co_filename) or _code_digest(code)
-        found.update(repr((one.__module__, code.co_qualname, code.co_firstlineno)).encode() + place)
+        digest.update(
+            repr((one.__module__, code.co_qualname, code.co_firstlineno)).encode() + place
+        )
         for name, value in _links(one):
-            found.update(f"\n{name} = ".encode())
+            digest.update(f"\n{name} = ".encode())
             if not _is_ours(value):
-                found.update(_constant(value))
+                digest.update(_constant(value))
             else:
                 if not any(value is other for other in functions):
                     functions.append(value)
                 number = next(k for k, other in enumerate(functions) if other is value)
-                found.update(f"function {number}".encode())
-    return found.hexdigest()[:12]
+                digest.update(f"function {number}".encode())
+    return digest.hexdigest()[:12]
 
 
 def code_size(function: Callable[..., Any]) -> int:
-    """Return how many bytes of Python's bytecode the functions have that `function` can call."""
+    """Return the size of the bytecode of all functions that `function` can call, in bytes."""
     functions = [function]
-    for one in functions:  # which grows
+    for one in functions:  # the list grows
         for _, value in _links(one):
             if _is_ours(value) and not any(value is other for other in functions):
                 functions.append(value)
@@ -49,7 +51,7 @@ def code_size(function: Callable[..., Any]) -> int:
 
 
 def _links(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
-    """Yield what the free names of a function mean, in an order that is always the same."""
+    """Yield the free names of a function and their values, in a deterministic order."""
     code: CodeType = function.__code__
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         yield name, cell.cell_contents
@@ -75,24 +77,24 @@ def _is_library(module: str) -> bool:
 
 @cache
 def _global_names(code: CodeType) -> tuple[str, ...]:
-    """Return the global names that code reads, and `name.attribute` where it goes on like that."""
-    found, name = set[str](), ""
+    """Return the global names that code reads, and `name.attribute` if it reads an attribute."""
+    names, name = set[str](), ""
     for instruction in dis.get_instructions(code):
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             name = str(instruction.argval)
-            found.add(name)
+            names.add(name)
         else:
             if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and name:
-                found.add(f"{name}.{instruction.argval}")
+                names.add(f"{name}.{instruction.argval}")
             name = ""
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            found.update(_global_names(constant))
-    return tuple(sorted(found))
+            names.update(_global_names(constant))
+    return tuple(sorted(names))
 
 
 def _code_digest(code: CodeType) -> bytes:
-    """Digest code that is in no file, such as that of a notebook's cell."""
+    """Digest code without a file, such as that of a notebook cell."""
     constants = [
         _code_digest(one)
         if isinstance(one, CodeType)

@@ -1,4 +1,4 @@
-"""Checks of the arguments that Gymnasium's, PettingZoo's and SB3's environments share."""
+"""Validation of arguments that the environments of all libraries share."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def check_seed(seed: Any) -> int:
-    """Return `seed` if a random stream can start from it and its neighbors.
+    """Return `seed` as an integer, if it is a valid seed.
 
     Raises:
         ValueError: if it is not an integer, Python's or NumPy's, from 0 to 2**63 - 1.
@@ -82,10 +82,10 @@ def check_flag(name: str, flag: Any) -> bool:
 def check_dtype(
     dtype: DTypeLike, name: str = "dtype", allowed: Sequence[str] = DTYPES
 ) -> np.dtype[Any]:
-    """Return the type of observations, or of what else `name` says.
+    """Return the dtype of an argument, by default of observations.
 
     Raises:
-        ValueError: if it is not one of `allowed`, in any of NumPy's ways to write them.
+        ValueError: if it is not one of `allowed`, in any of NumPy's notations.
     """
     if isinstance(dtype, str | type | np.dtype):
         with warnings.catch_warnings():
@@ -113,7 +113,7 @@ def check_actions_of(agents: Sequence[str], actions: Any) -> Mapping[str, Any]:
 
 
 def of_agent(values: Mapping[str, T], agent: Any) -> T:
-    """Return what belongs to an agent, such as its space.
+    """Return the value of an agent, such as its space.
 
     Raises:
         ValueError: if there is no such agent.
@@ -128,16 +128,16 @@ def of_agent(values: Mapping[str, T], agent: Any) -> T:
 def as_game(
     game: Game | str, params: dict[str, Any], environment: Callable[..., Any] | None = None
 ) -> Game:
-    """Return the game itself or the one of that name.
+    """Return a game, given itself or its name.
 
     Args:
         game: a game or its name.
         params: parameters of the game.
-        environment: the environment that is made of it; errors list its keyword arguments, too.
+        environment: class whose keyword arguments errors list, too.
 
     Raises:
-        ValueError: if parameters are given for a game that is already made, or there is no game of
-            that name. For a keyword argument that does not exist, it is an `UnknownParameter`.
+        ValueError: if parameters are given for a game that is already made, or the name is unknown.
+            For a keyword argument that does not exist, it is an `UnknownParameter`.
         TypeError: if it is neither a game nor a name.
     """
     if isinstance(game, str):
@@ -155,18 +155,18 @@ def as_game(
 
 
 def check_ready(ready: bool, call: str) -> None:
-    """Raise a `ValueError` unless a first game has begun."""
+    """Raise a `ValueError` unless the environment has been reset."""
     if not ready:
         raise ValueError(f"call reset before {call}")
 
 
 def as_action(action: Any) -> int:
-    """Return an integer action, also from a NumPy scalar or an array that holds just one.
+    """Return an integer action, given as an integer, a NumPy scalar or an array of one element.
 
-    An integer of more than 64 bits becomes `OUT_OF_RANGE`, as it is no action of any game.
+    An integer of more than 64 bits becomes `OUT_OF_RANGE`, which is illegal in every game.
 
     Raises:
-        ValueError: if it is something else.
+        ValueError: if it is anything else.
     """
     if isinstance(action, int | np.integer) and not isinstance(action, bool):
         number = int(action)

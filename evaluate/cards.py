@@ -1,8 +1,8 @@
-"""`python -m ludoteca.evaluate.cards`: cards of shipped networks, written and measured.
+"""Model cards of shipped networks: `python -m ludoteca.evaluate.cards`.
 
-A card is described in `ludoteca.agents.networks.cards`. `new` makes one from what is in a network's
-file, `measure` plays a match with the network and adds the result, `add` adds that of a match which
-was played before, and `check` plays the matches of a card again and compares.
+A card is described in `ludoteca.agents.networks.cards`. `new` makes a card from the metadata in a
+network's file, `measure` plays a match with the network and adds the result, `add` adds the result
+of an earlier match, and `check` plays the matches of a card again and compares.
 """
 
 import json
@@ -24,23 +24,23 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.seat_results import seat_results
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.files import write_whole
-from ludoteca.provenance import package_versions, run_info
+from ludoteca.provenance import run_provenance
 
 
 def new(agent: Positional[str], trained_by: str, trained_against: tuple[str, ...] = ()) -> None:
-    """Write the card of a network from what its file holds, the evaluation after its training too.
+    """Write the card of a network from its file, with the evaluation after training.
 
     Args:
-        agent: the network as an agent, such as `az:hex5,simulations=32`; so it was evaluated.
-        trained_by: how it was trained, in a sentence.
-        trained_against: opponents in its training, besides itself.
+        agent: the network as the agent of that evaluation, such as `az:hex5,simulations=32`.
+        trained_by: method of training, in a sentence.
+        trained_against: opponents in training, besides itself.
     """
     kind, name = split(agent)
     _, about = load_weights(find_weights(name, kind))
-    made = about["card"]
-    command, config = made["about"]["command"], made["config"]
+    training = about["card"]
+    command, config = training["about"]["command"], training["config"]
     match = {"game": about["game"], "seed": config["seed"] + 2, "command": command}
-    match |= {"date": made["about"]["date"], "versions": made["versions"]}
+    match |= {"date": training["about"]["date"], "versions": training["versions"]}
     with names_from(find_weights(name, kind)):
         rivals = make_game(about["game"]).num_players - 1
     strength = [
@@ -50,7 +50,7 @@ def new(agent: Positional[str], trained_by: str, trained_against: tuple[str, ...
             "games": sum(seat["games"] for seat in part["seats"]),
             "seats": part["seats"],
         }
-        for part in made.get("evaluation", ())
+        for part in training.get("evaluation", ())
     ]
     write(
         {
@@ -60,8 +60,8 @@ def new(agent: Positional[str], trained_by: str, trained_against: tuple[str, ...
             "trained_against": list(trained_against),
             "command": command,
             "seed": config["seed"],
-            "date": made["about"]["date"],
-            "versions": made["versions"],
+            "date": training["about"]["date"],
+            "versions": training["versions"],
             "strength": strength,
         }
     )
@@ -70,24 +70,24 @@ def new(agent: Positional[str], trained_by: str, trained_against: tuple[str, ...
 def measure(
     agent: Positional[str], rivals: tuple[str, ...], games: int = 400, seed: int = 1
 ) -> None:
-    """Play a match of a network that comes with the package, and add the result to its card.
+    """Play a match of a shipped network, and add the result to its card.
 
-    A result of the same agents is replaced.
+    It replaces an earlier result of the same agents.
 
     Args:
         agent: the network as an agent, such as `ac:geese` or `az:hex5,simulations=32`.
         rivals: the other agents.
-        games: how many are played; the agents take turns in every seat.
-        seed: determines the match.
+        games: number of games; the agents rotate through the seats.
+        seed: seed of the match.
     """
-    game, about = load_card(*split(agent))["game"], run_info()
+    game, provenance = load_card(*split(agent))["game"], run_provenance()
     agents = [agent, *rivals]
     result = {
         "game": game,
         "seed": seed,
-        "command": about["command"],
-        "date": about["date"],
-        "versions": package_versions(),
+        "command": provenance["about"]["command"],
+        "date": provenance["about"]["date"],
+        "versions": provenance["versions"],
         "agents": agents,
         "games": games,
         "seats": play(game, agents, games, seed),
@@ -96,85 +96,85 @@ def measure(
 
 
 def add(match: Positional[Path]) -> None:
-    """Add the result of a match that was played before to the card of its first agent.
+    """Add the result of an earlier match to the card of its first agent.
 
-    A result of the same agents is replaced.
+    It replaces an earlier result of the same agents.
 
     Args:
-        match: what `ludoteca match --json`, or a study's match, has written.
+        match: file written by `ludoteca match --json`, or by a match of a study.
     """
-    found = json.loads(match.read_text())
-    total = found["agents"][0]["total"]
+    result = json.loads(match.read_text())
+    total = result["agents"][0]["total"]
     low, high = wilson(total["wins"], total["games"])
     seat = {key: total[key] for key in ("games", "wins", "draws", "losses", "win_rate")}
-    seat |= {"seat": "any", "distinct": found.get("distinct", total["games"])}
+    seat |= {"seat": "any", "distinct": result.get("distinct", total["games"])}
     _add(
         {
-            "game": found["game"],
-            "seed": found["seed"],
-            "command": found["about"]["command"],
-            "date": found["about"]["date"],
-            "versions": found["versions"],
-            "agents": [one["agent"] for one in found["agents"]],
-            "games": found["games"],
+            "game": result["game"],
+            "seed": result["seed"],
+            "command": result["about"]["command"],
+            "date": result["about"]["date"],
+            "versions": result["versions"],
+            "agents": [entry["agent"] for entry in result["agents"]],
+            "games": result["games"],
             "seats": [seat | {"low": low, "high": high}],
         }
     )
 
 
 def check(agent: Positional[str], games: int = 100, seed: int = 7) -> None:
-    """Play the matches of a card again; raise an error if the network plays otherwise.
+    """Play the matches of a card again; raise an error if the results differ significantly.
 
     Args:
         agent: the network as an agent, such as `ac:geese`.
-        games: how many games of each match are played.
-        seed: determines the matches.
+        games: number of games of each match.
+        seed: seed of the matches.
 
     Raises:
-        ValueError: if a share of wins differs from the card's by more than chance.
+        ValueError: if a win rate differs significantly from that of the card.
     """
-    wrong = []
+    differences = []
     for match in load_card(*split(agent))["strength"]:
-        count = games - games % len(match["agents"])  # as many in each seat
+        count = games - games % len(match["agents"])  # equally many in each seat
         played = play(match["game"], match["agents"], count, seed)
-        for said, found in zip(match["seats"], played, strict=True):
-            rates = f"{share(said)}, played again {share(found)}"
-            line = f"{' '.join(match['agents'])}, {said['seat']} seat: card {rates}"
+        for on_card, now in zip(match["seats"], played, strict=True):
+            rates = f"{win_rate_text(on_card)}, played again {win_rate_text(now)}"
+            line = f"{' '.join(match['agents'])}, {on_card['seat']} seat: card {rates}"
             print(line)
-            if not agree(said, found):
-                wrong.append(line)
-    if wrong:
-        raise ValueError(f"more than chance apart: {'; '.join(wrong)}")
+            if not agree(on_card, now):
+                differences.append(line)
+    if differences:
+        raise ValueError(f"significantly different: {'; '.join(differences)}")
 
 
-def agree(said: dict[str, Any], found: dict[str, Any], level: float = 1e-4) -> bool:
-    """Return whether two shares of wins are the same up to chance, by Fisher's exact test.
+def agree(on_card: dict[str, Any], now: dict[str, Any], level: float = 1e-4) -> bool:
+    """Return whether two win rates do not differ significantly, by Fisher's exact test.
 
-    Chance is that of both, of the card's games and of those that were played again. Games that are
-    all the same count once: then both were won, or both were not.
+    The test counts the chance in both samples. Games that are all equal count once: then both were
+    won, or neither.
 
     Args:
-        said: how a network did in a seat, by its card.
-        found: how it did now.
-        level: probability of a difference that is held against it.
+        on_card: result of a network in a seat on its card.
+        now: its new result.
+        level: level of significance.
     """
     from scipy.stats import fisher_exact
 
-    if found["distinct"] == 1:
-        return bool(said["wins"]) == bool(found["wins"])
-    counts = [(one["wins"], one["games"] - one["wins"]) for one in (said, found)]
+    if now["distinct"] == 1:
+        return bool(on_card["wins"]) == bool(now["wins"])
+    counts = [(seat["wins"], seat["games"] - seat["wins"]) for seat in (on_card, now)]
     return float(fisher_exact(counts).pvalue) > level
 
 
-def share(seat: dict[str, Any]) -> str:
-    """Return the games won of a seat, with the 95 % interval of their share."""
+def win_rate_text(seat: dict[str, Any]) -> str:
+    """Return the number of wins in a seat, with the 95 % interval of the win rate."""
     low, high = (100 * seat[end] for end in ("low", "high"))
     return f"{seat['wins']:,} of {seat['games']:,} ({low:.1f} to {high:.1f} %)"
 
 
 def _add(result: dict[str, Any]) -> None:
     card = load_card(*split(result["agents"][0]))
-    others = [one for one in card["strength"] if one["agents"] != result["agents"]]
+    others = [match for match in card["strength"] if match["agents"] != result["agents"]]
     write(card | {"strength": [*others, result]})
 
 
@@ -186,7 +186,7 @@ def play(game: str, agents: Sequence[str], games: int, seed: int) -> list[dict[s
 
 
 def split(agent: str) -> tuple[str, str]:
-    """Return the kind and the name of a network, from its spec string as an agent."""
+    """Return the kind and the name of a network from the spec string of its agent."""
     kind = parse_name(agent)
     return kind, agent.partition(":")[2].partition(",")[0]
 
@@ -199,7 +199,7 @@ def write(card: dict[str, Any]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status: 2 if the user asked for what cannot be."""
+    """Run the command line; return its exit status: 2 if the arguments are invalid."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         tyro.extras.subcommand_cli_from_dict(

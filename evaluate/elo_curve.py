@@ -1,7 +1,7 @@
 """Elo curve of a training run: ratings of its checkpoints, beside other agents.
 
-`ludoteca rating runs/othello --against mcts:simulations=200` plays every copy against the ones
-around it and against all the others, and writes `elo_curve.png`, `elo_curve.csv` and
+`ludoteca rating runs/othello --against mcts:simulations=200` plays every checkpoint against its
+neighbors and all other agents, and writes `elo_curve.png`, `elo_curve.csv` and
 `elo_curve.json` to the run's folder.
 """
 
@@ -28,24 +28,25 @@ from ludoteca.evaluate.match_record import MatchRecord
 from ludoteca.evaluate.statistics.ratings import rate
 from ludoteca.executor import LOCAL, make_executor
 from ludoteca.files import write_whole
-from ludoteca.provenance import package_versions, run_info
+from ludoteca.progress import progress_bar
+from ludoteca.provenance import run_provenance
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.worker import resolving
 
-NEIGHBORS = 2  # each copy plays so many later ones
+NEIGHBORS = 2  # number of next checkpoints that each checkpoint plays
 
 
 @dataclass(frozen=True)
 class RatedAgent:
-    """A copy of the network, or another agent.
+    """Rating of a checkpoint or of another agent.
 
     Attributes:
-        name: what it is called.
-        agent: its spec string.
-        games: after how many games of training; None of other agents.
-        elo: its rating; the mean of all is 0.
-        low: lower end of its 95 % interval.
-        high: upper end.
+        name: name of the agent.
+        agent: spec string of the agent.
+        games: number of training games of the checkpoint; None for other agents.
+        elo: Elo rating; the mean of all is 0.
+        low: lower end of the 95 % interval.
+        high: upper end of the interval.
     """
 
     name: str
@@ -70,45 +71,46 @@ def rate_checkpoints(
     """Play the matches, and write the ratings.
 
     Args:
-        run: folder of a training run with copies of its network (`--checkpoint-interval`).
+        run: folder of a training run with checkpoints (`--checkpoint-interval`).
         against: spec strings of other agents.
-        agent: spec string of an agent with a copy, whose file takes the place of `{path}`.
-        games: of each match.
-        random_plies: at the beginning of each game, the same for both sides; networks would
-            otherwise play the same game again and again.
-        seed: of the matches.
-        out: folder for the results; by default the run's.
-        processes: how many matches are played side by side; with None as many as there are cores,
-            or as the cluster has room for.
-        executor: where they are played, see `ludoteca.executor.make_executor`.
+        agent: spec string of the agent of a checkpoint, whose file takes the place of `{path}`.
+        games: number of games of each match.
+        random_plies: number of random plies at the beginning of each game, the same for both
+            players; otherwise networks would repeat the same game.
+        seed: seed of the matches.
+        out: folder for the results; by default that of the run.
+        processes: number of concurrent matches; None for one per core, or as many as the cluster
+            has resources for.
+        executor: where the matches run, see `ludoteca.executor.make_executor`.
 
     Returns:
-        The copies, in the order of training, and the others.
+        The checkpoints in the order of training, then the other agents.
 
     Raises:
-        ValueError: if there is no copy, or an argument is wrong.
+        ValueError: if there are no checkpoints, or an argument is invalid.
     """
     integer("games", games, 2, 10**6)
     if "{path}" not in agent:
-        raise ValueError(f"agent needs {{path}} where the file goes, got {agent!r}")
+        raise ValueError(f"agent needs {{path}} in place of the file, got {agent!r}")
     out = run if out is None else out
-    copies = sorted(checkpoints_of(run))
-    if not copies:
+    checkpoints = sorted(checkpoints_of(run))
+    if not checkpoints:
         raise ValueError(
-            f"{run} has no copies of a network: train with --checkpoint-interval, or with "
+            f"{run} has no checkpoints: train with --checkpoint-interval, or with "
             "`ludoteca train GAME --set checkpoint_interval=100`"
         )
     rated_agents = [
-        RatedAgent(f"{count:,} games", agent.format(path=path), count) for count, path in copies
+        RatedAgent(f"{count:,} games", agent.format(path=path), count)
+        for count, path in checkpoints
     ]
     rated_agents += [RatedAgent(spec, spec, None) for spec in against]
-    with names_from(copies[0][1]):
-        game = make_game(load_weights(copies[0][1])[1]["game"])
+    with names_from(checkpoints[0][1]):
+        game = make_game(load_weights(checkpoints[0][1])[1]["game"])
     wins, draws = np.zeros((2, len(rated_agents), len(rated_agents)))
     pairs = [
         (i, j)
         for i, j in combinations(range(len(rated_agents)), 2)
-        if i < len(copies) and (j >= len(copies) or j - i <= NEIGHBORS)
+        if i < len(checkpoints) and (j >= len(checkpoints) or j - i <= NEIGHBORS)
     ]
     tasks = (
         partial(
@@ -121,14 +123,18 @@ def rate_checkpoints(
         )
         for i, j in pairs
     )
-    with make_executor(executor, processes, len(pairs)) as workers:
-        for (i, j), total in zip(_shown(pairs), workers.run(tasks), strict=True):
-            wins[i, j], wins[j, i] = total.wins, total.losses
-            draws[i, j] = draws[j, i] = total.draws
+    with (
+        make_executor(executor, processes, len(pairs)) as workers,
+        progress_bar(len(pairs), sys.stderr.isatty(), "matches") as advance,
+    ):
+        for (i, j), record in zip(pairs, workers.run(tasks), strict=True):
+            wins[i, j], wins[j, i] = record.wins, record.losses
+            draws[i, j] = draws[j, i] = record.draws
+            advance(1)
     ratings = rate(wins, draws)
     rated = [
-        replace(one, elo=float(elo), low=float(low), high=float(high))
-        for one, elo, low, high in zip(
+        replace(agent, elo=float(elo), low=float(low), high=float(high))
+        for agent, elo, low, high in zip(
             rated_agents, ratings.elo, ratings.low, ratings.high, strict=True
         )
     ]
@@ -139,7 +145,7 @@ def rate_checkpoints(
 def _play(
     game: str, agents: tuple[str, str], games: int, seed: int, random_plies: int
 ) -> MatchRecord:
-    """Play a match; return the games of its first agent."""
+    """Play a match; return the record of its first agent."""
     with resolving(game, *agents):
         made = make_game(game)
         pair = seat_agents(made, agents)
@@ -147,30 +153,30 @@ def _play(
 
 
 def checkpoints_of(run: Path) -> Iterator[tuple[int, Path]]:
-    """Yield after how many games each copy was made, and its file."""
+    """Yield the number of training games and the file of each checkpoint."""
     for path in (run / "checkpoints").glob("games-*.safetensors"):
         yield int(path.stem.removeprefix("games-")), path
 
 
 def draw(rated_agents: Sequence[RatedAgent]) -> bytes:
-    """Draw the ratings of the copies over the games of training, and the others as lines."""
+    """Draw the ratings of the checkpoints over the training games, other agents as lines."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 5), dpi=110, layout="constrained")
     axes = figure.subplots()
-    copies = [one for one in rated_agents if one.games is not None]
-    elo = np.array([one.elo for one in copies])
-    reach = np.array([[one.elo - one.low, one.high - one.elo] for one in copies]).T
-    steps = [one.games or 0 for one in copies]
-    axes.errorbar(steps, elo, yerr=reach, fmt="o-", color="#1f77d0", capsize=3, markersize=4)
-    for one in rated_agents:
-        if one.games is None:
-            axes.axhline(one.elo, color="#5b6770", linewidth=1, linestyle="--")
+    checkpoints = [rated for rated in rated_agents if rated.games is not None]
+    elo = np.array([rated.elo for rated in checkpoints])
+    errors = np.array([[rated.elo - rated.low, rated.high - rated.elo] for rated in checkpoints]).T
+    steps = [rated.games or 0 for rated in checkpoints]
+    axes.errorbar(steps, elo, yerr=errors, fmt="o-", color="#1f77d0", capsize=3, markersize=4)
+    for rated in rated_agents:
+        if rated.games is None:
+            axes.axhline(rated.elo, color="#5b6770", linewidth=1, linestyle="--")
             axes.annotate(
-                one.name, (0.995, one.elo), xycoords=("axes fraction", "data"), ha="right",
+                rated.name, (0.995, rated.elo), xycoords=("axes fraction", "data"), ha="right",
                 va="bottom", fontsize=8, color="#5b6770",
             )  # fmt: skip
-    axes.set_xlabel("games of training")
+    axes.set_xlabel("training games")
     axes.set_ylabel("Elo, with 95 % intervals")
     axes.xaxis.set_major_formatter(lambda x, position: f"{x:,.0f}")
     axes.grid(alpha=0.3)
@@ -181,32 +187,24 @@ def _write(rated_agents: Sequence[RatedAgent], out: Path, game: str, games: int)
     file = io.StringIO()
     table = csv.DictWriter(file, [*asdict(rated_agents[0])], lineterminator="\n")
     table.writeheader()
-    table.writerows(asdict(one) for one in rated_agents)
+    table.writerows(asdict(rated) for rated in rated_agents)
     write_whole(out / "elo_curve.csv", file.getvalue())
     content = {
-        "about": run_info(),
-        "versions": package_versions(),
+        **run_provenance(),
         "game": game,
         "games_per_match": games,
-        "ratings": [asdict(one) for one in rated_agents],
+        "ratings": [asdict(rated) for rated in rated_agents],
     }
     write_whole(out / "elo_curve.json", json.dumps(content, indent=1) + "\n")
     write_whole(out / "elo_curve.png", draw(rated_agents))
 
 
-def _shown(pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    from rich.console import Console
-    from rich.progress import track
-
-    console = Console(stderr=True)
-    yield from track(pairs, "matches", console=console, disable=not sys.stderr.isatty())
-
-
 def elo_table(rated_agents: Sequence[RatedAgent]) -> TerminalTable:
     """Return the ratings as a table for the terminal, the strongest first."""
     table = TerminalTable(("checkpoint or agent", "Elo", "95 % interval"))
-    for one in sorted(rated_agents, key=lambda one: -one.elo):
-        table.add(one.name, f"{one.elo:+.0f}", f"{one.low:+.0f} to {one.high:+.0f}")
+    for rated in sorted(rated_agents, key=lambda rated: -rated.elo):
+        interval = f"{rated.low:+.0f} to {rated.high:+.0f}"
+        table.add(rated.name, f"{rated.elo:+.0f}", interval)
     return table
 
 

@@ -1,4 +1,4 @@
-"""Results of a match: plain text to read, and JSON with every number."""
+"""Result of a match as plain text, and as JSON with every number."""
 
 import re
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ WIDTH = 80  # columns of a terminal
 def match_text(result: MatchResult, width: int = WIDTH) -> str:
     """Return a match as plain text: results by agent and seat, forfeits, length and speed.
 
-    `print(result)` and `ludoteca match` show it. No line is wider than `width`, except a name
-    that cannot be broken.
+    `print(result)` and `ludoteca match` show it. No line is wider than `width`, except names that
+    cannot be broken.
 
     Args:
-        result: the match.
+        result: result of the match.
         width: columns of the page.
     """
     game = _game_of(result)
@@ -40,7 +40,7 @@ def match_text(result: MatchResult, width: int = WIDTH) -> str:
     for a, name in enumerate(agent_names(result)):
         text += _wrapped(name, width)
         text += [f"  {line}" for line in lines[1 + a * block : 1 + (a + 1) * block]]
-    shared = "a shared first place counts by its share" if many else "a draw counts as half"
+    shared = "a first place shared by t seats counts 1 / t" if many else "a draw counts as half"
     legend = f"win %: games won outright (95 % Wilson interval); score: {shared}"
     text += ["", *_wrapped(legend, width)]
     text += _summary(game, result, width)
@@ -48,7 +48,7 @@ def match_text(result: MatchResult, width: int = WIDTH) -> str:
 
 
 def match_summary(game: Game, result: MatchResult) -> str:
-    """Return the rest of a match in words: the first seat, forfeits, length and speed."""
+    """Return a match in sentences: the first seat, forfeits, length and speed."""
     return "\n".join(_summary(game, result, None))
 
 
@@ -56,16 +56,16 @@ def _summary(game: Game | None, result: MatchResult, width: int | None) -> list[
     lines = []
     if len(result.by_seat) == 2:
         first = result.by_seat[0]
-        who = "the first player" if _seat_name(game, 0) == "first" else "seat 0"
+        name = "the first player" if _seat_name(game, 0) == "first" else "seat 0"
         low, high = wilson(first.wins, first.games)
         draws = f", {percent(first.draws / first.games)} draws" if first.draws else ""
         lines.append(
-            f"{who} wins {percent(first.win_rate)} ({percent(low)} to {percent(high)}){draws}"
+            f"{name} wins {percent(first.win_rate)} ({percent(low)} to {percent(high)}){draws}"
         )
     if 2 * result.distinct <= result.games:
         lines.append(
-            f"only {result.distinct:,} of the {result.games:,} games are different, as agents "
-            "without chance repeat theirs: the intervals, which take each for a new one, are too "
+            f"only {result.distinct:,} of the {result.games:,} games are different, as "
+            "deterministic agents repeat theirs: the intervals, which count every game, are too "
             "narrow; --random-plies 4 begins games with random moves"
         )
     texts = (forfeit_text(result.forfeits, a, name) for a, name in enumerate(agent_names(result)))
@@ -79,7 +79,7 @@ def _summary(game: Game | None, result: MatchResult, width: int | None) -> list[
 
 
 def match_json(result: MatchResult) -> dict[str, Any]:
-    """Return everything but the replays as JSON values; intervals are 95 % Wilson intervals."""
+    """Return the result without replays as JSON values; intervals are 95 % Wilson intervals."""
     return {
         "game": result.game,
         "games": result.games,
@@ -104,7 +104,7 @@ def match_json(result: MatchResult) -> dict[str, Any]:
 
 
 def agent_names(result: MatchResult) -> tuple[str, ...]:
-    """Return what the agents are called, with numbers where some have the same name."""
+    """Return the names of the agents, numbered where they are equal."""
     return tuple(
         f"{name} #{result.agents[: a + 1].count(name)}" if result.agents.count(name) > 1 else name
         for a, name in enumerate(result.agents)
@@ -112,14 +112,14 @@ def agent_names(result: MatchResult) -> tuple[str, ...]:
 
 
 def rules_name(game: Game) -> str:
-    """Return the game's title, and its parameters where they are not the usual ones."""
-    usual = default_game(game).params
-    params = [f"{key}={value}" for key, value in game.params.items() if value != usual[key]]
+    """Return the game's title, with the parameters that are not the defaults."""
+    defaults = default_game(game).params
+    params = [f"{key}={value}" for key, value in game.params.items() if value != defaults[key]]
     return ", ".join([game.title, *params])
 
 
 def _game_of(result: MatchResult) -> Game | None:
-    """Return the game that was played, or None if it is not registered here."""
+    """Return the game of a match, or None if it is not registered here."""
     try:
         return make_game(result.game)
     except ValueError:
@@ -127,14 +127,14 @@ def _game_of(result: MatchResult) -> Game | None:
 
 
 def _seat_name(game: Game | None, seat: int) -> str:
-    """Return `"first"` or `"second"` where players move in turn, else the number of the seat."""
+    """Return `"first"` or `"second"` in sequential games for two, else the number of the seat."""
     if game is not None and game.num_players == 2 and not game.simultaneous:
         return ("first", "second")[seat]
     return str(seat)
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Break a text into lines at spaces and between the parameters of a spec, not within words."""
+    """Break a text into lines at spaces and between the parameters of specs, not within words."""
     lines = [""]
     for part in re.split(r"(?<=\s)|(?<=,)(?=[A-Za-z_])", text):
         if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
@@ -144,7 +144,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return a line for each row: the first column aligned left, the others right."""
+    """Return a line per row: the first column aligned left, the others right."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return [
         "  ".join(

@@ -1,4 +1,4 @@
-"""Finished games as text, pictures and animations."""
+"""Rendering of replays as text, images and animations."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,18 +26,18 @@ from ludoteca.envs.replay import Replay
 from ludoteca.files import write_whole
 
 FORMATS = (".gif", ".png", ".svg")
-SLOWEST, FASTEST, GAME = 0.6, 0.15, 30.0  # seconds for a position, and about for a whole game
+SLOWEST, FASTEST, GAME = 0.6, 0.15, 30.0  # seconds per position, and about per game
 
 
 def replay_text(replay: Replay, ply: int | None = None) -> Iterator[str]:
-    """Tell a game ply by ply: its actions, boards and how the players stand.
+    """Yield a game as text ply by ply: actions, boards and standings of the players.
 
     Args:
-        replay: the game.
-        ply: tell only the position after so many plies.
+        replay: the replay.
+        ply: number of plies before the only position to show; by default all are shown.
 
     Raises:
-        ValueError: if the game cannot have gone so, or is shorter.
+        ValueError: if the replay is invalid, or the game is shorter.
     """
     validate_ply(replay, ply)
     game = make_game(replay.game)
@@ -55,17 +55,17 @@ def replay_text(replay: Replay, ply: int | None = None) -> Iterator[str]:
 def draw_replay(
     replay: Replay, out: Path, ply: int | None = None, seconds: float | None = None
 ) -> None:
-    """Draw a game, with its players beside the board: GIF and SVG show all of it, PNG a position.
+    """Draw a replay, with its players beside the board: a GIF or SVG animation, or a PNG image.
 
     Args:
-        replay: the game.
-        out: its ending decides the format.
-        ply: how many plies have been played in the position to draw; by default GIF and SVG are
+        replay: the replay.
+        out: the file; its suffix decides the format.
+        ply: number of plies before the only position to draw; by default GIF and SVG are
             animations, and PNG shows the last position.
-        seconds: how long an animation shows each position; see `seconds_per_position`.
+        seconds: seconds per position of an animation, see `seconds_per_position`.
 
     Raises:
-        ValueError: if the ending is another, or the game is shorter.
+        ValueError: if the suffix is unknown, or the game is shorter.
         ImportError: if a package for drawing is missing.
         OSError: if the file cannot be written.
     """
@@ -84,10 +84,10 @@ def draw_replay(
 
 
 def replay_scenes(replay: Replay) -> list[Scene]:
-    """Return a picture of every position of a game, with its players beside the board.
+    """Return a scene of every position of a replay, with the players beside the board.
 
     Raises:
-        ValueError: if the game cannot have gone so.
+        ValueError: if the replay is invalid.
     """
     game, scenes = make_game(replay.game), []
     for ply, (s, action, standing) in enumerate(replay_steps(game, replay)):
@@ -99,35 +99,35 @@ def replay_scenes(replay: Replay) -> list[Scene]:
 
 
 def seconds_per_position(replay: Replay) -> float:
-    """Return how many seconds to show each position: long games are shown faster."""
+    """Return the seconds to show each position; long games are shown faster."""
     return min(SLOWEST, max(FASTEST, GAME / max(1, len(replay.actions))))
 
 
 def validate_ply(replay: Replay, ply: int | None) -> None:
-    """Check that a game has a position after so many plies.
+    """Validate that a replay has a position after `ply` plies.
 
     Raises:
-        ValueError: if it has not.
+        ValueError: if the game is shorter.
     """
     if ply is not None and not 0 <= ply <= len(replay.actions):
         raise ValueError(f"ply must be from 0 to {len(replay.actions)}, got {ply}")
 
 
 def replay_steps(game: Game, replay: Replay) -> Iterator[tuple[Any, Any, tuple[Standing, ...]]]:
-    """Yield every position, the action that led to it, None at first, and how players stand."""
+    """Yield every position, the action before it (None at first), and the players' standings."""
     positions = list(replay.positions())
     yield from zip(positions, [None, *replay.actions], standings(game, positions), strict=True)
 
 
-@np.errstate(over="ignore")  # kernels may count on integers that wrap around
+@np.errstate(over="ignore")  # kernels may rely on integer overflow
 def last_move_text(game: Game, s: Any, last_action: Any = None) -> str:
-    """Tell the last move, where one player moves, and how the game has ended."""
+    """Return the last move of a sequential game, and the outcome of a finished game, as text."""
     parts = [] if last_action is None else [f"last move {game.action_names[last_action]}"]
     return ", ".join([*parts, outcome(game, s)] if game.is_terminal(s) else parts)
 
 
 def action_text(game: Game, action: Any) -> str:
-    """Return the name of an action; where all move at once, each player's with its number."""
+    """Return the name of an action; of a joint action, the name for each player."""
     if not game.simultaneous:
         name: str = game.action_names[action]
         return name

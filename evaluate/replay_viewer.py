@@ -1,4 +1,4 @@
-"""A finished game in the terminal, one position after the other."""
+"""Viewer of replays in the terminal, position by position."""
 
 import time
 from collections.abc import Sequence
@@ -23,21 +23,21 @@ from ludoteca.evaluate.replay_rendering import (
     seconds_per_position,
 )
 
-PANEL = 40  # characters that the players' names and standings may take
+PANEL_WIDTH = 40  # characters of the players' names and standings
 
 
 def watch_replay(
     replay: Replay, seconds: float | None = None, console: Console | None = None
 ) -> None:
-    """Show a game in the terminal; where output is no terminal, print all its positions at once.
+    """Show a replay in the terminal; if output is not a terminal, print all positions at once.
 
     Args:
-        replay: the game.
-        seconds: how long each position is shown; see `seconds_per_position`.
-        console: where to; standard output by default.
+        replay: the replay.
+        seconds: seconds per position, see `seconds_per_position`.
+        console: the console; by default standard output.
 
     Raises:
-        ValueError: if the time is not positive, or the game cannot have gone so.
+        ValueError: if the time is not positive, or the replay is invalid.
     """
     seconds = seconds_per_position(replay) if seconds is None else seconds
     if not seconds > 0:
@@ -55,15 +55,15 @@ def watch_replay(
 
 
 def replay_frames(replay: Replay, width: int, plain: bool = False) -> list[RenderableType]:
-    """Return what is shown for every position: the board, and the players beside or below it.
+    """Return a frame for every position: the board, with the players beside or below it.
 
     Args:
-        replay: the game.
+        replay: the replay.
         width: characters in a line of the terminal.
         plain: whether the terminal has ASCII only.
 
     Raises:
-        ValueError: if the game cannot have gone so.
+        ValueError: if the replay is invalid.
     """
     game, frames = make_game(replay.game), []
     for ply, (s, action, standing) in enumerate(replay_steps(game, replay)):
@@ -72,7 +72,7 @@ def replay_frames(replay: Replay, width: int, plain: bool = False) -> list[Rende
             heading = f"{heading}: {action_text(game, action)}"
         board = terminal_board(game, s, plain=plain)
         panel = _panel(game, standing, replay.players, heading, last_move_text(game, s), plain)
-        frames.append(_side_by_side(board, panel, width))
+        frames.append(_join(board, panel, width))
     return frames
 
 
@@ -86,19 +86,19 @@ def _panel(
 ) -> Text:
     panel = Text(overflow="fold")
     panel.append(f"{heading}\n\n", Style(dim=True))
-    for p, (name, one) in enumerate(zip(player_names(game, names), standing, strict=True)):
+    for p, (name, player) in enumerate(zip(player_names(game, names), standing, strict=True)):
         panel.append_text(piece_symbol(game, player_piece(game, p), plain=plain))
         panel.append(f" {name}\n")
-        panel.append(f"    {one.text}\n", Style(color="bright_red" if one.is_out else None))
+        panel.append(f"    {player.text}\n", Style(color="bright_red" if player.is_out else None))
     return panel.append(f"\n{message}", Style(bold=True))
 
 
-def _side_by_side(board: Text, panel: Text, width: int) -> RenderableType:
+def _join(board: Text, panel: Text, width: int) -> RenderableType:
     columns = max(line.cell_len for line in board.split())
-    if columns + PANEL > width:
+    if columns + PANEL_WIDTH > width:
         return Group(board, Text(), panel)
     table = Table.grid(padding=(0, 3))
     table.add_column(width=columns)
-    table.add_column(max_width=PANEL)
+    table.add_column(max_width=PANEL_WIDTH)
     table.add_row(board, panel)
     return table

@@ -1,4 +1,4 @@
-"""Perfect play of small games: who wins, and with which first moves, by searching every line."""
+"""Solver of small games: values of a position and of its moves by exhaustive search."""
 
 from dataclasses import dataclass
 from textwrap import wrap
@@ -11,20 +11,20 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory, kernel
 from ludoteca.envs.records import batch_of_one
 
-FULL = 10.0  # what a search returns when the table is full
+FULL = 10.0  # returned by a search when the transposition table is full
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 U29, U32 = np.uint64(29), np.uint64(32)
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The result of perfect play from a position.
+    """Solution of a position.
 
     Attributes:
-        returns: what each player gets.
-        actions: for each legal action, by name, what the player to move gets if it is played.
-        best: the names of the actions that get the most.
-        positions: how many different positions were searched.
+        returns: return of each player under perfect play.
+        actions: value of each legal action for the player to move, by name.
+        best: names of the actions with the highest value.
+        positions: number of distinct positions that were searched.
     """
 
     returns: tuple[float, ...]
@@ -40,26 +40,26 @@ class Solution:
         results = (f"player {p} gets {value:+g}" for p, value in enumerate(self.returns))
         lines = [f"perfect play: {', '.join(results)}"]
         for value in sorted(set(self.actions.values()), reverse=True):
-            names = " ".join(name for name, gain in self.actions.items() if gain == value)
-            text = f"moves worth {value:+g} to the player to move: {names}"
+            names = " ".join(name for name, other in self.actions.items() if other == value)
+            text = f"moves with value {value:+g} for the player to move: {names}"
             lines += wrap(text, 80, subsequent_indent="  ", break_on_hyphens=False)
         return "\n".join([*lines, f"{self.positions:,} positions searched"])
 
 
 def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Solution:
-    """Search a two-player, zero-sum game to the end of every line that matters.
+    """Solve a two-player, zero-sum game by depth-first search with a transposition table.
 
-    The moves of a position are tried in ascending order until one wins; each position is searched
-    once, whichever moves lead to it. So games of a few million positions can be solved.
+    A position is searched once, and its moves are tried until one wins. So games of a few million
+    positions can be solved.
 
     Args:
-        game: sequential, without chance. As it ends in `max_plies`, no position can come up again.
-        from_state: the position to solve, one record; the starting position by default.
-        capacity: the largest number of positions to remember.
+        game: sequential game without chance. As it ends within `max_plies`, positions never repeat.
+        from_state: the position to solve, one record; by default the initial position.
+        capacity: maximum number of positions in the table.
 
     Raises:
-        ValueError: if this is no such game, or `from_state` no position of it that goes on, or
-            there are more than `capacity` positions.
+        ValueError: if the game is not of this kind, `from_state` is final or not a position of it,
+            or there are more than `capacity` positions.
     """
     if game.simultaneous or game.num_players != 2 or "rng" in (game.state.names or ()):
         raise ValueError(f"only sequential two-player games without chance: not {game.spec}")
@@ -76,21 +76,21 @@ def solve(game: Game, *, from_state: Any = None, capacity: int = 1 << 22) -> Sol
     stack = np.repeat(start, game.max_plies + 1)
     view = stack.view(np.uint8).reshape(len(stack), -1)
     assert game.player is not None
-    mover, gains = int(game.player(start.view(np.recarray)[0])), {}
+    mover, action_values = int(game.player(start.view(np.recarray)[0])), {}
     for action in legal:
         stack[0] = start[0]
         value = search(stack, view, meaning, keys, taken, values, used, capacity, action)
         if value == FULL:
             raise ValueError(f"{game.spec} has more positions than the capacity, {capacity}")
-        gains[game.action_names[action]] = float(value if mover == 0 else 0 - value)
-    most = max(gains.values())
-    best = tuple(name for name, gain in gains.items() if gain == most)
-    returns = (most, 0 - most) if mover == 0 else (0 - most, most)
-    return Solution(returns, gains, best, int(used[0]))
+        action_values[game.action_names[action]] = float(value if mover == 0 else 0 - value)
+    value = max(action_values.values())
+    best = tuple(name for name, other in action_values.items() if other == value)
+    returns = (value, 0 - value) if mover == 0 else (0 - value, value)
+    return Solution(returns, action_values, best, int(used[0]))
 
 
 def meaningful_bytes(dtype: np.dtype[np.void]) -> NDArray[np.int64]:
-    """Return which bytes of a record belong to a field: those between fields may hold anything."""
+    """Return the indices of a record's bytes that belong to a field; padding may hold anything."""
     assert dtype.fields is not None
     ranges = [
         np.arange(offset, offset + field.itemsize) for field, offset, *_ in dtype.fields.values()
@@ -103,9 +103,10 @@ def make_solver(game: Game) -> Any:
     """Return the compiled search below one action.
 
     `search(stack, view, meaning, keys, taken, values, used, capacity, action) -> value` plays
-    `action` in `stack[0]` and returns what player 0 then gets with perfect play. `view` are the
-    bytes of `stack`, `meaning` those that tell positions apart. The next three are a hash table
-    with open addressing: the bytes of a position, whether there is one, and its value for player 0.
+    `action` in `stack[0]` and returns the value for player 0. `view` are the bytes of `stack`,
+    `meaning` the indices of those that identify positions. `keys`, `taken` and `values` are a hash
+    table with open addressing: the bytes of a position, whether the slot is taken, and the value of
+    the position for player 0.
     """
     num_actions = game.num_actions
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
@@ -114,7 +115,7 @@ def make_solver(game: Game) -> Any:
 
     @kernel
     def find(position: Any, meaning: Any, keys: Any, taken: Any) -> int:
-        """Return the slot of a position: the one that holds it, or the free one where it fits."""
+        """Return the slot that holds a position, or the free slot for it."""
         hashed = np.uint64(0)
         for k in range(len(meaning)):
             hashed = (hashed ^ np.uint64(position[meaning[k]])) * MULTIPLIER
@@ -144,14 +145,14 @@ def make_solver(game: Game) -> Any:
     ) -> float:
         scores = np.zeros(2)
         legal = np.zeros((len(stack), num_actions), np.int16)
-        left = np.zeros(len(stack), np.int64)  # how many legal actions are still to be tried
+        left = np.zeros(len(stack), np.int64)  # number of legal actions not tried yet
         slots = np.zeros(len(stack), np.int64)
         best = np.zeros(len(stack))  # for player 0, so far
         stack[1] = stack[0]
         step(stack[1], action)
         level = 1
         while True:
-            # Enter the position of this level, unless its value is known at once.
+            # Enter the position of this level, unless its value is known.
             s = stack[level]
             if is_terminal(s):
                 returns(s, scores)
@@ -171,7 +172,7 @@ def make_solver(game: Game) -> Any:
                     left[level] = legal_actions(s, legal[level])
                     best[level] = np.inf if player(s) else -np.inf
                     value = np.nan
-            # Hand values up, until a position has an action left that may be better.
+            # Back up values until a position has an action left that may be better.
             while True:
                 if not np.isnan(value):
                     level -= 1

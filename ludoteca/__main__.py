@@ -21,66 +21,66 @@ EXAMPLES = """examples:
 LUDOTECA_DEBUG=1 shows errors with tracebacks.
 """
 
-# One line per command.
+# Commands by name; their modules are imported when they are called.
 COMMANDS = {
     "list": Command(
         "ludoteca.evaluate.cli.list:list_command",
-        "Show all games and agents, or everything about one of them.",
+        "List all games and agents, or show everything about one of them.",
     ),
     "play": Command(
         "ludoteca.evaluate.cli.play:play_command",
         "Play against an agent, in a window or in the terminal.",
-        of_game=True,
+        game_options=True,
     ),
     "match": Command(
         "ludoteca.evaluate.cli.match:match_command",
-        "Let agents play many games, and count wins, draws and losses.",
-        of_game=True,
+        "Play a match of many games between agents: wins, draws and losses.",
+        game_options=True,
     ),
     "tournament": Command(
         "ludoteca.evaluate.cli.tournament:tournament",
-        "Let agents play a round robin in several games, with ratings and tests.",
+        "Play a round robin of agents in several games, with ratings and tests.",
         resumes=True,
     ),
     "train": Command(
         "ludoteca.train.train_command:train_command",
         "Train a network that plays a game.",
-        of_game=True,
+        game_options=True,
     ),
     "rating": Command(
         "ludoteca.evaluate.cli.rating:rating",
-        "Rate the checkpoints of a training run, beside other agents (Elo).",
+        "Rate the checkpoints of a training run and other agents (Elo).",
     ),
     "solve": Command(
         "ludoteca.evaluate.cli.solve:solve_command",
-        "Find perfect play of a small game, and the value of each move.",
-        of_game=True,
+        "Solve a small game: perfect play, and the value of each move.",
+        game_options=True,
     ),
     "exploit": Command(
         "ludoteca.evaluate.cli.exploit:exploit",
-        "Measure how near an agent is to perfect play.",
+        "Measure an agent against best responses and solved positions.",
     ),
     "reproduce": Command(
         "ludoteca.evaluate.studies.__main__:EXPERIMENTS",
-        "Run a study of docs/results again, by name.",
+        "Reproduce a study of docs/results.",
         group="experiment",
     ),
     "render": Command(
-        "ludoteca.evaluate.cli.show:render_command",
-        "Draw a game as a picture or an animation.",
-        of_game=True,
+        "ludoteca.evaluate.cli.render:render_command",
+        "Render a game as an image or an animation.",
+        game_options=True,
     ),
     "replay": Command(
-        "ludoteca.evaluate.cli.show:replay",
-        "Check, print, draw or watch a saved game.",
+        "ludoteca.evaluate.cli.replay:replay",
+        "Verify, print, draw or watch a saved game.",
     ),
     "bench": Command(
         "ludoteca.evaluate.cli.bench:bench",
-        "Measure the speed of environments and searches.",
+        "Benchmark environments and searches.",
     ),
     "export": Command(
         "ludoteca.evaluate.cli.export:export",
-        "Write an agent as a file for a Kaggle competition, or as an ONNX file.",
+        "Export an agent as a Kaggle submission or an ONNX file.",
     ),
     "new-game": Command(
         "ludoteca.evaluate.cli.new_game:new_game",
@@ -88,7 +88,7 @@ COMMANDS = {
     ),
     "new-package": Command(
         "ludoteca.evaluate.cli.new_package:new_package",
-        "Write a package of your own with a game, an agent and tests.",
+        "Create a package of your own with a game, an agent and tests.",
     ),
 }
 

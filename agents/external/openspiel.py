@@ -6,7 +6,6 @@ OpenSpiel's own rules where it has the game, else by ours (`ludoteca.envs.adapte
 which takes its search several times as long.
 """
 
-from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -17,14 +16,11 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.external.openspiel_counterparts import (
     Counterpart,
     Translation,
-    breakthrough_counterpart,
-    connect4_counterpart,
-    hex_counterpart,
-    othello_counterpart,
     same_action,
-    tictactoe_counterpart,
 )
 from ludoteca.agents.external.openspiel_moves import NOT_FOUND, SEARCHED_PLIES, make_find_moves
+from ludoteca.agents.games.knowledge import load
+from ludoteca.agents.games.registry import find_knowledge, games_with
 from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.records import as_words
@@ -216,21 +212,12 @@ def counterpart(game: Game) -> Counterpart:
     Raises:
         ValueError: if there is none.
     """
-    make = COUNTERPARTS.get(game.name)
-    if make is None:
-        raise ValueError(f"OpenSpiel cannot play {game.name}; it plays {', '.join(COUNTERPARTS)}")
-    return make(game)
-
-
-# How our games are called there.
-COUNTERPARTS: Mapping[str, Callable[[Game], Counterpart]] = {
-    "othello": othello_counterpart,
-    "connect4": connect4_counterpart,
-    "hex": hex_counterpart,
-    "tictactoe": tictactoe_counterpart,
-    "tictactoe_large": tictactoe_counterpart,
-    "breakthrough": breakthrough_counterpart,
-}
+    target = find_knowledge(game).openspiel
+    if not target:
+        games = ", ".join(games_with("openspiel"))
+        raise ValueError(f"OpenSpiel cannot play {game.name}; it plays {games}")
+    found: Counterpart = load(target)(game)
+    return found
 
 
 def import_pyspiel() -> Any:

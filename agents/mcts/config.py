@@ -27,7 +27,7 @@ class SearchConfig:
         transpositions: positions that are equal share their children and what is known of them
             (UCT1 of Childs, Brodeur and Kocsis, "Transpositions and move groups", 2008).
         shared_tree: several threads search one tree.
-        playout: a name in `ludoteca.agents.playouts.PLAYOUTS`.
+        playout: a name of `ludoteca.agents.playouts.playout_names`.
         evaluation: of a playout cut short, see `ludoteca.agents.evaluations.find_evaluation`.
     """
 

@@ -16,7 +16,7 @@ class DecoupledSearchConfig:
     Attributes:
         policy: a name in `policies.POLICIES`.
         draw_is_loss: score a draw 0 for every player, rather than 1/2.
-        playout: a name in `ludoteca.agents.playouts.PLAYOUTS`.
+        playout: a name of `ludoteca.agents.playouts.playout_names`.
         evaluation: of a playout cut short, see `ludoteca.agents.evaluations.find_evaluation`.
     """
 

@@ -1,12 +1,12 @@
 """What a network sees of games in which all move at once: each seat looks for itself."""
 
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.games.hungry_geese import features as goose_view
+from ludoteca.agents.games.knowledge import HandCraftedFeatures, load
+from ludoteca.agents.games.registry import find_knowledge, games_with
 from ludoteca.agents.predictor import Observer
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled, factory
@@ -14,40 +14,6 @@ from ludoteca.envs.params import choice
 from ludoteca.envs.symmetry import Symmetry
 
 View = Literal["plain", "hand_crafted"]
-
-
-class HandCraftedFeatures(NamedTuple):
-    """What a game can show beside its usual planes.
-
-    Attributes:
-        planes: how many.
-        full: the largest value.
-        room: how many numbers per cell its kernels need to work in, by the number of players.
-        study: the kernel that writes there what all seats of a position look at.
-        observe: the kernel that writes the planes, see
-            `ludoteca.agents.games.hungry_geese.features`.
-        safe_actions: the kernel that tells which actions do not lose for certain.
-    """
-
-    planes: int
-    full: int
-    room: Callable[[int], int]
-    study: Callable[..., None]
-    observe: Callable[..., None]
-    safe_actions: Callable[..., int]
-
-
-# One line for each game that has hand-crafted features. The mover is in the middle of the board.
-HAND_CRAFTED_FEATURES = {
-    "hungry_geese": HandCraftedFeatures(
-        goose_view.PLANES,
-        goose_view.FULL,
-        goose_view.room,
-        goose_view.study,
-        goose_view.observe,
-        goose_view.safe_actions,
-    ),
-}
 
 
 class SeatEncoder:
@@ -82,7 +48,7 @@ class SeatEncoder:
             self._encode: Any = Observer(game).observe
         else:
             features = find_hand_crafted_features(game)
-            self.shape, self.scale = (features.planes, rows, columns), 1 / features.full
+            self.shape, self.scale = (features.planes, rows, columns), 1 / features.high
             self.symmetries = _about_the_middle(game, rows, columns)
             self._encode = self._encode_hand_crafted
 
@@ -113,12 +79,12 @@ def find_hand_crafted_features(game: Game) -> HandCraftedFeatures:
     Raises:
         ValueError: if it can show nothing.
     """
-    if game.name not in HAND_CRAFTED_FEATURES:
-        raise ValueError(
-            f"{game.name} has no hand-crafted features; games with them are "
-            f"{', '.join(HAND_CRAFTED_FEATURES)}"
-        )
-    return HAND_CRAFTED_FEATURES[game.name]
+    target = find_knowledge(game).features
+    if not target:
+        games = ", ".join(games_with("features"))
+        raise ValueError(f"{game.name} has no hand-crafted features; games with them are {games}")
+    features: HandCraftedFeatures = load(target)
+    return features
 
 
 def is_first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
@@ -136,20 +102,20 @@ def make_feature_encoder(game: Game) -> Any:
     `new` tells which positions are not the same as the one before.
     """
     features = find_hand_crafted_features(game)
-    study, observe, safe_actions = features.study, features.observe, features.safe_actions
+    prepare, observe, safe_actions = features.prepare, features.observe, features.safe_actions
     legal_actions, num_actions = game.legal_actions, game.num_actions
-    room = features.room(game.num_players)
+    rows = features.workspace_rows(game.num_players)
     cells = game.observation_shape[1] * game.observation_shape[2]
 
     @compiled
     def view(states: Any, new: Any, seats: Any, planes: Any, masks: Any) -> None:
-        memory = np.zeros((room, cells), np.int32)
+        workspace = np.zeros((rows, cells), np.int32)
         legal = np.zeros(num_actions, np.int16)
         for i in range(len(states)):
             if new[i]:
-                study(states[i], memory)
-            observe(states[i], seats[i], memory, planes[i])
-            if safe_actions(states[i], seats[i], memory, masks[i]) == 0:
+                prepare(states[i], workspace)
+            observe(states[i], seats[i], workspace, planes[i])
+            if safe_actions(states[i], seats[i], workspace, masks[i]) == 0:
                 masks[i] = 0
                 for k in range(legal_actions(states[i], seats[i], legal)):
                     masks[i, legal[k]] = 1

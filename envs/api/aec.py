@@ -1,4 +1,4 @@
-"""PettingZoo AEC environments: native for turn-based games, converted for simultaneous ones."""
+"""PettingZoo AEC environments: native for sequential games, converted for simultaneous ones."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +34,7 @@ NO_OP = 0  # the action in masks of agents that cannot act, if they stay with `k
 def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
     """Return an AEC environment of any game.
 
-    Simultaneous games are played by PettingZoo's converter over their parallel environment.
+    For simultaneous games it is `ParallelToAEC` over their parallel environment.
 
     Args:
         game: a game or its name.
@@ -52,14 +52,14 @@ def aec_env(game: Game | str, **options: Any) -> AECEnv[str, Any, Any]:
 
 
 def idle_mask(game: Game, keep_agents: bool) -> NDArray[np.int8]:
-    """Return the mask of an agent that cannot act: zeros, or `NO_OP` alone with `keep_agents`."""
+    """Return the mask of an agent that cannot act: zeros, or only `NO_OP` with `keep_agents`."""
     mask = np.zeros(game.num_actions, np.int8)
     mask[NO_OP] = keep_agents
     return mask
 
 
 class GameAECEnv(AECEnv[str, Any, Any], Storable):
-    """A turn-based game; agents `player_0`, `player_1`, ... move as the rules say.
+    """AEC environment of a sequential game with agents `player_0`, `player_1`, ...
 
     Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}` or another
     format, see `ludoteca.envs.observation.ObservationFormat`. The mask is also in
@@ -154,7 +154,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         return of_agent(self._action_spaces, agent)
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a new game; a seed determines it, and all that follow without one."""
+        """Reset the game; a seed also determines all later games that are reset without one."""
         check_options(options)
         if seed is None and not self._ready:
             seed = int(np.random.default_rng().integers(2**62))
@@ -168,16 +168,16 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._hand_out()
+        self._publish()
         if self.render_mode == "human":
             self.render()
 
     def step(self, action: Any) -> None:
-        """Play the move of `agent_selection`; None once its game is over.
+        """Apply the action of `agent_selection`; None once its game is over.
 
         Raises:
-            ValueError: if no game is on, if `action` is no integer, or if it is illegal and
-                `illegal_action="raise"`. Nothing has then changed.
+            ValueError: if no game is in progress, if `action` is not an integer, or if it is
+                illegal and `illegal_action="raise"`. Nothing has then changed.
         """
         if not self.agents:
             raise no_game(self._ready)
@@ -189,13 +189,13 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         game_batch = self.game_batch
         game_batch.step(self._action)
         self._cumulative_rewards[mover] = 0.0
-        self._hand_out()
+        self._publish()
         self._accumulate_rewards()
         if self.render_mode == "human":
             self.render()
 
     def observe(self, agent: str) -> Any:
-        """Return what an agent sees; unless it is to move, its mask allows no action."""
+        """Return the observation of an agent; unless it is to move, its mask allows no action."""
         if isinstance(agent, str) and agent == self._mover:
             return self.format.apply(self.game_batch.observations[0, 0], self._mask)
         check_ready(self._ready, "observe")
@@ -203,12 +203,12 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         return self.format.apply(self.game_batch.observe(seat)[0], self._other_mask.copy())
 
     def state(self) -> NDArray[Any]:
-        """Return the whole position, as player 0 sees it."""
+        """Return the observation of player 0, which shows the whole position."""
         check_ready(self._ready, "state")
         return self.format.planes(self.game_batch.observe(0)[0])
 
     def replay(self) -> Replay:
-        """Return the game so far, to be saved, replayed or shown.
+        """Return the replay of the game so far.
 
         Raises:
             ValueError: before the first `reset`.
@@ -217,7 +217,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         return Replay.from_batch(self.game_batch, 0)
 
     def render(self) -> Any:
-        """Return a picture or text of the position, or show it in a window (`"human"`).
+        """Return an image or text of the position, or show it in a window (`"human"`).
 
         Raises:
             ValueError: before the first `reset`.
@@ -230,8 +230,8 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         """Close the window."""
         self._renderer.close()
 
-    def _hand_out(self) -> None:
-        """Tell all agents what the last step brought, and select who moves next."""
+    def _publish(self) -> None:
+        """Set rewards, terminations and infos of all agents, and select the next to move."""
         record = self.game_batch.episode_states[0]
         self.rewards = dict(zip(self.possible_agents, record["rewards"].tolist(), strict=True))
         if record["over"]:
@@ -254,7 +254,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         return {"agents": self.agents, "cumulative": list(self._cumulative_rewards.values())}
 
     def _validate_extra(self, more: Any, states: Any, records: Any, history: Any) -> None:
-        """Only after a game may agents be missing: those that have taken their last step."""
+        """Validate the agents: only after a game may some be missing, after their last step."""
         late = self._max_plies is not None and history[0, 0] >= self._max_plies
         try:
             agents, cumulative = more["agents"], more["cumulative"]
@@ -271,7 +271,7 @@ class GameAECEnv(AECEnv[str, Any, Any], Storable):
         self.agents = self.possible_agents[:]
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._hand_out()
+        self._publish()
         self.agents = more["agents"][:]
         self._cumulative_rewards = dict(zip(self.agents, more["cumulative"], strict=True))
         self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does

@@ -1,6 +1,6 @@
-"""PettingZoo's converters between turns and simultaneous play, with what they lack.
+"""PettingZoo's conversions between AEC and parallel environments, extended.
 
-That is: actions checked when they are given, clear errors, replays, saving and restoring.
+They validate actions at once, raise clear errors, and offer replays, `save` and `restore`.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from ludoteca.envs.validation import check_actions_of, check_ready, of_agent
 
 
 class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable):
-    """A turn-based game as a parallel environment: of all actions, the mover's is played."""
+    """Parallel environment of a sequential game: of all actions, the mover's is applied."""
 
     aec_env: Any
 
@@ -28,7 +28,7 @@ class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable)
 
     @property
     def game_batch(self) -> GameBatch:  # type: ignore[override]
-        """The batch of one game that it is played in."""
+        """The batch of one game."""
         game_batch: GameBatch = self.aec_env.game_batch
         return game_batch
 
@@ -40,14 +40,14 @@ class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable)
 
     @agents.setter
     def agents(self, agents: list[str]) -> None:
-        """Do nothing: the converter sets them to what they are."""
+        """Do nothing: PettingZoo's class sets the same agents."""
 
     def step(self, actions: dict[str, Any]) -> Any:
-        """Play the action of the agent to move.
+        """Apply the action of the agent to move.
 
         Raises:
-            ValueError: if no game is on, if that action is missing or no integer, or if it is
-                illegal and `illegal_action="raise"`. Nothing has then changed.
+            ValueError: if no game is in progress, if that action is missing or not an integer, or
+                if it is illegal and `illegal_action="raise"`. Nothing has then changed.
         """
         if not self.agents:
             raise no_game(self._ready)
@@ -58,20 +58,20 @@ class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable)
         return super().step(actions)  # type: ignore[no-untyped-call]
 
     def replay(self) -> Replay:
-        """Return the game so far, to be saved, replayed or shown."""
+        """Return the replay of the game so far."""
         replay: Replay = self.aec_env.replay()
         return replay
 
     def save(self) -> bytes:
-        """Return all that determines how the environment goes on; see `Storable.save`."""
+        """Return everything that determines the future; see `Storable.save`."""
         data: bytes = self.aec_env.save()
         return data
 
     def restore(self, data: bytes) -> None:
-        """Go back to what `save` returned; see `Storable.restore`."""
+        """Restore what `save` returned; see `Storable.restore`."""
         env = self.aec_env
         env.restore(data)
-        # Here nobody stays to be told that the game is over.
+        # Agents of a finished game leave at once in parallel environments.
         while env.agents and (
             env.terminations[env.agent_selection] or env.truncations[env.agent_selection]
         ):
@@ -83,7 +83,7 @@ class AECToParallel(turn_based_aec_to_parallel_wrapper[str, Any, Any], Storable)
 
 
 class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
-    """A simultaneous game as an AEC environment: it is played once all agents have chosen."""
+    """AEC environment of a simultaneous game: it steps once all agents have chosen."""
 
     env: Any
 
@@ -93,16 +93,16 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
         self.agents, self.agent_selection = [], ""  # before the first reset
 
     def observe(self, agent: str) -> Any:
-        """Return what an agent sees."""
+        """Return the observation of an agent."""
         check_ready(self._ready, "observe")
         return of_agent(self._observations, agent)
 
     def step(self, action: Any) -> None:
-        """Take the action of `agent_selection`; None once it is out.
+        """Store the action of `agent_selection`; None once it is out.
 
         Raises:
-            ValueError: if no game is on, if `action` is no integer, or if it is illegal and
-                `illegal_action="raise"`. Nothing has then changed.
+            ValueError: if no game is in progress, if `action` is not an integer, or if it is
+                illegal and `illegal_action="raise"`. Nothing has then changed.
         """
         if not (self._ready and self.agents):
             raise no_game(self._ready)
@@ -115,7 +115,7 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
         super().step(action)
 
     def replay(self) -> Replay:
-        """Return the game so far, to be saved, replayed or shown."""
+        """Return the replay of the game so far."""
         replay: Replay = self.env.replay()
         return replay
 
@@ -127,7 +127,7 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
 
     @property
     def game_batch(self) -> GameBatch:  # type: ignore[override]
-        """The batch of one game that it is played in."""
+        """The batch of one game."""
         game_batch: GameBatch = self.env.game_batch
         return game_batch
 
@@ -166,12 +166,12 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
                 fits &= all(type(value) in kinds for value in more[name])
             if fits:
                 over = zip(agents, more["terminations"], more["truncations"], strict=True)
-                going_on = {agent for agent, out, late in over if not (out or late)}
-                fits = going_on == set(self.env.playing_in(states[0], records[0], history[0]))
+                in_game = {agent for agent, out, late in over if not (out or late)}
+                fits = in_game == set(self.env.playing_in(states[0], records[0], history[0]))
         except (KeyError, TypeError):
             fits = False
         if not fits:
-            raise ValueError(f"expected agents, and what they chose and were paid, got {more!r}")
+            raise ValueError(f"expected agents with their actions and rewards, got {more!r}")
 
     def _restore_extra(self, more: Any) -> None:
         self.env._restore_extra(None)
@@ -186,7 +186,7 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
         playing: list[str] = self.env.agents
         self._agent_selector = AgentSelector(playing or self.possible_agents)
         self.agent_selection = self._agent_selector.reset()
-        # Agents that are out step first, then it is the turn of the first who plays.
+        # Agents that are out step first, then the first that plays.
         self._skip_agent_selection = None  # type: ignore[assignment]  # as PettingZoo does
         if more["selected"] not in playing:
             self._skip_agent_selection = self.agent_selection
@@ -196,7 +196,7 @@ class ParallelToAEC(parallel_to_aec_wrapper[str, Any, Any], Storable):
 
 
 def no_game(ready: bool) -> ValueError:
-    """Return the error of stepping an environment without agents: no game is on."""
+    """Return the error of stepping an environment without agents."""
     if ready:
         return ValueError("the game is over and all agents are done: call reset")
     return ValueError("call reset before step")

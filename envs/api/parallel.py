@@ -1,4 +1,4 @@
-"""PettingZoo parallel environments: native for simultaneous games, converted for the others."""
+"""PettingZoo parallel environments: native for simultaneous games, else converted."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,8 +32,7 @@ from ludoteca.envs.validation import (
 def parallel_env(game: Game | str, **options: Any) -> ParallelEnv[str, Any, Any]:
     """Return a parallel environment of any game.
 
-    Turn-based games are played by PettingZoo's converter: all agents send actions, the mover's is
-    played.
+    For sequential games it is `AECToParallel`: of all actions, only the mover's is applied.
 
     Args:
         game: a game or its name.
@@ -48,7 +47,9 @@ def parallel_env(game: Game | str, **options: Any) -> ParallelEnv[str, Any, Any]
 
 
 class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
-    """A simultaneous game; agents `player_0`, `player_1`, ... leave when they are out.
+    """Parallel environment of a simultaneous game; agents leave when they are out.
+
+    Agents are `player_0`, `player_1`, ...
 
     Observations are dictionaries `{"observation": planes, "action_mask": int8 [A]}` or another
     format, see `ludoteca.envs.observation.ObservationFormat`. The mask is also in
@@ -76,9 +77,9 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
             game: the game.
             illegal_action: see `ludoteca.envs.api.vector.GameVectorEnv`.
             max_cycles: truncate games after so many steps.
-            keep_agents: agents that are out stay until the game ends. They see planes of zeros,
-                their mask allows `NO_OP` (0) alone, their actions are ignored, and their reward
-                is 0. All agents terminate together.
+            keep_agents: agents that are out stay until the game ends. They observe zeros, their
+                mask allows only `NO_OP` (0), their actions are ignored, and their reward is 0. All
+                agents terminate together.
             observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
             dtype: type of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
@@ -139,7 +140,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin a new game; a seed determines it, and all that follow without one."""
+        """Reset the game; a seed also determines all later games that are reset without one."""
         check_options(options)
         if seed is None and not self._ready:
             seed = int(np.random.default_rng().integers(2**62))
@@ -156,11 +157,12 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
     def step(
         self, actions: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Play one action for every agent still in the game.
+        """Apply one action of every agent in the game.
 
         Raises:
-            ValueError: if no game is on, if an agent's action is missing or no integer, or if one
-                is illegal and `illegal_action="raise"`. Nothing has then changed.
+            ValueError: if no game is in progress, if an agent's action is missing or not an
+                integer, or if one is illegal and `illegal_action="raise"`. Nothing has then
+                changed.
         """
         if not self.agents:
             raise no_game(self._ready)
@@ -177,7 +179,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         game_batch.step(self._actions)
         paid = game_batch.episode_states["rewards"][0]
         observations, infos = self.views_of(self.agents)
-        playing, late = self._playing(), self._late()
+        playing, late = self._playing(), self._is_truncated()
         over = late or not playing
         staying = self.agents if self._keep_agents and not over else playing
         rewards = {agent: float(paid[self.possible_agents.index(agent)]) for agent in self.agents}
@@ -189,10 +191,10 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         return observations, rewards, terminations, truncations, infos
 
     def check_action(self, agent: str, action: Any) -> int:
-        """Return an agent's action as an integer, if `step` will take it.
+        """Return an agent's action as an integer, if `step` accepts it.
 
         Raises:
-            ValueError: if it is no integer, or illegal and `illegal_action="raise"`.
+            ValueError: if it is not an integer, or illegal and `illegal_action="raise"`.
         """
         if self._keep_agents and agent not in self._playing():
             return NO_OP
@@ -206,12 +208,12 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         return number
 
     def state(self) -> NDArray[Any]:
-        """Return the whole position, as player 0 sees it."""
+        """Return the observation of player 0, which shows the whole position."""
         check_ready(self._ready, "state")
         return self.format.planes(self.game_batch.observe(0)[0])
 
     def replay(self) -> Replay:
-        """Return the game so far, to be saved, replayed or shown.
+        """Return the replay of the game so far.
 
         Raises:
             ValueError: before the first `reset`.
@@ -220,7 +222,7 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         return Replay.from_batch(self.game_batch, 0)
 
     def render(self) -> Any:
-        """Return a picture or text of the position, or show it in a window (`"human"`).
+        """Return an image or text of the position, or show it in a window (`"human"`).
 
         Raises:
             ValueError: before the first `reset`.
@@ -249,12 +251,12 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
         return observations, infos
 
     def _playing(self) -> list[str]:
-        """Return the agents who can still act."""
+        """Return the agents that can act."""
         can_act = self.game_batch.masks[0].any(axis=1).tolist()
         return [agent for agent, can in zip(self.possible_agents, can_act, strict=True) if can]
 
     def playing_in(self, s: Any, record: Any, history: Any) -> list[str]:
-        """Return the agents in the game in a position with what lies beside it."""
+        """Return the agents in the game in a position with its episode state and history."""
         is_active = self.game.is_active
         assert is_active is not None
         if record["over"] or (self._max_cycles is not None and history[0] >= self._max_cycles):
@@ -263,10 +265,10 @@ class GameParallelEnv(ParallelEnv[str, Any, Any], Storable):
             return self.possible_agents
         return [agent for seat, agent in enumerate(self.possible_agents) if is_active(s, seat)]
 
-    def _late(self) -> bool:
-        """Tell whether the game has had all the steps it may have."""
+    def _is_truncated(self) -> bool:
+        """Return whether the game has reached `max_cycles`."""
         return self._max_cycles is not None and self.game_batch.plies_of(0) >= self._max_cycles
 
     def _restore_extra(self, more: Any) -> None:
-        playing = [] if self._late() else self._playing()
+        playing = [] if self._is_truncated() else self._playing()
         self.agents = self.possible_agents[:] if playing and self._keep_agents else playing

@@ -1,6 +1,7 @@
-"""Registration of every game in Gymnasium and PettingZoo, in all their styles.
+"""Registration of every game in Gymnasium and PettingZoo.
 
-PettingZoo has a registry since 1.27; with older releases its environments are made by our modules.
+PettingZoo has a registry since 1.27; in older releases its environments are made by modules such as
+`ludoteca.envs.hex_v0` alone.
 """
 
 import sys
@@ -22,12 +23,11 @@ ENTRY_POINTS = {
 
 
 def register_all() -> None:
-    """Register every game as `ludoteca/<Name>-v0` in both libraries; again is harmless.
+    """Register every game as `ludoteca/<Name>-v0` in both libraries; repeated calls are harmless.
 
-    In PettingZoo before 1.27, which has no registry, the modules below are the only way.
-
-    Also makes one module per game, such as `ludoteca.envs.hex_v0`, that offers `env`, `raw_env` and
-    `parallel_env` as PettingZoo's own games do. The grid world is no game: it is in Gymnasium only.
+    Also makes one module per game, such as `ludoteca.envs.hex_v0`, with `env`, `raw_env` and
+    `parallel_env`, as PettingZoo's own games have. The grid world is not a game: it is only in
+    Gymnasium.
     """
     if GRID_WORLD not in gymnasium.registry:
         gymnasium.register(
@@ -36,11 +36,11 @@ def register_all() -> None:
             max_episode_steps=100,
         )
     for id_ in GAMES:
-        register_faces(id_)
+        register_apis(id_)
 
 
-def register_faces(id_: str) -> None:
-    """Register one game in both libraries, and make its module; nothing of it is imported."""
+def register_apis(id_: str) -> None:
+    """Register one game in both libraries, and make its module, without imports."""
     full, kwargs = f"ludoteca/{id_}", {"game": id_}
     if full not in gymnasium.registry:
         gymnasium.register(

@@ -1,4 +1,4 @@
-"""What `env.render()` does in every environment of one game."""
+"""Rendering of positions, shared by the environments of one game."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from ludoteca.envs.validation import check_render_mode
 
 
 class BoardRenderer:
-    """Shows positions of a game in one render mode; drawing is imported when first needed."""
+    """Renderer of positions of a game in one mode; drawing is imported when first needed."""
 
     def __init__(self, game: Game, mode: str | None, metadata: Mapping[str, Any]):
         self._game = game
@@ -16,7 +16,7 @@ class BoardRenderer:
         self._window: Any = None
 
     def show(self, s: Any, last_action: Sequence[Any] = ()) -> Any:
-        """Return the picture or text of `s`, or show it in a window and return None.
+        """Return the image or text of `s`, or show it in a window and return None.
 
         Args:
             s: the position.

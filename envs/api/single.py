@@ -1,4 +1,4 @@
-"""A Gymnasium environment for one player of any game; its opponents live inside."""
+"""Gymnasium environment of any game for one agent, with opponents inside."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from ludoteca.envs.validation import as_action, as_game, check_options, check_re
 
 
 class GameEnv(gymnasium.Env[Any, Any], Storable):
-    """One game against opponents: each step is the agent's move and the answers to it.
+    """One game against opponents: a step is the agent's move and those of the opponents.
 
     Observations are planes (`observation="planes"`), or dictionaries with `"observation"` and
     `"action_mask"` (`observation="dict"`), or either with the planes in one axis (`"flat"`,
@@ -55,10 +55,10 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         Args:
             game: a game or its name.
             opponent: a spec string or agent for all other seats, or one for each of them.
-            agent_seat: the agent's seat, or `"random"`: drawn for each game.
+            agent_seat: the agent's seat, or `"random"`: sampled for each game.
             illegal_action: `"lose"`: the agent gets -1 and the game is over; `"raise"`: a
                 `ValueError`, and nothing changes; `"penalize"`: the agent gets -1 and stays to move
-                in the same position; `"random"`: a legal action is played instead.
+                in the same position; `"random"`: a legal action is sampled instead.
             observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
             dtype: type of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
@@ -95,12 +95,12 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         self.action_space = spaces.Discrete(self.game.num_actions)
         self.observation_space: spaces.Space[Any] = self.format.space(self.game)
         self._action = np.zeros((1, 1), np.int64)
-        self._ready = False  # whether a game has begun
+        self._ready = False  # whether `reset` was called
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin a new game; a seed determines it, and all that follow without one."""
+        """Reset the game; a seed also determines all later games that are reset without one."""
         check_options(options)
         seed = None if seed is None else check_seed(seed)
         super().reset(seed=seed)
@@ -114,11 +114,11 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         return self._observation(info), info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Play the agent's move and let the opponents answer.
+        """Apply the agent's action and the opponents'.
 
         Raises:
-            ValueError: if no game is on, if `action` is no integer, or if it is illegal and
-                `illegal_action="raise"`. Nothing has then changed.
+            ValueError: if no game is in progress, if `action` is not an integer, or if it is
+                illegal and `illegal_action="raise"`. Nothing has then changed.
         """
         check_ready(self._ready, "step")
         self._action[0, 0] = as_action(action)
@@ -136,7 +136,7 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         return self.format.fill(self.game_batch.masks[0, 0].astype(np.bool_))
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
-        """Let other opponents play from now on; games continue from where they are.
+        """Replace the opponents; games continue from their positions.
 
         Args:
             opponent: as when the environment is made.
@@ -148,7 +148,7 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         self.game_batch.set_opponent(opponent)
 
     def replay(self) -> Replay:
-        """Return the game so far, to be saved, replayed or shown.
+        """Return the replay of the game so far.
 
         Raises:
             ValueError: before the first `reset`.
@@ -157,7 +157,7 @@ class GameEnv(gymnasium.Env[Any, Any], Storable):
         return Replay.from_batch(self.game_batch, 0)
 
     def render(self) -> Any:
-        """Return a picture or text of the position, or show it in a window (`"human"`).
+        """Return an image or text of the position, or show it in a window (`"human"`).
 
         Raises:
             ValueError: before the first `reset`.

@@ -1,4 +1,4 @@
-"""A natively vectorized Gymnasium environment for every game."""
+"""Natively vectorized Gymnasium environment of any game."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -33,10 +33,10 @@ AUTORESET = {
 
 
 class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
-    """B games at once, stepped by compiled code.
+    """B games, stepped by compiled code.
 
-    Self-play (`opponent=None`): the caller moves for every seat. In sequential games it sees each
-    position as its mover does, and is paid the mover's reward. In simultaneous games observations
+    Self-play (`opponent=None`): the caller moves for every player. In sequential games observations
+    and rewards are those of the player to move. In simultaneous games observations
     are `[B, P, ...]`, actions `[B, P]`, and the reward is player 0's.
 
     Against opponents: the caller has one seat, the opponents play the others inside the
@@ -46,7 +46,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
     see `ludoteca.envs.observation.ObservationFormat`.
 
     `info` holds `action_mask` (int8 `[B, A]`, or `[B, P, A]` in simultaneous self-play),
-    `rewards` (float32 `[B, P]`, of all players), `player` (int8 `[B]`: whose view is seen, -1 for
+    `rewards` (float32 `[B, P]`, of all players), `player` (int8 `[B]`: the observer, -1 for
     all) and `illegal_action` (bool `[B]`). Under same-step autoreset also `final_obs` (one
     observation of all games, zero where none ended), `final_info` and their masks `_final_obs` and
     `_final_info`, when games have ended; `rewards` and `illegal_action` are then those of the last
@@ -80,13 +80,13 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
             num_envs: B, the number of games.
             opponent: None for self-play; or a spec string or agent for all other seats, or one for
                 each of them.
-            agent_seat: the caller's seat against opponents, or `"random"`: drawn for each game.
+            agent_seat: the caller's seat against opponents, or `"random"`: sampled for each game.
             illegal_action: `"lose"`: the mover gets -1, the others 0, and the game is over;
                 `"raise"`: a `ValueError`, and nothing changes; `"penalize"`: the mover gets -1 and
-                stays to move in the same position; `"random"`: a legal action is played instead.
-            autoreset_mode: when finished games are restarted, see Gymnasium's documentation.
-            num_threads: threads that share the work, worth it from some 1000 games on; it stays
-                in one where opponents are not compiled.
+                stays to move in the same position; `"random"`: a legal action is sampled instead.
+            autoreset_mode: when finished games are reset, see Gymnasium's documentation.
+            num_threads: threads that share the work, useful from about 1000 games on; opponents
+                that are not compiled are called in one thread.
             observation: `"planes"`, `"flat"`, `"dict"` or `"flat_dict"`.
             dtype: type of the planes.
             channels_last: `(rows, columns, planes)` instead of `(planes, rows, columns)`.
@@ -130,7 +130,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
             dtype=self.format.dtype,
             channels_last=self.format.channels_last,
         )
-        # Whether all players are seen and act at once, in one more axis of the arrays.
+        # Whether all players observe and act at once, in one more axis of the arrays.
         self._every_seat = self.game.simultaneous and self.game_batch.seat_rule == EVERY_SEAT
         seats = (self.game.num_players,) if self._every_seat else ()
         self.single_observation_space = self.format.space(self.game, *seats)
@@ -142,7 +142,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._actions_shape = (num_envs, *seats)
-        self._ready = False  # whether all games have begun
+        self._ready = False  # whether all games have been reset
 
     def reset(
         self,
@@ -150,7 +150,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin new games.
+        """Reset the games.
 
         Args:
             seed: environment i is seeded with `seed + i`, as a single environment would be; or one
@@ -161,7 +161,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
 
         Raises:
             ValueError: if there are not as many seeds as environments, if the mask has another
-                form, or if it leaves out games that have never begun.
+                form, or if it leaves out games that were never reset.
         """
         which = check_reset_mask(options, self.num_envs)
         if not (self._ready or which is None or which.all()):
@@ -176,16 +176,16 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         elif not isinstance(seed, Sequence | np.ndarray) or isinstance(seed, str | bytes):
             raise ValueError(f"seed must be an integer, one for each game, or None, got {seed!r}")
         else:
-            seeds = [None if one is None else check_seed(one) for one in seed]
+            seeds = [None if each is None else check_seed(each) for each in seed]
             if len(seeds) != self.num_envs:
                 raise ValueError(f"expected {self.num_envs} seeds, one per game, got {len(seeds)}")
         if not self._ready:
             fresh = self.np_random.integers(2**62, size=self.num_envs).tolist()
-            seeds = [new if one is None else one for one, new in zip(seeds, fresh, strict=True)]
+            seeds = [new if old is None else old for old, new in zip(seeds, fresh, strict=True)]
         self.game_batch.reset(seeds, which)
         self._ready = True
         step_result = self.game_batch.step_result()
-        masks = self.format.masks(self._seen(step_result.masks))
+        masks = self.format.masks(self._squeeze(step_result.masks))
         return self._observation(self.game_batch.observations, masks), self._info(
             step_result, masks
         )
@@ -193,13 +193,13 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Play one action per game (and per player, in simultaneous self-play).
+        """Apply one action per game (and per player, in simultaneous self-play).
 
         Args:
             actions: integers of shape `[B]`, or `[B, P]` in simultaneous self-play.
 
         Raises:
-            ValueError: if actions have the wrong shape or are no integers; if an action is illegal
+            ValueError: if actions have the wrong shape or are not integers; if an action is illegal
                 and `illegal_action="raise"`; if a game is over under disabled autoreset. Nothing
                 has then changed.
         """
@@ -215,7 +215,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         if given.dtype != np.int64 or not given.flags.carray:
             given = given.astype(np.int64, order="C")
         game_batch.step(given.reshape(self.num_envs, -1), step_result)
-        masks = self.format.masks(self._seen(step_result.masks))
+        masks = self.format.masks(self._squeeze(step_result.masks))
         info = self._info(step_result, masks)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and step_result.terminated.any():
             ended = step_result.terminated.copy()
@@ -230,10 +230,10 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions as booleans, as `info["action_mask"]` does."""
-        return self.format.fill(self._seen(self.game_batch.masks).astype(np.bool_))
+        return self.format.fill(self._squeeze(self.game_batch.masks).astype(np.bool_))
 
     def set_opponent(self, opponent: OpponentSpec | Sequence[OpponentSpec]) -> None:
-        """Let other opponents play from now on; games continue from where they are.
+        """Replace the opponents; games continue from their positions.
 
         Args:
             opponent: as when the environment is made, but not None.
@@ -245,7 +245,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         self.game_batch.set_opponent(opponent)
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return one picture or text per game, as `render_mode` says.
+        """Return one image or text per game, according to `render_mode`.
 
         Raises:
             ValueError: before the first `reset`.
@@ -263,7 +263,7 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         self.game_batch.close()
 
     def _observation(self, planes: NDArray[Any], masks: NDArray[Any]) -> Any:
-        return self.format.apply(self._seen(planes), masks)
+        return self.format.apply(self._squeeze(planes), masks)
 
     def _info(self, step_result: StepResult, masks: NDArray[Any]) -> dict[str, Any]:
         return {
@@ -274,19 +274,19 @@ class GameVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]], Storable):
         }
 
     def _final_info(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return what `_info` said of the games that ended, in the form of Gymnasium's vectors."""
+        """Return the infos of the games that ended, in the form of Gymnasium's vectors."""
         step_result = self.game_batch.final_step_result()
-        masks = self.format.final_masks(self._seen(step_result.masks), ended)
+        masks = self.format.final_masks(self._squeeze(step_result.masks), ended)
         info = self._info(step_result, masks)
         return info | {f"_{name}": ended.copy() for name in info}
 
-    def _seen(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Drop the axis of seats where only one is seen."""
+    def _squeeze(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Remove the axis of observed players unless all are observed."""
         return array if self._every_seat else array[:, 0]
 
 
 def _autoreset_mode(mode: Any) -> AutoresetMode:
-    """Return the mode, also from its name.
+    """Return the mode, given itself or its name.
 
     Raises:
         ValueError: if there is no such mode.
@@ -294,7 +294,7 @@ def _autoreset_mode(mode: Any) -> AutoresetMode:
     try:
         return AutoresetMode(mode)
     except ValueError:
-        names = ", ".join(repr(one.value) for one in AutoresetMode)
+        names = ", ".join(repr(mode.value) for mode in AutoresetMode)
         raise ValueError(
             f"autoreset_mode must be an AutoresetMode or one of {names}, got {mode!r}"
         ) from None

@@ -25,6 +25,7 @@ from ludoteca.envs.engine.step_result import StepResult
 from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.engine.thread_pool import ThreadPool
 from ludoteca.envs.game import Game
+from ludoteca.envs.jit import InterpretedFunction
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.validation import check_dtype, check_flag
 
@@ -302,7 +303,7 @@ class GameBatch:
             result = step_result or self._step_result_with(self.masks[:0])
             self._thread_pool.run((arrays, result, options))
         else:
-            self._stepper.step(arrays, options)
+            self._stepper.step(arrays, options, 0, 0, self.count)
             if step_result is not None:
                 self._write_step_result(step_result)
         if self.autoreset == SAME_STEP:
@@ -365,7 +366,8 @@ class GameBatch:
         return (*inputs, observations, finals, self.history, self._scratch)
 
     def _new_thread_pool(self) -> ThreadPool | None:
-        if self.num_threads == 1 or not self.fused:
+        interpreted = isinstance(self._stepper.step, InterpretedFunction)
+        if self.num_threads == 1 or not self.fused or interpreted:
             return None
         # Threads know the types of arguments from arrays that look like those of a step.
         arrays = self._arrays(np.zeros((2, self.width), np.int64))
@@ -376,7 +378,8 @@ class GameBatch:
         return ThreadPool(self._stepper.step_slices, self.num_threads, slices, example)
 
     def _write_step_result(self, step_result: StepResult) -> None:
-        self._stepper.write_step_result(self.episode_states, self.masks, step_result)
+        count = self.count
+        self._stepper.write_step_result(self.episode_states, self.masks, step_result, 0, count)
 
     def _observe(self, observations: NDArray[Any], *, finished_only: bool = False) -> None:
         """Write masks and observations, of all games or those that are over."""

@@ -81,9 +81,10 @@ def make_legality(game: Game) -> Legality:
         episode.illegal = False
         for w in range(len(actions)):
             p = acting_player(s, episode, w)
-            if not can_act(s, p):
-                work.joint[p] = 0
-                continue
+            if simultaneous:  # noqa: SIM102  else `is_active`, None, would be compiled
+                if not is_active(s, p):
+                    work.joint[p] = 0
+                    continue
             action = actions[w]
             if not is_legal(action, masks[w]):
                 if not episode.illegal:

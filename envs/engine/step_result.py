@@ -34,10 +34,10 @@ def make_result_writers(game: Game) -> tuple[Any, Any, Any]:
     """Return a kernel and two compiled functions that write results.
 
     Returns:
-        `write_rows(episode_states, masks, step_result, lo, hi)` writes a `StepResult` of some
-        games, `write_step_result(episode_states, masks, step_result)` of all, and
-        `write_final_result(episode_states, step_result)` all but the masks of the games that the
-        last step ended (same-step autoreset), and zeros for others.
+        The kernel `write_rows(episode_states, masks, step_result, lo, hi)` writes rows lo to
+        hi - 1 of a `StepResult`; `write_step_result` is the same, compiled;
+        `write_final_result(episode_states, step_result)` writes all but the masks of the games that
+        the last step ended (same-step autoreset), and zeros for others.
     """
     simultaneous, players = game.simultaneous, game.num_players
 
@@ -58,8 +58,10 @@ def make_result_writers(game: Game) -> tuple[Any, Any, Any]:
             step_result.player[i] = episode.seat if fixed else episode.mover
 
     @compiled_without_allocation
-    def write_step_result(episode_states: Any, masks: Any, step_result: Any) -> None:
-        write_rows(episode_states, masks, step_result, 0, len(episode_states))
+    def write_step_result(
+        episode_states: Any, masks: Any, step_result: Any, lo: int, hi: int
+    ) -> None:
+        write_rows(episode_states, masks, step_result, lo, hi)
 
     @compiled_without_allocation
     def write_final_result(episode_states: Any, step_result: Any) -> None:

@@ -19,8 +19,15 @@ class StepRules(NamedTuple):
     Attributes:
         reset: `reset(s, episode, history, seat_rule)` starts the next game of the random stream.
         clear_rewards: `clear_rewards(episode)` removes what the last step left.
-        step: `step(s, episode, actions, masks, history, work, illegal_rule)` applies the actions
-            and those of compiled opponents, and scores them.
+        select_reward: `select_reward(episode, mover)` sets the reward that the caller gets: the
+            agent's, or in self-play the mover's.
+        play: `play(s, joint, history)` plays `joint` (sequential: the mover's entry) and records
+            it, if `history` is not empty.
+        score: `score(s, episode, before)` writes the rewards of the last step, and whether the game
+            is over for the agent. In simultaneous games rewards are the changes of the returns
+            since `before`.
+        opponents_act: `opponents_act(s, episode, work)` writes the actions of compiled opponents to
+            `work.joint` (simultaneous games; nothing happens without opponents).
         opponents_step: `opponents_step(s, episode, history, work)` lets compiled opponents play
             until the agent is to move (sequential games; nothing happens without opponents).
         apply_action: `apply_action(s, episode, actions, masks, history, work, illegal_rule) ->
@@ -35,7 +42,10 @@ class StepRules(NamedTuple):
 
     reset: Kernel
     clear_rewards: Kernel
-    step: Kernel
+    select_reward: Kernel
+    play: Kernel
+    score: Kernel
+    opponents_act: Kernel
     opponents_step: Kernel
     apply_action: Kernel
     apply_joint_action: Kernel
@@ -85,12 +95,10 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
 
     @kernel
     def select_reward(episode: Any, mover: int) -> None:
-        """Set the reward that the caller gets: the agent's, or in self-play the mover's."""
         episode.reward = episode.rewards[episode.seat if episode.seat != NO_SEAT else mover]
 
     @kernel
     def play(s: Any, joint: Any, history: Any) -> None:
-        """Play `joint` (sequential: the mover's entry) and record it, if asked to."""
         # There is room for every game; a restored one may claim more plies than it can have had.
         if simultaneous:
             if len(history) > 0 and history[0] * players + players < len(history):
@@ -107,10 +115,6 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
 
     @kernel
     def score(s: Any, episode: Any, before: Any) -> None:
-        """Write the rewards of the last step, and whether the game is over for the agent.
-
-        In simultaneous games rewards are the changes of the returns since `before`.
-        """
         if simultaneous:
             returns(s, episode.rewards)
             for p in range(players):
@@ -126,8 +130,7 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
         episode.terminated = episode.over
 
     @kernel
-    def choose_for_opponents(s: Any, episode: Any, work: Any) -> None:
-        """Write the compiled opponents' actions to `work.joint` (simultaneous games)."""
+    def opponents_act(s: Any, episode: Any, work: Any) -> None:
         if has_opponents and simultaneous:
             for p in range(players):
                 if p == episode.seat:
@@ -145,23 +148,6 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
                 n = legal_actions(s, p, work.legal)
                 work.joint[p] = policy(s, p, work.legal, n, episode.rng)
                 play(s, work.joint, history)
-
-    @kernel
-    def step(
-        s: Any, episode: Any, actions: Any, masks: Any, history: Any, work: Any, illegal_rule: int
-    ) -> None:
-        mover = 0 if simultaneous else int(player(s))
-        if has_opponents and is_decided(s, episode):
-            episode.illegal = False
-            score(s, episode, work.before)
-        elif validate_action(s, episode, actions, masks, work, illegal_rule):
-            if simultaneous:
-                returns(s, work.before)
-            choose_for_opponents(s, episode, work)
-            play(s, work.joint, history)
-            opponents_step(s, episode, history, work)
-            score(s, episode, work.before)
-        select_reward(episode, mover)
 
     @kernel
     def apply_action(
@@ -207,5 +193,14 @@ def make_step_rules(game: Game, choose: Kernel | None = None) -> StepRules:
                     mask[legal[k]] = 1
 
     return StepRules(
-        reset, clear_rewards, step, opponents_step, apply_action, apply_joint_action, observe
+        reset=reset,
+        clear_rewards=clear_rewards,
+        select_reward=select_reward,
+        play=play,
+        score=score,
+        opponents_act=opponents_act,
+        opponents_step=opponents_step,
+        apply_action=apply_action,
+        apply_joint_action=apply_joint_action,
+        observe=observe,
     )

@@ -1,4 +1,4 @@
-"""Command line of the package: one module a command, each imported when it is called.
+"""Command line of the package: one module per command, imported when it is called.
 
 Imports everything in `evaluate`; nothing else imports this folder.
 """

@@ -23,20 +23,21 @@ def bench(
     only: Annotated[tuple[str, ...], arg(metavar="[MEASURE ...]", help_behavior_hint="")] = (),
     executor: str = "local",
 ) -> None:
-    """Measure how fast environments or searches are, beside other packages if they are installed.
+    """Benchmark environments or searches, and other packages if they are installed.
 
     Args:
         what: what to measure; endgame: exact endgames of Othello; actors: self-play actors and
             their learner, and more of them in a simulation (more options:
             python -m ludoteca.train.throughput --help).
         peers: measure the other packages, too; `make peers` installs them.
-        strength: let our search play OpenSpiel's instead (mcts), at equal simulations and time.
-        games: number of games for each game and condition (strength).
-        folder: folder with the record of the games; an interrupted run resumes there (strength).
+        strength: play matches of our search against OpenSpiel's instead (mcts), with equal
+            simulations and with equal time.
+        games: number of games per game and condition (strength).
+        folder: folder with the log of the games; an interrupted run resumes there (strength).
         json: also write all numbers to this file.
-        seconds: time for each side of a comparison, or for each endgame, compiling not counted.
-        only: names of measures, matches or endgames (ffo-1 to ffo-59), or how they begin; all by
-            default, and endgames with 20 to 23 empty squares.
+        seconds: time of each measurement, or of each endgame, compilation excluded.
+        only: names of measures, matches or endgames (ffo-1 to ffo-59), or their beginnings; by
+            default all, and the endgames with 20 to 23 empty squares.
         executor: where actors run: local, ray or ray:ADDRESS (actors).
     """
     if executor != "local" and what != "actors":

@@ -1,4 +1,4 @@
-"""Command lines: a table of commands, each imported when it is asked for, and their errors."""
+"""Command line: dispatch of commands, lazily imported, their options and their errors."""
 
 import inspect
 import os
@@ -21,27 +21,27 @@ from ludoteca.evaluate.cli.help_text import overview, print_help, unwrapped
 from ludoteca.extras import explain
 from ludoteca.interrupt import INTERRUPTED
 
-WRONG = 2  # exit status
+USAGE_ERROR = 2  # exit status
 
 
 @dataclass(frozen=True)
 class Command:
-    """A line in a table of commands.
+    """Entry of a table of commands.
 
     Attributes:
-        where: `"module:function"`, imported when the command is asked for. The parameters of the
+        target: `"module:function"`, imported when the command is called. The parameters of the
             function are the options, and its docstring is the help.
-        summary: what the command does, for the overview.
-        of_game: whether the parameters of the game that is named become options, too. Then `where`
-            is a function that makes the command from the type annotation of those parameters, see
+        summary: sentence for the overview.
+        game_options: whether the parameters of the given game are options, too. Then `target` is a
+            function that makes the command from the type annotation of those parameters, see
             `game_parameters`.
-        group: if `where` is not a function but a table of further commands: what those are called.
-        resumes: whether the same command resumes what an interruption ended, wherever it came.
+        group: if `target` is a table of further commands, the name of their kind.
+        resumes: whether the same command resumes work after an interruption at any time.
     """
 
-    where: str
+    target: str
     summary: str
-    of_game: bool = False
+    game_options: bool = False
     group: str = ""
     resumes: bool = False
 
@@ -54,25 +54,25 @@ def run_commands(
     more: str = "",
     kind: str = "command",
 ) -> int:
-    """Run the command that the arguments name; return the exit status of the program.
+    """Run the command that the first argument names; return the exit status of the program.
 
     Args:
         commands: the commands by name.
-        arguments: the command line, the name of a command first.
-        prog: what the user typed before the arguments.
-        description: what the commands are for.
-        more: shown below the list of commands.
-        kind: what the commands are called.
+        arguments: the command line, beginning with the name of a command.
+        prog: text that the user typed before the arguments.
+        description: text above the list of commands.
+        more: text below the list of commands.
+        kind: name of the kind of commands.
 
     Returns:
-        0, or 2 if the arguments are wrong, or 130 if the user interrupted the command, or 128 and
-        the number of another signal that stopped it.
+        0, or 2 if the arguments are wrong, 130 if the user interrupted the command, or 128 plus the
+        number of another signal that stopped it.
     """
     name, *rest = arguments or [""]
     if name in ("", "help", "-h", "--help") and not rest:
         out = sys.stdout if name else sys.stderr
         print(overview(commands, prog, description, more, kind), file=out)
-        return 0 if name else WRONG
+        return 0 if name else USAGE_ERROR
     if name == "help":
         name, *rest = [*rest, "--help"]
     name = name.lower()
@@ -83,7 +83,7 @@ def run_commands(
             f"{_label(prog)}: unknown {kind} {name!r}{near}; there are {', '.join(commands)}",
             file=sys.stderr,
         )
-        return WRONG
+        return USAGE_ERROR
     return run_command(command, rest, f"{prog} {name}")
 
 
@@ -93,23 +93,23 @@ def run_command(command: Command, arguments: Sequence[str], prog: str) -> int:
     Errors and interruptions are reported in one line on standard error.
 
     Args:
-        command: the command, which may be a group.
-        arguments: what follows its name.
-        prog: what the user typed before the arguments.
+        command: the command, or a group of commands.
+        arguments: the arguments after its name.
+        prog: text that the user typed before the arguments.
     """
     # Networks of our size run slower in several threads than in one.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
-        found = _load(command.where)
+        target = _load(command.target)
         if command.group:
-            return run_commands(found, arguments, prog, command.summary, kind=command.group)
-        _call(found, list(arguments), prog, command.of_game)
+            return run_commands(target, arguments, prog, command.summary, kind=command.group)
+        _call(target, list(arguments), prog, command.game_options)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, such as `head`, has had enough
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     except KeyboardInterrupt as interruption:
         number = getattr(interruption, "signal", None)
-        if number is not None:  # the command has stopped in good order, and said where
+        if number is not None:  # the command has stopped in good order, with a message
             return int(128 + number)
         again = "; the same command resumes" if command.resumes else ""
         print(f"interrupted{again}", file=sys.stderr)
@@ -118,12 +118,12 @@ def run_command(command: Command, arguments: Sequence[str], prog: str) -> int:
         if os.environ.get("LUDOTECA_DEBUG"):
             raise
         print(f"{_label(prog)}: {_message(error)}", file=sys.stderr)
-        return WRONG
+        return USAGE_ERROR
     return 0
 
 
 def _label(prog: str) -> str:
-    """Return the name that error messages begin with: of the script, or of the module."""
+    """Return the beginning of error messages: the name of the script or of the module."""
     return prog.rpartition(".")[2] if prog.startswith("python") else prog.split()[0]
 
 
@@ -135,34 +135,29 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-def _load(where: str) -> Any:
-    module, _, attribute = where.partition(":")
-    try:
-        return getattr(import_module(module), attribute)
-    except ModuleNotFoundError as error:
-        if error.name != module:
-            raise
-        raise ValueError(f"this installation lacks the command: no module {module}") from None
+def _load(target: str) -> Any:
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)
 
 
-def _call(function: Callable[..., Any], arguments: list[str], prog: str, of_game: bool) -> None:
+def _call(
+    function: Callable[..., Any], arguments: list[str], prog: str, game_options: bool
+) -> None:
     """Parse the arguments and call the command."""
     import tyro
 
     also_search(Path.cwd())  # for module:factory
-    game = _find_game(arguments) if of_game else None
-    if of_game:
+    game = _find_game(arguments) if game_options else None
+    if game_options:
         function = function(game_parameters(game))
     wants_help = bool({"-h", "--help"} & set(arguments))
     if wants_help:
-        arguments = [
-            one for one in arguments if one != game
-        ]  # shows only what is still to be given
+        arguments = [argument for argument in arguments if argument != game]
     options = _options(function, game)
     try:
         with print_help() if wants_help else nullcontext():
             call, unknown = tyro.cli(
-                _later(function),
+                _deferred(function),
                 prog=prog,
                 args=arguments,
                 return_unknown_args=True,
@@ -173,8 +168,8 @@ def _call(function: Callable[..., Any], arguments: list[str], prog: str, of_game
             _suggest(arguments, options)
         raise
     if unknown:
-        if of_game:
-            make_game(call.keywords["game"])  # if the game is unknown, so are its options
+        if game_options:
+            make_game(call.keywords["game"])  # raises if the game is unknown
         raise ValueError(_unknown_arguments(options, unknown, prog, game))
     call()
 
@@ -183,9 +178,9 @@ def _options(function: Callable[..., Any], game: str | None) -> list[str]:
     """Return the options of a command, those of the game included."""
     names = [*(make_game(game).params if game is not None else ())]
     for name, parameter in inspect.signature(function).parameters.items():
-        configured = [one for one in get_args(parameter.annotation) if hasattr(one, "aliases")]
-        names += [next((one.name for one in configured if one.name), name)]
-        names += [alias for one in configured for alias in one.aliases or ()]
+        metadata = [item for item in get_args(parameter.annotation) if hasattr(item, "aliases")]
+        names += [next((item.name for item in metadata if item.name), name)]
+        names += [alias for item in metadata for alias in item.aliases or ()]
     return [f"--{name.removeprefix('--').replace('_', '-')}" for name in names]
 
 
@@ -196,16 +191,16 @@ def _near(argument: str, options: Sequence[str]) -> str:
 
 
 def _suggest(arguments: Sequence[str], options: Sequence[str]) -> None:
-    """Print a suggestion for each option that is near a known one."""
-    for one in arguments:
-        name = one.partition("=")[0]
+    """Print a suggestion for each unknown option that is similar to a known one."""
+    for argument in arguments:
+        name = argument.partition("=")[0]
         known = name.replace("_", "-").replace("--no-", "--") in options
         if not known and _near(name, options):
             print(f"{name}{_near(name, options)}", file=sys.stderr)
 
 
-def _later(command: Callable[..., Any]) -> Callable[..., partial[Any]]:
-    """Return a function of the same arguments that returns the call instead of making it."""
+def _deferred(command: Callable[..., Any]) -> Callable[..., partial[Any]]:
+    """Return a function with the same parameters that returns the call as a `partial`."""
 
     def bind(*args: Any, **kwargs: Any) -> partial[Any]:
         return partial(command, *args, **kwargs)
@@ -230,10 +225,10 @@ def _unknown_arguments(
 
 
 def game_parameters(spec: str | None) -> Any:
-    """Return the type annotation that makes options of a game's parameters.
+    """Return the type annotation that turns the parameters of a game into options.
 
-    The spec string sets the defaults. Parsing yields the parameters as a dictionary, empty if there
-    is no spec string.
+    The spec string sets the defaults. Parsing returns the parameters as a dictionary, which is
+    empty without a spec string.
     """
     from typing import Annotated
 
@@ -261,11 +256,11 @@ def game_parameters(spec: str | None) -> Any:
 def _find_game(arguments: Sequence[str]) -> str | None:
     """Return the argument that names a game, or None if there is none.
 
-    Names of registered games come first. Among targets, `module:factory`, the first argument is
-    taken for the game; others, which may be agents, only if what they name is a factory.
+    Names of registered games come first. Of the targets, `module:factory`, the first argument is
+    the game; others, which may be agents, only if they name a factory.
 
     Raises:
-        ValueError: if the first argument is a target, but names no factory.
+        ValueError: if the first argument is a target, but does not name a factory.
     """
     for argument in arguments:
         if _is_game(argument):

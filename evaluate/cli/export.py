@@ -13,16 +13,16 @@ def export(
     precision: Literal["float16", "float32"] = "float32",
     game: str | None = None,
 ) -> None:
-    """Write an agent as a file that plays elsewhere: a submission to Kaggle, or an ONNX file.
+    """Export an agent as a file for other programs: a Kaggle submission, or an ONNX file.
 
     Args:
-        what: geese: a submission to Kaggle's Hungry Geese, which needs NumPy only; onnx: the
-            network of an agent, for any program that runs ONNX files, and for the agent onnx.
+        what: geese: a submission to Kaggle's Hungry Geese that needs NumPy only; onnx: the network
+            of an agent, for any ONNX runtime, and for the agent onnx.
         agent: the agent, such as greedy, or az:connect4.
-        out: the file to write, which ends in .py or .onnx.
-        precision: numbers in which the weights of a network are kept in a submission.
-        game: of an ONNX file: the game, such as hex:board_size=7; by default the one that the
-            network was trained for.
+        out: the file to write, ending in .py or .onnx.
+        precision: number format of the weights in a submission.
+        game: game of an ONNX file, such as hex:board_size=7; by default the game that the network
+            was trained for.
     """
     if what == "onnx":
         from ludoteca.agents.networks.onnx_export import export_onnx

@@ -1,4 +1,4 @@
-"""Help on the command line, wrapped to the width of the terminal."""
+"""Help texts of commands, wrapped to the width of the terminal."""
 
 import io
 import re
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ludoteca.evaluate.cli.commands import Command
 
-BORDERS = "╭│╰+|"  # with which a line of a box begins: it is as wide as the terminal already
+BORDERS = "╭│╰+|"  # first characters of the lines of boxes, which fit the terminal already
 
 
 def overview(
@@ -22,14 +22,14 @@ def overview(
     more: str = "",
     kind: str = "command",
 ) -> str:
-    """Return the list of commands with what each does.
+    """Return the list of commands with their summaries.
 
     Args:
         commands: the commands by name.
-        prog: what is typed before a command.
-        description: what the commands are for; paragraphs are wrapped.
-        more: shown below; lines stay as they are.
-        kind: what the commands are called.
+        prog: text that is typed before a command.
+        description: text above the list; its paragraphs are wrapped.
+        more: text below the list; its lines stay as they are.
+        kind: name of the kind of commands.
     """
     width = max(get_terminal_size().columns, 40)
     indent = 4 + max(map(len, commands))
@@ -50,14 +50,16 @@ def overview(
 
 
 def paragraphs(text: str, width: int) -> str:
-    """Return a text wrapped to a width; empty lines separate its paragraphs."""
-    return "\n\n".join(fill(" ".join(one.split()), width) for one in text.strip().split("\n\n"))
+    """Return a text with its paragraphs wrapped to a width."""
+    return "\n\n".join(
+        fill(" ".join(paragraph.split()), width) for paragraph in text.strip().split("\n\n")
+    )
 
 
 def unwrapped(docstring: str) -> str:
     """Return a docstring with every paragraph, and every entry of `Args:`, on one line."""
     about, heading, rest = docstring.partition("\nArgs:\n")
-    lines = [" ".join(one.split()) for one in about.strip().split("\n\n")]
+    lines = [" ".join(paragraph.split()) for paragraph in about.strip().split("\n\n")]
     if not heading:
         return "\n\n".join(lines)
     entries = re.split(r"\n(?=    \w)", re.split(r"\n(?=\S)", rest)[0])
@@ -68,7 +70,7 @@ def unwrapped(docstring: str) -> str:
 
 @contextmanager
 def print_help() -> Iterator[None]:
-    """Wrap what tyro prints as it stands, descriptions and usage, to the width of the terminal."""
+    """Wrap the descriptions and the usage line of tyro's help to the width of the terminal."""
     out = _Captured(sys.stdout.isatty())
     try:
         with redirect_stdout(out):
@@ -80,19 +82,19 @@ def print_help() -> Iterator[None]:
 
 
 class _Captured(io.StringIO):
-    """Text as written to the terminal, colors included if there is one."""
+    """Buffer in place of standard output that keeps its colors and its encoding."""
 
     def __init__(self, is_terminal: bool):
         super().__init__()
         self._is_terminal = is_terminal
 
     def isatty(self) -> bool:
-        """Return whether colors are wanted."""
+        """Return whether standard output is a terminal, which has colors."""
         return self._is_terminal
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """The encoding of standard output, by which boxes are drawn or not."""
+        """Encoding of standard output, which decides whether boxes are drawn."""
         return sys.__stdout__.encoding if sys.__stdout__ else "ascii"
 
 
@@ -103,5 +105,5 @@ def _fitted(line: str, width: int) -> str:
     if not plain.startswith("usage: "):
         return fill(plain, width, break_on_hyphens=False)
     # An option and its value stay together.
-    whole = re.sub(r"\[[^\[\]]*(\[[^\]]*\])?\]", lambda found: found[0].replace(" ", "\0"), plain)
+    whole = re.sub(r"\[[^\[\]]*(\[[^\]]*\])?\]", lambda match: match[0].replace(" ", "\0"), plain)
     return fill(whole, width, subsequent_indent=7 * " ", break_on_hyphens=False).replace("\0", " ")

@@ -1,8 +1,45 @@
-"""The command `ludoteca list`."""
+"""The command `ludoteca list`: all games and agents, or everything about one of them."""
 
+import importlib
+import inspect
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from textwrap import fill
 from typing import Annotated
 
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.text import Text
 from tyro.conf import Positional, arg
+
+from ludoteca.agents.registry import (
+    AGENTS,
+    agent_alias,
+    agent_params,
+    agent_source,
+    find_maker,
+    make_agent,
+    split_agent,
+    why_not,
+)
+from ludoteca.agents.registry import ALIASES as AGENT_ALIASES
+from ludoteca.envs.game import Game
+from ludoteca.envs.names import did_you_mean
+from ludoteca.envs.registry import (
+    ALIASES,
+    GAMES,
+    find_factory,
+    game_id,
+    game_name,
+    game_source,
+    make_game,
+)
+from ludoteca.envs.spec import parse_name
+from ludoteca.envs.targets import split_target
+from ludoteca.evaluate.docstring_params import describe_params
+from ludoteca.terminal_table import TerminalTable
+
+OWN = "ludoteca"  # source of the package's own games and agents
 
 
 def list_command(
@@ -13,13 +50,249 @@ def list_command(
     Args:
         name: a game, such as hex or hex:board_size=5, or an agent, such as mcts; all by default.
     """
-    from rich.console import Console
-
-    from ludoteca.evaluate.cli.listing import agent_details, everything, game_details, listed_game
-
     if name is None:
-        shown = everything()
+        page = all_games_and_agents()
     else:
-        game = listed_game(name)
-        shown = agent_details(name) if game is None else game_details(game)
-    Console(highlight=False).print(shown, soft_wrap=True)
+        game = named_game(name)
+        page = agent_details(name) if game is None else game_details(game)
+    Console(highlight=False).print(page, soft_wrap=True)
+
+
+class Wrapped:
+    """Paragraphs wrapped to the width of the terminal."""
+
+    def __init__(self, text: str, style: str = ""):
+        self._text, self._style = text, style
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        for paragraph in self._text.split("\n"):
+            whole = fill(paragraph, options.max_width, break_on_hyphens=False)
+            yield Text(whole, self._style, no_wrap=True, overflow="ignore")
+
+
+def all_games_and_agents() -> RenderableType:
+    """Return the table of all games with their default parameters, and the names of all agents."""
+    table = TerminalTable(("game", "id", "players", "observation", "actions"), texts=3)
+    for id_ in GAMES:
+        try:
+            game = make_game(id_)
+        except Exception as error:
+            if game_source(id_) == OWN:
+                raise
+            warnings.warn(f"the game {game_name(id_)} is left out: {error}", stacklevel=2)
+            continue
+        params = ", ".join(f"{key}={value}" for key, value in game.params.items())
+        table.add(
+            game.name,
+            id_,
+            f"{game.num_players} {'simultaneous' if game.simultaneous else 'sequential'}",
+            " x ".join(map(str, game.observation_shape)),
+            str(game.num_actions),
+            below=f"{params or 'no parameters'}{_from(game_source(id_))}",
+        )
+    others = [name for name in AGENTS if agent_source(name) != OWN]
+    return Group(
+        table,
+        Text(),
+        Wrapped(f"Agents: {', '.join(name for name in AGENTS if name not in others)}."),
+        *[
+            Wrapped(f"Agent of another package: {name}{_from(agent_source(name))}.")
+            for name in others
+        ],
+        Text(),
+        Wrapped(
+            "`ludoteca list hex` shows everything about a game, and the agents that play it; "
+            "`ludoteca list mcts` shows everything about an agent. Ids in Gymnasium and PettingZoo "
+            "begin with ludoteca/, as in ludoteca/Hex-v0. Other accepted names: "
+            f"{', '.join([*ALIASES, *AGENT_ALIASES])}."
+        ),
+    )
+
+
+def named_game(name: str) -> Game | None:
+    """Return the game of a spec string, or None if it names an agent.
+
+    Raises:
+        ValueError: if it names neither, or the game's parameters are wrong.
+    """
+    if parse_name(agent_alias(parse_name(name))) in AGENTS:
+        return None
+    try:
+        game_id(name)
+    except ValueError:
+        if split_target(name) is not None:  # module:attribute
+            return _target_game(name)
+        near = did_you_mean(parse_name(name), [*_game_names(), *ALIASES, *AGENTS, *AGENT_ALIASES])
+        raise ValueError(
+            f"unknown game or agent {parse_name(name)!r}{near}; there are "
+            f"{', '.join(_game_names())}, and the agents {', '.join(AGENTS)}"
+        ) from None
+    return make_game(name)
+
+
+def _target_game(name: str) -> Game | None:
+    """Return the game of a target `module:attribute`, or None if it makes agents.
+
+    Raises:
+        ValueError: if it makes neither.
+    """
+    try:
+        find_factory(name)
+    except ValueError:
+        try:
+            split_agent(name)
+        except ValueError:
+            pass
+        else:
+            return None
+        raise
+    return make_game(name)
+
+
+def game_details(game: Game) -> RenderableType:
+    """Return everything about one game, and the agents that play it."""
+    factory = find_factory(game.spec)
+    facts = TerminalTable(("", ""), sentences=True)
+    for name, value in _facts(game):
+        facts.add(name, value)
+    headings = ("parameter", "default", "value", "range")
+    params = TerminalTable(headings, texts=3, title="Parameters", sentences=True)
+    described = describe_params(factory)
+    for key, parameter in inspect.signature(factory).parameters.items():
+        params.add(
+            f"--{key.replace('_', '-')}",
+            str(parameter.default),
+            str(game.params[key]),
+            described.get(key, ""),
+        )
+    agents = TerminalTable(("agent", "method"), title="Agents that play it", sentences=True)
+    missing = []
+    for name in AGENTS:
+        try:
+            if not why_not(name, game):
+                agents.add(name, _agent_line(name, game))
+        except ImportError as error:
+            missing.append(f"{name} ({error})")
+    more = "`ludoteca list AGENT` shows the parameters of an agent."
+    if missing:
+        more = f"{more} Not installed: {', '.join(missing)}."
+    module = importlib.import_module(factory.__module__)
+    about = f"{_summary(module)}\n\n{_summary(factory)}"
+    parts: list[RenderableType] = [Wrapped(about), Text(), facts, Text()]
+    if params.rows:
+        parts += [params, Text()]
+    return Group(*parts, agents, Text(), Wrapped(more))
+
+
+def agent_details(name: str) -> RenderableType:
+    """Return everything about the agent of a spec string.
+
+    Raises:
+        ImportError: if a package that the agent needs is missing.
+    """
+    name, _ = split_agent(name)
+    params = TerminalTable(("parameter", "default", "meaning"), texts=2, sentences=True)
+    described = _agent_docs(name)
+    for key, parameter in agent_params(name).items():
+        default = "required" if parameter.default is parameter.empty else repr(parameter.default)
+        params.add(key, default, described.get(key, ""))
+    parts: list[RenderableType] = [Wrapped(f"{name}: {_summary(find_maker(name))}"), Text()]
+    if params.rows:
+        parts += [params, Text()]
+    shipped = _shipped(name)
+    if shipped:
+        parts += [Wrapped(f"Networks that come with the package: {', '.join(shipped)}."), Text()]
+    other = [
+        key if spec == name else f"{key} ({spec})"
+        for key, spec in AGENT_ALIASES.items()
+        if parse_name(spec) == name
+    ]
+    if other:
+        parts += [Wrapped(f"Other names: {', '.join(other)}."), Text()]
+    first = next(iter(agent_params(name)), None)
+    spec = shipped[0] if shipped else name if first is None else f"{name}:{first}=..."
+    parts.append(Wrapped(f"For example: ludoteca match GAME --agents random {spec}"))
+    return Group(*parts)
+
+
+def _facts(game: Game) -> list[tuple[str, str]]:
+    planes, rows, columns = game.observation_shape
+    if game.spec_name != game.name:
+        made = ("id", f'none: ludoteca.make_game("{game.spec_name}") makes it')
+        source = f"the module {game.spec_name.rpartition(':')[0]}"
+    else:
+        id_ = f"ludoteca/{game_id(game.name)}"
+        made = ("id", f'{id_}, as in gymnasium.make("{id_}") or pettingzoo.make("aec", "{id_}")')
+        source = game_source(game_id(game.name))
+    return [
+        made,
+        *([("from", source)] if source != OWN else []),
+        ("spec", game.spec),
+        ("players", f"{game.num_players}, {'simultaneous' if game.simultaneous else 'sequential'}"),
+        ("observation", f"{planes} planes of {rows} x {columns}, 0 to {game.observation_high}"),
+        ("actions", f"{game.num_actions}: {_shortened(game.action_names)}"),
+        ("longest game", f"{game.max_plies} plies"),
+        ("symmetries", str(len(game.symmetries()))),
+        ("state size", f"{game.state.itemsize} bytes"),
+    ]
+
+
+def _from(source: str) -> str:
+    """Return the source of a game or agent in brackets, or `""` if it is this package."""
+    return f" ({source})" if source != OWN else ""
+
+
+def _shortened(names: tuple[str, ...]) -> str:
+    if len(names) <= 10:
+        return ", ".join(names)
+    return f"{', '.join(names[:4])}, ... {', '.join(names[-2:])}"
+
+
+def _summary(thing: object) -> str:
+    """Return a docstring up to its sections, a line for each paragraph."""
+    text = (inspect.getdoc(thing) or "").replace("`", "")
+    text = re.split(r"\n\n(?=(?:Args|Attributes|Raises|Returns):)", text)[0]
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+
+
+def _game_names() -> Iterable[str]:
+    return (game_name(id_) for id_ in GAMES)
+
+
+def _agent_line(name: str, game: Game) -> str:
+    """Return a sentence about an agent, and its shipped networks that play the game."""
+    text = re.split(r"(?<=\.)\s", _summary(find_maker(name)))[0]
+    shipped = []
+    for spec in _shipped(name):
+        try:
+            make_agent(spec, game)
+        except ValueError:
+            continue
+        shipped.append(spec)
+    if shipped:
+        return f"{text} Comes with the package: {', '.join(shipped)}."
+    required = [
+        f"{name}:{key}=..."
+        for key, parameter in agent_params(name).items()
+        if parameter.default is parameter.empty
+    ]
+    return f"{text} Needs {', '.join(required)}." if required else text
+
+
+def _shipped(name: str) -> list[str]:
+    """Return spec strings of an agent with the networks that come with the package."""
+    if "path" not in agent_params(name):
+        return []
+    from ludoteca.agents.networks.weights import shipped_weights
+
+    return [f"{name}:{network}" for network in shipped_weights(name)]
+
+
+def _agent_docs(name: str) -> dict[str, str]:
+    """Return the descriptions of an agent's parameters in its docstrings."""
+    maker = find_maker(name)
+    descriptions: dict[str, str] = {}
+    for documented in getattr(maker, "documented_by", (maker,)):
+        documented = documented.__init__ if inspect.isclass(documented) else documented
+        descriptions |= describe_params(documented)
+    return descriptions

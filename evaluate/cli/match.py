@@ -27,23 +27,24 @@ def match_command(parameters: Any) -> Callable[..., None]:
         replays: Folder = None,
         replay_count: int = 10,
     ) -> None:
-        """Let agents play many games against each other, and count wins, draws and losses.
+        """Play a match of many games between agents, and count wins, draws and losses.
 
         The parameters of the game are options, too: see `ludoteca match hex --help`.
 
         Args:
             game: the game, such as hex or hex:board_size=5.
             rules: Parameters of the game.
-            agents: two agents, or up to one for each seat, such as random mcts:simulations=200;
-                each plays in every seat equally often.
+            agents: two agents, or up to one per seat, such as random mcts:simulations=200; each
+                plays every seat equally often.
             games: number of games.
             seed: the same seed gives the same match.
-            threads: threads that share the games; worth it for agents that search.
-            random_plies: number of random plies at the beginning of each game, the same for each
-                agent once in every seat; without any, deterministic agents repeat one game.
+            threads: number of threads that share the games; more than one pays for agents that
+                search.
+            random_plies: number of random plies at the beginning of each game, the same once for
+                every seating of the agents; without any, deterministic agents repeat one game.
             json: also write all results to this file.
             replays: also write replays of the first games to this folder.
-            replay_count: number of replays to write there.
+            replay_count: number of these replays.
         """
         made = make_game(game, **rules)
         play_and_report(
@@ -64,7 +65,7 @@ def play_and_report(
     replays: Path | None,
     replay_count: int,
 ) -> None:
-    """Play a match, print the table, and write the files that are wanted."""
+    """Play a match, print the table, and write the requested files."""
     from json import dumps
 
     from rich.console import Console
@@ -72,7 +73,7 @@ def play_and_report(
     from ludoteca.evaluate.match import play_match
     from ludoteca.evaluate.match_table import match_json, match_text
     from ludoteca.files import write_whole
-    from ludoteca.provenance import package_versions, run_info
+    from ludoteca.provenance import run_provenance
 
     result = play_match(
         game,
@@ -87,10 +88,10 @@ def play_and_report(
     console = Console(highlight=False)
     print(match_text(result, console.width))
     if json is not None:
-        content = match_json(result) | {"about": run_info(), "versions": package_versions()}
+        content = match_json(result) | run_provenance()
         write_whole(json, dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)
     if replays is not None:
-        for k, one in enumerate(result.replays):
-            one.save(replays / f"game_{k:04}.json")
+        for k, replay in enumerate(result.replays):
+            replay.save(replays / f"game_{k:04}.json")
         console.print(f"{len(result.replays)} replays: {replays}", soft_wrap=True)

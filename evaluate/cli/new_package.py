@@ -10,11 +10,11 @@ def new_package(
     name: Annotated[Positional[str], arg(metavar="NAME", help_behavior_hint="")],
     folder: Path | None = None,
 ) -> None:
-    """Write a small package of your own, with a game, an agent, and tests, which pass.
+    """Create a small package of your own with a game, an agent, and passing tests.
 
     Args:
         name: name of the package, such as my-games.
-        folder: folder to write; by default a folder of that name in the current one.
+        folder: folder to create; by default a folder of that name in the working directory.
     """
     from ludoteca.evaluate.new_package.write import write_package
 

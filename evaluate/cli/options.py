@@ -1,4 +1,4 @@
-"""Annotations that several commands share."""
+"""Type annotations of options that several commands share."""
 
 from pathlib import Path
 from typing import Annotated

@@ -38,21 +38,21 @@ def play_command(parameters: Any) -> Callable[..., None]:
         terminal: bool = False,
         screenshot: File = None,
     ) -> None:
-        """Play against an agent, in a window or, where there is none, in the terminal.
+        """Play against an agent, in a window or, without one, in the terminal.
 
         Args:
-            game: the game, such as othello or hex:board_size=5; players must move in turn.
+            game: the game, such as othello or hex:board_size=5; only sequential games.
             rules: Parameters of the game.
             agent: your opponent, which also gives hints; with --seat none, two agents play each
                 other.
-            seat: your seat, first to move or second; both is for two people, none for watching.
+            seat: your seat, moving first or second; both for two people, none to watch agents.
             seed: the same seed and moves give the same game.
-            moves: moves to begin with, by name, such as f5 d6.
+            moves: moves at the beginning, by name, such as f5 d6.
             values: show visit shares or values on the board from the start.
-            pause: seconds for which the result of an agent's search is shown before it moves.
+            pause: seconds for which an agent's analysis is shown before it moves.
             replay: file to save the game to; by default only if you ask for it.
             terminal: play in the terminal even if a window could be opened.
-            screenshot: write a picture (.png) of the window when you are to move, and exit.
+            screenshot: write an image (.png) of the window when you are to move, and exit.
         """
         start_playing(
             make_game(game, **rules),
@@ -83,10 +83,10 @@ def start_playing(
     terminal: bool = False,
     screenshot: Path | None = None,
 ) -> None:
-    """Play a game; the arguments are those of the command.
+    """Play a game; the arguments are the options of the command.
 
     Raises:
-        ValueError: if the game cannot be played so, an agent is unknown, or one failed.
+        ValueError: if the options do not fit, an agent is unknown, or an agent failed.
         OSError: if a file cannot be written.
     """
     from ludoteca.agents.registry import make_agent
@@ -125,7 +125,7 @@ def _check(agents: tuple[str, ...], seat: Seat, pause: float, screenshot: Path |
 
 
 def _play(controller: "GameController", terminal: bool) -> "AgentFailure | None":
-    """Play in a window or, if there is none, in the terminal; return what failed."""
+    """Play in a window or, without one, in the terminal; return the failure of an agent."""
     from ludoteca.evaluate.play.terminal import Terminal
     from ludoteca.evaluate.play.window import open_window, play_in_window, why_no_window
 
@@ -148,7 +148,7 @@ def _play(controller: "GameController", terminal: bool) -> "AgentFailure | None"
 
 
 def _write_screenshot(controller: "GameController", file: Path) -> "AgentFailure | None":
-    """Let agents go on until the human is to move, and write what a window would show."""
+    """Let agents play until the human is to move, and write an image of the window."""
     from ludoteca.envs.render.raster import png
     from ludoteca.evaluate.play.screen import Screen
     from ludoteca.files import write_whole

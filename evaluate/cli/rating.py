@@ -19,9 +19,9 @@ def rating(
     processes: int = 1,
     executor: str = "local",
 ) -> None:
-    """Rate the checkpoints that a training run kept, beside other agents, by matches.
+    """Rate the checkpoints of a training run and other agents by matches (Elo curve).
 
-    Every checkpoint plays the ones around it and all other agents. The Elo ratings, with 95 %
+    Every checkpoint plays its neighbors and all other agents. The Elo ratings, with 95 %
     intervals, are printed and written to elo_curve.png, elo_curve.csv and elo_curve.json. Train
     with --checkpoint-interval to keep checkpoints.
 
@@ -29,13 +29,13 @@ def rating(
         run: folder of the training run.
         against: other agents.
         agent: the agent that plays with a checkpoint, whose file takes the place of {path}.
-        games: games of each match.
-        random_plies: random plies at the beginning of each game, the same for both sides; networks
-            would otherwise play the same game again and again.
+        games: number of games of each match.
+        random_plies: number of random plies at the beginning of each game, the same for both
+            players; otherwise networks would repeat the same game.
         seed: seed of the matches.
-        out: folder for the results; by default the run's.
-        processes: number of matches that are played side by side.
-        executor: where they are played: local, or a Ray cluster: ray (of this machine), ray:auto,
+        out: folder for the results; by default that of the run.
+        processes: number of concurrent matches.
+        executor: where the matches run: local, or a Ray cluster: ray (on this machine), ray:auto,
             ray:HOST:PORT; see docs/distributed.md.
     """
     import os

@@ -25,17 +25,16 @@ def solve_command(parameters: Any) -> Callable[..., None]:
         capacity: int = 1 << 22,
         json: File = None,
     ) -> None:
-        """Find perfect play of a small game for two players, and the result of each move.
+        """Solve a small game for two players: perfect play, and the value of each move.
 
-        Every line that matters is searched to its end, so games of up to a few million positions
-        can be solved: tictactoe, hex --board-size 4, connect4 --rows 4 --columns 5.
+        The search goes to the ends of the game, so games of up to a few million positions can be
+        solved: tictactoe, hex --board-size 4, connect4 --rows 4 --columns 5.
 
         Args:
             game: the game, such as tictactoe or hex:board_size=3.
             rules: Parameters of the game.
-            moves: moves to begin with, by name, such as b2 a1; by default the game is solved from
-                its start.
-            capacity: how many positions are remembered at most.
+            moves: moves before the position to solve, by name, such as b2 a1; by default none.
+            capacity: maximum number of positions in the transposition table.
             json: also write the results to this file.
         """
         from json import dumps
@@ -44,7 +43,7 @@ def solve_command(parameters: Any) -> Callable[..., None]:
         from ludoteca.evaluate.play.session import HUMAN, Session
         from ludoteca.evaluate.solve import solve as search
         from ludoteca.files import write_whole
-        from ludoteca.provenance import package_versions, run_info
+        from ludoteca.provenance import run_provenance
 
         made = make_game(game, **rules)
         integer("capacity", capacity, 1, 10**9)
@@ -61,8 +60,7 @@ def solve_command(parameters: Any) -> Callable[..., None]:
                 "returns": list(solution.returns),
                 "actions": solution.actions,
                 "positions": solution.positions,
-                "about": run_info(),
-                "versions": package_versions(),
+                **run_provenance(),
             }
             write_whole(json, dumps(content, indent=1) + "\n")
             print(f"all numbers: {json}")
@@ -77,9 +75,9 @@ def solution_text(
 
     Args:
         game: the game.
-        solution: of a position of the game.
+        solution: solution of a position of the game.
         mover: the player to move there.
-        moves: names of the moves that led there.
+        moves: names of the moves before it.
         width: characters in a line.
     """
     from ludoteca.envs.render.status import player_name
@@ -92,16 +90,16 @@ def solution_text(
         "perfect play",
         width,
     )
-    for gain in sorted(set(solution.actions.values()), reverse=True):
-        names = [name for name, other in solution.actions.items() if other == gain]
+    for move_value in sorted(set(solution.actions.values()), reverse=True):
+        names = [name for name, other in solution.actions.items() if other == move_value]
         moved = "1 move" if len(names) == 1 else f"{len(names)} moves"
-        text = f"{moved} {_verb(gain, len(names))}: {' '.join(names)}"
+        text = f"{moved} {_verb(move_value, len(names))}: {' '.join(names)}"
         yield fill(text, width, subsequent_indent="  ", break_on_hyphens=False)
     yield f"{solution.positions:,} positions searched"
 
 
 def _verb(value: float, count: int) -> str:
-    """Return what one or several moves or players do that get a value."""
+    """Return the verb for one or several moves or players with a value, such as `"win"`."""
     verb = {1.0: "win", 0.0: "draw", -1.0: "lose"}.get(value)
     if verb is None:
         return f"get{'s' * (count == 1)} {value:g}"

@@ -23,7 +23,7 @@ def tournament(
     plan: bool = False,
     price: float = 0.04,
 ) -> None:
-    """Let agents play a round robin in several games, and write a report with statistics.
+    """Play a round robin of agents in several games, and write a report with statistics.
 
     After an interruption of any kind, the same command resumes it. The results depend on the seed,
     not on the number of processes or on interruptions.
@@ -31,20 +31,20 @@ def tournament(
     Args:
         games: the games, such as breakthrough hex:board_size=7; commas may join them.
         agents: the agents, such as random mcts:simulations=100.
-        out: folder for the record of all games, and the report.
+        out: folder for the log of all games, and the report.
         games_per_pair: number of games of every two agents in each game; both move first equally
             often.
-        repeats: number of matches that these are divided into, to see how much results vary.
+        repeats: number of matches that these are divided into, to show how much results vary.
         seed: the same seed gives the same games.
         draws: a draw counts half a win in the tables (half), or as a loss for both (loss).
         names: short names of the agents, in their order; by default, the parameters in which they
             differ.
-        processes: number of processes that play.
-        executor: where they run: local, or a Ray cluster: ray (of this machine), ray:auto,
+        processes: number of processes.
+        executor: where the processes run: local, or a Ray cluster: ray (on this machine), ray:auto,
             ray:HOST:PORT; see docs/distributed.md.
-        plan: play some games of every pair in each game, which remain on record, and print how
-            long the rest will take with 1 to 1,000 processes, instead of playing it.
-        price: of a core for an hour, in dollars, for that plan.
+        plan: play only some games of every pair in each game, which stay in the log, and print the
+            expected time of the others with 1 to 1000 processes.
+        price: price of a core hour in dollars, for the plan.
     """
     from rich.console import Console
 

@@ -19,7 +19,7 @@ from ludoteca.agents.games.endgame import (
 from ludoteca.agents.games.endgame import transposition_table as endgame_table
 from ludoteca.agents.games.endgame.boards import make_board, neighbors, placements, stable
 from ludoteca.agents.games.endgame.last import last_one
-from ludoteca.agents.games.endgame.solve import SOLVERS
+from ludoteca.agents.games.registry import games_with
 from ludoteca.agents.mcts import MCTSAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.games import othello
@@ -377,7 +377,7 @@ def test_what_cannot_be_solved_is_refused() -> None:
         solve_endgame(GAME, s, all_moves=1)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", games_with("endgame_solver"))
 def test_every_solver_is_found_by_its_game(name: str) -> None:
     game = make_game(name)
     endgame = make_endgame_solver(game)

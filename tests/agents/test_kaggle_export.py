@@ -22,7 +22,7 @@ from ludoteca.agents.external.kaggle.export import (
 )
 from ludoteca.agents.external.kaggle.observation import configuration, observation
 from ludoteca.agents.external.kaggle.torch_layers import MODULES, layers_of
-from ludoteca.agents.playouts import safe_goose
+from ludoteca.agents.games.hungry_geese.policies import safe_goose
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import make_game

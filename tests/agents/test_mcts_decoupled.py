@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from ludoteca.agents import make_agent
-from ludoteca.agents.evaluations import EVALUATIONS, find_evaluation
+from ludoteca.agents.evaluations import find_evaluation
+from ludoteca.agents.games.registry import games_with
 from ludoteca.agents.mcts.act import ACTION_SELECTIONS
 from ludoteca.agents.mcts.agent import MCTSAgent, policy_parameters
 from ludoteca.agents.mcts.decoupled_act import best_action_kernel, settled_kernel
@@ -419,12 +420,12 @@ def test_standing_is_the_result_if_the_game_ended_now():
     find_evaluation("standing", game)(s, out)
     assert out.tolist() == [-1, 0, 1]
     s.steps = s.max_steps
-    action_selection = np.zeros(3)
-    game.returns(s, action_selection)
-    assert out.tolist() == action_selection.tolist()
+    returns = np.zeros(3)
+    game.returns(s, returns)
+    assert out.tolist() == returns.tolist()
     with pytest.raises(ValueError, match="tron has no evaluation 'standing'; it has returns"):
         find_evaluation("standing", tron())
-    assert set(EVALUATIONS) <= {make_game(name).name for name in ("hungry_geese", "othello")}
+    assert set(games_with("evaluations")) <= {"hungry_geese", "othello"}
 
 
 def test_playouts_cut_short_are_evaluated():

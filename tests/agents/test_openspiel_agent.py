@@ -10,7 +10,8 @@ import pytest
 
 from ludoteca import make_agent, make_game
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.external.openspiel import COUNTERPARTS, OpenSpielAgent, counterpart
+from ludoteca.agents.external.openspiel import OpenSpielAgent, counterpart
+from ludoteca.agents.games.registry import games_with
 from ludoteca.envs.rng import below
 from ludoteca.evaluate.match import play_match
 
@@ -200,7 +201,7 @@ def test_without_openspiel_it_says_what_to_install(monkeypatch):
         make_agent("openspiel", make_game("othello"))
 
 
-@pytest.mark.parametrize("name", COUNTERPARTS)
+@pytest.mark.parametrize("name", games_with("openspiel"))
 def test_every_counterpart_has_as_many_actions_or_is_tested_move_by_move(name):
     game = make_game(name)
     other = OpenSpielAgent(game)._other

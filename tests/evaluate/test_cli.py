@@ -21,7 +21,7 @@ from ludoteca.agents.registry import ALIASES as AGENT_ALIASES
 from ludoteca.envs.registry import ALIASES, GAMES, find_factory, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.cli import match as match_command
-from ludoteca.evaluate.cli.listing import describe_params
+from ludoteca.evaluate.docstring_params import describe_params
 from ludoteca.evaluate.studies.__main__ import EXPERIMENTS
 from ludoteca.interrupt import is_our_program
 
@@ -226,7 +226,7 @@ def test_parameters_are_options_or_in_the_spec_string(capsys, tmp_path, argument
             ["reproduce", "hexx"],
             "unknown experiment 'hexx' (did you mean 'hex'?); there are bandits",
         ),
-        (["solve", "tron"], "in tron all move at once: only games in turn"),
+        (["solve", "tron"], "tron is simultaneous: only sequential games"),
         (["solve", "tictactoe", "--moves", "b9"], "no move 'b9' in tictactoe; moves look like a1"),
         (["solve", "tictactoe", "--capacity", "9"], "more positions than the capacity, 9"),
         (

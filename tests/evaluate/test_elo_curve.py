@@ -54,11 +54,9 @@ def test_later_networks_stand_higher(tmp_path):
 
 
 def test_what_has_no_rungs_is_refused(tmp_path):
-    with pytest.raises(
-        ValueError, match="has no copies of a network: train with --checkpoint-interval"
-    ):
+    with pytest.raises(ValueError, match="has no checkpoints: train with --checkpoint-interval"):
         rate_checkpoints(tmp_path)
-    with pytest.raises(ValueError, match=r"agent needs \{path\} where the file goes"):
+    with pytest.raises(ValueError, match=r"agent needs \{path\} in place of the file"):
         rate_checkpoints(tmp_path, agent="az:x")
     with pytest.raises(ValueError, match="games must be an integer from 2"):
         rate_checkpoints(tmp_path, games=1)
@@ -70,6 +68,6 @@ def test_the_command_line_takes_the_folder_first(tmp_path, monkeypatch, capsys):
     )
     assert main() == 2
     assert capsys.readouterr().err == (
-        f"elo_curve: {tmp_path} has no copies of a network: train with --checkpoint-interval, or with "
+        f"elo_curve: {tmp_path} has no checkpoints: train with --checkpoint-interval, or with "
         "`ludoteca train GAME --set checkpoint_interval=100`\n"
     )

@@ -824,7 +824,7 @@ def test_screenshots(capsys, monkeypatch, spec, agent, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["tron"], "in tron all move at once: only games in turn can be played"),
+        (["tron"], "tron is simultaneous: only sequential games can be played"),
         (["hex", "--agent", "chess"], "unknown agent 'chess'"),
         (["hex", "--agent", "random", "random"], "two agents play each other with --seat none"),
         (["hex", "--moves", "a1", "a1"], "a1 is illegal here"),

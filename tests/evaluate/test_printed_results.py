@@ -179,8 +179,8 @@ def test_solutions_show_what_moves_are_worth() -> None:
     lines = lines_of(solve(make_game("hex:board_size=3")))
     assert lines == [
         "perfect play: player 0 gets +1, player 1 gets -1",
-        "moves worth +1 to the player to move: c1 a2 b2 c2 a3",
-        "moves worth -1 to the player to move: a1 b1 b3 c3",
+        "moves with value +1 for the player to move: c1 a2 b2 c2 a3",
+        "moves with value -1 for the player to move: a1 b1 b3 c3",
         "2,307 positions searched",
     ]
 

@@ -255,7 +255,7 @@ def test_the_record_knows_what_is_missing(tmp_path):
         assert record.missing(match) == [(0, 2), (4, 6)]
     with GameLog(SMALL, tmp_path) as record:
         assert record.games_played == 2
-        assert record.of_match(match).tolist() == [MISSING, MISSING, 1, 0, MISSING, MISSING]
+        assert record.match_outcomes(match).tolist() == [MISSING, MISSING, 1, 0, MISSING, MISSING]
         assert record.plies.tolist() == [[9], [0]]
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ludoteca.agents.playouts import safe_goose
+from ludoteca.agents.games.hungry_geese.policies import safe_goose
 
 BOARDS = (
     "hungry_geese",

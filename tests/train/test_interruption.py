@@ -25,8 +25,7 @@ from ludoteca.train.actor_critic.methods import make_training
 from ludoteca.train.alphazero import config as alphazero
 from ludoteca.train.alphazero.training import AlphaZeroTraining
 from ludoteca.train.command import run_command
-from ludoteca.train.data import generate_sequential as generate
-from ludoteca.train.data.formats import save_games
+from ludoteca.train.data.generate import GenerationConfig, generate
 from ludoteca.train.dqn.__main__ import main
 from ludoteca.train.dqn.config import DEFAULT
 from ludoteca.train.dqn.training import DQNTraining
@@ -101,11 +100,9 @@ def _threads():
 
 @pytest.fixture(scope="module")
 def positions(tmp_path_factory):
-    config = generate.SequentialGenerationConfig(
-        game="tictactoe", agent="random", opponent="self", games=60
-    )
-    games = generate.play_games(config)
-    return save_games(tmp_path_factory.mktemp("data") / "games.npz", games)
+    path = tmp_path_factory.mktemp("data") / "games.npz"
+    generate(GenerationConfig(game="tictactoe", agents=("random",), games=60, out=path))
+    return path
 
 
 def value_config(data: Path) -> ValueRegressionConfig:
@@ -478,9 +475,9 @@ def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(sele
     assert about["games"] == 60
     assert about["updates"] == training.updates > 0
     again = DQNTraining(config, tensorboard=False)
-    assert again.kept == {"win_rate": None, "games": 60}
+    assert again.selected == {"win_rate": None, "games": 60}
     training.evaluate_out_of_turn()
-    assert training.kept["win_rate"] is not None
+    assert training.selected["win_rate"] is not None
 
 
 def signals_at(updates: list[int], number: int, monkeypatch) -> None:

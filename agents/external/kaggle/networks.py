@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.actor_critic import ActorCriticAgent, NetworkAgent, masked_softmax
+from ludoteca.agents.actor_critic import NetworkAgent
 from ludoteca.agents.external.kaggle.layers import Layers, run
 from ludoteca.agents.external.kaggle.torch_layers import Weights, keep, layers_of
 from ludoteca.agents.external.kaggle.tree_search import SeatEvaluator, search
@@ -14,6 +14,7 @@ from ludoteca.agents.guided.policy_improvement import improved_policies
 from ludoteca.agents.networks.ac_network import ACNetwork, ResidualBody, UIB2021Body
 from ludoteca.agents.networks.layers import Block, Trunk
 from ludoteca.agents.networks.seats import find_hand_crafted_features
+from ludoteca.agents.seat_network import masked_softmax
 from ludoteca.envs.game import Game
 
 
@@ -25,7 +26,7 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
     """
     if agent.temperature > 0:
         raise ValueError("an exported network plays what it thinks best: needs temperature=0")
-    if not isinstance(agent, ActorCriticAgent) or agent.simulations == 0:
+    if agent.simulations == 0:
         evaluate = network_evaluator(agent, value=False)
 
         def choose(s, player, legal, n, rng):
@@ -89,17 +90,18 @@ def plain_view(game: Game) -> Callable[..., None]:
 def hand_crafted_view(game: Game) -> Callable[..., None]:
     """Return what writes the planes of hand-crafted features, and which actions are to be tried."""
     features = find_hand_crafted_features(game)
-    room, study, observe = features.room(game.num_players), features.study, features.observe
+    rows = features.workspace_rows(game.num_players)
+    prepare, observe = features.prepare, features.observe
     safe_actions = features.safe_actions
 
     def encode(positions, seats, out, masks):
         for i in range(len(seats)):
             s, player = positions[i], seats[i]
             if i == 0 or s is not positions[i - 1]:
-                memory = np.zeros((room, s.occupied.size), np.int32)
-                study(s, memory)
-            observe(s, player, memory, out[i])
-            if safe_actions(s, player, memory, masks[i]) == 0:
+                workspace = np.zeros((rows, s.occupied.size), np.int32)
+                prepare(s, workspace)
+            observe(s, player, workspace, out[i])
+            if safe_actions(s, player, workspace, masks[i]) == 0:
                 masks[i] = 1
 
     return encode

@@ -1,17 +1,12 @@
 """Solving the endgame of any game that somebody knows how to solve."""
 
-import importlib
 from typing import Any
 
 from ludoteca.agents.games.endgame.solution import EndgameSolution, EndgameSolver
+from ludoteca.agents.games.knowledge import load
+from ludoteca.agents.games.registry import find_knowledge, games_with
 from ludoteca.envs.game import Game
 from ludoteca.envs.interpreted import cache_by_mode
-
-# One line per game: its name, and what makes an `EndgameSolver` from the game.
-SOLVERS = {
-    "othello": "ludoteca.agents.games.endgame.othello:OthelloEndgameSolver",
-    "connect4": "ludoteca.agents.games.endgame.connect4:Connect4EndgameSolver",
-}
 
 
 def solve_endgame(
@@ -27,7 +22,7 @@ def solve_endgame(
     The same position gives the same solution every time.
 
     Args:
-        game: a game of `SOLVERS`: Othello, on any board and with both rules of passing.
+        game: Othello, on any board and with both rules of passing, or Connect Four.
         s: a position of it that goes on, one record.
         all_moves: whether to find the score of every legal move, which takes some times as long.
         nodes: how many positions to look at, at most; no limit by default.
@@ -48,8 +43,9 @@ def make_endgame_solver(game: Game) -> EndgameSolver:
     Raises:
         ValueError: if there is no such solver.
     """
-    if game.name not in SOLVERS:
-        raise ValueError(f"endgames of {game.name} cannot be solved, only of {', '.join(SOLVERS)}")
-    module, _, attribute = SOLVERS[game.name].partition(":")
-    solver: EndgameSolver = getattr(importlib.import_module(module), attribute)(game)
+    target = find_knowledge(game).endgame_solver
+    if not target:
+        games = ", ".join(games_with("endgame_solver"))
+        raise ValueError(f"endgames of {game.name} cannot be solved, only of {games}")
+    solver: EndgameSolver = load(target)(game)
     return solver

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.agent import Policy, PolicyAgent
-from ludoteca.agents.baselines import beside_rival
+from ludoteca.agents.games.hungry_geese.policies import beside_rival
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import FOOD, NONE, turns_back
 from ludoteca.envs.games.torus import beside, neighbor

@@ -9,6 +9,7 @@ cell beside its head. All values are percentages.
 from typing import Any
 
 from ludoteca.agents.games.hungry_geese.corridors import LIMIT, corridor
+from ludoteca.agents.games.knowledge import HandCraftedFeatures
 from ludoteca.envs.games.hungry_geese import NONE, turns_back
 from ludoteca.envs.games.torus import beside, neighbor
 from ludoteca.envs.jit import kernel
@@ -29,24 +30,24 @@ from ludoteca.envs.jit import kernel
     RIVAL_CORRIDOR, RIVAL_ESCAPE,  # beside rivals' heads: the same; of two rivals, the farther one
 ) = range(23)  # fmt: skip
 PLANES = 23
-FULL = 100
+HIGH = 100
 NEAR = 5  # for how many moves others are expected everywhere they can be
-# Rows of the memory: for how many moves a segment will stay in each cell, whose it is, what a
+# Rows of the workspace: for how many moves a segment will stay in each cell, whose it is, what a
 # search keeps, and how soon oneself can be in each cell. Then a row for each goose, how soon others
 # can be there, and another one for each, how far it can go, two numbers for each action.
 STAY, OWNER, QUEUE, REACH, OTHERS = range(5)
 
 
-def room(players: int) -> int:
-    """Return how many rows the memory has."""
+def workspace_rows(players: int) -> int:
+    """Return how many rows the workspace has."""
     return OTHERS + 2 * players
 
 
 @kernel
-def study(s: Any, memory: Any) -> None:
-    """Write to the memory, int32 `[room(players), rows * columns]`, what all seats look at."""
+def prepare(s: Any, workspace: Any) -> None:
+    """Compute what all players share: `workspace`, int32 `[workspace_rows(players), cells]`."""
     players, size = s.body.shape
-    stay, owner = memory[STAY], memory[OWNER]
+    stay, owner = workspace[STAY], workspace[OWNER]
     stay[:] = 0
     owner[:] = NONE
     for p in range(players):
@@ -56,18 +57,18 @@ def study(s: Any, memory: Any) -> None:
             stay[cell], owner[cell] = length - k, p
     for p in range(players):
         if s.length[p] > 0:
-            spread(s, p, False, memory, memory[OTHERS + p])
-            measure_corridors(s, p, memory, memory[OTHERS + players + p])
+            spread(s, p, False, workspace, workspace[OTHERS + p])
+            measure_corridors(s, p, workspace, workspace[OTHERS + players + p])
 
 
 @kernel
-def observe(s: Any, player: int, memory: Any, out: Any) -> None:
+def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
     """Write what goose `player`, who lives, is shown, with its head in the middle of the board.
 
     Args:
         s: the position.
         player: whose view it is.
-        memory: what `study` wrote.
+        workspace: what `prepare` wrote.
         out: the planes, int8 `[PLANES, rows, columns]`.
     """
     rows, columns = s.occupied.shape
@@ -88,41 +89,41 @@ def observe(s: Any, player: int, memory: Any, out: Any) -> None:
         for k in range(length):
             cell = int(s.body[p, (s.start[p] + k) % size])
             row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
-            out[OWN_BODY if own else RIVAL_BODY, row, column] = FULL
-            out[OWN_STAY if own else RIVAL_STAY, row, column] = min(4 * (length - k), FULL)
+            out[OWN_BODY if own else RIVAL_BODY, row, column] = HIGH
+            out[OWN_STAY if own else RIVAL_STAY, row, column] = min(4 * (length - k), HIGH)
             if k == length - 1:
-                out[OWN_TAIL if own else RIVAL_TAIL, row, column] = FULL
+                out[OWN_TAIL if own else RIVAL_TAIL, row, column] = HIGH
             if k == 0 and not own:
                 lead = 10 * (length - int(s.length[player]))
-                out[RIVAL_HEAD, row, column] = FULL
-                out[RIVAL_LEAD, row, column] = max(-FULL, min(lead, FULL))
+                out[RIVAL_HEAD, row, column] = HIGH
+                out[RIVAL_LEAD, row, column] = max(-HIGH, min(lead, HIGH))
                 for action in range(4):
                     if not turns_back(s.last_action[p], action):
                         i, j = beside(row, column, action, s.occupied.shape)
-                        out[RIVAL_NEXT, i, j] = FULL
+                        out[RIVAL_NEXT, i, j] = HIGH
         last = int(s.last_head[p])
         if last != NONE:
             row, column = (last // columns + down) % rows, (last % columns + right) % columns
-            out[OWN_LAST if own else RIVAL_LAST, row, column] = FULL
+            out[OWN_LAST if own else RIVAL_LAST, row, column] = HIGH
     for i in range(s.num_food):
         cell = int(s.food[i])
         row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
-        out[FOOD, row, column] = FULL
-    spread(s, player, True, memory, memory[REACH])
-    for plane, reach in ((OWN_REACH, memory[REACH]), (RIVAL_REACH, memory[OTHERS + player])):
+        out[FOOD, row, column] = HIGH
+    spread(s, player, True, workspace, workspace[REACH])
+    for plane, reach in ((OWN_REACH, workspace[REACH]), (RIVAL_REACH, workspace[OTHERS + player])):
         for cell in range(rows * columns):
             if reach[cell] >= 0:
                 row, column = (cell // columns + down) % rows, (cell % columns + right) % columns
-                out[plane, row, column] = max(FULL - 6 * int(reach[cell]), 4)
-    out[LENGTH] = min(4 * int(s.length[player]), FULL)
-    out[LONGEST] = min(4 * longest, FULL)
-    out[RIVALS] = FULL * rivals // max(players - 1, 1)
-    out[TIME] = FULL * int(s.steps) // int(s.max_steps)
-    out[HUNGER] = FULL * int(s.steps % s.hunger_rate) // int(s.hunger_rate)
+                out[plane, row, column] = max(HIGH - 6 * int(reach[cell]), 4)
+    out[LENGTH] = min(4 * int(s.length[player]), HIGH)
+    out[LONGEST] = min(4 * longest, HIGH)
+    out[RIVALS] = HIGH * rivals // max(players - 1, 1)
+    out[TIME] = HIGH * int(s.steps) // int(s.max_steps)
+    out[HUNGER] = HIGH * int(s.steps % s.hunger_rate) // int(s.hunger_rate)
     for p in range(players):
         if s.length[p] > 0:
             plane = OWN_CORRIDOR if p == player else RIVAL_CORRIDOR
-            far = memory[OTHERS + players + p]
+            far = workspace[OTHERS + players + p]
             for action in range(4):
                 i, j = neighbor(int(s.body[p, s.start[p]]), action, s.occupied.shape)
                 row, column = (i + down) % rows, (j + right) % columns
@@ -132,13 +133,13 @@ def observe(s: Any, player: int, memory: Any, out: Any) -> None:
 
 
 @kernel
-def spread(s: Any, player: int, own: bool, memory: Any, reach: Any) -> None:
+def spread(s: Any, player: int, own: bool, workspace: Any, reach: Any) -> None:
     """Write to `reach` after how many moves a head can be in each cell, -1 if never.
 
     The head is that of `player` if `own`, else the nearest of all others. Segments are gone when
     they have stayed, as long as nobody eats.
     """
-    stay, queue, shape = memory[STAY], memory[QUEUE], s.occupied.shape
+    stay, queue, shape = workspace[STAY], workspace[QUEUE], s.occupied.shape
     columns = shape[1]
     reach[:] = -1
     first, end = 0, 0
@@ -162,29 +163,29 @@ def spread(s: Any, player: int, own: bool, memory: Any, reach: Any) -> None:
 
 
 @kernel
-def measure_corridors(s: Any, player: int, memory: Any, out: Any) -> None:
+def measure_corridors(s: Any, player: int, workspace: Any, out: Any) -> None:
     """Write how far a goose can go, of 100: with each action, if others stand still, and if not.
 
-    If not, they are where they can be for the first `NEAR` moves, as `memory` tells.
+    If not, they are where they can be for the first `NEAR` moves, as `workspace` tells.
     """
     stay, owner, queue, reach = (
-        memory[STAY], memory[OWNER], memory[QUEUE], memory[OTHERS + player],
+        workspace[STAY], workspace[OWNER], workspace[QUEUE], workspace[OTHERS + player],
     )  # fmt: skip
     for action in range(4):
         for k in range(2):
             far = 0
             if not turns_back(s.last_action[player], action):
                 far = corridor(s, player, action, k * NEAR, stay, owner, reach, queue)
-            out[2 * action + k] = FULL * far // LIMIT
+            out[2 * action + k] = HIGH * far // LIMIT
 
 
 @kernel
-def safe_actions(s: Any, player: int, memory: Any, out: Any) -> int:
+def safe_actions(s: Any, player: int, workspace: Any, out: Any) -> int:
     """Write which actions do not kill for certain, int8 `[4]`, and return how many there are.
 
-    Turning back and entering a segment that stays do. `memory` is what `study` wrote.
+    Turning back and entering a segment that stays do. `workspace` is what `prepare` wrote.
     """
-    stay, owner = memory[STAY], memory[OWNER]
+    stay, owner = workspace[STAY], workspace[OWNER]
     columns = s.occupied.shape[1]
     head = int(s.body[player, s.start[player]])
     last = int(s.last_action[player])
@@ -200,3 +201,6 @@ def safe_actions(s: Any, player: int, memory: Any, out: Any) -> int:
         out[action] = int(not turns_back(last, action) and (not kills or cell == tail))
         found += out[action]
     return found
+
+
+FEATURES = HandCraftedFeatures(PLANES, HIGH, workspace_rows, prepare, observe, safe_actions)

@@ -1,0 +1,7 @@
+"""Knowledge of Breakthrough: its counterpart in OpenSpiel."""
+
+from ludoteca.agents.games.knowledge import Knowledge
+
+BREAKTHROUGH = Knowledge(
+    openspiel="ludoteca.agents.external.openspiel_counterparts:breakthrough_counterpart"
+)

@@ -1,0 +1,69 @@
+"""Knowledge of one game: its policies, evaluations, features, endgame solver and counterpart."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ludoteca.agents.agent import Policy
+from ludoteca.envs.targets import load_target
+
+# An evaluation kernel, `evaluate(s, out)`: one score in [-1, 1] per player.
+Evaluation = Callable[[Any, Any], None]
+# A reward kernel, `reward(s, player, plies) -> float`.
+Reward = Callable[[Any, int, int], float]
+# An import target, `"module:attribute"`, loaded at the first use.
+Target = str
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Everything that agents know about one game beyond its rules; every part is optional.
+
+    Attributes:
+        greedy: policy of the agent `greedy`, also the playout policy `"greedy"`.
+        playouts: playout policies by name.
+        default_playout: name and depth in plies of the playouts that agents use by default; None
+            for uniformly random playouts to the end of the game.
+        evaluations: evaluations of positions at which a playout was truncated, by name; the first
+            is the default.
+        playout_reward: reward of the agent `flat` at the end of a playout, in place of the return.
+        features: hand-crafted features for networks, a target of a `HandCraftedFeatures`.
+        endgame_solver: class of the endgame solver, a target.
+        openspiel: function that returns OpenSpiel's counterpart of the game, a target.
+    """
+
+    greedy: Policy | None = None
+    playouts: Mapping[str, Policy] = field(default_factory=dict)
+    default_playout: tuple[str, int] | None = None
+    evaluations: Mapping[str, Evaluation] = field(default_factory=dict)
+    playout_reward: Reward | None = None
+    features: Target = ""
+    endgame_solver: Target = ""
+    openspiel: Target = ""
+
+
+class HandCraftedFeatures(NamedTuple):
+    """Planes that a game computes for networks in addition to its observation.
+
+    Attributes:
+        planes: number of planes.
+        high: largest value.
+        workspace_rows: function from the number of players to the rows of the kernels' workspace,
+            int32 `[rows, cells]`.
+        prepare: kernel `prepare(s, workspace)`, which computes what all players share.
+        observe: kernel `observe(s, player, workspace, out)`, which writes the planes.
+        safe_actions: kernel `safe_actions(s, player, workspace, out) -> count`, which writes the
+            mask of the actions that are not certain to lose.
+    """
+
+    planes: int
+    high: int
+    workspace_rows: Callable[[int], int]
+    prepare: Callable[..., None]
+    observe: Callable[..., None]
+    safe_actions: Callable[..., int]
+
+
+def load(target: Target) -> Any:
+    """Return what an import target names."""
+    return load_target(target)

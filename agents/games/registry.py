@@ -1,0 +1,31 @@
+"""Registry of what agents know about games: one `Knowledge` per game."""
+
+from ludoteca.agents.games import breakthrough, connect4, tictactoe
+from ludoteca.agents.games.hex.knowledge import HEX
+from ludoteca.agents.games.hungry_geese.knowledge import HUNGRY_GEESE
+from ludoteca.agents.games.knowledge import Knowledge
+from ludoteca.agents.games.othello import OTHELLO
+from ludoteca.agents.games.tron import TRON
+from ludoteca.envs.game import Game
+
+KNOWLEDGE: dict[str, Knowledge] = {
+    "othello": OTHELLO,
+    "hungry_geese": HUNGRY_GEESE,
+    "connect4": connect4.CONNECT4,
+    "hex": HEX,
+    "tictactoe": tictactoe.TICTACTOE,
+    "tictactoe_large": tictactoe.TICTACTOE,
+    "breakthrough": breakthrough.BREAKTHROUGH,
+    "tron": TRON,
+}
+NOTHING = Knowledge()
+
+
+def find_knowledge(game: Game) -> Knowledge:
+    """Return the knowledge of a game; games without an entry have an empty one."""
+    return KNOWLEDGE.get(game.name, NOTHING)
+
+
+def games_with(part: str) -> tuple[str, ...]:
+    """Return the names of the games whose knowledge has a part, such as `"endgame_solver"`."""
+    return tuple(name for name, knowledge in KNOWLEDGE.items() if getattr(knowledge, part))

@@ -1,0 +1,53 @@
+"""The command `ludoteca render`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import Positional, arg
+
+from ludoteca.envs.registry import make_game
+from ludoteca.evaluate.cli.options import Agents, File, Number, Seconds
+
+
+def render_command(parameters: Any) -> Callable[..., None]:
+    """Return the command `render`, with options for the game's parameters."""
+
+    def render(
+        game: Annotated[Positional[str], arg(metavar="GAME")],
+        rules: parameters,
+        out: Annotated[Path, arg(metavar="FILE")],
+        replay: File = None,
+        agents: Agents = ("random", "random"),
+        seed: int = 0,
+        ply: Number = None,
+        seconds: Seconds = None,
+    ) -> None:
+        """Draw a replay, or a new game between agents.
+
+        Args:
+            game: the game, such as hex or hex:board_size=5.
+            rules: Parameters of the game, if agents play it.
+            out: file to write: .gif and .svg are animations of the game, .png shows its last
+                position.
+            replay: file of the replay to draw, as `match --replays` writes them.
+            agents: the agents that play, without a replay.
+            seed: seed of the game between them.
+            ply: draw only the position after this number of plies.
+            seconds: time for each position; by default, long games are shown faster.
+        """
+        from ludoteca.envs.replay import Replay
+        from ludoteca.evaluate.match import play_match
+        from ludoteca.evaluate.replay_rendering import draw_replay
+
+        made = make_game(game, **rules)
+        if replay is None:
+            replayed = play_match(made, agents, 1, seed=seed, num_replays=1).replays[0]
+        else:
+            replayed = Replay.load(replay)
+            if make_game(replayed.game).name != made.name:
+                raise ValueError(f"{replay} is a game of {replayed.game}, not of {made.name}")
+        draw_replay(replayed, out, ply, seconds)
+        print(f"{len(replayed.actions)} plies: {out}")
+
+    return render
