@@ -23,20 +23,18 @@ COMPILED = os.environ.get("LUDOTECA_TEST_COMPILED", "0") not in ("", "0")
 
 
 def runs_interpreted(item: pytest.Item) -> bool:
-    """Return whether a test interprets games and agents: unless it is marked `compiled` or `slow`.
+    """Return whether a test interprets games and agents.
 
-    Of the marks `interpreted` and `compiled`, the one nearest to the test counts.
+    Of the marks `interpreted`, `compiled` and `slow`, the one nearest to the test counts.
     """
-    names = [mark.name for mark in item.iter_markers()]
-    nearest = next((name for name in names if name in ("interpreted", "compiled")), "")
-    if COMPILED:
-        return False
-    return nearest == "interpreted" or (not nearest and "slow" not in names)
+    names = (mark.name for mark in item.iter_markers())
+    nearest = next((name for name in names if name in ("interpreted", "compiled", "slow")), "")
+    return nearest == "interpreted" and not COMPILED
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Interpret what most tests make, in the processes that they start, too.
+    """Interpret what tests with the mark `interpreted` make, in the processes they start, too.
 
     Of a test that plays little, most of the time is compilation.
     """

@@ -1,8 +1,7 @@
-"""The demonstration: deep Q-learning learns Hex 5x5 against Mixed in a few minutes.
+"""Demonstration: deep Q-learning learns Hex 5x5 against Mixed in a few minutes.
 
-`python -m ludoteca.train.demo` is `python -m ludoteca.train.dqn default` with the settings below,
-all of which are options here, too. It tests the network from both seats against Mixed, the
-heuristic and random moves, and writes a report into `runs/demo/`.
+The same as `python -m ludoteca.train.dqn default` with the defaults below. The network is evaluated
+in both seats against Mixed, the heuristic and random moves; the report is in `runs/demo/`.
 """
 
 from dataclasses import replace

@@ -1,8 +1,8 @@
-"""Tabular Q-learning, of any Gymnasium environment whose observations and actions are numbers.
+"""Tabular Q-learning for Gymnasium environments with discrete observations and actions.
 
-`python -m ludoteca.train.q_learning` learns the grid world in a second, and shows the table beside
-the exact values; `docs/tutorial/1_q_learning.md` explains it. `--help` lists the settings. A run
-that is stopped, by `--minutes` or Ctrl-C, leaves what it has learned.
+`python -m ludoteca.train.q_learning` solves the grid world in a second, and compares the table with
+the exact action values; `docs/tutorial/1_q_learning.md` explains it. A run that `--minutes` or
+Ctrl-C stops writes its results so far.
 """
 
 import json
@@ -35,28 +35,28 @@ NONE = np.zeros(0, np.int64)
 
 @dataclass(frozen=True)
 class QLearningConfig:
-    """Settings; with the same ones a run gives the same table."""
+    """Settings of tabular Q-learning."""
 
     env: str = "ludoteca/GridWorld-v0"
-    """The environment, as a spec string: a Gymnasium id, with parameters as in
+    """Environment, as a spec string: a Gymnasium id with parameters, as in
     `ludoteca/GridWorld-v0:slip=0.2,random_start=True`."""
     run_dir: Path = Path("runs/q_learning")
-    """Where everything is written."""
+    """Folder of the results."""
     seed: int = 0
-    """Determines exploration and environment."""
+    """Seed of exploration and environment."""
 
     episodes: int = 1000
-    """How many episodes are learned from."""
+    """Training episodes."""
     learning_rate: float = 0.5
-    """Alpha, above 0 and up to 1: how far a value moves towards what was just seen."""
+    """Learning rate (alpha), above 0 and up to 1."""
     gamma: float = 0.9
-    """Discount, 0 to 1."""
+    """Discount factor, 0 to 1."""
     epsilon: float = 0.3
-    """Probability of a random action, 0 to 1."""
+    """Probability of a random action, 0 to 1 (epsilon-greedy)."""
     n_eval_episodes: int = 100
-    """Episodes that the greedy policy is evaluated in."""
+    """Evaluation episodes of the greedy policy."""
     minutes: float | None = None
-    """Stop learning after this time, even if there are episodes left."""
+    """Time limit of training in minutes; None: no limit."""
 
     def __post_init__(self) -> None:
         integer("seed", self.seed, 0, 2**63 - 1)

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.files import write_whole, writing
+from ludoteca.files import BROKEN_ARCHIVE, write_whole, writing
 from ludoteca.lock import lock_folder
-from ludoteca.train.data.storage import DAMAGE
 from ludoteca.train.distributed import check_joined, ranks
 
 Arrays = dict[str, NDArray[Any]]
@@ -138,7 +137,7 @@ class RunDirectory:
             if sorted(arrays) != numbers.pop(NAMES, sorted(arrays)):
                 raise ValueError("some of its arrays are missing")
             return numbers, arrays
-        except (*DAMAGE, RuntimeError, MemoryError, OverflowError, OSError) as error:
+        except (*BROKEN_ARCHIVE, RuntimeError, MemoryError, OverflowError, OSError) as error:
             if isinstance(error, OSError) and error.errno != EINVAL:
                 raise  # only a place before the file's beginning is the file's fault
             raise ValueError(

@@ -1,4 +1,4 @@
-"""The settings that all trainings in rounds have in common, and all trainings in epochs."""
+"""Settings shared by reinforcement learning algorithms, and by supervised algorithms."""
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -11,100 +11,103 @@ from ludoteca.agents.networks.value_network import ValueConfig
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.executor import LOCAL, parse_executor
 
-AUTO = -1  # of a setting that follows the size of the run; see `ludoteca.train.auto_settings`
+AUTO = (
+    -1
+)  # value of settings that scale with the length of the run, see `ludoteca.train.auto_settings`
 
 
 @dataclass(frozen=True)
 class RLConfig:
-    """Settings; with the same ones, a run gives the same network on the same machine.
-
-    Each training has defaults of its own for some of them.
-    """
+    """Settings of all reinforcement learning algorithms; each may override defaults."""
 
     run_dir: Path = Path("runs/training")
-    """Where everything is written; an interrupted run resumes from there."""
+    """Folder of the run. Networks, metrics, report and checkpoint are written there; the same
+    command resumes an interrupted run."""
     game: str = "hex:board_size=5"
-    """The game as a spec string."""
+    """Game, as a spec string."""
     games: int = 20_000
-    """How many games are played. A run can be made longer: its learning rate falls over all."""
+    """Number of training games. A finished run can be extended with a larger number; the learning
+    rate schedule covers all games."""
     games_per_iteration: int = AUTO
-    """Games played side by side; the network learns after each round of them. -1: a 64th of the
-    run, from 16 to 256 (actor-critic: 128)."""
+    """Games of a rollout, played as one batch; the network is updated after each rollout. -1: 1/64
+    of the games, from 16 to 256 (actor-critic: to 128)."""
     seed: int = 0
-    """Determines weights, games and batches."""
+    """Seed of the initial weights, the games and the batches. The same settings and seed give the
+    same network on the same machine."""
 
     network: QConfig | PVConfig | ACConfig = field(default_factory=PVConfig)
-    """The network."""
+    """Architecture of the network."""
     start_from: Path | None = None
-    """Begin with the weights of this file or run instead of random ones."""
+    """Network file or run folder whose weights initialize the network; None: random weights."""
 
     optimizer: Literal["adam", "sgd"] = "adam"
-    """Adam with decoupled weight decay, or SGD with momentum."""
+    """`adam`: Adam with decoupled weight decay (AdamW). `sgd`: SGD with momentum."""
     learning_rate: float = 1e-3
-    """At the start."""
+    """Initial learning rate."""
     final_learning_rate: float = 1e-4
-    """At the end; it falls along a cosine."""
+    """Final learning rate, after a cosine decay."""
     weight_decay: float = 1e-4
-    """Of the optimizer."""
+    """Weight decay coefficient."""
     max_grad_norm: float = 1.0
-    """Largest norm of a gradient; 0: any."""
+    """Maximum gradient norm (gradient clipping); 0: no clipping."""
     batch_size: int = 512
-    """Positions per update."""
+    """Positions per minibatch (one gradient update each)."""
     replay_ratio: float = 2.0
-    """How often a position is learned from, on average."""
+    """Mean number of times that each position is sampled for an update."""
     augment: bool = True
-    """Show batches under random symmetries of the game."""
+    """Data augmentation: apply a random symmetry of the game to each minibatch."""
 
     log_interval: int = AUTO
-    """Games between rows of `metrics.csv`. -1: a 32nd of the run, at most 512 (deep Q-learning:
+    """Games between rows of `metrics.csv`. -1: 1/32 of the games, at most 512 (deep Q-learning:
     2,000; actor-critic: 1,024)."""
     eval_interval: int = AUTO
-    """Games between evaluations. -1: a seventh of the run, at most 2,560 (deep Q-learning: 10,000;
+    """Games between evaluations. -1: 1/7 of the games, at most 2,560 (deep Q-learning: 10,000;
     actor-critic: 10,240)."""
     eval_games: int = 50
-    """Games per seat and opponent in each."""
+    """Games per evaluation, for each opponent and seat."""
     eval_opponents: tuple[str, ...] = ()
-    """Opponents there."""
+    """Opponents in evaluations, as spec strings."""
     checkpoint_selection: Literal["best", "last"] = "best"
-    """Which of the networks that were evaluated becomes `best.safetensors`: the one that did best,
-    or the last one. Where nearly all games are won, the best one is so by chance."""
+    """Which evaluated network is written to `best.safetensors`: `best`, the one with the highest
+    evaluation score, or `last`. Near a win rate of 100 %, the highest score is mostly chance."""
     final_eval_games: int = 200
-    """Games per seat and opponent at the end, with that network."""
+    """Games of the final evaluation of that network, for each opponent and seat."""
 
     checkpoint_interval: int = 0
-    """Games between copies of the network in `checkpoints/`, whose strength
-    `ludoteca rating` compares; 0: none."""
+    """Games between copies of the network in `checkpoints/`, which `ludoteca rating` compares; 0:
+    no copies."""
 
     device: str = "cpu"
-    """Where networks run and learn, such as `cpu` or `cuda`."""
+    """PyTorch device of the network, such as `cpu` or `cuda`."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """Numbers of convolutions; `bfloat16` is several times faster on processors made for it, and
-    `auto` chooses it there."""
+    """Numeric precision of convolutions. `bfloat16` is several times faster on processors with
+    hardware support; `auto` selects it there."""
     overlap_actor_learner: bool = True
-    """Play the next round while learning from the last one, on two cores: games are then played by
-    the network of one round before."""
+    """Play the next rollout in a second thread during the updates. The self-play network is then
+    one iteration old."""
     threads: int = 1
-    """Threads of the network, when it plays and when it learns. More than one are worth it without
-    `overlap_actor_learner`; another number rounds differently, and so gives another network."""
+    """PyTorch threads of the network, in self-play and updates. More than 1 pays off without
+    `overlap_actor_learner`; another number changes floating-point rounding and thus the result."""
     num_actors: int = 1
-    """Self-play actors: processes that play a part of each round each; 1: this process plays, in a
-    thread, unless `executor` is another. What is learned depends on their number."""
+    """Number of self-play actors, one process each, which share the games of a rollout equally. 1:
+    self-play in a thread of this process, unless `executor` is set. The result depends on this
+    number."""
     executor: str = LOCAL
-    """Where these processes run: `local`, or a Ray cluster: `ray` (of this machine), `ray:auto`,
-    `ray:HOST:PORT`; `ray:auto,num_gpus=0.1` reserves a share of a GPU for each. Without effect on
-    what is learned."""
+    """Where actor processes run: `local`, or a Ray cluster: `ray` (started on this machine),
+    `ray:auto`, `ray:HOST:PORT`; `ray:auto,num_gpus=0.1` reserves a fraction of a GPU for each. The
+    result does not depend on it."""
     max_staleness: int = 0
-    """Rounds that the network may have learned from since it was as it plays. Above 0, actors play
-    ahead while it learns, which takes the place of `overlap_actor_learner`, and what is
-    learned depends on their speed."""
+    """Maximum number of iterations between the network that an actor plays and the latest one.
+    Above 0, actors play ahead during updates (instead of `overlap_actor_learner`), and the result
+    depends on their speed."""
     inference: Literal["actors", "central"] = "actors"
-    """Where the network that plays runs: in each of the workers, or in one place for all, in
-    batches of what all of them ask, on a GPU if `device` is one; needs a Ray cluster."""
+    """Where the self-play network is evaluated: in each actor, or on one inference server that
+    batches the requests of all actors, on a GPU if `device` is one (needs a Ray cluster)."""
     save_seconds: float = 120.0
-    """Time between checkpoints, from which a run resumes; without effect on what is learned."""
+    """Seconds between checkpoints for resuming. The result does not depend on it."""
     minutes: float | None = None
-    """Stop within this time, compiling, evaluations and the report included; the same command
-    resumes the run."""
+    """Time limit in minutes, including compilation, evaluations and the report; None: no limit. The
+    same command resumes the run."""
 
     def __post_init__(self) -> None:
         for name in ("games", "batch_size", "eval_games", "final_eval_games"):
@@ -130,10 +133,10 @@ class RLConfig:
             real("minutes", self.minutes, 0, 1e9)
 
     def _check_actors(self) -> None:
-        """Check the settings of self-play actors.
+        """Validate the settings of self-play actors.
 
         Raises:
-            ValueError: if one makes no sense.
+            ValueError: if one is invalid.
         """
         integer("num_actors", self.num_actors, 1, 10**5)
         integer("max_staleness", self.max_staleness, 0, 10**6)
@@ -146,19 +149,19 @@ class RLConfig:
             )
         if self.max_staleness > 0 and not self.has_actors:
             raise ValueError(
-                f"max_staleness={self.max_staleness} needs actors that play while the network "
-                "learns: num_actors=2 or more, or executor=ray"
+                f"max_staleness={self.max_staleness} needs actor processes: "
+                "num_actors=2 or more, or executor=ray"
             )
         if self.inference == "central" and self.executor == LOCAL:
             raise ValueError("inference=central needs a Ray cluster: executor=ray, or ray:ADDRESS")
 
     @property
     def has_actors(self) -> bool:
-        """Whether other processes than this one play."""
+        """Whether self-play runs in other processes."""
         return self.num_actors > 1 or self.executor != LOCAL
 
     def check_auto(self, *names: str, least: int = 1) -> None:
-        """Check settings that are `AUTO` or an integer, `least` or more.
+        """Validate settings that are `AUTO` or an integer of at least `least`.
 
         Raises:
             ValueError: if one of them is neither.
@@ -168,56 +171,58 @@ class RLConfig:
                 try:
                     integer(name, value, least, 10**9)
                 except ValueError as error:
-                    raise ValueError(f"{error}; {AUTO} chooses by the size of the run") from None
+                    raise ValueError(
+                        f"{error}; {AUTO} scales it with the length of the run"
+                    ) from None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the settings as JSON values."""
         paths = {"run_dir": str(self.run_dir), "start_from": str(self.start_from or "")}
         return asdict(self) | paths | {"network": self.network.as_dict()}
 
 
 @dataclass(frozen=True)
 class SupervisedConfig:
-    """Settings; with the same ones, a run gives the same network on the same machine.
-
-    Each training has defaults of its own for some of them.
-    """
+    """Settings of all supervised algorithms; each may override defaults."""
 
     data: tuple[Path, ...]
-    """Files of games."""
+    """Data set files."""
     run_dir: Path = Path("runs/epochs")
-    """Where everything is written; an interrupted run resumes from there."""
+    """Folder of the run. Networks, metrics, report and checkpoint are written there; the same
+    command resumes an interrupted run."""
     games: int | None = None
-    """How many games of the data are used, the first ones; by default all."""
+    """Use only the first games of the data set; None: all."""
     validation_fraction: float = 0.1
-    """Share of the games that are only validated with, all their positions. Games that are alike
-    in every move stay together."""
+    """Fraction of the games held out for validation, with all their positions. Games with identical
+    moves are kept on the same side of the split."""
     seed: int = 0
-    """Determines weights, what is validated with, and batches."""
+    """Seed of the initial weights, the validation split and the batches. The same settings and seed
+    give the same network on the same machine."""
 
     network: ValueConfig | ACConfig = field(default_factory=ValueConfig)
-    """The network."""
+    """Architecture of the network."""
     epochs: int = 20
-    """How often the network sees all positions, at most."""
+    """Maximum number of epochs."""
     positions_per_epoch: int | None = None
-    """Instead of all positions, so many random ones make an epoch."""
+    """Random positions per epoch; None: all."""
     patience: int = 3
-    """Stop after so many epochs without a lower loss in validation; 0: never."""
+    """Early stopping: stop after this number of epochs without a lower validation loss; 0:
+    never."""
     batch_size: int = 256
-    """Positions per update."""
+    """Positions per minibatch (one gradient update each)."""
     learning_rate: float = 1e-3
-    """At the start."""
+    """Initial learning rate."""
     augment: bool = False
-    """Show positions under random symmetries of the game."""
+    """Data augmentation: apply a random symmetry of the game to the positions."""
 
     device: str = "cpu"
-    """Where the network learns, such as `cpu` or `cuda`."""
+    """PyTorch device of the network, such as `cpu` or `cuda`."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """Numbers of convolutions; `bfloat16` is several times faster on processors made for it, and
-    `auto` chooses it there."""
+    """Numeric precision of convolutions. `bfloat16` is several times faster on processors with
+    hardware support; `auto` selects it there."""
     minutes: float | None = None
-    """Stop within this time, compiling, validation and the report included; the same command
-    resumes the run."""
+    """Time limit in minutes, including compilation, validation and the report; None: no limit. The
+    same command resumes the run."""
 
     def __post_init__(self) -> None:
         for name in ("games", "positions_per_epoch"):
@@ -234,6 +239,6 @@ class SupervisedConfig:
             real("minutes", self.minutes, 0, 1e9)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the settings as JSON values."""
         paths = {"run_dir": str(self.run_dir), "data": [str(path) for path in self.data]}
         return asdict(self) | paths | {"network": self.network.as_dict()}

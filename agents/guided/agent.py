@@ -47,7 +47,6 @@ class NetworkGuidedAgent(Agent):
         self._leaf_batch = integer("leaf_batch", leaf_batch, 1, 1024)
         self._search: NetworkGuidedSearch | None = None
         self._room = 0
-        self._prepared = False
 
     @abstractmethod
     def search_positions(
@@ -82,7 +81,6 @@ class NetworkGuidedAgent(Agent):
             self.search_positions(batch_of_one(self.game), np.zeros((1, 1), np.uint64))
         finally:
             self.simulations, self._search, self._room = simulations, None, 0
-        self._prepared = True
 
     def search(self, s: Any, rng: NDArray[np.uint64] | None = None) -> SearchReport:
         """Search one position and return the result, which can be printed.
@@ -91,8 +89,6 @@ class NetworkGuidedAgent(Agent):
             s: a record, as `Game.new` returns.
             rng: the random stream, uint64 `[1]`, to be advanced; zero if None.
         """
-        if not self._prepared:  # compiling is not counted in the speed
-            self.prepare()
         start = clock()
         streams = (np.zeros(1, np.uint64) if rng is None else rng).reshape(1, 1)
         result = self.search_positions(batch_of_one(self.game, s), streams)

@@ -7,8 +7,7 @@ import torch
 from agilerl.algorithms import PPO
 from agilerl.rollouts import collect_rollouts
 
-from ludoteca.agents.function import FunctionAgent
-from ludoteca.agents.pool import OpponentPool, PoolAgent
+from ludoteca.agents import FunctionAgent, OpponentPool, PoolAgent
 from ludoteca.evaluate.match import play_match
 
 FORMAT = {"observation": "flat", "dtype": "float32", "autoreset_mode": "SameStep"}

@@ -7,8 +7,7 @@ import gymnasium as gym
 import torch
 from torch import nn
 
-from ludoteca.agents.function import FunctionAgent
-from ludoteca.agents.pool import OpponentPool, PoolAgent
+from ludoteca.agents import FunctionAgent, OpponentPool, PoolAgent
 from ludoteca.evaluate.match import play_match
 
 T, B = 32, 128  # steps of a rollout, games side by side

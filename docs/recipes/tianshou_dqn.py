@@ -12,8 +12,8 @@ from tianshou.data import Collector, VectorReplayBuffer
 from tianshou.trainer import OffPolicyTrainerParams
 from tianshou.utils.net.common import Net
 
+from ludoteca.agents import OpponentPool, PoolAgent
 from ludoteca.agents.external.tianshou import agent_of_policy, save_tianshou_policy
-from ludoteca.agents.pool import OpponentPool, PoolAgent
 from ludoteca.envs.adapters.tianshou import TianshouVecEnv
 from ludoteca.evaluate.match import play_match
 

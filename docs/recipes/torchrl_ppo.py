@@ -9,8 +9,8 @@ from torchrl.collectors import Collector
 from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss, ValueEstimators
 
+from ludoteca.agents import OpponentPool, PoolAgent
 from ludoteca.agents.external.torchrl import agent_of_actor, save_actor
-from ludoteca.agents.pool import OpponentPool, PoolAgent
 from ludoteca.envs.adapters.torchrl import TorchRLEnv
 from ludoteca.evaluate.match import play_match
 

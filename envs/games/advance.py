@@ -23,11 +23,11 @@ from ludoteca.envs.games.bitboards import (
     squares,
     starts,
 )
+from ludoteca.envs.games.winner import UNDECIDED, is_decided, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.symmetry import CellMap, Symmetry, grid_symmetries
 
-UNDECIDED = -1
 HOME_ROWS = 2
 
 
@@ -83,8 +83,8 @@ def advance_game(
         player=player,
         legal_actions=legal_actions,
         step=step,
-        is_terminal=is_terminal,
-        returns=returns,
+        is_terminal=is_decided,
+        returns=winner_returns,
         observe=observe,
         layout=Layout(
             "squares",
@@ -182,18 +182,6 @@ def can_move(s: Any, steps: Any, player: int) -> bool:
         if (down > 0) == (player == 1) and movers(s, down, right) != U0:
             return True
     return False
-
-
-@kernel
-def is_terminal(s: Any) -> bool:
-    return bool(s.winner != UNDECIDED)
-
-
-@kernel
-def returns(s: Any, out: Any) -> None:
-    out[:] = 0
-    if s.winner != UNDECIDED:
-        out[s.winner], out[1 - s.winner] = 1, -1
 
 
 @kernel

@@ -8,6 +8,17 @@ the last liberty of its own group only, loses. So every game is decided when the
 As no stone is ever removed, groups only grow and merge: they are kept as the trees of a union-find
 forest. The root knows the group's liberties, each counted once per stone beside it ("pseudo-
 liberties"), since all that matters is whether there are none.
+
+Encoding of a 3x3 board; the fields have one number per cell, with a WALL (#) around the board:
+
+    `stones`, `parent`, `liberties`     actions, planes
+     #  #  #  #  #
+     #  6  7  8  #                      0 1 2
+     # 11 12 13  #                      3 4 5
+     # 16 17 18  #                      6 7 8
+     #  #  #  #  #
+
+Plane 0 has the own stones, plane 1 those of the opponent.
 """
 
 from typing import Any
@@ -16,13 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game, unique
+from ludoteca.envs.games.winner import UNDECIDED, is_decided, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.params import integer
 from ludoteca.envs.symmetry import cells_are_actions, grid_symmetries
 
 EMPTY, WALL = -1, 2
-UNDECIDED = -1
 
 
 @unique
@@ -61,8 +72,8 @@ def atari_go(board_size: int = 7) -> Game:
         player=player,
         legal_actions=legal_actions,
         step=step,
-        is_terminal=is_terminal,
-        returns=returns,
+        is_terminal=is_decided,
+        returns=winner_returns,
         observe=observe,
         layout=Layout(
             "squares",
@@ -153,18 +164,6 @@ def root(s: Any, cell: int) -> int:
         s.parent[cell] = s.parent[s.parent[cell]]
         cell = int(s.parent[cell])
     return cell
-
-
-@kernel
-def is_terminal(s: Any) -> bool:
-    return bool(s.winner != UNDECIDED)
-
-
-@kernel
-def returns(s: Any, out: Any) -> None:
-    out[:] = 0
-    if s.winner != UNDECIDED:
-        out[s.winner], out[1 - s.winner] = 1, -1
 
 
 @kernel

@@ -5,6 +5,17 @@ Rules: the game 2pffa_zerosum of the General Game Playing base repository
 one of its pieces and which nothing can enter; what leaves it is replaced at once. A piece jumps
 like a chess knight to an empty cell of the board, or steps like a chess king onto an enemy piece
 there and captures it. Who can do neither passes. Equal captures are a draw.
+
+Encoding of a 3x3 board with the spawn cells R (Red, player 0) and B; other cells outside the square
+are never used:
+
+    bits of `pieces`       planes (3 rows, 5 columns)
+     .  1  2  3  .         0 own pieces             3 own captures, everywhere
+     8  9 10 11 12         1 opponent's pieces      4 opponent's captures, everywhere
+     .  17 18 19 .         2 plies left, everywhere
+
+Actions are the jumps, then the captures, then the pass; each kind by direction, and within it by
+the cell where it starts, as in `bitboards.py`.
 """
 
 from collections.abc import Callable

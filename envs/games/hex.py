@@ -2,6 +2,17 @@
 
 Black joins north and south, white joins west and east. The six observation planes are those of
 Young, Vasan and Hayward, "NeuroHex" (arXiv 1604.07097, section 2), with one cell of padding.
+
+Encoding of a 3x3 board. A cell has one bit per plane; the padding has those of its edges:
+
+    `cells`            actions      bit    plane
+    *  N  N  N  *                   0      black stones, and the north and south edge
+    W  .  .  .  E      0 1 2        1      white stones, and the west and east edge
+    W  .  .  .  E       3 4 5       2, 3   white stones joined to the west, to the east edge
+    W  .  .  .  E        6 7 8      4, 5   black stones joined to the north, to the south edge
+    *  S  S  S  *                   6-8    none: 1 + direction, while edges spread through a group
+
+The corners (*) have the bits of both edges. Action 9 is the swap, if it is allowed.
 """
 
 from dataclasses import replace
@@ -10,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ludoteca.envs.game import Game, unique
+from ludoteca.envs.games.winner import UNDECIDED, is_decided, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.params import choice, integer
@@ -23,7 +35,6 @@ EDGES = WEST | EAST | NORTH | SOUTH
 BACK_SHIFT = 6
 # The six neighbors in circular order: direction d + 3 leads back.
 NEIGHBORS = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
-UNDECIDED = -1
 
 
 @unique
@@ -65,8 +76,8 @@ def hex(board_size: int = 11, first: str = "black", swap: bool = False) -> Game:
         player=player,
         legal_actions=legal_actions,
         step=step,
-        is_terminal=is_terminal,
-        returns=returns,
+        is_terminal=is_decided,
+        returns=winner_returns,
         observe=observe,
         playout=playout,
         layout=Layout(
@@ -260,18 +271,6 @@ def black_joins(s: Any) -> bool:
         if cell & SOUTH:
             return True
         row, column, direction = r, c, (direction + 1) % 6
-
-
-@kernel
-def is_terminal(s: Any) -> bool:
-    return bool(s.winner != UNDECIDED)
-
-
-@kernel
-def returns(s: Any, out: Any) -> None:
-    out[:] = 0
-    if s.winner != UNDECIDED:
-        out[s.winner], out[1 - s.winner] = 1, -1
 
 
 @kernel

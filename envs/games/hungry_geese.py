@@ -2,6 +2,20 @@
 
 Equal step for step to the `hungry_geese` environment of kaggle-environments. Observation planes and
 rewards follow the competition (channels 0-16) and Martín Miralles, UIB 2021 (master's thesis).
+
+Encoding, where cell (row, column) is `row * columns + column`:
+
+    actions     ring buffer `body[p]`, with start[p] = 4 and length[p] = 3
+       0        index      0  1  2  3  4  5
+     3   1      segment    2  .  .  .  0  1      0: head, 2: tail
+       2
+
+Planes of player p, of P players; each group has a plane for each player, p first, then p + 1, ...,
+modulo P:
+
+    0 to P - 1       heads       3 P to 4 P - 1      heads before the last step
+    P to 2 P - 1     tails       4 P                 food
+    2 P to 3 P - 1   bodies      4 P + 1, 4 P + 2    percentages, with `extra_planes`
 """
 
 from typing import Any

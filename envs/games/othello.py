@@ -3,6 +3,17 @@
 Rules: https://www.worldothello.org/about/about-othello/othello-rules. A player without a move must
 pass; the game ends when neither can move. Perfect play on 8x8 is a draw (Takizawa, "Othello is
 solved", arXiv 2310.19387, 2023).
+
+Encoding of a 4x4 board: its squares are the top left ones of 8x8, whose bit is 8 * row + column.
+
+    bits of `discs`      actions, planes
+     0  1  2  3           0  1  2  3
+     8  9 10 11           4  5  6  7
+    16 17 18 19           8  9 10 11
+    24 25 26 27          12 13 14 15     16: pass
+
+Plane 0 has the own discs, plane 1 those of the opponent; with `planes="absolute"` plane 0 the white
+ones, plane 1 the black ones.
 """
 
 from typing import Any
@@ -16,7 +27,6 @@ from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.symmetry import CellMap, grid_symmetries
 
-# Square (row, column) is bit 8 * row + column on every board size; smaller boards use the top left.
 U7, U8, U9 = np.uint64(7), np.uint64(8), np.uint64(9)
 NOT_FIRST_COLUMN = np.uint64(0xFEFEFEFEFEFEFEFE)
 NOT_LAST_COLUMN = np.uint64(0x7F7F7F7F7F7F7F7F)

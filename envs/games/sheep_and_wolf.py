@@ -7,6 +7,20 @@ nobody captures or jumps. After each move, whoever made it:
 
 * if the wolf cannot move, the sheep win;
 * otherwise, if no sheep is on a row below the wolf's, or no sheep can move, the wolf wins.
+
+Encoding of a 4x4 board. The actions 0 to 8 lead up the diagonals of dark cells, between two rows
+and two columns each; 9 to 17 lead down the same diagonals:
+
+    bits of dark cells     actions, between the cells
+     .  1  .  3            .   .   .   .
+                             0   1   2
+     8  . 10  .            .   .   .   .
+                             3   4   5
+     . 17  . 19            .   .   .   .
+                             6   7   8
+    24  . 26  .            .   .   .   .
+
+Planes: sheep, wolf, and 1 everywhere when the wolf is to move.
 """
 
 from typing import Any
@@ -16,13 +30,13 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game, unique
 from ludoteca.envs.games.bitboards import U0, U1, bit, block, count, squares, starts
+from ludoteca.envs.games.winner import UNDECIDED, is_decided, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.symmetry import Symmetry
 
 WOLF, SHEEP = 0, 1
-UNDECIDED = -1
 
 
 @unique
@@ -66,8 +80,8 @@ def sheep_and_wolf(board_size: int = 8) -> Game:
         player=player,
         legal_actions=legal_actions,
         step=step,
-        is_terminal=is_terminal,
-        returns=returns,
+        is_terminal=is_decided,
+        returns=winner_returns,
         observe=observe,
         layout=Layout(
             "squares",
@@ -182,18 +196,6 @@ def outcome(s: Any) -> int:
     if movers(s, s.sheep, -1, -1) | movers(s, s.sheep, -1, 1) == U0:
         return WOLF
     return UNDECIDED
-
-
-@kernel
-def is_terminal(s: Any) -> bool:
-    return bool(s.winner != UNDECIDED)
-
-
-@kernel
-def returns(s: Any, out: Any) -> None:
-    out[:] = 0
-    if s.winner != UNDECIDED:
-        out[s.winner], out[1 - s.winner] = 1, -1
 
 
 @kernel

@@ -2,6 +2,15 @@
 
 Both move at once. Riding into the same cell, or crashing in the same step, is a draw. The GDL
 original is `tron_10x10` of the GGP-Base game repository.
+
+Encoding of a board of 4 rows and 4 columns, after both riders have moved east:
+
+    actions     `walls`     planes of red, player 0
+                            0: own head   1: blue's   2: own walls   3: blue's
+       0        0 0 0 0        0 0 0 0       0 0 0 0     0 0 0 0        0 0 0 0
+     3   1      0 1 1 0        0 0 1 0       0 0 0 0     0 1 1 0        0 0 0 0
+       2        0 0 2 2        0 0 0 0       0 0 0 1     0 0 0 0        0 0 1 1
+                0 0 0 0        0 0 0 0       0 0 0 0     0 0 0 0        0 0 0 0
 """
 
 from typing import Any

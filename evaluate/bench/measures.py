@@ -1,7 +1,7 @@
-"""What is compared with what, and the floors.
+"""Measures of environment speed: workloads, comparisons with peers, and floors.
 
 Unless a comparison says otherwise, a round is random legal play in one thread, and its time
-includes everything a user's loop does: choosing, stepping, observations, legal actions, resets.
+includes a user's whole loop: choosing, stepping, observations, legal actions, resets.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,16 +41,16 @@ ONE_DRAW = "one random number per game"
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two sides of a group, by name.
+    """Comparison of two workloads of a group, by name.
 
     Attributes:
-        measure: what is measured, for the table.
-        ours: the side that has to be fast; if there are several, the fastest of them counts.
-        peer: the side it is compared with; `""` if nobody.
-        floor: the ratio to reach, or our rate if there is no peer; None: for information.
-        timed: what is timed, ours and the peer's.
-        inside: count only our time within `step`.
-        unit: of the rates.
+        measure: name of the measure, for the table.
+        ours: our workload; if there are several, the fastest counts.
+        peer: the peer's workload; `""` without a peer.
+        floor: ratio to reach, or our rate without a peer; None: for information.
+        timed: description of the timed work, ours and the peer's.
+        inside: whether only the time within `step` counts, ours and the peer's.
+        unit: unit of the rates.
     """
 
     measure: str
@@ -64,12 +64,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Group:
-    """Sides that take turns, and what is read from them.
+    """Workloads that alternate, and their comparisons.
 
     Attributes:
-        ours: how to make each of our sides.
-        comparisons: what to report.
-        peers: how to make each peer; they are left out unless peers are asked for.
+        ours: makers of our workloads, by name.
+        comparisons: the comparisons to report.
+        peers: makers of the peers' workloads, which run only on request.
     """
 
     ours: Mapping[str, Callable[[], Workload]]
@@ -151,7 +151,7 @@ def vector_group(
 
 
 def hungry_geese_group() -> Group:
-    """Compare Hungry Geese with the original; steps are of the environment, not of one goose."""
+    """Compare Hungry Geese with the original; a step moves all geese."""
     return Group(
         ours={"vector": partial(VectorWorkload, "hungry_geese", NUM_ENVS)},
         peers={"kaggle-environments": partial(PeerWorkload, "kaggle", "kaggle_geese")},

@@ -4,9 +4,9 @@ import importlib
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from textwrap import fill
-from typing import Annotated, Any
+from typing import Annotated
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
@@ -36,6 +36,7 @@ from ludoteca.envs.registry import (
 )
 from ludoteca.envs.spec import parse_name
 from ludoteca.envs.targets import split_target
+from ludoteca.evaluate.docstring_params import describe_params
 from ludoteca.terminal_table import TerminalTable
 
 OWN = "ludoteca"  # source of the package's own games and agents
@@ -84,7 +85,7 @@ def all_games_and_agents() -> RenderableType:
         table.add(
             game.name,
             id_,
-            f"{game.num_players} {'at once' if game.simultaneous else 'in turn'}",
+            f"{game.num_players} {'simultaneous' if game.simultaneous else 'sequential'}",
             " x ".join(map(str, game.observation_shape)),
             str(game.num_actions),
             below=f"{params or 'no parameters'}{_from(game_source(id_))}",
@@ -154,13 +155,15 @@ def game_details(game: Game) -> RenderableType:
     facts = TerminalTable(("", ""), sentences=True)
     for name, value in _facts(game):
         facts.add(name, value)
-    headings = ("parameter", "default", "here", "values")
+    headings = ("parameter", "default", "value", "range")
     params = TerminalTable(headings, texts=3, title="Parameters", sentences=True)
     described = describe_params(factory)
     for key, parameter in inspect.signature(factory).parameters.items():
-        here = game.params[key]
         params.add(
-            f"--{key.replace('_', '-')}", str(parameter.default), str(here), described.get(key, "")
+            f"--{key.replace('_', '-')}",
+            str(parameter.default),
+            str(game.params[key]),
+            described.get(key, ""),
         )
     agents = TerminalTable(("agent", "method"), title="Agents that play it", sentences=True)
     missing = []
@@ -212,24 +215,6 @@ def agent_details(name: str) -> RenderableType:
     return Group(*parts)
 
 
-def describe_params(factory: Callable[..., Any], markup: bool = False) -> dict[str, str]:
-    """Return the description of each parameter, from the section `Args:` of a docstring.
-
-    Args:
-        factory: the function or class.
-        markup: whether to keep the backquotes around code.
-    """
-    section = re.search(
-        r"^Args:\n(.*?)(?=^\S|\Z)", inspect.getdoc(factory) or "", flags=re.DOTALL | re.MULTILINE
-    )
-    descriptions: dict[str, str] = {}
-    for entry in re.split(r"\n(?=    \w)", section.group(1)) if section else ():
-        name, _, text = entry.strip().partition(":")
-        words = " ".join(text.split())
-        descriptions[name] = words if markup else words.replace("`", "")
-    return descriptions
-
-
 def _facts(game: Game) -> list[tuple[str, str]]:
     planes, rows, columns = game.observation_shape
     if game.spec_name != game.name:
@@ -243,12 +228,12 @@ def _facts(game: Game) -> list[tuple[str, str]]:
         made,
         *([("from", source)] if source != OWN else []),
         ("spec", game.spec),
-        ("players", f"{game.num_players}, {'all at once' if game.simultaneous else 'in turn'}"),
+        ("players", f"{game.num_players}, {'simultaneous' if game.simultaneous else 'sequential'}"),
         ("observation", f"{planes} planes of {rows} x {columns}, 0 to {game.observation_high}"),
         ("actions", f"{game.num_actions}: {_shortened(game.action_names)}"),
         ("longest game", f"{game.max_plies} plies"),
         ("symmetries", str(len(game.symmetries()))),
-        ("bytes a position", str(game.state.itemsize)),
+        ("state size", f"{game.state.itemsize} bytes"),
     ]
 
 

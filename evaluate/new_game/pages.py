@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, find_factory, game_id, make_game
-from ludoteca.evaluate.cli.list import describe_params
+from ludoteca.evaluate.docstring_params import describe_params
 from ludoteca.files import write_whole
 
 PAGES = Path("docs/games")

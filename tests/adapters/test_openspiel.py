@@ -45,6 +45,8 @@ from ludoteca.evaluate.exploit import exploitability as find_exploitability  # n
 from ludoteca.evaluate.match import play_match  # noqa: E402
 from ludoteca.evaluate.solve import solve  # noqa: E402
 
+pytestmark = pytest.mark.interpreted
+
 # Of both dynamics, with passes and with chance; small, as each is compiled.
 SMALL = (
     "tictactoe",

@@ -22,17 +22,16 @@ from executor_tasks import Counted, count_up, kill_once, total_of  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 
 from ludoteca import ray_executor, worker_pool  # noqa: E402
-from ludoteca.evaluate.studies.match_task import Match  # noqa: E402
-from ludoteca.evaluate.studies.othello.plan import Data  # noqa: E402
-from ludoteca.evaluate.studies.study import make_all  # noqa: E402
+from ludoteca.evaluate.studies.othello.study import generated_games  # noqa: E402
+from ludoteca.evaluate.studies.runner import run_tasks  # noqa: E402
+from ludoteca.evaluate.studies.study import match_task  # noqa: E402
 from ludoteca.evaluate.tournament import run  # noqa: E402
 from ludoteca.evaluate.tournament.game_log import GameLog  # noqa: E402
 from ludoteca.evaluate.tournament.plan import Tournament  # noqa: E402
 from ludoteca.evaluate.tournament.run import run_tournament  # noqa: E402
 from ludoteca.executor import WorkerDiedError, make_executor  # noqa: E402
-from ludoteca.train.data import generate as episodes  # noqa: E402
-from ludoteca.train.data import generate_sequential as positions  # noqa: E402
-from ludoteca.train.data.dataset import GameDataset  # noqa: E402
+from ludoteca.train.data import generate as generation  # noqa: E402
+from ludoteca.train.data.storage import load_dataset  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 NODE = {"num_cpus": 1, "object_store_memory": 100_000_000, "include_dashboard": False}
@@ -193,46 +192,53 @@ def test_a_tournament_is_the_same_though_a_node_is_lost(tmp_path, monkeypatch, p
     )
 
 
-def test_generated_positions_are_the_same(tmp_path, pool, monkeypatch):
-    monkeypatch.setattr(positions, "TOGETHER", 8)
-    config = positions.SequentialGenerationConfig(
-        out=tmp_path / "local.npz", game="tictactoe", games=40, iterations=10, workers=1
+def test_generated_sequential_games_are_the_same(tmp_path, pool, monkeypatch):
+    monkeypatch.setattr(generation, "SEQUENTIAL_GAMES", 8)
+    config = generation.GenerationConfig(
+        out=tmp_path / "local.npz",
+        game="tictactoe",
+        agents=("mcts:policy=uct,simulations=10,action_selection=mean", "random"),
+        games=40,
+        num_workers=1,
     )
-    local = positions.generate(config)
-    remote = positions.generate(
-        replace(config, out=tmp_path / "ray.npz", workers=2, executor="ray:auto,num_cpus=0")
+    generation.generate(config)
+    remote = replace(
+        config, out=tmp_path / "ray.npz", num_workers=2, executor="ray:auto,num_cpus=0"
     )
-    assert local.read_bytes() == remote.read_bytes()
+    generation.generate(remote)
+    assert config.out.read_bytes() == remote.out.read_bytes()
 
 
-def test_generated_episodes_are_the_same(tmp_path, pool, monkeypatch):
-    monkeypatch.setattr(episodes, "TOGETHER", 4)
-    config = episodes.GenerationConfig(
+def test_generated_simultaneous_games_are_the_same(tmp_path, pool, monkeypatch):
+    monkeypatch.setattr(generation, "SIMULTANEOUS_GAMES", 4)
+    config = generation.GenerationConfig(
         out=tmp_path / "local.npz",
         game="tron:rows=5,columns=5",
         agents=("random",),
         games=16,
-        processes=1,
+        num_workers=1,
     )
-    episodes.generate(config)
-    remote = replace(config, out=tmp_path / "ray.npz", processes=2, executor="ray:auto,num_cpus=0")
-    episodes.generate(remote)
-    local, played = GameDataset.load(config.out), GameDataset.load(remote.out)
-    for field in fields(GameDataset):
-        if field.name not in ("game", "about"):
+    generation.generate(config)
+    remote = replace(
+        config, out=tmp_path / "ray.npz", num_workers=2, executor="ray:auto,num_cpus=0"
+    )
+    generation.generate(remote)
+    local, played = load_dataset(config.out), load_dataset(remote.out)
+    for field in fields(local):
+        if field.name not in ("game", "metadata"):
             np.testing.assert_array_equal(getattr(local, field.name), getattr(played, field.name))
 
 
 def test_the_pieces_of_a_study_are_the_same(tmp_path, pool):
     pieces = {
-        "data": Data("data", 6, "random"),
-        "match": Match("match", ("random", "greedy"), 4, ("data",)),
+        "data": generated_games("data", 6, "random"),
+        "match": match_task("match", ("random", "greedy"), 4, ("data",)),
     }
     for place, executor in (("local", "local"), ("ray", "ray:auto,num_cpus=0")):
         messages = []
-        make_all(pieces, tmp_path / place, 2, False, messages.append, executor=executor)
+        run_tasks(pieces, tmp_path / place, 2, False, messages.append, executor=executor)
         assert messages == ["data", "match"]
-        make_all(pieces, tmp_path / place, 2, False, messages.append, executor=executor)
+        run_tasks(pieces, tmp_path / place, 2, False, messages.append, executor=executor)
         assert sorted(messages[2:]) == ["data", "match"]
     local, remote = tmp_path / "local", tmp_path / "ray"
     assert {path.relative_to(local) for path in local.rglob("*.*")} == {
@@ -244,9 +250,9 @@ def test_the_pieces_of_a_study_are_the_same(tmp_path, pool):
     points = [[agent["total"] for agent in one["agents"]] for one in results]
     assert points[0] == points[1]
     assert str(tmp_path / "ray") in json.dumps(results[1])  # no temporary folder
-    failing = {"x": Match("x", ("random", "nobody"), 4)}
+    failing = {"x": match_task("x", ("random", "nobody"), 4)}
     with pytest.raises(RuntimeError, match=r"(?s)x failed: .*unknown agent 'nobody'"):
-        make_all(failing, tmp_path / "failing", 1, False, executor="ray:auto,num_cpus=0")
+        run_tasks(failing, tmp_path / "failing", 1, False, executor="ray:auto,num_cpus=0")
 
 
 def test_what_workers_cannot_resolve_is_named(tmp_path, pool):

@@ -17,6 +17,8 @@ from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 NORTH, EAST, SOUTH, WEST = range(4)
 THESIS = {"variant": "thesis"}
 DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))
@@ -319,6 +321,7 @@ def test_it_chooses_as_the_book_says(spec, params):
     assert seen == {NORTH, EAST, SOUTH, WEST}
 
 
+@pytest.mark.compiled
 def test_it_beats_what_looks_one_step_ahead():
     result = play_match("hungry_geese", ["deterministic", "greedy", "random_safe"], 60, seed=1)
     assert result.totals[0].win_rate > 0.6

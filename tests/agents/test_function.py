@@ -14,6 +14,8 @@ from ludoteca.envs.api.single import GameEnv
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 GAME = make_game("tictactoe")
 
 

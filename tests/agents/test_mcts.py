@@ -21,6 +21,8 @@ from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 # A search is compiled anew for every game: most games wait for `make test-slow`.
 FAST = ("TicTacToe-v0", "Othello-v0", "Hex-v0")
 SEQUENTIAL = [
@@ -125,7 +127,19 @@ def test_enhancements_compose_with_policies_and_keep_the_tree_in_order(
     check_tree(agent_tree(agent), exact=exact)
 
 
-@pytest.mark.parametrize("options", [{}, *ENHANCEMENTS], ids=str)
+# Each takes seconds to compile: two sets of enhancements have all of them; alone they are slow.
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"fpu": 0.6},
+        {"amaf": "grave", "grave_reference": 5, "mast": "greedy", "decisive": "win"},
+        ENHANCEMENTS[-1],
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ENHANCEMENTS[:-1]),
+    ],
+    ids=str,
+)
+@pytest.mark.compiled
 def test_interpreted_searches_equal_compiled_ones(options: dict[str, Any]) -> None:
     game = make_game("tictactoe")
     agent = MCTSAgent(game, policy="ucb1", simulations=60, **options)
@@ -160,11 +174,13 @@ def test_searches_are_determined_by_the_random_stream_and_advance_it() -> None:
     assert rng[0] == rngs[2, 0]
 
 
+@pytest.mark.compiled
 def test_connect_four_is_opened_in_the_center() -> None:
     game = make_game("connect4")
     assert MCTSAgent(game, simulations=20_000).search(game.new()).name == "4"
 
 
+@pytest.mark.compiled
 def test_solver_proves_tic_tac_toe_a_draw() -> None:
     game = make_game("tictactoe")
     report = MCTSAgent(game, solver=True, simulations=3_000_000).search(game.new())
@@ -172,7 +188,10 @@ def test_solver_proves_tic_tac_toe_a_draw() -> None:
     assert report.simulations < 3_000_000
 
 
-@pytest.mark.parametrize(("board_size", "budget"), [(2, 1000), (3, 100_000), (4, 3_000_000)])
+@pytest.mark.parametrize(
+    ("board_size", "budget"),
+    [(2, 1000), (3, 100_000), pytest.param(4, 3_000_000, marks=pytest.mark.compiled)],
+)
 def test_solver_proves_small_hex_boards_a_first_player_win(board_size: int, budget: int) -> None:
     game = make_game("hex", board_size=board_size)
     agent = MCTSAgent(game, solver=True, simulations=budget, max_nodes=6_000_000)
@@ -216,7 +235,7 @@ def test_transpositions_share_the_children_of_equal_positions() -> None:
     # 1 2 and 2 1 with other moves between lead to the same position: fewer nodes, same visits.
     game = make_game("connect4")
     plain, shared = (
-        MCTSAgent(game, simulations=5000, transpositions=flag) for flag in (False, True)
+        MCTSAgent(game, simulations=1500, transpositions=flag) for flag in (False, True)
     )
     plain.search(game.new())
     shared.search(game.new())
@@ -302,9 +321,9 @@ def test_reuse_goes_on_with_the_subtree_of_the_moves_played() -> None:
 
 def test_a_tree_that_is_full_is_still_searched() -> None:
     game = make_game("connect4")
-    agent = MCTSAgent(game, simulations=5000, max_nodes=100)
+    agent = MCTSAgent(game, simulations=1000, max_nodes=100)
     report = agent.search(game.new())
-    assert report.simulations == 5000
+    assert report.simulations == 1000
     assert report.nodes <= 100
 
 
@@ -318,6 +337,7 @@ def test_a_tree_of_some_levels(max_depth: int, nodes: int) -> None:
 
 
 @pytest.mark.parametrize("parallel", ["tree", "root"])
+@pytest.mark.compiled
 def test_threads_share_the_simulations(parallel: str) -> None:
     game = make_game("connect4")
     agent = MCTSAgent(game, simulations=9001, threads=3, parallel=parallel)
@@ -351,6 +371,7 @@ def _compiled_search(agent: MCTSAgent) -> Any:
     return make_search(agent.game, agent.config)
 
 
+@pytest.mark.compiled
 def test_time_is_kept() -> None:
     game = make_game("connect4")
     agent = MCTSAgent(game, seconds=0.05)
@@ -435,6 +456,7 @@ def test_playouts_cut_short_are_evaluated() -> None:
 @pytest.mark.parametrize(
     "options", [{}, {"reuse": True}, {"seconds": 60.0}, {"threads": 2}], ids=str
 )
+@pytest.mark.compiled
 def test_prepared_agents_compile_nothing_more(options: dict[str, Any]) -> None:
     game = make_game("tictactoe")
     agent = MCTSAgent(game, simulations=5, **options)
@@ -464,6 +486,7 @@ def test_reports_can_be_read_and_written() -> None:
     assert {one["name"] for one in data["candidates"]} == set("1234567")
 
 
+@pytest.mark.compiled
 def test_more_simulations_win_more() -> None:
     game = make_game("connect4")
     result = play_match(game, ["mcts:simulations=400", "mcts:simulations=20"], games=60, seed=1)
@@ -471,6 +494,7 @@ def test_more_simulations_win_more() -> None:
 
 
 @pytest.mark.parametrize("id_", SEQUENTIAL)
+@pytest.mark.compiled
 def test_search_beats_random_play(id_: str) -> None:
     result = play_match(id_, ["mcts:simulations=100", "random"], games=20, seed=2)
     assert result.totals[0].points >= 15

@@ -14,8 +14,6 @@ from ludoteca.envs import code_cache
 from ludoteca.envs.code_cache import DIGEST, private_folder
 from ludoteca.envs.jit import compiled
 
-pytestmark = pytest.mark.compiled
-
 
 @pytest.fixture(autouse=True)
 def warned(monkeypatch: pytest.MonkeyPatch) -> set[str]:

@@ -21,8 +21,6 @@ from ludoteca.envs.compilation import (
 from ludoteca.envs.jit import compiled, factory, kernel
 from ludoteca.envs.registry import make_game
 
-pytestmark = pytest.mark.compiled
-
 
 @factory("search", needed=("add", "subtract"))
 def make_pair(game: Any, constant: int) -> Any:

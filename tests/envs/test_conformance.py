@@ -34,6 +34,7 @@ with warnings.catch_warnings():
     )
 
 # What is tested here is the Python around the rules. `test_interpreted` compares both modes.
+pytestmark = pytest.mark.interpreted
 
 ids = pytest.mark.parametrize("id_", GAMES)
 boards = pytest.mark.parametrize("board", ["default", "small"])

@@ -33,6 +33,8 @@ from ludoteca.evaluate.tournament.plan import short_names
 from ludoteca.evaluate.tournament.saved_results import read_results
 from ludoteca.executor import make_executor
 
+pytestmark = pytest.mark.interpreted
+
 TARGET = "dots_and_boxes:dots_and_boxes"
 SMALL = f"{TARGET}:size=1"
 
@@ -276,18 +278,20 @@ def test_names_in_files_import_nothing(evil, tmp_path, clean):
 def test_weights_and_archives_import_nothing(evil, tmp_path):
     torch = pytest.importorskip("torch")
     from ludoteca.agents.networks.weights import find_weights, load_weights, save_weights
-    from ludoteca.train.data.storage import load_arrays
+    from ludoteca.train.data.dataset import ARRAYS
+    from ludoteca.train.data.storage import FORMAT, load_dataset
 
     weights, about = load_weights(find_weights("hex5", "dqn"))
     file = tmp_path / "q.safetensors"
     save_weights(file, weights, about | {"game": f"{evil}:dots_and_boxes"})
     with pytest.raises(ValueError, match=r"q\.safetensors.*, which is not imported"):
         make_agent(f"dqn:{file}", make_game("tictactoe"))
-    header = json.dumps({"format": "x", "game": f"{evil}:dots_and_boxes"}).encode()
+    header = json.dumps({"format": FORMAT, "game": f"{evil}:dots_and_boxes"}).encode()
+    arrays = {name: np.zeros(0, dtype) for name, dtype in ARRAYS.items()}
     with (tmp_path / "a.npz").open("wb") as out:
-        np.savez(out, ludoteca=np.frombuffer(header, np.uint8))
+        np.savez(out, ludoteca=np.frombuffer(header, np.uint8), **arrays)
     with pytest.raises(ValueError, match=r"a\.npz names .*, which is not imported"):
-        load_arrays(tmp_path / "a.npz", "x", {})
+        load_dataset(tmp_path / "a.npz")
     assert torch
 
 

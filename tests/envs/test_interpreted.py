@@ -18,8 +18,6 @@ from ludoteca.envs.jit import CompiledFunction, InterpretedFunction
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
-pytestmark = pytest.mark.compiled
-
 # One game of each kind: sequential, with passes, simultaneous, with chance and many players.
 KINDS = ("TicTacToe-v0", "Othello-v0", "Tron-v0", "HungryGeese-v0")
 STEPS = 12

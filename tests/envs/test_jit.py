@@ -11,8 +11,6 @@ from source_copy import PLAY, Tree, copy_sources, finish
 from ludoteca.envs import jit
 from ludoteca.envs.jit import compiled, source_digest
 
-pytestmark = pytest.mark.compiled
-
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:

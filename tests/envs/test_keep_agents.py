@@ -11,6 +11,8 @@ from ludoteca.envs.api.parallel import parallel_env
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 
+pytestmark = pytest.mark.interpreted
+
 Small = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
 at_once = pytest.mark.parametrize("id_", [id_ for id_ in GAMES if make_game(id_).simultaneous])

@@ -21,6 +21,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.observation import KINDS, ObservationFormat
 from ludoteca.envs.registry import GAMES, make_game
 
+pytestmark = pytest.mark.interpreted
+
 with warnings.catch_warnings():
     # On import, PettingZoo's own tests make a game in its old style, which it deprecates.
     warnings.simplefilter("ignore", DeprecationWarning)

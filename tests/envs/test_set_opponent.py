@@ -13,6 +13,8 @@ from ludoteca.agents.baselines import greedy
 from ludoteca.envs.api.single import GameEnv
 from ludoteca.envs.api.vector import GameVectorEnv
 
+pytestmark = pytest.mark.interpreted
+
 ids = pytest.mark.parametrize("id_", ["TicTacToe-v0", "Othello-v0", "Tron-v0", "HungryGeese-v0"])
 
 
@@ -80,6 +82,7 @@ def test_games_continue_as_if_the_new_opponents_had_always_played(
             np.testing.assert_equal(play(env, 8, seed=1), play(twin, 8, seed=1))
 
 
+@pytest.mark.compiled
 def test_threads_share_the_work_against_the_new_opponent_too(small: Any) -> None:
     game, logs = small("TicTacToe-v0"), []
     for threads in (1, 2):

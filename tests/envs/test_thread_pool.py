@@ -15,8 +15,6 @@ from ludoteca.envs.engine.atomics import add, exchange, load, pause, store
 from ludoteca.envs.engine.thread_pool import ThreadPool, make_sliced
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 
-pytestmark = pytest.mark.compiled
-
 SLICES = 24
 
 

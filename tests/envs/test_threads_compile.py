@@ -4,10 +4,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
-pytestmark = pytest.mark.compiled
-
 MAKE = """
 import sys, threading
 import gymnasium as gym

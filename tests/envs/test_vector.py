@@ -22,6 +22,8 @@ from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.rng import below, next_u64
 from ludoteca.envs.validation import DTYPES
 
+pytestmark = pytest.mark.interpreted
+
 Small = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
 modes = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.value)
@@ -266,6 +268,7 @@ def test_compiled_opponents_equal_those_played_through_python(
 @ids
 @opponents
 @modes
+@pytest.mark.compiled
 def test_threads_change_nothing(id_: str, opponent: Any, mode: AutoresetMode, small: Small) -> None:
     logs = []
     for threads in (1, 2, 3, 9):
@@ -724,6 +727,7 @@ def test_returned_arrays_belong_to_the_caller(
 
 
 @pytest.mark.parametrize("opponent", [None, "random"])
+@pytest.mark.compiled
 def test_large_arrays_are_not_used_again_while_somebody_holds_them(opponent: Any) -> None:
     torch = pytest.importorskip("torch")
     env = GameVectorEnv("connect4", 2048, opponent=opponent)
@@ -750,6 +754,7 @@ def test_large_arrays_are_not_used_again_while_somebody_holds_them(opponent: Any
 
 
 @pytest.mark.parametrize("opponent", [None, "random"])
+@pytest.mark.compiled
 def test_final_observations_that_are_used_again_show_nothing_old(opponent: Any) -> None:
     env = GameVectorEnv(
         "tictactoe", LARGE // 18 + 1, opponent=opponent, autoreset_mode=AutoresetMode.SAME_STEP

@@ -23,8 +23,6 @@ from ludoteca.evaluate.bench.workloads import (
     Sample,
 )
 
-pytestmark = pytest.mark.compiled
-
 PEER_SCRIPTS = sorted(workloads.SERVE.parent.glob("*.py"))
 
 

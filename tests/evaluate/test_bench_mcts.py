@@ -18,8 +18,6 @@ from ludoteca.evaluate.bench.rounds import compare, measure_group
 from ludoteca.evaluate.bench.strength import bench_strength
 from ludoteca.evaluate.bench.workloads import PeerMissingError, PeerWorkload, Sample
 
-pytestmark = pytest.mark.compiled
-
 
 def test_speed_without_peers(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(mcts, "SIMULATIONS", 20)

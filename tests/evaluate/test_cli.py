@@ -21,9 +21,11 @@ from ludoteca.agents.registry import ALIASES as AGENT_ALIASES
 from ludoteca.envs.registry import ALIASES, GAMES, find_factory, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.cli import match as match_command
-from ludoteca.evaluate.cli.list import describe_params
+from ludoteca.evaluate.docstring_params import describe_params
 from ludoteca.evaluate.studies.__main__ import EXPERIMENTS
 from ludoteca.interrupt import is_our_program
+
+pytestmark = pytest.mark.interpreted
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 MATCH = ["match", "tictactoe", "--agents", "random", "greedy"]

@@ -54,7 +54,7 @@ def test_the_study_is_the_thesis():
             for agent in tournament.agents:
                 made = make_agent(agent, make_game(game))
                 assert made.simulations == int(simulations)
-                assert made.features.draw_is_loss
+                assert made.config.draw_is_loss
 
 
 @pytest.mark.parametrize("fast", [True, False])
@@ -196,6 +196,7 @@ def test_the_extended_report_answers(tmp_path, monkeypatch):
     assert "| UCB plain |" in report
 
 
+@pytest.mark.interpreted
 def test_a_game_of_the_study_is_played():
     tournament = ggp.study(fast=True, seed=0)["100"]
     match = next(

@@ -6,6 +6,7 @@ of the cells of the board: in the games of `PROVEN`, a text that is not listed, 
 in some position of random games, fails. Other games may use these texts, and are then tested, too.
 """
 
+import importlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from ludoteca.envs.engine.trajectory import Trajectory, record_trajectory
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import geese
 from ludoteca.envs.record_views import view_records
-from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.envs.registry import GAMES, find_factory, make_game
 from ludoteca.envs.symmetry import DIRECTIONS
 from ludoteca.evaluate.new_game.pages import (
     SECTION,
@@ -704,3 +705,9 @@ def test_geese_end_in_time() -> None:
             game.step(s, [0, 0, 0, 0])
             assert game.is_terminal(s) == over
     assert (s.length > 0).sum() > 1
+
+
+@all_pages
+def test_the_file_of_the_game_draws_its_encoding(name: str) -> None:
+    document = importlib.import_module(find_factory(name).__module__).__doc__ or ""
+    assert re.search(r"^ {4,}.*\d +\d+ +\d+", document, flags=re.MULTILINE)

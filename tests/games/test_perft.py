@@ -13,8 +13,6 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
 
-pytestmark = pytest.mark.compiled
-
 FILES = sorted((Path(__file__).parent / "perft").glob("*.txt"))
 
 

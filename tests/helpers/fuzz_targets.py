@@ -483,38 +483,36 @@ def run_states(folder: Path) -> Attempt:
 
 
 def tables(folder: Path) -> Attempt:
-    from ludoteca.train.data.formats import load_games
+    from ludoteca.train.data.storage import load_dataset
 
     seed = "".join(f"{line},1\n" for line in SHORT.split()).encode()
     file = folder / "table.csv"
 
     def attempt(rng: random.Random) -> None:
         file.write_bytes(keep(mutate_bytes(rng, seed * rng.choice((1, 1, 2)))))
-        load_games(file)
+        load_dataset(file)
 
     return attempt
 
 
 def archives_of_games(folder: Path) -> Attempt:
-    from ludoteca.train.data.formats import load_games
-    from ludoteca.train.data.generate_sequential import SequentialGenerationConfig, generate
+    from ludoteca.train.data.generate import GenerationConfig, generate
+    from ludoteca.train.data.storage import load_dataset
 
     file = folder / "games.npz"
-    generate(
-        SequentialGenerationConfig(game="othello:board_size=4", agent="random", games=3, out=file)
-    )
+    generate(GenerationConfig(game="othello:board_size=4", agents=("random",), games=3, out=file))
     seed = file.read_bytes()
 
     def attempt(rng: random.Random) -> None:
         file.write_bytes(keep(mutate_bytes(rng, seed)))
-        load_games(file)
+        load_dataset(file)
 
     return attempt
 
 
 def episodes(folder: Path) -> Attempt:
     from ludoteca.train.data.kaggle import read_record
-    from ludoteca.train.data.kaggle_verify import verify
+    from ludoteca.train.data.kaggle_verify import verify_episode
 
     with zipfile.ZipFile(GOLDEN / "geese_episodes.zip") as archive:
         episode = json.loads(archive.read("small.json"))
@@ -523,17 +521,19 @@ def episodes(folder: Path) -> Attempt:
         "episode_steps=30"
     )
     game = make_game(spec)
-    verify(game, read_record(json.dumps(episode).encode(), game), "name")  # compiling takes long
+    verify_episode(
+        game, read_record(json.dumps(episode).encode(), game), "name"
+    )  # compiling takes long
 
     def attempt(rng: random.Random) -> None:
         data = mutate_json_text(rng, episode).encode(errors="replace")
-        verify(game, read_record(keep(data), game), "name")
+        verify_episode(game, read_record(keep(data), game), "name")
 
     return attempt
 
 
 def ratings(folder: Path) -> Attempt:
-    from ludoteca.train.data.ratings import read_sidecar, read_table
+    from ludoteca.train.data.ratings import read_rating_table, read_sidecar
 
     seed = {"id": 5, "agents": [{"index": 0, "updatedScore": 3.5}, {"index": 1}]}
     table = b"Id,EpisodeId,Index,UpdatedScore\n1,5,0,100.5\n2,5,1,\n3,7,0,99\n"
@@ -545,7 +545,7 @@ def ratings(folder: Path) -> Attempt:
             read_sidecar(keep(data), "5_info", "updated")
         else:
             file.write_bytes(keep(mutate_bytes(rng, table)))
-            read_table(file, {5, 7}, "updated")
+            read_rating_table(file, {5, 7}, "updated")
 
     return attempt
 

@@ -135,7 +135,7 @@ def test_one_actor_plays_what_this_process_plays():
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"max_staleness": 2}, "max_staleness=2 needs actors that play while the network learns"),
+        ({"max_staleness": 2}, "max_staleness=2 needs actor processes"),
         ({"max_staleness": -1, "num_actors": 2}, "max_staleness"),
         ({"inference": "central", "num_actors": 2}, "inference=central needs a Ray cluster"),
         ({"executor": "slurm"}, "executor must be local, ray"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from ludoteca.agents.alphazero import AlphaZeroAgent
+from ludoteca.agents.alphazero import PolicyValueAgent
 from ludoteca.agents.games.endgame import solve_endgame
 from ludoteca.agents.guided.selection import SelectionParams
 from ludoteca.agents.networks.encoder import Encoder
@@ -162,14 +162,14 @@ def test_endgames_are_played_as_solved(spec, exact):
 def test_the_agent_plays_endgames_as_solved():
     game = make_game("othello:board_size=4")
     runner = Runner(make_pv_network(TINY.network, game))
-    agent = AlphaZeroAgent.from_runner(game, runner, 4, SelectionParams(), solver_empties=11)
+    agent = PolicyValueAgent(game, runner, 4, SelectionParams(), solver_empties=11)
     agent.prepare()
     states = np.repeat(batch_of_one(game), 2)
     game.step(states.view(np.recarray)[1], game.legal(game.new())[0])
     streams = np.zeros((2, 1), np.uint64)
     actions = agent.act(states, np.array([0, 1]), streams, np.arange(2))
     assert actions[1] == solve_endgame(game, states[1]).action
-    alone = AlphaZeroAgent.from_runner(game, runner, 4, SelectionParams())
+    alone = PolicyValueAgent(game, runner, 4, SelectionParams())
     assert actions[0] == alone.act(states[:1], np.array([0]), streams, np.arange(1))[0]
 
 

@@ -143,14 +143,16 @@ def test_a_run_that_is_made_longer_keeps_the_sizes_it_began_with(tmp_path):
     "name", ["games_per_iteration", "learning_starts", "buffer_size", "eval_interval"]
 )
 def test_other_negative_numbers_are_refused(name):
-    with pytest.raises(ValueError, match=rf"{name} must be .* got -2; -1 chooses by the size"):
+    with pytest.raises(
+        ValueError, match=rf"{name} must be .* got -2; -1 scales it with the length"
+    ):
         dqn.DQNConfig(**{name: -2})
     assert getattr(dqn.DQNConfig(**{name: AUTO}), name) == AUTO
 
 
 def test_the_interval_of_past_networks_is_checked():
     with pytest.raises(
-        ValueError, match=r"past_opponent_interval must be .* got 0; -1 chooses by the size"
+        ValueError, match=r"past_opponent_interval must be .* got 0; -1 scales it with the length"
     ):
         actor_critic.ActorCriticConfig(past_opponent_interval=0)
     assert (

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from ludoteca.train.data import generate_sequential as generate
-from ludoteca.train.data.formats import save_games
+from ludoteca.train.data.generate import GenerationConfig, generate
 from ludoteca.train.distributed import ALONE, joined, ranks
 from ludoteca.train.joint_norm import JointBatchNorm2d
 from ludoteca.train.monitor import Monitor, Stopped
@@ -169,10 +168,8 @@ def test_a_run_resumes_with_another_number_of_processes(tmp_path):
 
 @pytest.mark.slow
 def test_epochs_learn_the_same_in_two_processes(tmp_path):
-    config = generate.SequentialGenerationConfig(
-        game="tictactoe", agent="random", opponent="self", games=60
-    )
-    games = save_games(tmp_path / "games.npz", generate.play_games(config))
+    games = tmp_path / "games.npz"
+    generate(GenerationConfig(game="tictactoe", agents=("random",), games=60, out=games))
     settings = ("--data", games, "--epochs", 2, "--batch-size", 33, "--network.dropout", 0)
     for processes in (1, 2):
         folder = tmp_path / str(processes)

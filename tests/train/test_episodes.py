@@ -1,4 +1,4 @@
-"""Games in which all move at once: read from Kaggle's episodes, generated, kept, played again.
+"""Recorded simultaneous games: Kaggle's episodes, generated games, files, replay.
 
 The episodes of `tests/golden/geese_episodes.zip` are kaggle-environments' own; two of them were
 recorded by `tests/oracles/record_episodes.py`. In `faults.json` the agents of the seats 1, 3 and 0
@@ -20,15 +20,19 @@ import pytest
 from ludoteca.envs.game import FORFEIT
 from ludoteca.envs.games.hungry_geese import geese, hungry_geese
 from ludoteca.envs.registry import make_game
-from ludoteca.train.data import generate as generating
-from ludoteca.train.data import read as reading
+from ludoteca.train.data import collect
+from ludoteca.train.data import generate as generation
 from ludoteca.train.data.__main__ import main
 from ludoteca.train.data.convert import ConversionConfig, convert
-from ludoteca.train.data.dataset import GameDataset, join
+from ludoteca.train.data.dataset import concatenate
 from ludoteca.train.data.generate import GenerationConfig, generate, play_games
 from ludoteca.train.data.kaggle import read_record
-from ludoteca.train.data.kaggle_verify import verify
-from ludoteca.train.data.split import split
+from ludoteca.train.data.kaggle_verify import verify_episode
+from ludoteca.train.data.positions import iterate_positions, replay_positions
+from ludoteca.train.data.split import validation_games
+from ludoteca.train.data.storage import load_dataset, save_dataset
+
+pytestmark = pytest.mark.interpreted
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "geese_episodes.zip"
 NAMES = ("NORTH", "EAST", "SOUTH", "WEST")
@@ -36,6 +40,7 @@ SMALL = (
     "hungry_geese:num_players=2,rows=5,columns=6,hunger_rate=7,min_food=1,max_length=3,"
     "episode_steps=30"
 )
+GEESE = GenerationConfig(game="hungry_geese", agents=("random_safe",), num_workers=1)
 STANDARD = ("700041", "700326", "700350", "faults")  # in the order in which they are read
 
 
@@ -48,7 +53,11 @@ def golden(name):
 def read(content, game="hungry_geese"):
     game = make_game(game)
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
-    return verify(game, read_record(data, game), "name")
+    return verify_episode(game, read_record(data, game), "name")
+
+
+def samples_of(games, *chunk):
+    return replay_positions(games, *chunk).samples()
 
 
 def converted(tmp_path, *sources, **settings):
@@ -63,12 +72,12 @@ def board(s):
 @pytest.mark.parametrize(
     ("name", "game"), [*((name, "hungry_geese") for name in STANDARD), ("small", SMALL)]
 )
-def test_samples_are_what_the_file_says(name, game):
+def test_samples_equal_the_file(name, game):
     """Looked at in the plainest way: state by state, seat by seat."""
     steps = json.loads(golden(name))["steps"]
-    samples = read(golden(name), game).samples()
+    samples = samples_of(read(golden(name), game))
     states = samples.states.view(np.recarray)
-    assert len(states) == len(steps) - 1
+    assert len(states) == len(steps)
     expected, last = [], [-1] * len(steps[0])
     for t, (s, before, after) in enumerate(zip(states, steps, steps[1:], strict=False)):
         seen = before[0]["observation"]
@@ -80,25 +89,25 @@ def test_samples_are_what_the_file_says(name, game):
             if goose and after[p]["status"] in ("ACTIVE", "DONE"):
                 last[p] = NAMES.index(after[p]["action"])
                 expected.append((t, p, last[p]))
-    found = zip(samples.rows, samples.seats, samples.actions, strict=True)
+    found = zip(samples.rows, samples.players, samples.actions, strict=True)
     assert [tuple(map(int, one)) for one in found] == expected
-    assert samples.actions.dtype == samples.seats.dtype == np.int8
+    assert (samples.actions.dtype, samples.players.dtype) == (np.int16, np.int8)
     rewards = np.array([agent["reward"] or 0 for agent in steps[-1]])
     signs = np.sign(rewards[:, None] - rewards).sum(1) / (len(rewards) - 1)
     if name != "faults":
-        np.testing.assert_allclose(samples.outcomes, signs[samples.seats], rtol=1e-6)
+        np.testing.assert_allclose(samples.returns, signs[samples.players], rtol=1e-6)
 
 
-def test_agents_that_fail_have_no_label_and_are_out():
+def test_failed_agents_forfeit_and_have_no_samples():
     episode = read(golden("faults"))
     assert np.argwhere(episode.actions == FORFEIT).tolist() == [[3, 1], [6, 3], [8, 0]]
-    moves = Counter(episode.samples().seats.tolist())
+    moves = Counter(samples_of(episode).players.tolist())
     assert moves == {0: 8, 1: 3, 2: 9, 3: 6}
     # Who forfeits has no reward: 2 wins, and the others are equally last.
     np.testing.assert_allclose(episode.returns, [[-1 / 3, -1 / 3, 1, -1 / 3]], rtol=1e-6)
 
 
-def test_files_of_2021_tell_less():
+def test_reads_older_files_with_fewer_fields():
     """No module_version, keys in another order, more in info, dead agents may be INACTIVE."""
     episode = json.loads(golden("700350"))
     del episode["module_version"]
@@ -109,18 +118,22 @@ def test_files_of_2021_tell_less():
             agent["observation"]["remainingOverageTime"] = 51.5
     again = read(json.dumps(episode, sort_keys=True, indent=2).encode())
     expected = read(golden("700350"))
-    assert again.names == expected.names == ("thesis-deterministic", "crazy-goose", "league-net")
+    assert (
+        again.agent_names
+        == expected.agent_names
+        == ("thesis-deterministic", "crazy-goose", "league-net")
+    )
     assert again.ids == expected.ids == ["700350"]
-    for name in ("actions", "cells", "returns", "agents"):
+    for name in ("actions", "chance_outcomes", "returns", "agents"):
         np.testing.assert_array_equal(getattr(again, name), getattr(expected, name))
 
 
-def test_names_may_be_missing_or_in_agents():
-    assert read(golden("small"), SMALL).names == ("red", "blue")
+def test_agent_names_are_optional():
+    assert read(golden("small"), SMALL).agent_names == ("red", "blue")
     episode = json.loads(golden("700326"))
     episode["info"] = {}
     found = read(episode)
-    assert (found.names, found.ids.tolist()) == (("",), ["name"])
+    assert (found.agent_names, found.ids.tolist()) == (("",), ["name"])
 
 
 def changed(*path, to, name="700350"):
@@ -144,11 +157,11 @@ def steps(change, name="700350"):
 
 
 BROKEN = {
-    "empty": (b"", "no JSON, or cut off"),
-    "cut off": (golden("700350")[:12_000], "no JSON, or cut off"),
-    "not UTF-8": (b"\xff" + golden("700350"), "no JSON, or cut off"),
+    "empty": (b"", "not JSON, or truncated"),
+    "cut off": (golden("700350")[:12_000], "not JSON, or truncated"),
+    "not UTF-8": (b"\xff" + golden("700350"), "not JSON, or truncated"),
     "a list": (b"[1]", "not an episode: expected JSON with a name"),
-    "deep": (b"[" * 100_000, "no JSON, or cut off"),
+    "deep": (b"[" * 100_000, "not JSON, or truncated"),
     "other game": (changed("name", to="connectx"), "an episode of 'connectx', expected one of"),
     "no steps": (changed("steps", to=None), "steps must be of type list, got None"),
     "one state": (steps(lambda s: s[:1]), "steps must be two or more lists"),
@@ -186,9 +199,9 @@ BROKEN = {
     ),
     "step": (
         changed("steps", 6, 0, "observation", "step", to=7),
-        "state 6 .*: it says that it is step 7",
+        "state 6 .*: its step is 7",
     ),
-    "gap": (steps(lambda s: s[:6] + s[7:]), "state 6 .*: it says that it is step 7"),
+    "gap": (steps(lambda s: s[:6] + s[7:]), "state 6 .*: its step is 7"),
     "names": (changed("info", "TeamNames", to=["a"]), "info names 1 agents, but 4 play"),
     "reward": (changed("steps", -1, 1, "reward", to="much"), "not as kaggle-environments"),
     "edited action": (
@@ -211,7 +224,7 @@ BROKEN = {
         changed("steps", 0, 0, "observation", "geese", 0, to=[42, 43]),
         "state 0: geese of length 1",
     ),
-    "cut short": (steps(lambda s: s[:-1]), "state 39 is the last, but the game goes on"),
+    "cut short": (steps(lambda s: s[:-1]), "state 39 is the last, but the game is not over"),
     "too long": (
         steps(lambda s: [*s, json.loads(json.dumps(s[-1]).replace('"step": 40', '"step": 41'))]),
         "state 41: the game was over before",
@@ -228,13 +241,13 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_broken_episodes_are_refused_with_the_state(case):
+def test_invalid_episode_raises_with_state(case):
     content, message = BROKEN[case]
     with pytest.raises(ValueError, match=message):
         read(content)
 
 
-def test_new_food_may_only_be_new():
+def test_new_food_must_be_on_free_cell():
     """Wherever food appears in the file, it must be on a free cell."""
     episode = json.loads(golden("700350"))
     boards = [step[0]["observation"] for step in episode["steps"]]
@@ -286,17 +299,17 @@ def as_episode(game, s, players):
         {"num_players": 5, "rows": 9, "columns": 8, "min_food": 30, "max_length": 2},
     ],
 )
-def test_every_size_can_be_read(params):
+def test_reads_boards_of_all_sizes(params):
     game = hungry_geese(**params)
     for seed in range(5):
         episode = as_episode(game, game.new(seed), params["num_players"])
         found = read(episode, game.spec)
         boards = [step[0]["observation"] for step in episode["steps"]]
-        states = found.samples().states.view(np.recarray)
-        assert [board(s) for s in states] == [(b["geese"], b["food"]) for b in boards[:-1]]
+        states = samples_of(found).states.view(np.recarray)
+        assert [board(s) for s in states] == [(b["geese"], b["food"]) for b in boards]
 
 
-def test_good_files_are_used_and_bad_ones_are_listed(tmp_path, capsys):
+def test_converts_valid_files_and_lists_others(tmp_path, capsys):
     folder = tmp_path / "episodes"
     folder.mkdir()
     (folder / "700326.json").write_bytes(golden("700326"))
@@ -311,28 +324,28 @@ def test_good_files_are_used_and_bad_ones_are_listed(tmp_path, capsys):
     main(ConversionConfig((folder, tmp_path / "episodes"), tmp_path / "out.npz"))
     told = capsys.readouterr().out
     report = json.loads((tmp_path / "out.json").read_text())
-    games = GameDataset.load(tmp_path / "out.npz")
+    games = load_dataset(tmp_path / "out.npz")
     assert sorted(games.ids) == ["700326", "700350"]
     reasons = {Path(path).name: reason for path, reason in report["skipped"]}
     assert reasons.keys() == {
         "half.json", "copy.json", "small.json", "torn.zip", "1_info.json",
         "700326.json", "700350.json",
     }  # fmt: skip
-    assert "no JSON, or cut off" in reasons["half.json"]
+    assert "not JSON, or truncated" in reasons["half.json"]
     assert reasons["copy.json"].startswith("the same game as ")
     assert reasons["copy.json"].endswith("700326.json")
     assert "another configuration" in reasons["small.json"]
     assert "cannot be read" in reasons["torn.zip"]
     assert "id and agents" in reasons["1_info.json"]
-    assert (report["used"], report["unwanted"]) == (2, 0)
+    assert (report["used"], report["unselected"]) == (2, 0)
     assert report["found"] == 2 + len(report["skipped"])
-    assert report["agents"]["league-net"] == {"seats": 4, "moves": 2 * 9 + 2 * 39}
+    assert report["agents"]["league-net"] == {"seats": 4, "actions": 2 * 9 + 2 * 39}
     for path, reason in report["skipped"]:
         assert f"{path}: {reason}" in told
     assert "out.npz: 2 games" in told
 
 
-def test_sources_must_exist_and_be_of_use(tmp_path):
+def test_unusable_sources_raise(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"there is no '.*nowhere'"):
         converted(tmp_path, tmp_path / "nowhere")
     (tmp_path / "a.txt").write_text("a")
@@ -341,42 +354,42 @@ def test_sources_must_exist_and_be_of_use(tmp_path):
     with pytest.raises(ValueError, match=r"expected a folder, or one of .*got '.*a\.txt'"):
         converted(tmp_path, tmp_path / "a.txt")
     (tmp_path / "a.json").write_text("a")
-    with pytest.raises(ValueError, match=r"none of 1 files can be used: .*a\.json: no JSON"):
+    with pytest.raises(ValueError, match=r"none of 1 files can be used: .*a\.json: not JSON"):
         converted(tmp_path, tmp_path / "a.json")
-    assert "no JSON" in json.loads((tmp_path / "out.json").read_text())["skipped"][0][1]
+    assert "not JSON" in json.loads((tmp_path / "out.json").read_text())["skipped"][0][1]
     assert not (tmp_path / "out.npz").exists()
     with pytest.raises(ValueError, match="of tron there are only files of games"):
         converted(tmp_path, GOLDEN, game="tron")
-    with pytest.raises(ValueError, match="in which all move at once, got hex"):
+    with pytest.raises(ValueError, match="of hex there are only files of games"):
         converted(tmp_path, GOLDEN, game="hex")
     with pytest.raises(ValueError, match="from a lower to a higher one"):
-        ConversionConfig((GOLDEN,), ratings=(2, 1))
+        ConversionConfig((GOLDEN,), rating_range=(2, 1))
     with pytest.raises(ValueError, match="sources must name"):
         ConversionConfig(())
 
 
 def save_as(path, games):
-    games.save(path)
+    save_dataset(path, games)
     return path
 
 
 def seats_wanted(games):
     return {
         id_: np.flatnonzero(wanted).tolist()
-        for id_, wanted in zip(games.ids.tolist(), games.wanted, strict=True)
+        for id_, wanted in zip(games.ids.tolist(), games.selected, strict=True)
     }
 
 
-def test_moves_of_some_agents_only(tmp_path):
+def test_selects_agents_by_name(tmp_path):
     games, report = converted(tmp_path, GOLDEN, agents=("league-net", "smart-geese-rl"))
     assert seats_wanted(games) == {"700041": [0, 2], "700326": [1, 2], "700350": [2, 3]}
-    assert (report.used, report.unwanted) == (3, 1)  # faults.json has none of them
+    assert (report.used, report.unselected) == (3, 1)  # faults.json has none of them
     assert report.agents.keys() == {"league-net", "smart-geese-rl"}
-    samples = games.samples()
-    learned = samples.select(samples.wanted)
-    who = np.array(games.names)[games.agents[learned.games, learned.seats]]
-    assert Counter(who) == {name: counts["moves"] for name, counts in report.agents.items()}
-    assert not samples.wanted.all()
+    samples = samples_of(games)
+    learned = samples[samples.selected]
+    who = np.array(games.agent_names)[games.agents[learned.games, learned.players]]
+    assert Counter(who) == {name: counts["actions"] for name, counts in report.agents.items()}
+    assert not samples.selected.all()
     with pytest.raises(
         ValueError, match=r"no agent is called 'nobody'.*; there are 'smart-geese-rl'"
     ):
@@ -384,7 +397,7 @@ def test_moves_of_some_agents_only(tmp_path):
     again, _ = converted(tmp_path, save_as(tmp_path / "a.npz", games))
     assert seats_wanted(again) == seats_wanted(games)
     everyone, _ = converted(tmp_path, GOLDEN)
-    assert everyone.wanted.all()
+    assert everyone.selected.all()
 
 
 def sidecar(episode, scores):
@@ -427,20 +440,23 @@ def rated(request, tmp_path):
     return {"sources": (tmp_path / "all",)}
 
 
-def test_moves_of_agents_in_a_band_of_ratings(tmp_path, rated):
+def test_selects_agents_by_rating(tmp_path, rated):
     def wanted(**settings):
         return seats_wanted(
             convert(ConversionConfig(**rated, out=tmp_path / "o.npz", **settings))[0]
         )
 
-    assert wanted(ratings=(1000, 1100)) == {"700041": [1, 2], "700326": [2, 3]}
-    assert wanted(ratings=(1101, float("inf"))) == {"700041": [3], "700326": [0]}
-    assert wanted(ratings=(900, 999)) == {"700041": [0]}
-    assert wanted(ratings=(1000, 1100), agents=("league-net",)) == {"700041": [2], "700326": [2]}
-    initial = wanted(ratings=(600, 600), rating="initial")
+    assert wanted(rating_range=(1000, 1100)) == {"700041": [1, 2], "700326": [2, 3]}
+    assert wanted(rating_range=(1101, float("inf"))) == {"700041": [3], "700326": [0]}
+    assert wanted(rating_range=(900, 999)) == {"700041": [0]}
+    assert wanted(rating_range=(1000, 1100), agents=("league-net",)) == {
+        "700041": [2],
+        "700326": [2],
+    }
+    initial = wanted(rating_range=(600, 600), rating="initial")
     assert initial == {"700041": [0, 1, 2, 3], "700326": [0, 1, 2, 3]}
     with pytest.raises(ValueError, match=r"rating in \(1, 2\); ratings are from 950 to 1201.5"):
-        wanted(ratings=(1, 2))
+        wanted(rating_range=(1, 2))
 
 
 @pytest.mark.parametrize(
@@ -452,113 +468,129 @@ def test_moves_of_agents_in_a_band_of_ratings(tmp_path, rated):
         ("EpisodeId,Index,UpdatedScore\n700041\n", "line 2: expected numbers in"),
     ],
 )
-def test_broken_tables_of_ratings_are_refused(tmp_path, text, message):
+def test_invalid_rating_table_raises(tmp_path, text, message):
     (tmp_path / "table.csv").write_text(text)
     with pytest.raises(ValueError, match=message):
         converted(tmp_path, GOLDEN, ratings_csv=tmp_path / "table.csv")
 
 
-def test_unrated_agents_are_in_no_band(tmp_path):
+def test_unrated_agents_are_not_selected_by_rating(tmp_path):
     with pytest.raises(ValueError, match="ratings are unknown"):
-        converted(tmp_path, GOLDEN, ratings=(0, 3000))
+        converted(tmp_path, GOLDEN, rating_range=(0, 3000))
 
 
 def assert_same(games, others):
-    assert (games.game, games.names) == (others.game, others.names)
-    for name in ("actions", "lengths", "seeds", "cells", "counts", "returns", "agents", "wanted"):
+    assert (games.game, games.agent_names) == (others.game, others.agent_names)
+    for name in (
+        "actions",
+        "lengths",
+        "seeds",
+        "chance_outcomes",
+        "chance_lengths",
+        "returns",
+        "agents",
+        "selected",
+    ):
         np.testing.assert_array_equal(getattr(games, name), getattr(others, name), name)
     assert games.ids.tolist() == others.ids.tolist()
     np.testing.assert_array_equal(games.ratings, others.ratings)
 
 
-def test_what_is_kept_comes_back(tmp_path, rated):
+def test_file_round_trip(tmp_path, rated):
     games, _ = convert(ConversionConfig(**rated, out=tmp_path / "a.npz"))
     assert not np.isnan(games.ratings).all()
-    assert_same(GameDataset.load(tmp_path / "a.npz"), games)
+    assert_same(load_dataset(tmp_path / "a.npz"), games)
     convert(ConversionConfig((tmp_path / "a.npz",), tmp_path / "b.npz"))
-    assert_same(GameDataset.load(tmp_path / "b.npz"), games)
+    assert_same(load_dataset(tmp_path / "b.npz"), games)
 
 
-def test_parts_and_the_whole(tmp_path):
+def test_slices_masks_and_chunks(tmp_path):
     games, _ = converted(tmp_path, GOLDEN)
-    whole = games.samples()
-    assert_same(join([games.part(0, 1), games.part(1, 3), games.part(3, 4)]), games)
-    assert_same(games.take(np.array([False, True, True, True])), games.part(1, 4))
-    assert len(games.part(2, 2)) == len(games.samples(2, 2)) == 0
+    whole = samples_of(games)
+    assert_same(concatenate([games[0:1], games[1:3], games[3:4]]), games)
+    assert_same(games[np.array([False, True, True, True])], games[1:4])
+    assert len(games[2:2]) == len(samples_of(games, 2, 2)) == 0
     for low, high in ((0, 2), (1, 3), (3, 4)):
-        part = games.samples(low, high)
-        some = whole.select((whole.games >= low) & (whole.games < high))
-        for name in ("seats", "actions", "games", "outcomes", "wanted"):
+        part = samples_of(games, low, high)
+        some = whole[(whole.games >= low) & (whole.games < high)]
+        for name in ("players", "actions", "games", "returns", "selected"):
             np.testing.assert_array_equal(getattr(part, name), getattr(some, name))
         np.testing.assert_array_equal(part.states[part.rows], whole.states[some.rows])
-    assert sum(len(samples) for samples in games.chunks()) == len(whole)
+    assert sum(len(positions.samples()) for positions in iterate_positions(games)) == len(whole)
 
 
-def test_recorded_and_generated_games_go_together(tmp_path):
-    mine = play_games(GenerationConfig(agents=("random_safe",), games=3))
+def test_concatenates_recorded_and_generated_games(tmp_path):
+    mine = play_games(replace(GEESE, games=3))
     games, _ = converted(tmp_path, GOLDEN)
-    both = join([mine, games])
-    assert set(both.names) == {"random_safe", *games.names}
-    counts = [len(mine.samples()), len(games.samples())]
-    assert np.bincount(both.samples().games >= 3).tolist() == counts
-    assert both.names[both.agents[3, 0]] == games.names[games.agents[0, 0]]
+    both = concatenate([mine, games])
+    assert set(both.agent_names) == {"random_safe", *games.agent_names}
+    counts = [len(samples_of(mine)), len(samples_of(games))]
+    assert np.bincount(samples_of(both).games >= 3).tolist() == counts
+    assert both.agent_names[both.agents[3, 0]] == games.agent_names[games.agents[0, 0]]
     with pytest.raises(ValueError, match="are different games"):
-        join([mine, play_games(GenerationConfig(game="tron", agents=("random",), games=1))])
+        concatenate([mine, play_games(GenerationConfig(game="tron", agents=("random",), games=1))])
 
 
-def test_games_that_cannot_have_gone_so_are_refused():
-    games = join([read(golden(name)) for name in STANDARD])
+def test_invalid_games_raise():
+    games = concatenate([read(golden(name)) for name in STANDARD])
 
     def refused(message, **arrays):
         with pytest.raises(ValueError, match=message):
-            replace(games, **arrays).samples()
+            samples_of(replace(games, **arrays))
 
     def edited(name, place, value):
         array = getattr(games, name).copy()
         array[place] = value
         return {name: array}
 
-    second = games.starts[1]
+    second = games.offsets[1]
     refused(
-        "game 1 .*'700326'.* step 2 of 9, an action is illegal",
+        "game 1 .*'700326'.* step 2 of 9: an action is illegal",
         **edited("actions", (second + 2, 1), 4),
     )
-    refused("game 0 .*step 3 of 15, an action is illegal", **edited("actions", (3, 1), -2))
-    refused("game 0 .*step 0 of 15, chance cannot", **edited("cells", 1, games.cells[0]))
-    refused("game 0 .*step 0 of 15, chance cannot", **edited("cells", 1, 77))
-    refused("game 0 .*step 0 of 15, chance cannot", **edited("cells", 1, -1))
-    refused("the game does not end with these results", **edited("returns", (1, 0), 0.5))
+    refused("game 0 .*step 3 of 15: an action is illegal", **edited("actions", (3, 1), -2))
+    refused(
+        "game 0 .*step 0 of 15: a chance outcome is impossible",
+        **edited("chance_outcomes", 1, games.chance_outcomes[0]),
+    )
+    refused(
+        "game 0 .*step 0 of 15: a chance outcome is impossible", **edited("chance_outcomes", 1, 77)
+    )
+    refused(
+        "game 0 .*step 0 of 15: a chance outcome is impossible", **edited("chance_outcomes", 1, -1)
+    )
+    refused("the game does not end with these returns", **edited("returns", (1, 0), 0.5))
     refused("the game is over before", **edited("actions", (3, slice(None)), FORFEIT))
     lengths = games.lengths + np.array([-1, 1, 0, 0], np.int32)
-    refused("game 0 .*step 14 of 14, the game does not end there", lengths=lengths)
-    counts = games.counts + np.array([1, -1, 0, 0], np.int32)
-    refused("game 0 .*chance chose less than is told", counts=counts)
+    refused("game 0 .*step 14 of 14: the game does not end there", lengths=lengths)
+    chance_lengths = games.chance_lengths + np.array([1, -1, 0, 0], np.int32)
+    refused("game 0 .*fewer chance outcomes occur than", chance_lengths=chance_lengths)
     with pytest.raises(ValueError, match=r"returns must have the shape \(4, 4\), got \(3, 4\)"):
         replace(games, returns=games.returns[1:])
     with pytest.raises(ValueError, match="agents must be from 0 to 0"):
-        replace(games, names=("one",))
+        replace(games, agent_names=("one",))
 
 
-def test_damaged_files_are_refused(tmp_path):
+def test_damaged_files_raise(tmp_path):
     converted(tmp_path, GOLDEN)
     path = tmp_path / "out.npz"
     content = path.read_bytes()
     for size in (0, 10, len(content) // 2, len(content) - 5):
         path.write_bytes(content[:size])
         with pytest.raises(ValueError, match=r"out\.npz holds no games, or is damaged"):
-            GameDataset.load(path)
+            load_dataset(path)
     np.savez(path, a=np.zeros(1))
     with pytest.raises(ValueError, match="holds no games"):
-        GameDataset.load(path)
+        load_dataset(path)
     path.write_bytes(golden("700326"))
     with pytest.raises(ValueError, match=r"out\.npz holds no games.*expected an \.npz archive"):
-        GameDataset.load(path)
+        load_dataset(path)
     with pytest.raises(FileNotFoundError):
-        GameDataset.load(tmp_path / "nowhere.npz")
+        load_dataset(tmp_path / "nowhere.npz")
     path.write_bytes(content)
-    wrong = GameDataset.load(path)
+    wrong = load_dataset(path)
     wrong.returns[0] = 0
-    wrong.save(tmp_path / "wrong.npz")
+    save_dataset(tmp_path / "wrong.npz", wrong)
     # Listed, not half read, beside others that are good.
     path.write_bytes(content[:-5])
     _, report = convert(
@@ -566,33 +598,35 @@ def test_damaged_files_are_refused(tmp_path):
     )
     skipped = {Path(place).name: reason for place, reason in report.skipped}
     assert list(skipped) == ["out.npz", "wrong.npz", "small.json"]
-    assert "does not end with these results" in skipped["wrong.npz"]
+    assert "does not end with these returns" in skipped["wrong.npz"]
     assert (report.found, report.used) == (7, 4)
 
 
-def test_whole_games_are_set_apart():
-    games = play_games(GenerationConfig(agents=("random_safe",), games=40, seed=1))
-    apart, samples = split(games, 0.25, seed=0), games.samples()
+def test_split_is_by_whole_games():
+    games = play_games(
+        GenerationConfig(game="hungry_geese", agents=("random_safe",), games=40, seed=1)
+    )
+    apart, samples = validation_games(games, 0.25, seed=0), samples_of(games)
     assert apart.sum() == 10
     held_out = apart[samples.games]
     assert set(samples.games[held_out]) == set(np.flatnonzero(apart))
     assert not set(samples.games[held_out]) & set(samples.games[~held_out])
-    assert (split(games, 0.25, seed=1) != apart).any()
+    assert (validation_games(games, 0.25, seed=1) != apart).any()
 
 
 @pytest.mark.parametrize("game", ["hungry_geese:num_players=3,rows=5,columns=5", "tron:rows=6"])
-def test_generated_games_go_as_the_rules_say(game):
+def test_generated_games_equal_interpreted_replay(game):
     """Every game is played again in plain Python, from its seed."""
     games = play_games(
         GenerationConfig(game=game, agents=("random_safe", "random"), games=6, seed=3)
     )
-    samples, seats = games.samples(), games.game.num_players
-    moves = list(zip(samples.rows, samples.seats, samples.actions, strict=True))
+    samples, seats = samples_of(games), games.game.num_players
+    moves = list(zip(samples.rows, samples.players, samples.actions, strict=True))
     row = 0
     for k in range(len(games)):
         s = games.game.new(int(games.seeds[k]))
         expected = np.zeros(seats)
-        for joint in games.actions[row : row + games.lengths[k]]:
+        for joint in games.actions[row - k : row - k + games.lengths[k]]:
             assert samples.states[row].tobytes() == s.tobytes()
             active = [p for p in range(seats) if games.game.is_active(s, p)]
             assert [(row, p, joint[p]) for p in active] == [m for m in moves if m[0] == row]
@@ -600,64 +634,75 @@ def test_generated_games_go_as_the_rules_say(game):
                 games.game.step(s, joint.astype(np.int64))
             row += 1
         assert games.game.is_terminal(s)
+        assert samples.states[row].tobytes() == s.tobytes()
+        row += 1
         games.game.returns(s, expected)
         np.testing.assert_allclose(games.returns[k], expected, rtol=1e-6)
         assert games.agents[k].tolist() == [(k + p) % 2 for p in range(seats)]
         mine = samples.games == k
-        np.testing.assert_array_equal(samples.outcomes[mine], games.returns[k, samples.seats[mine]])
+        np.testing.assert_array_equal(
+            samples.returns[mine], games.returns[k, samples.players[mine]]
+        )
     assert len(moves) == len(samples)
-    assert samples.wanted.all()
+    assert samples.selected.all()
 
 
-def test_generation_depends_neither_on_processes_nor_on_blocks(tmp_path, monkeypatch):
+@pytest.mark.compiled
+def test_generation_depends_on_neither_workers_nor_batches(tmp_path, monkeypatch):
     config = GenerationConfig(
-        agents=("flat:simulations=5,playout_depth=2", "random_safe"), games=40, processes=1
+        game="hungry_geese",
+        agents=("flat:simulations=5,playout_depth=2", "random_safe"),
+        games=40,
+        num_workers=1,
     )
     one = generate(replace(config, out=tmp_path / "1.npz"))
-    generate(replace(config, out=tmp_path / "2.npz", processes=2))
+    generate(replace(config, out=tmp_path / "2.npz", num_workers=2))
     content = (tmp_path / "1.npz").read_bytes()
     assert (tmp_path / "2.npz").read_bytes() == content
-    monkeypatch.setattr(generating, "TOGETHER", 7)
+    monkeypatch.setattr(generation, "SIMULTANEOUS_GAMES", 7)
     generate(replace(config, out=tmp_path / "3.npz"))
     assert (tmp_path / "3.npz").read_bytes() == content
     generate(replace(config, out=tmp_path / "4.npz", seed=1))
     assert (tmp_path / "4.npz").read_bytes() != content
-    assert_same(play_games(replace(config, games=5)), one.part(0, 5))
+    assert_same(play_games(replace(config, games=5)), one[:5])
 
 
-def test_conversion_depends_neither_on_processes_nor_on_blocks(tmp_path, monkeypatch):
+def test_conversion_depends_on_neither_workers_nor_batches(tmp_path, monkeypatch):
     folder = tmp_path / "episodes"
     folder.mkdir()
     for name in (*STANDARD, "small"):
         (folder / f"{name}.json").write_bytes(golden(name))
     _, report = convert(ConversionConfig((folder,), tmp_path / "1.npz"))
-    monkeypatch.setattr(reading, "TOGETHER", 2)
-    _, again = convert(ConversionConfig((folder,), tmp_path / "2.npz", processes=2))
+    monkeypatch.setattr(collect, "FILES_PER_TASK", 2)
+    _, again = convert(ConversionConfig((folder,), tmp_path / "2.npz", num_workers=2))
     assert again == report
     assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
 
 
-def test_generation_refuses_what_it_cannot_play(tmp_path):
+def test_invalid_generation_settings_raise(tmp_path):
     for settings, message in (
-        ({"game": "hex", "agents": ("random",)}, "in which all move at once, got hex"),
         ({"agents": ("nobody",)}, "unknown agent 'nobody'"),
         ({"game": "tron", "agents": ("random",) * 3}, "between 2 agents, got 3"),
-        ({"game": "hungry_geese:num_players=1"}, "has one player"),
+        ({"game": "hungry_geese:num_players=1", "agents": ("random",)}, "has one player"),
     ):
         with pytest.raises(ValueError, match=message):
             play_games(GenerationConfig(games=1, **settings))
     with pytest.raises(ValueError, match="agents must name"):
         GenerationConfig(agents=())
-    with pytest.raises(ValueError, match=r"must end with \.npz"):
-        GenerationConfig(out=tmp_path / "a.csv")
+    with pytest.raises(ValueError, match=r"files of games end with \.npz or \.csv"):
+        GenerationConfig(out=tmp_path / "a.txt")
 
 
 def test_commands(tmp_path, capsys):
     path = tmp_path / "a.npz"
-    main(GenerationConfig(agents=("random_safe", "random"), games=4, out=path, processes=1))
+    main(
+        GenerationConfig(
+            game="hungry_geese", agents=("random_safe", "random"), games=4, out=path, num_workers=1
+        )
+    )
     told = capsys.readouterr().out
     assert "random_safe" in told
     assert "a.npz: 4 games" in told
     main(ConversionConfig((path,), tmp_path / "b.npz", agents=("random",)))
     assert "of 4 games found, 0 could not be used" in capsys.readouterr().out
-    assert GameDataset.load(tmp_path / "b.npz").wanted.sum() == 8
+    assert load_dataset(tmp_path / "b.npz").selected.sum() == 8

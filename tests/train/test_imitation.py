@@ -17,9 +17,10 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.train.actor_critic.config import ActorCriticConfig
 from ludoteca.train.actor_critic.training import ActorCriticTraining
 from ludoteca.train.augmentation import Augmentation
-from ludoteca.train.data.dataset import GameDataset, join
-from ludoteca.train.data.generate import GenerationConfig as Generation
-from ludoteca.train.data.generate import play_games
+from ludoteca.train.data.dataset import concatenate
+from ludoteca.train.data.generate import GenerationConfig, play_games
+from ludoteca.train.data.positions import replay_positions
+from ludoteca.train.data.storage import load_dataset, save_dataset
 from ludoteca.train.imitation.__main__ import main, parse
 from ludoteca.train.imitation.config import DEFAULT, UIB2021, ImitationConfig
 from ludoteca.train.imitation.data import load_data
@@ -39,17 +40,19 @@ def _threads():
 
 
 def games_of(*agents, games=30, game=SMALL, seed=0):
-    return play_games(Generation(game=game, agents=agents, games=games, seed=seed, processes=1))
+    return play_games(
+        GenerationConfig(game=game, agents=agents, games=games, seed=seed, num_workers=1)
+    )
 
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory):
     """Games of two agents: `greedy` with the rating 1000, `random_safe` with that of the game."""
     games = games_of("greedy", "random_safe")
-    ratings = np.where(games.agents == games.names.index("greedy"), 1000, np.arange(30)[:, None])
-    path = tmp_path_factory.mktemp("mixed") / "games.npz"
-    replace(games, ratings=ratings.astype(np.float32)).save(path)
-    return path
+    greedy = games.agents == games.agent_names.index("greedy")
+    ratings = np.where(greedy, 1000, np.arange(30)[:, None])
+    rated = replace(games, ratings=ratings.astype(np.float32))
+    return save_dataset(tmp_path_factory.mktemp("mixed") / "games.npz", rated)
 
 
 def tiny(data, folder, base=DEFAULT, **changes):
@@ -72,7 +75,7 @@ def weights(folder, name="network"):
 @pytest.mark.compiled
 def test_it_learns_to_play_as_an_agent_does(tmp_path):
     game = "hungry_geese:num_players=2,rows=7,columns=7,max_length=12,episode_steps=60"
-    games_of("deterministic", games=150, game=game).save(tmp_path / "games.npz")
+    save_dataset(tmp_path / "games.npz", games_of("deterministic", games=150, game=game))
     config = ImitationConfig(
         data=(tmp_path / "games.npz",),
         run_dir=tmp_path / "run",
@@ -86,7 +89,7 @@ def test_it_learns_to_play_as_an_agent_does(tmp_path):
     data = training.data
     assert np.bincount(data.actions).max() / len(data) < 0.4
     assert training.best["accuracy"] > 0.75
-    assert training.best["value_loss"] < 0.9 * data.outcomes[data.validation].var()
+    assert training.best["value_loss"] < 0.9 * data.returns[data.validation].var()
     for agent in (f"cnn:{config.run_dir}", f"ac:{config.run_dir}"):
         assert play_match(game, [agent, "random_safe"], 50, seed=5).totals[0].score > 0.8
 
@@ -95,24 +98,24 @@ def test_it_learns_to_play_as_an_agent_does(tmp_path):
 def test_accuracy_is_how_often_the_agent_plays_the_same(view, mixed, tmp_path):
     training = trained(tiny(mixed, tmp_path, network=replace(TINY, view=view), epochs=1))
     data = training.data
-    samples = data.games.samples()
+    samples = replay_positions(data.games).samples()
     chosen = data.validation
     agent = make_agent(f"cnn:{tmp_path},precision={training.precision}", data.games.game)
-    states, seats = samples.states[samples.rows[chosen]], samples.seats[chosen].astype(np.int64)
+    states, seats = samples.states[samples.rows[chosen]], samples.players[chosen].astype(np.int64)
     rngs = np.zeros((len(chosen), 1), np.uint64)
     moves = agent.act(states, seats, rngs, np.arange(len(chosen)))
     assert training.best["accuracy"] == np.mean(moves == samples.actions[chosen])
 
 
 def test_nothing_that_is_validated_with_is_learned(mixed, tmp_path):
-    games = GameDataset.load(mixed)
+    games = load_dataset(mixed)
     twice = tmp_path / "games.npz"
-    join([games, games.part(0, 10)]).save(twice)
+    save_dataset(twice, concatenate([games, games[:10]]))
     data = load_data(tiny(twice, tmp_path, validation_fraction=0.3))
-    starts = data.games.starts
+    starts = data.games.offsets
 
     def moves(chosen):
-        played = set(data.played[chosen].tolist())
+        played = set(data.game_indices[chosen].tolist())
         return {data.games.actions[starts[k] : starts[k + 1]].tobytes() for k in played}
 
     assert not moves(data.training) & moves(data.validation)
@@ -128,40 +131,41 @@ def test_nothing_that_is_validated_with_is_learned(mixed, tmp_path):
 @pytest.mark.parametrize("view", ["plain", "hand_crafted"])
 @pytest.mark.parametrize("games", [None, 7])
 def test_samples_are_those_of_the_episodes(view, games, mixed, tmp_path, monkeypatch):
-    monkeypatch.setattr("ludoteca.train.data.dataset.CHUNK", 4)
-    monkeypatch.setattr("ludoteca.train.imitation.views.TOGETHER", 50)
+    monkeypatch.setattr("ludoteca.train.data.positions.GAMES_PER_CHUNK", 4)
+    monkeypatch.setattr("ludoteca.train.imitation.observations.BATCH_SIZE", 50)
     config = tiny(mixed, tmp_path, network=replace(TINY, view=view), games=games)
     data = load_data(replace(config, agents=("random_safe",)))
-    samples = GameDataset.load(mixed).want(["random_safe"]).part(0, games or 30).samples()
-    samples = samples.select(samples.wanted)
-    for name in ("actions", "outcomes"):
-        np.testing.assert_array_equal(getattr(data, name), getattr(samples, name))
-    np.testing.assert_array_equal(data.played, samples.games)
+    dataset = load_dataset(mixed).select_agents(["random_safe"])[: games or 30]
+    samples = replay_positions(dataset).samples()
+    samples = samples[samples.selected]
+    np.testing.assert_array_equal(data.actions, samples.actions)
+    np.testing.assert_array_equal(data.returns, samples.returns)
+    np.testing.assert_array_equal(data.game_indices, samples.games)
     chosen = np.random.default_rng(0).permutation(len(data))[:200]
-    seats = samples.seats[chosen].astype(np.int64)
+    seats = samples.players[chosen].astype(np.int64)
     expected = SeatEncoder(data.games.game, view).encode(
         samples.states[samples.rows[chosen]], seats
     )
-    for one, other in zip(data.views.look(chosen), expected, strict=True):
+    for one, other in zip(data.observations.encode(chosen), expected, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def test_moves_are_chosen_by_agent_and_by_rating(mixed, tmp_path):
     config = tiny(mixed, tmp_path)
     every, greedy = load_data(config), load_data(replace(config, agents=("greedy",)))
-    names = every.games.names
+    names = every.games.agent_names
     assert (every.agents == names.index("greedy")).sum() == len(greedy)
     assert {names[k] for k in greedy.agents} == {"greedy"}
     weak = load_data(replace(config, rating_range=(10.0, 19.0)))
     assert len(weak.games) == 10
     assert {names[k] for k in weak.agents} == {"random_safe"}
-    ratings = weak.games.ratings[weak.games.wanted]
+    ratings = weak.games.ratings[weak.games.selected]
     assert (ratings.min(), ratings.max()) == (10, 19)
     strong = load_data(replace(config, rating_range=(20.0, float("inf"))))
     assert {names[k] for k in strong.agents} == {"greedy", "random_safe"}
     # What a file says is learned, if nothing else is told.
-    GameDataset.load(mixed).want(["greedy"]).save(tmp_path / "wanted.npz")
-    assert load_data(tiny(tmp_path / "wanted.npz", tmp_path)).digest == greedy.digest
+    selected = save_dataset(tmp_path / "a.npz", load_dataset(mixed).select_agents(["greedy"]))
+    assert load_data(tiny(selected, tmp_path)).digest == greedy.digest
     assert greedy.digest != every.digest
 
 
@@ -177,10 +181,11 @@ def test_moves_are_chosen_by_agent_and_by_rating(mixed, tmp_path):
 )
 def test_augmented_labels_point_to_the_same_neighbor(game, view):
     """Where the move goes, all planes show the same before and after."""
-    samples = games_of("random_safe", games=12, game=game).samples()
-    samples = samples.select(np.arange(0, len(samples), max(1, len(samples) // 150)))
-    encoder = SeatEncoder(samples.game, view)
-    seats = samples.seats.astype(np.int64)
+    games = games_of("random_safe", games=12, game=game)
+    samples = replay_positions(games).samples()
+    samples = samples[:: max(1, len(samples) // 150)]
+    encoder = SeatEncoder(games.game, view)
+    seats = samples.players.astype(np.int64)
     planes, _ = encoder.encode(samples.states[samples.rows], seats)
     augmentation = Augmentation(encoder.symmetries, encoder.shape[0])
     rng = np.random.default_rng(0)
@@ -213,7 +218,7 @@ def test_moves_are_learned_under_the_symmetry_that_was_drawn(mixed, tmp_path, mo
     symmetry = data.encoder.symmetries[1]
     monkeypatch.setattr(training._augmentation, "draw", lambda count, rng: np.ones(count, np.int64))
     found = training.update(chosen, np.random.default_rng(0), 0.0)
-    planes = torch.from_numpy(symmetry.observation(data.views.look(chosen)[0]))
+    planes = torch.from_numpy(symmetry.observation(data.observations.encode(chosen)[0]))
     outputs = training.network(planes * data.encoder.scale)
     actions = torch.from_numpy(symmetry.actions[data.actions[chosen]])
     loss = torch.nn.functional.cross_entropy(outputs[:, :4], actions)
@@ -308,11 +313,11 @@ def test_an_interrupted_run_ends_as_one_that_was_not(base, changes, mixed, tmp_p
     assert seeded.metrics.rows[-1]["training_loss"] != rows[0][-1]["training_loss"]
     with pytest.raises(ValueError, match="other settings"):
         ImitationTraining(replace(parts, momentum=0.5), tensorboard=False)
-    moves = GameDataset.load(mixed)
-    moves.part(0, 20).save(tmp_path / "games.npz")
+    moves = load_dataset(mixed)
+    save_dataset(tmp_path / "games.npz", moves[:20])
     begun = replace(parts, data=(tmp_path / "games.npz",), run_dir=tmp_path / "begun")
     ImitationTraining(begun, tensorboard=False)
-    moves.part(5, 25).save(tmp_path / "games.npz")
+    save_dataset(tmp_path / "games.npz", moves[5:25])
     with pytest.raises(ValueError, match="digest"):
         ImitationTraining(begun, tensorboard=False)
 
@@ -323,7 +328,7 @@ def test_validation_is_without_dropout_and_by_running_means(mixed, tmp_path):
     before = {name: one.clone() for name, one in network.state_dict().items()}
     chosen = data.validation[:60]
     found = training.judge(network, chosen)
-    planes = torch.from_numpy(data.views.look(chosen)[0]).float()
+    planes = torch.from_numpy(data.observations.encode(chosen)[0]).float()
     network.eval()
     with torch.no_grad():
         logits = network(planes).double().numpy()
@@ -443,7 +448,7 @@ def test_files_that_cannot_be_are_refused(mixed, tmp_path):
     with pytest.raises(FileNotFoundError):
         load_data(tiny(tmp_path / "none.npz", tmp_path))
     other = tmp_path / "other.npz"
-    games_of("random", games=2, game="tron:rows=3,columns=3").save(other)
+    save_dataset(other, games_of("random", games=2, game="tron:rows=3,columns=3"))
     with pytest.raises(ValueError, match="are different games"):
         load_data(replace(tiny(mixed, tmp_path), data=(mixed, other)))
     with pytest.raises(ValueError, match="no hand-crafted features"):

@@ -25,8 +25,7 @@ from ludoteca.train.actor_critic.methods import make_training
 from ludoteca.train.alphazero import config as alphazero
 from ludoteca.train.alphazero.training import AlphaZeroTraining
 from ludoteca.train.command import run_command
-from ludoteca.train.data import generate_sequential as generate
-from ludoteca.train.data.formats import save_games
+from ludoteca.train.data.generate import GenerationConfig, generate
 from ludoteca.train.dqn.__main__ import main
 from ludoteca.train.dqn.config import DEFAULT
 from ludoteca.train.dqn.training import DQNTraining
@@ -101,11 +100,9 @@ def _threads():
 
 @pytest.fixture(scope="module")
 def positions(tmp_path_factory):
-    config = generate.SequentialGenerationConfig(
-        game="tictactoe", agent="random", opponent="self", games=60
-    )
-    games = generate.play_games(config)
-    return save_games(tmp_path_factory.mktemp("data") / "games.npz", games)
+    path = tmp_path_factory.mktemp("data") / "games.npz"
+    generate(GenerationConfig(game="tictactoe", agents=("random",), games=60, out=path))
+    return path
 
 
 def value_config(data: Path) -> ValueRegressionConfig:

@@ -6,6 +6,8 @@ from gymnasium.utils.env_checker import check_env
 import ludoteca  # noqa: F401 (registers the games)
 from ludoteca.train.outcome_reward import OutcomeReward, loss_weight
 
+pytestmark = pytest.mark.interpreted
+
 
 def test_losses_weigh_less_the_later_they_come():
     # By hand: the longest game of Hex 5x5 has 25 plies.

@@ -15,10 +15,11 @@ from ludoteca.agents.networks.value_network import (
 )
 from ludoteca.agents.networks.weights import load_weights
 from ludoteca.envs.registry import make_game
-from ludoteca.train.data import generate_sequential as generate
-from ludoteca.train.data.formats import TableConversion, convert, save_games
-from ludoteca.train.data.sequential import join
-from ludoteca.train.data.split import split
+from ludoteca.train.data.convert import ConversionConfig, convert
+from ludoteca.train.data.dataset import concatenate
+from ludoteca.train.data.generate import GenerationConfig, play_games
+from ludoteca.train.data.split import validation_games
+from ludoteca.train.data.storage import save_dataset
 from ludoteca.train.value_regression.config import ValueRegressionConfig
 from ludoteca.train.value_regression.data import load_data
 from ludoteca.train.value_regression.run import train
@@ -35,15 +36,12 @@ def _threads():
 
 
 def random_games(game, games, seed=0):
-    config = generate.SequentialGenerationConfig(
-        game=game, agent="random", opponent="self", games=games, seed=seed
-    )
-    return generate.play_games(config)
+    return play_games(GenerationConfig(game=game, agents=("random",), games=games, seed=seed))
 
 
 @pytest.fixture
 def config(tmp_path):
-    data = save_games(tmp_path / "games.npz", random_games("othello:board_size=4", 60))
+    data = save_dataset(tmp_path / "games.npz", random_games("othello:board_size=4", 60))
     return ValueRegressionConfig(
         data=(data,), run_dir=tmp_path / "run", network=SMALL, epochs=3, batch_size=64, seed=1
     )
@@ -82,15 +80,15 @@ def test_the_document_s_view_is_white_then_black_whoever_moves(planes):
 @pytest.mark.parametrize("seed", range(5))
 def test_no_game_is_on_both_sides(seed):
     games = random_games("tictactoe:board_size=3", 40)
-    games = join([games, games.part(0, 20), games.part(5, 15)])  # some several times
-    apart = split(games, 0.3, seed)
-    starts = games.starts
-    moves = [tuple(games.actions[starts[k] : starts[k + 1]]) for k in range(len(games))]
+    games = concatenate([games, games[:20], games[5:15]])  # some several times
+    apart = validation_games(games, 0.3, seed)
+    starts = games.offsets
+    moves = [games.actions[starts[k] : starts[k + 1]].tobytes() for k in range(len(games))]
     inside = {moves[k] for k in np.flatnonzero(apart)}
     outside = {moves[k] for k in np.flatnonzero(~apart)}
     assert not inside & outside
     assert 0.2 < apart.mean() < 0.45
-    assert (split(games, 0.3, seed) == apart).all()
+    assert (validation_games(games, 0.3, seed) == apart).all()
 
 
 def test_data_are_split_by_game(config):
@@ -100,15 +98,15 @@ def test_data_are_split_by_game(config):
     assert len(data.training) + len(data.validation) == len(data.positions)
     assert len(set(numbers[data.validation])) == 6
     # The value is white's.
-    np.testing.assert_array_equal(data.targets, -data.games.results[numbers])
+    np.testing.assert_array_equal(data.targets, -data.games.returns[numbers, 0])
     with pytest.raises(ValueError, match="at least two different games"):
-        split(data.games.part(0, 1), 0.5, 0)
+        validation_games(data.games[:1], 0.5, 0)
     with pytest.raises(ValueError, match="games must be at most 60"):
         load_data(replace(config, games=61))
 
 
 def test_it_learns_who_has_won_tic_tac_toe(tmp_path):
-    data = save_games(tmp_path / "games.npz", random_games("tictactoe", 400))
+    data = save_dataset(tmp_path / "games.npz", random_games("tictactoe", 400))
     config = ValueRegressionConfig(
         data=(data,),
         run_dir=tmp_path / "run",
@@ -162,7 +160,8 @@ def test_it_goes_on_exactly_and_leaves_a_report(config):
 
 
 def test_the_table_teaches_the_same(config, tmp_path):
-    table = convert(TableConversion(config.data[0], tmp_path / "games.csv"))
+    table = tmp_path / "games.csv"
+    convert(ConversionConfig(config.data, table))
     compact, from_table = load_data(config), load_data(replace(config, data=(table,)))
     np.testing.assert_array_equal(compact.targets, from_table.targets)
     np.testing.assert_array_equal(compact.validation, from_table.validation)

@@ -1,10 +1,9 @@
-"""Actor-critic by self-play, where all move at once: Hungry Geese, Tron.
+"""Actor-critic learning for simultaneous games, such as Hungry Geese and Tron.
 
-`python -m ludoteca.train.actor_critic` learns by proximal policy optimization, one network in all
-seats, against itself, a league of agents and its own past; with `--method search`, from searches.
-With `uib2021` it does what Martín Miralles, "Hungry Geese" (UIB, 2021), section 5, describes. All
-settings can be changed; the defaults below are those of the preset. An interrupted run resumes, to
-the same result, when the same command is given again.
+One network plays all seats, against itself and an opponent pool of agents and past networks. It
+learns by proximal policy optimization (PPO) or, with `--method search`, by imitation of searches.
+Preset `uib2021` is the loop of Martín Miralles, "Hungry Geese" (UIB, 2021), section 5. An
+interrupted run resumes, with the same result, when the same command is given again.
 """
 
 import sys
@@ -27,10 +26,10 @@ PRESETS = {
 
 
 def main(config: ActorCriticConfig) -> dict[str, Any] | None:
-    """Train, evaluate the network that is kept, and write the report.
+    """Train, evaluate the selected network, and write the report.
 
     Returns:
-        What is in `results.json`, or None if time was up before.
+        Contents of `results.json`, or None if the time limit came first.
     """
     return train(make_training(config), _subject)
 
@@ -57,7 +56,7 @@ def _subject(training: ActorCriticTraining) -> ReportSubject:
 
 
 def parse(arguments: Sequence[str]) -> ActorCriticConfig:
-    """Read a command line: a preset, `modern` if none is named, and settings that differ."""
+    """Parse a command line: an optional preset, and changed settings."""
     return parse_preset(NAME, __doc__, PRESETS, arguments)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from ludoteca.agents.actor_critic import ActorCriticAgent
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.ac_network import ACNetwork, make_ac_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.seat_network import SeatNetworkAgent
 from ludoteca.envs.registry import make_game
 from ludoteca.executor import LOCAL
 from ludoteca.shared import Shared
@@ -59,7 +59,7 @@ class ActorCriticActor:
             Runner(network, encoder.scale, config.device, config.precision)
             for _ in range(config.num_past_opponents)
         ]
-        self._former = [ActorCriticAgent.from_runner(encoder, one, 1.0) for one in self._runners]
+        self._former = [SeatNetworkAgent(encoder, one, 1.0) for one in self._runners]
 
     def load(self, network: ACNetwork) -> None:
         """Take over the weights of a network, for a round."""

@@ -1,4 +1,4 @@
-"""Settings of actor-critic learning, and two presets: the document's, and one that learns well."""
+"""Settings of actor-critic learning, and its presets `default` and `uib2021`."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,11 +13,11 @@ from ludoteca.train.settings import AUTO, RLConfig
 
 @dataclass(frozen=True)
 class ActorCriticConfig(RLConfig):
-    """Settings; with the same ones, a run gives the same network on the same machine."""
+    """Settings of actor-critic learning."""
 
     run_dir: Path = Path("runs/actor_critic")
     game: str = "hungry_geese"
-    """The game, in which all move at once, as a spec string."""
+    """Simultaneous game, as a spec string."""
     games: int = 100_000
     network: ACConfig = field(default_factory=ACConfig)
 
@@ -26,83 +26,89 @@ class ActorCriticConfig(RLConfig):
     weight_decay: float = 0.0
     max_grad_norm: float = 0.5
     batch_size: int = 1024
-    """Decisions per update."""
+    """Decisions per minibatch (one gradient update each)."""
     replay_ratio: float = 1.0
-    """How often a decision is learned from, on average. Below 1, only some are, drawn at random."""
+    """Mean number of times that each decision is sampled for an update (PPO: the number of epochs).
+    Below 1, a random subset is used."""
 
     augment: bool = False
-    """Show batches under random symmetries of the game. What is learned is compared with the
-    probability in the view that was played, so that this is noise to `ppo`."""
+    """Data augmentation: apply a random symmetry of the game to each minibatch. For `ppo` this adds
+    noise: the probability ratio compares with the policy in the original orientation."""
 
     eval_opponents: tuple[str, ...] = ("greedy", "deterministic")
-    """Opponents there, each in all other seats; the mean score tells which network is the best."""
+    """Opponents in evaluations, as spec strings; each takes all other seats. The evaluation score
+    is the mean over them."""
     checkpoint_selection: Literal["best", "last"] = "last"
     final_eval_games: int = 250
 
     confident_fraction: float = 1.0
-    """Share of the decisions in which one action had a probability of 95 % or more that are learned
-    from: they hardly move the policy, and are about half of all once it is good."""
+    """Fraction of the confident decisions (an action had probability 0.95 or more) that are used in
+    updates. They hardly change the policy, and are about half of all decisions of a good
+    network."""
 
     overlap_actor_learner: bool = False
-    """Play the next round while learning from the last one, on two cores: games are then played by
-    the network of one round before, and policies swing around what they aim at."""
+    """Play the next rollout in a second thread during the updates. The self-play network is then
+    one iteration old, and the policy oscillates around its target."""
     threads: int = 2
-    """Threads of the network, when it plays and when it learns."""
+    """PyTorch threads of the network, in self-play and updates."""
 
     method: Literal["ppo", "search", "uib2021"] = "ppo"
     """`ppo`: proximal policy optimization (Schulman et al., 2017). `search`: some positions are
-    searched, and the network learns what the search makes of its policy (Silver et al., 2018;
-    Danihelka et al., 2022). `uib2021`: the loop of Martín Miralles (UIB, 2021), section 5.1: one
-    epoch on the games of a round, whose network is taken over if it beats the last one."""
+    searched, and the network imitates the improved policy (Silver et al., 2018; Danihelka et al.,
+    2022). `uib2021`: the loop of Martín Miralles (UIB, 2021), section 5.1: one epoch over a
+    rollout, then a gatekeeper match against the previous network."""
     gamma: float = 1.0
-    """Discount of what is gained later."""
+    """Discount factor per decision."""
     gae_lambda: float = 0.9
-    """Advantages: lambda of their exponential mean (Schulman et al., "High-dimensional continuous
-    control using generalized advantage estimation", 2016); 1: result minus value."""
+    """Lambda of generalized advantage estimation (Schulman et al., "High-dimensional continuous
+    control using generalized advantage estimation", 2016); 1: return minus value."""
     clip_range: float = 0.2
-    """A decision is only learned from until its probability has changed by so much."""
+    """PPO: clip range of the probability ratio."""
     ent_coef: float = 0.02
-    """Weight of the policy's entropy, at first."""
+    """Initial coefficient of the entropy bonus."""
     final_ent_coef: float = 0.002
-    """At last; it falls in a straight line."""
+    """Final coefficient of the entropy bonus, after a linear decay."""
     vf_coef: float = 1.0
-    """Of the value's loss, mean squared error, beside the policy's."""
+    """Coefficient of the value loss (mean squared error); that of the policy loss is 1."""
 
     opponent_pool: tuple[str, ...] = ("greedy", "deterministic")
-    """Agents that take seats in some of the games, beside networks of the past."""
+    """Agents of the opponent pool, as spec strings. Past networks of the run belong to it, too."""
     opponent_pool_prob: float = 0.25
-    """Share of those games; in them, each seat but one is taken with a chance of a half."""
+    """Probability that a game has opponents from the pool. In such a game each seat but one is
+    taken by a pool member with probability 0.5."""
     num_past_opponents: int = 4
-    """How many networks of the past there are."""
+    """Maximum number of past networks in the opponent pool; the oldest is replaced."""
     past_opponent_interval: int = AUTO
-    """Games between them; -1: follows the number of games."""
+    """Games between past networks that join the pool. -1: 1/16 of the games, at most 5,120."""
 
     num_simulations: int = 48
-    """Search: of each one."""
+    """Search: simulations per search."""
     search_prob: float = 0.25
-    """Search: share of the positions that are searched and learned from; in the others, the
-    network's policy plays."""
+    """Search: probability that a position is searched and used in updates; in the others, moves are
+    sampled from the policy network."""
     c_puct: float = 1.0
-    """Search: PUCT's constant."""
+    """Search: exploration constant of PUCT."""
     fpu_reduction: float = 0.1
-    """Search: how much less than its position an action without visits is worth, of 1."""
+    """Search: first-play urgency reduction: an unvisited action has the value of its parent minus
+    this, on the scale 0 to 1."""
     root_uniform_fraction: float = 0.15
-    """Search: share of uniform policies at the root."""
+    """Search: fraction of a uniform distribution mixed into the root priors."""
     value_scale: float = 60.0
-    """Search: by how much the log-probability of an action grows if it is worth 1 instead of 0."""
+    """Search: scale of action values in the improved policy: the logit of an action grows by this
+    if its value is 1 instead of 0."""
     improvement_fraction: float = 0.0
-    """Search: share of what is kept to be learned from that is drawn by how much the search gains
-    over the network's policy, the rest uniformly: most decisions hardly matter. Wu's KataGo draws
-    so by the divergence of the two policies ("policy surprise weighting")."""
+    """Search: fraction of the replay buffer sampled in proportion to the policy improvement of the
+    search, the rest uniformly: most decisions hardly matter. KataGo samples by the divergence of
+    the two policies ("policy surprise weighting")."""
     buffer_size: int = 200_000
-    """Search: decisions kept to be learned from."""
+    """Search: capacity of the replay buffer, in decisions."""
 
     gating_games: int = 100
-    """Document: games in which a network must beat the last one."""
+    """uib2021: games of a gatekeeper match."""
     gating_threshold: float = 0.5
-    """Document: share of those games that it must win more of."""
+    """uib2021: score that the candidate network must exceed."""
     max_rollouts: int = 8
-    """Document: rounds that are learned from together, at most, while no network is taken over."""
+    """uib2021: maximum number of rollouts learned from together, while no candidate is accepted."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -143,8 +149,8 @@ LIMITS = AutoLimits(
     games_per_iteration=128, log_interval=1_024, eval_interval=10_240, past_opponent_interval=5_120
 )
 DEFAULT = ActorCriticConfig()
-# Martín Miralles, "Hungry Geese" (UIB, 2021), sections 2.4 and 5. The thesis tells neither the
-# number of games nor the optimizer of this part; the latter is that of its supervised network.
+# Martín Miralles, "Hungry Geese" (UIB, 2021), sections 2.4 and 5. The thesis specifies neither
+# the number of games nor the optimizer of this part; the latter is that of its imitation network.
 UIB2021 = ActorCriticConfig(
     run_dir=Path("runs/actor_critic_document"),
     method="uib2021",

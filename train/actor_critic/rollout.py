@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.actor_critic import Run, masked_softmax
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.networks.seats import SeatEncoder
 from ludoteca.agents.sampling import sample_by_weight
+from ludoteca.agents.seat_network import Run, masked_softmax
 from ludoteca.envs.jit import compiled_without_allocation, factory
 from ludoteca.train.actor_critic.config import ActorCriticConfig
 from ludoteca.train.monitor import Monitor

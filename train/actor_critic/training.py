@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.actor_critic import ActorCriticAgent
 from ludoteca.agents.networks.ac_network import ACNetwork, load_ac_network, make_ac_network
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.agents.seat_network import SeatNetworkAgent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import MatchResult
 from ludoteca.train.actor_critic.actors import ActorCriticActor
@@ -151,10 +151,10 @@ class ActorCriticTraining(RLTraining):
         """Return those of the settings."""
         return self.config.eval_opponents
 
-    def candidate(self) -> ActorCriticAgent:
+    def candidate(self) -> SeatNetworkAgent:
         """Return the network as it is now as an agent that plays what it thinks best."""
         self.tester.load(self.network)
-        agent = ActorCriticAgent.from_runner(self.encoder, self.tester)
+        agent = SeatNetworkAgent(self.encoder, self.tester)
         agent.set_search(**self.searching())
         return agent
 

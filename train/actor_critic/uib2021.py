@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ludoteca.agents.actor_critic import ActorCriticAgent
 from ludoteca.agents.networks.ac_network import ACNetwork
 from ludoteca.agents.networks.runner import Runner
+from ludoteca.agents.seat_network import SeatNetworkAgent
 from ludoteca.evaluate.match import play_match
 from ludoteca.train.actor_critic.config import ActorCriticConfig
 from ludoteca.train.actor_critic.rollout import ActorCriticRollout
@@ -68,7 +68,7 @@ class UIB2021Training(ActorCriticTraining):
         self.tester.load(self.network)
         former = Runner(self._former(), self.encoder.scale, config.device, self.precision)
         agents = [
-            ActorCriticAgent.from_runner(self.encoder, runner, temperature=1.0)
+            SeatNetworkAgent(self.encoder, runner, temperature=1.0)
             for runner in (self.tester, former)
         ]
         monitor.phase = "evaluating"

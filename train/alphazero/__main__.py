@@ -1,7 +1,7 @@
-"""AlphaZero: a network learns from games of its own search, from nothing but the rules.
+"""AlphaZero: self-play with network-guided search, for sequential two-player games.
 
-`python -m ludoteca.train.alphazero --game connect4` works for every game of two players who move in
-turn. An interrupted run resumes, to the same result, when the same command is given again.
+Example: `python -m ludoteca.train.alphazero --game connect4`. An interrupted run resumes, with the
+same result, when the same command is given again.
 """
 
 from typing import Any
@@ -16,10 +16,10 @@ from ludoteca.train.report import ReportSubject
 
 
 def main(config: AlphaZeroConfig) -> dict[str, Any] | None:
-    """Train, evaluate the network that is kept, and write the report.
+    """Train, evaluate the selected network, and write the report.
 
     Returns:
-        What is in `results.json`, or None if time was up before.
+        Contents of `results.json`, or None if the time limit came first.
     """
     return train(AlphaZeroTraining(config), _subject)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.evaluation_cache import EvaluationCache
-from ludoteca.agents.networks.pv_network import PVNetwork, evaluator, make_pv_network
+from ludoteca.agents.networks.pv_network import PVNetwork, make_evaluator, make_pv_network
 from ludoteca.envs.registry import make_game
 from ludoteca.train.actors import MultiprocessActor, Weights, make_runner, set_weights
 from ludoteca.train.alphazero.config import AlphaZeroConfig
@@ -61,7 +61,7 @@ class AlphaZeroLocalActor:
 
     def play(self, rng: np.random.Generator, games: int = 0) -> AlphaZeroRollout:
         """Play a round."""
-        return self._table.play(evaluator(self._cache), rng)
+        return self._table.play(make_evaluator(self._cache), rng)
 
 
 class AlphaZeroActorWorker:

@@ -16,85 +16,94 @@ LIMITS = AutoLimits(
     eval_interval=2_560,
     start=("learning_starts", 10_000),
     buffer=("buffer_size", 500_000),
-    buffer_share=0.5,  # searches of young networks are soon worth less
+    buffer_share=0.5,  # targets of early networks are soon outdated
 )
 
 
 @dataclass(frozen=True)
 class AlphaZeroConfig(RLConfig):
-    """Settings; with the same ones, a run gives the same network on the same machine."""
+    """Settings of AlphaZero."""
 
     run_dir: Path = Path("runs/alphazero")
     game: str = "othello"
-    """The game, for two players who move in turn, as a spec string."""
+    """Sequential two-player game, as a spec string."""
     games: int = 20_000
-    """How many games of self-play. A run can be made longer; its learning rate falls over all."""
+    """Number of self-play games. A finished run can be extended with a larger number; the learning
+    rate schedule covers all games."""
     network: PVConfig = field(default_factory=PVConfig)
 
     optimizer: Literal["adam", "sgd"] = "adam"
-    """Adam with decoupled weight decay, or SGD with momentum 0.9."""
+    """`adam`: Adam with decoupled weight decay (AdamW). `sgd`: SGD with momentum 0.9."""
     learning_rate: float = 2e-3
     weight_decay: float = 1e-4
-    """Of either optimizer."""
+    """Weight decay coefficient, of either optimizer."""
     replay_ratio: float = 3.0
     learning_starts: int = AUTO
-    """Positions before the first update. -1: a hundredth of the run, at most 10,000."""
+    """Positions collected before the first update. -1: 1/100 of those of the run, at most
+    10,000."""
 
     eval_opponents: tuple[str, ...] = ("random", "mcts:simulations=200")
-    """Opponents there; the last one tells which network is the best."""
+    """Opponents in evaluations, as spec strings. The evaluation score is the one against the last
+    of them."""
     checkpoint_selection: Literal["best", "last"] = "last"
 
     eval_simulations: int = 32
-    """Of each search in evaluations."""
+    """Simulations per move in evaluations; 0: no search."""
 
     search_policy: Literal["puct", "gumbel"] = "gumbel"
-    """How searches choose: `gumbel` learns from few simulations (Danihelka et al., 2022)."""
+    """Search policy: `puct` (AlphaZero), or `gumbel`, which learns from few simulations (Danihelka
+    et al., 2022)."""
     num_simulations: int = 32
-    """Of a full search, whose policy is learned from."""
+    """Simulations of a full search; its policy is a training target."""
     fast_simulations: int = 8
-    """Of a fast one, which only chooses a move (playout cap randomization: Wu, "Accelerating
-    self-play learning in Go", 2019, section 3.1)."""
+    """Simulations of a fast search, which only selects a move (playout cap randomization: Wu,
+    "Accelerating self-play learning in Go", 2019, section 3.1)."""
     full_search_prob: float = 1.0
-    """Share of full searches."""
+    """Probability of a full search; 1: no playout cap randomization."""
     max_num_considered_actions: int = 16
-    """Gumbel: moves that are tried at most."""
+    """Gumbel: maximum number of actions considered at the root."""
     c_puct: float = 1.25
-    """PUCT's constant."""
+    """PUCT: exploration constant."""
     dirichlet_fraction: float = 0.25
-    """PUCT: share of Dirichlet noise in the priors of roots of full searches."""
+    """PUCT: fraction of Dirichlet noise in the root priors of full searches."""
     dirichlet_alpha: float = 0.0
-    """Of that noise; 0: 10 divided by the mean number of legal moves."""
+    """PUCT: concentration of the Dirichlet noise; 0: 10 / (mean number of legal actions)."""
     temperature: float = 1.0
-    """PUCT: moves are drawn by visits ** (1 / temperature), at first."""
+    """PUCT: sample moves in proportion to visits ** (1 / temperature), in the first
+    `temperature_plies` plies."""
     temperature_plies: int = 12
-    """For so many plies; then the best is played."""
+    """PUCT: plies with sampled moves; afterwards the best move is played."""
     random_plies: int = 2
-    """So many plies at most, drawn for each game, begin it at random, some by the network's policy
-    and some uniformly, in shares drawn for each game. Results are only learned from after them.
-    The more of them, the better the network knows positions that it would avoid, and others will
-    lead it to."""
+    """Maximum number of random opening plies; the number of each game is uniform from 0 to it. A
+    fraction of them, drawn for each game, is uniform over legal moves, the others are sampled from
+    the policy network. Game results are value targets only after them. More of them train the
+    network on positions that it would avoid, and that opponents lead it to."""
 
     solver_empties: int = 0
-    """Games of which endgames can be solved: positions with at most so many empty squares are
-    solved and played perfectly, without search; see `ludoteca.agents.games.endgame`."""
+    """Endgame solver: positions with at most this number of empty squares are solved and played
+    perfectly, without search (for games with a solver, see `ludoteca.agents.games.endgame`); 0: no
+    solver."""
     outcome_weight: float = 0.75
-    """Values are learned from so much of the game's result, and the search's value for the rest."""
+    """Weight of the game's result in value targets; the rest is the root value of the search."""
     vf_coef: float = 1.0
-    """Of the value's loss, mean squared error, beside the policy's, cross-entropy."""
+    """Coefficient of the value loss (mean squared error); that of the policy loss (cross-entropy)
+    is 1."""
     buffer_size: int = AUTO
-    """Positions kept. -1: half of the run, at most 500,000."""
+    """Capacity of the replay buffer, in positions. -1: half of those of the run, at most
+    500,000."""
 
     gating_interval: int = 0
-    """Games between trials of the network: it plays only if it beats the last one that did (Silver
-    et al., "Mastering the game of Go without human knowledge", 2017); 0: the latest always does."""
+    """Games between gatekeeper matches: a candidate network replaces the self-play network only if
+    it beats it (Silver et al., "Mastering the game of Go without human knowledge", 2017); 0: no
+    gating, the latest network plays."""
     gating_games: int = 100
-    """Games of a trial."""
+    """Games of a gatekeeper match."""
     gating_threshold: float = 0.55
-    """Score that it needs there."""
+    """Score that the candidate needs in a gatekeeper match."""
 
     @property
     def search_rule(self) -> SelectionParams:
-        """How searches choose, in self-play and evaluations."""
+        """Selection rule of searches, in self-play and evaluations."""
         return SelectionParams(gumbel=self.search_policy == "gumbel", c_init=self.c_puct)
 
     def __post_init__(self) -> None:

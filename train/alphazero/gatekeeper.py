@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ludoteca.agents.alphazero import AlphaZeroAgent
+from ludoteca.agents.alphazero import PolicyValueAgent
 from ludoteca.agents.networks.pv_network import PVNetwork
 from ludoteca.agents.networks.runner import Runner
 from ludoteca.envs.game import Game
@@ -60,7 +60,7 @@ class Gatekeeper:
             return
         self._new.load(network)
         agents = [
-            AlphaZeroAgent.from_runner(
+            PolicyValueAgent(
                 self._game,
                 runner,
                 config.num_simulations,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.alphazero import AlphaZeroAgent, load_pv_network
+from ludoteca.agents.alphazero import PolicyValueAgent, load_pv_network
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVNetwork, make_pv_network
 from ludoteca.agents.networks.runner import Runner
@@ -127,11 +127,11 @@ class AlphaZeroTraining(RLTraining):
         """Return those of the settings."""
         return self.config.eval_opponents
 
-    def candidate(self) -> AlphaZeroAgent:
+    def candidate(self) -> PolicyValueAgent:
         """Return the network as it is now as an agent that searches."""
         config = self.config
         self._tester.load(self.network)
-        return AlphaZeroAgent.from_runner(
+        return PolicyValueAgent(
             self.game,
             self._tester,
             config.eval_simulations,

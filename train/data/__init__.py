@@ -1,1 +1,6 @@
-"""Recorded games: one data set format, its files, generators, converters and checks."""
+"""Recorded games: one data set, its files, generation, conversion, replay and split.
+
+`dataset.GameDataset` holds games as their actions, with the agents that played. `storage` reads
+and writes its files; `generate` plays games; `convert` reads Kaggle's episodes and tables;
+`positions` replays games into training samples. Imports envs, agents and evaluate.match.
+"""

@@ -1,77 +1,79 @@
-"""Games in which all move at once, with who played, to learn moves and results from.
+"""Recorded games: play them, convert them, verify them.
 
-`python -m ludoteca.train.data generate --agents flat:simulations=125 --games 1000` lets agents
-play Hungry Geese; `python -m ludoteca.train.data convert episodes.zip` reads the episodes of
-Kaggle's competition.
+`python -m ludoteca.train.data generate --game othello --agents mcts random --games 1000` plays
+games; `convert episodes.zip --out runs/real.npz` reads the episodes of Kaggle's competition, tables
+and files of games; `verify runs/real.npz` replays a file of games.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import tyro
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from ludoteca.train.command import run_command
-from ludoteca.train.data.convert import ConversionConfig, ConversionReport, convert, count_moves
-from ludoteca.train.data.formats import TableConversion, load_games
-from ludoteca.train.data.formats import convert as convert_table
+from ludoteca.train.data.convert import ConversionConfig, ConversionReport, convert, count_samples
+from ludoteca.train.data.dataset import GameDataset
 from ludoteca.train.data.generate import GenerationConfig, generate
-from ludoteca.train.data.generate_sequential import SequentialGenerationConfig
-from ludoteca.train.data.generate_sequential import generate as generate_sequential
+from ludoteca.train.data.storage import load_dataset
+
+
+@dataclass(frozen=True)
+class VerificationConfig:
+    """Settings of a verification."""
+
+    files: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    """Files of games, `.npz` or `.csv`."""
+
 
 Command = (
     Annotated[GenerationConfig, tyro.conf.subcommand("generate", description="Play games.")]
-    | Annotated[ConversionConfig, tyro.conf.subcommand("convert", description="Read episodes.")]
-    | Annotated[SequentialGenerationConfig, tyro.conf.subcommand("generate-sequential")]
-    | Annotated[TableConversion, tyro.conf.subcommand("convert-table")]
+    | Annotated[ConversionConfig, tyro.conf.subcommand("convert", description="Convert files.")]
+    | Annotated[VerificationConfig, tyro.conf.subcommand("verify", description="Replay games.")]
 )
 
 
-def main(
-    command: GenerationConfig | ConversionConfig | SequentialGenerationConfig | TableConversion,
-) -> None:
-    """Generate or convert games, and print a summary."""
-    if isinstance(command, SequentialGenerationConfig):
-        _summarize(generate_sequential(command, progress=True))
-        return
-    if isinstance(command, TableConversion):
-        _summarize(convert_table(command))
-        return
-    if isinstance(command, GenerationConfig):
-        games = generate(command, progress=True)
-        moves = count_moves(games)
+def main(command: GenerationConfig | ConversionConfig | VerificationConfig) -> None:
+    """Run a command, and print a summary of the games."""
+    if isinstance(command, VerificationConfig):
+        for path in command.files:
+            _print_summary(path, load_dataset(path))
+    elif isinstance(command, GenerationConfig):
+        _print_summary(command.out, generate(command, progress=True))
     else:
-        games, report = convert(command, progress=True)
-        moves = report.agents
-    table = Table("agent", "seats", "moves to learn from")
-    for name, counts in moves.items():
-        table.add_row(Text(name or "(no name)"), f"{counts['seats']:,}", f"{counts['moves']:,}")
+        dataset, report = convert(command, progress=True)
+        _print_summary(command.out, dataset, report.agents)
+        _print_skipped(command, report)
+
+
+def _print_summary(
+    path: Path, dataset: GameDataset, agents: dict[str, dict[str, int]] | None = None
+) -> None:
+    """Print the number of games and, by agent, of samples; count them by default."""
+    table = Table("agent", "seats", "actions to learn from")
+    for name, counts in (agents or count_samples(dataset)).items():
+        table.add_row(Text(name or "(no name)"), f"{counts['seats']:,}", f"{counts['actions']:,}")
     Console().print(table)
-    size = command.out.stat().st_size
-    print(f"{command.out}: {len(games):,} games, {len(games.actions):,} positions, {size:,} bytes")
-    if isinstance(command, ConversionConfig):
-        _tell(command, report)
-
-
-def _summarize(path: Path) -> None:
-    """Print how many games a file holds, and how they ended."""
-    games = load_games(path)
-    labels, size = games.labels(), path.stat().st_size
+    signs = np.sign(dataset.labels())
     shares = ", ".join(
-        f"{(labels == value).mean():.1%} {name}"
-        for value, name in ((1, "won"), (0, "drawn"), (-1, "lost"))
+        f"{(signs == sign).mean():.1%} {name}"
+        for sign, name in ((1, "positive"), (0, "zero"), (-1, "negative"))
     )
-    count = len(games) + len(games.actions)
-    print(f"{path}: {len(games):,} games ({shares}), {count:,} positions, {size:,} bytes")
+    print(
+        f"{path}: {len(dataset):,} games (returns: {shares}), "
+        f"{len(dataset.actions) + len(dataset):,} positions, {path.stat().st_size:,} bytes"
+    )
 
 
-def _tell(conversion: ConversionConfig, report: ConversionReport) -> None:
-    """Tell what was left out."""
+def _print_skipped(config: ConversionConfig, report: ConversionReport) -> None:
+    """Print the files and games that were skipped."""
     print(
         f"of {report.found:,} games found, {len(report.skipped):,} could not be used and "
-        f"{report.unwanted:,} have no seat to learn from: {conversion.out.with_suffix('.json')}"
+        f"{report.unselected:,} have no selected player: {config.out.with_suffix('.json')}"
     )
     for place, reason in report.skipped:
         print(f"  {place}: {reason}")

@@ -1,7 +1,7 @@
-"""What chance did in games that others recorded, in place of what our generators draw.
+"""Recorded chance outcomes, substituted for those that `Game.init` and `Game.step` draw.
 
-In Hungry Geese chance only ever chooses cells: one for each head, then one for each food, in the
-order in which food is placed. So a list of cells tells all that chance did in a game.
+Chance in Hungry Geese chooses cells only: the initial cell of each goose, then the cell of each
+food, in the order of placement. A list of cells therefore records all chance outcomes of a game.
 """
 
 from collections.abc import Callable
@@ -12,38 +12,38 @@ from ludoteca.envs.games.hungry_geese import FOOD, NONE
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import GAMMA
 
-NOT_SO = -1  # chance cannot have chosen so
+INVALID = -1  # in place of an index: the chance outcome is impossible
 
 
 @dataclass(frozen=True)
 class Chance:
-    """Kernels that put recorded chance in its place, in one game.
+    """Kernels that substitute recorded chance outcomes in one game.
 
     Attributes:
-        begin: `begin(s, cells, at, end) -> at` turns a fresh position into the one that
-            `cells[at:end]` tells of. Returns which cell comes next, or `NOT_SO`.
-        redraw: `redraw(s, before, cells, at, end) -> at`: after a step, which found the generator
-            of `s` at `before`, replaces what was drawn in it. Returns likewise.
+        set_initial: `set_initial(s, cells, at, end) -> at` turns an initial state into the one
+            that `cells[at:end]` records. Returns the index of the next cell, or `INVALID`.
+        redraw: `redraw(s, before, cells, at, end) -> at` replaces what a step has drawn since the
+            generator's state was `before`. Returns likewise.
     """
 
-    begin: Callable[..., int]
+    set_initial: Callable[..., int]
     redraw: Callable[..., int]
 
 
 @kernel
-def begin(s: Any, cells: Any, at: int, end: int) -> int:
-    """Set heads and food."""
+def set_initial(s: Any, cells: Any, at: int, end: int) -> int:
+    """Set the geese and the food."""
     s.occupied[:] = 0
     s.food[:] = NONE
     s.num_food = 0
     players = s.body.shape[0]
     for p in range(players):
         if at >= end or not is_free(s, int(cells[at])):
-            return NOT_SO
+            return INVALID
         s.body[p, 0] = cells[at]
-        put(s, int(cells[at]), 1)
+        set_cell(s, int(cells[at]), 1)
         at += 1
-    return put_food(s, min(s.food.shape[0], s.occupied.size - players), cells, at, end)
+    return place_food(s, min(s.food.shape[0], s.occupied.size - players), cells, at, end)
 
 
 @kernel
@@ -52,16 +52,16 @@ def redraw(s: Any, before: Any, cells: Any, at: int, end: int) -> int:
     drawn = count_drawn(s, before)
     for _ in range(drawn):
         s.num_food -= 1
-        put(s, int(s.food[s.num_food]), 0)
+        set_cell(s, int(s.food[s.num_food]), 0)
         s.food[s.num_food] = NONE
-    return put_food(s, drawn, cells, at, end)
+    return place_food(s, drawn, cells, at, end)
 
 
 @kernel
 def count_drawn(s: Any, before: Any) -> int:
-    """Return how many foods were drawn since the generator of `s` was at `before`.
+    """Return the number of foods drawn since the generator's state was `before`.
 
-    Each takes one number, and the generator advances by `GAMMA` with each.
+    Each food takes one random number, which advances the generator by `GAMMA`.
     """
     drawn = 0
     while before != s.rng[0] and drawn < s.num_food:
@@ -71,12 +71,12 @@ def count_drawn(s: Any, before: Any) -> int:
 
 
 @kernel
-def put_food(s: Any, count: int, cells: Any, at: int, end: int) -> int:
-    """Put food on the next `count` cells; return which one comes next, or `NOT_SO`."""
+def place_food(s: Any, count: int, cells: Any, at: int, end: int) -> int:
+    """Place food on the next `count` cells; return the index of the next cell, or `INVALID`."""
     for _ in range(count):
         if at >= end or not is_free(s, int(cells[at])):
-            return NOT_SO
-        put(s, int(cells[at]), FOOD)
+            return INVALID
+        set_cell(s, int(cells[at]), FOOD)
         s.food[s.num_food] = cells[at]
         s.num_food += 1
         at += 1
@@ -85,7 +85,7 @@ def put_food(s: Any, count: int, cells: Any, at: int, end: int) -> int:
 
 @kernel
 def is_free(s: Any, cell: int) -> bool:
-    """Tell whether there is such a cell, with neither goose nor food."""
+    """Return whether a cell exists and holds neither a goose nor food."""
     columns = s.occupied.shape[1]
     if cell < 0 or cell >= s.occupied.size:
         return False
@@ -93,10 +93,10 @@ def is_free(s: Any, cell: int) -> bool:
 
 
 @kernel
-def put(s: Any, cell: int, what: int) -> None:
-    """Set what is on a cell."""
-    s.occupied[cell // s.occupied.shape[1], cell % s.occupied.shape[1]] = what
+def set_cell(s: Any, cell: int, content: int) -> None:
+    """Set the content of a cell."""
+    s.occupied[cell // s.occupied.shape[1], cell % s.occupied.shape[1]] = content
 
 
-# The games that others record.
-CHANCE: dict[str, Chance] = {"hungry_geese": Chance(begin, redraw)}
+# Games with recorded chance outcomes, by name.
+CHANCE: dict[str, Chance] = {"hungry_geese": Chance(set_initial, redraw)}

@@ -1,4 +1,4 @@
-"""From episode files to one file of games; whatever cannot be used is told, and left out."""
+"""Conversion of episode files, tables and data sets into one file of recorded games."""
 
 import json
 from collections.abc import Sequence
@@ -12,161 +12,171 @@ import tyro
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.files import write_whole
-from ludoteca.train.data.dataset import GameDataset, check_game
-from ludoteca.train.data.ratings import Ratings, When, by_seat, read_sidecar, read_table
-from ludoteca.train.data.read import Skipped, read_games, without_copies
-from ludoteca.train.data.sources import SIDECAR, Place, find_files
+from ludoteca.train.data.collect import Skipped, read_games
+from ludoteca.train.data.dataset import GameDataset
+from ludoteca.train.data.positions import iterate_positions
+from ludoteca.train.data.ratings import (
+    Ratings,
+    When,
+    ratings_by_player,
+    read_rating_table,
+    read_sidecar,
+)
+from ludoteca.train.data.sources import SIDECAR, SourceFile, find_files
+from ludoteca.train.data.storage import find_format, save_dataset
 
 
 @dataclass(frozen=True)
 class ConversionConfig:
-    """What is turned into what, and whose moves are to be learned from."""
+    """Settings of a conversion."""
 
     sources: Annotated[tuple[Path, ...], tyro.conf.Positional]
-    """Episode files (`.json`), archives (`.zip`) and folders of them, and files of games (`.npz`),
-    which are put together."""
-    out: Path = Path("runs/episodes/kaggle.npz")
-    """The file to write, `.npz`; the report is beside it, with the ending `.json`."""
-    game: str = "hungry_geese"
-    """The game as a spec string. Episodes with another configuration are left out."""
+    """Episode files (`.json`), archives (`.zip`) and folders of them, and files of games (`.npz`,
+    or `.csv` for the table `datos_otelo.csv`), which are concatenated."""
+    out: Path = Path("runs/converted.npz")
+    """The file to write: `.npz`, or `.csv` for the table (Othello). The report is beside it, with
+    the suffix `.json`."""
+    game: str | None = None
+    """Spec string of the game; files of other games are skipped. By default, the game of the first
+    file; `hungry_geese` for episodes."""
     agents: tuple[str, ...] = ()
-    """Only moves of these agents are to be learned from, by name; by default those of all, and in
-    files of games those that were before."""
-    ratings: tuple[float, float] | None = None
-    """Only moves of agents with a rating from the first to the second number are."""
+    """Names of the agents whose actions are training samples; by default all, or those that files
+    of games have selected."""
+    rating_range: tuple[float, float] | None = None
+    """Lowest and highest rating of these agents."""
     rating: When = "updated"
-    """The rating after the episode, or before it. It is in a file `<EpisodeId>_info.json` beside
-    the episode, or in a table."""
+    """Rating after the episode (`updated`) or before it (`initial`), from a file
+    `<EpisodeId>_info.json` beside the episode, or from a table."""
     ratings_csv: Path | None = None
-    """A table of ratings: `EpisodeAgents.csv` of the data set Meta Kaggle."""
-    processes: int = 0
-    """Processes that read; 0: as many as are worth it. Without effect on what is written."""
+    """Table of ratings: `EpisodeAgents.csv` of the data set Meta Kaggle."""
+    num_workers: int = 0
+    """Number of processes; 0: as many as speed it up. Without effect on the result."""
 
     def __post_init__(self) -> None:
         if not self.sources:
             raise ValueError("sources must name at least one file or folder, got none")
-        if self.out.suffix != ".npz":
-            raise ValueError(f"out must end with .npz, got {str(self.out)!r}")
-        if self.ratings is not None and not self.ratings[0] <= self.ratings[1]:
-            raise ValueError(f"ratings must be from a lower to a higher one, got {self.ratings}")
-        integer("processes", self.processes, 0, 1024)
+        find_format(self.out)
+        low, high = self.rating_range or (0, 0)
+        if not low <= high:
+            raise ValueError(
+                f"rating_range must be from a lower to a higher one, got {self.rating_range}"
+            )
+        integer("num_workers", self.num_workers, 0, 1024)
 
 
 @dataclass(frozen=True)
 class ConversionReport:
-    """What came of a conversion.
+    """Summary of a conversion.
 
     Attributes:
-        found: games in all files; a file that cannot be read counts as one, also one of ratings.
-        used: games that were written.
-        unwanted: games that are good, but have no seat to learn from.
-        skipped: files, or games of `.npz` files, that cannot be used, each with the reason.
-        agents: by name of the agent, in how many seats it is learned from, with how many moves.
+        found: number of games in all files; an unreadable file, also one of ratings, counts as one.
+        used: number of games that were written.
+        unselected: number of valid games without a selected player.
+        skipped: unusable files and games, each with the reason.
+        agents: number of seats and actions that are selected, by name of the agent.
     """
 
     found: int
     used: int
-    unwanted: int
+    unselected: int
     skipped: tuple[tuple[str, str], ...]
     agents: dict[str, dict[str, int]]
 
 
 def convert(
-    conversion: ConversionConfig, progress: bool = False
+    config: ConversionConfig, progress: bool = False
 ) -> tuple[GameDataset, ConversionReport]:
-    """Read episodes, and write those that can be used and have seats to learn from.
+    """Read files of games, and write the valid games with selected players.
 
     Args:
-        conversion: the settings.
+        config: the settings.
         progress: show a progress bar on standard error.
 
     Raises:
-        FileNotFoundError: if a source or the table does not exist.
-        ValueError: if no game can be used, or no seat is one to learn from. If files were left out,
-            the report is written nevertheless.
+        FileNotFoundError: if a source or the table of ratings does not exist.
+        ValueError: if no game is valid, or no player selected. If files were skipped, the report is
+            written nevertheless.
     """
-    game = make_game(conversion.game)
-    check_game(game)
-    table = conversion.ratings_csv
-    if table is not None and not table.is_file():
-        raise FileNotFoundError(f"there is no {str(table)!r}")
-    places, skipped = find_files(conversion.sources)
-    sidecars = [place for place in places if place.name.endswith(SIDECAR)]
-    files = [place for place in places if not place.name.endswith(SIDECAR)]
-    games, names, wrong = read_games(game, files, conversion.processes, progress)
-    skipped += wrong
-    found = len(names) + len(skipped)
+    game = None if config.game is None else make_game(config.game)
+    if config.ratings_csv is not None and not config.ratings_csv.is_file():
+        raise FileNotFoundError(f"there is no {str(config.ratings_csv)!r}")
+    found_files, skipped = find_files(config.sources)
+    sidecars = [file for file in found_files if file.name.endswith(SIDECAR)]
+    files = [file for file in found_files if not file.name.endswith(SIDECAR)]
+    collected = read_games(game, files, config.num_workers, progress)
+    skipped += collected.skipped
+    found = len(skipped) + (0 if collected.dataset is None else len(collected.dataset))
     try:
-        if games is None:
+        if collected.dataset is None:
             first = f": {skipped[0][0]}: {skipped[0][1]}" if skipped else ""
             raise ValueError(f"none of {len(files)} files can be used{first}")
-        games, copies = without_copies(games, names)
-        games, unrated = _rate(games, sidecars, conversion)
-        skipped += copies + unrated
+        dataset, unrated = _rate(collected.dataset, sidecars, config)
+        skipped += unrated
         found += len(unrated)
-        if conversion.agents or conversion.ratings is not None:
-            games = games.want(conversion.agents, conversion.ratings)
+        if config.agents or config.rating_range is not None:
+            dataset = dataset.select_agents(config.agents, config.rating_range)
     except ValueError:
-        _write_report(conversion, ConversionReport(found, 0, 0, tuple(skipped), {}))
+        _write_report(config, ConversionReport(found, 0, 0, tuple(skipped), {}))
         raise
-    kept: Any = games.wanted.any(1)
-    games = replace(games.take(kept), about=_about(conversion))
-    games.save(conversion.out)
-    report = ConversionReport(
-        found, len(games), int((~kept).sum()), tuple(skipped), count_moves(games)
-    )
-    _write_report(conversion, report)
-    return games, report
+    used = dataset.selected.any(1)
+    dataset = replace(dataset[used], metadata=_metadata(config))
+    save_dataset(config.out, dataset)
+    unselected = int((~used).sum())
+    counts = count_samples(dataset)
+    report = ConversionReport(found, len(dataset), unselected, tuple(skipped), counts)
+    _write_report(config, report)
+    return dataset, report
 
 
-def count_moves(games: GameDataset) -> dict[str, dict[str, int]]:
-    """Return in how many seats each agent is learned from, and with how many moves.
+def count_samples(dataset: GameDataset) -> dict[str, dict[str, int]]:
+    """Return the number of seats and actions that are selected, by name of the agent.
 
     Raises:
-        ValueError: if a game cannot have gone so.
+        ValueError: if a game is invalid.
     """
-    moves = np.zeros(len(games.names), np.int64)
-    for samples in games.chunks():
-        learned = samples.select(samples.wanted)
-        moves += np.bincount(games.agents[learned.games, learned.seats], minlength=len(games.names))
-    seats = np.bincount(games.agents[games.wanted], minlength=len(games.names))
-    order = [k for k in np.argsort(-moves, kind="stable") if seats[k] > 0]
-    return {games.names[k]: {"seats": int(seats[k]), "moves": int(moves[k])} for k in order}
+    names = dataset.agent_names
+    actions = np.zeros(len(names), np.int64)
+    for positions in iterate_positions(dataset):
+        samples = positions.samples()
+        actions += np.bincount(samples.agents[samples.selected], minlength=len(names))
+    seats = np.bincount(dataset.agents[dataset.selected], minlength=len(names))
+    order = [k for k in np.argsort(-actions, kind="stable") if seats[k] > 0]
+    return {names[k]: {"seats": int(seats[k]), "actions": int(actions[k])} for k in order}
 
 
 def _rate(
-    games: GameDataset, sidecars: Sequence[Place], conversion: ConversionConfig
+    dataset: GameDataset, sidecars: Sequence[SourceFile], config: ConversionConfig
 ) -> tuple[GameDataset, Skipped]:
-    """Return the games with the ratings that files beside them and the table tell."""
-    ratings: Ratings = {}
+    """Return the games with the ratings of sidecar files and of the table."""
+    by_episode: Ratings = {}
     skipped: Skipped = []
-    if conversion.ratings_csv is not None:
-        wanted = {int(id_) for id_ in games.ids if id_.isdecimal()}
-        ratings = read_table(conversion.ratings_csv, wanted, conversion.rating)
-    for place in sidecars:
+    if config.ratings_csv is not None:
+        episodes = {int(id_) for id_ in dataset.ids if id_.isdecimal()}
+        by_episode = read_rating_table(config.ratings_csv, episodes, config.rating)
+    for file in sidecars:
         try:
-            episode, seats = read_sidecar(place.read(), place.stem, conversion.rating)
+            episode, by_player = read_sidecar(file.read(), file.stem, config.rating)
         except ValueError as error:
-            skipped.append((str(place), str(error)))
+            skipped.append((str(file), str(error)))
         else:
-            ratings.setdefault(episode, {}).update(seats)
-    known = games.ratings.copy()
-    for k, id_ in enumerate(games.ids):
-        if id_.isdecimal() and int(id_) in ratings:
-            known[k] = by_seat(ratings[int(id_)], games.game.num_players)
-    return replace(games, ratings=known), skipped
+            by_episode.setdefault(episode, {}).update(by_player)
+    ratings = dataset.ratings.copy()
+    for k, id_ in enumerate(dataset.ids):
+        if id_.isdecimal() and int(id_) in by_episode:
+            ratings[k] = ratings_by_player(by_episode[int(id_)], dataset.game.num_players)
+    return replace(dataset, ratings=ratings), skipped
 
 
-def _about(conversion: ConversionConfig) -> dict[str, Any]:
-    """Return the settings that determine what is written, as JSON can hold them."""
-    about = asdict(conversion)
-    del about["out"], about["processes"]
-    about["sources"] = [path.name for path in conversion.sources]
-    about["ratings_csv"] = conversion.ratings_csv and conversion.ratings_csv.name
-    return about
+def _metadata(config: ConversionConfig) -> dict[str, Any]:
+    """Return the settings that determine the result, JSON-serializable."""
+    metadata = asdict(config)
+    del metadata["out"], metadata["num_workers"]
+    metadata["sources"] = [path.name for path in config.sources]
+    metadata["ratings_csv"] = config.ratings_csv and config.ratings_csv.name
+    return metadata
 
 
-def _write_report(conversion: ConversionConfig, report: ConversionReport) -> None:
-    settings = {"sources": [str(path) for path in conversion.sources], "out": str(conversion.out)}
-    content = {"settings": _about(conversion) | settings} | asdict(report)
-    write_whole(conversion.out.with_suffix(".json"), json.dumps(content, indent=2) + "\n")
+def _write_report(config: ConversionConfig, report: ConversionReport) -> None:
+    settings = {"sources": [str(path) for path in config.sources], "out": str(config.out)}
+    content = {"settings": _metadata(config) | settings} | asdict(report)
+    write_whole(config.out.with_suffix(".json"), json.dumps(content, indent=2) + "\n")

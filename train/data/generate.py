@@ -1,131 +1,189 @@
-"""Generating games in which all move at once: any agents, on all cores."""
+"""Generation of recorded games: matches between any agents, on all cores or a cluster."""
 
 import sys
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ludoteca.agents.agent import Agent
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.game import Game
-from ludoteca.envs.params import integer
+from ludoteca.envs.params import choice, integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.executor import LOCAL, make_executor, parse_executor
 from ludoteca.progress import progress_bar
-from ludoteca.train.data.dataset import GameDataset, check_game, join
+from ludoteca.train.data.dataset import GameDataset, concatenate
+from ludoteca.train.data.storage import find_format, save_dataset
 from ludoteca.worker import resolving
 
-# Games that are played side by side. Part of what is generated: networks that see other positions
-# together may round differently.
-TOGETHER = 32
+# Games per task, all in one batch. They determine the games: networks may round differently in
+# batches of another size.
+SEQUENTIAL_GAMES = 256
+SIMULTANEOUS_GAMES = 32
+SEATS = ("rotating", "fixed")
 
 
 @dataclass(frozen=True)
 class GenerationConfig:
-    """Settings; with the same ones, the same games come out, whatever the number of processes."""
+    """Settings; the same settings give the same games, whatever the number of workers."""
 
-    out: Path = Path("runs/episodes/generated.npz")
-    """The file to write, `.npz`."""
-    game: str = "hungry_geese"
-    """The game, one in which all move at once, as a spec string."""
-    agents: tuple[str, ...] = ("flat:simulations=125,playout_depth=6",)
-    """Who plays, as spec strings: one agent in all seats, or up to one per seat, who take turns in
-    every seat."""
-    games: int = 1_000
-    """How many games are played."""
+    out: Path = Path("runs/games.npz")
+    """The file to write: `.npz`, or `.csv` for the table `datos_otelo.csv` (Othello)."""
+    game: str = "othello"
+    """Spec string of the game."""
+    agents: tuple[str, ...] = ("mcts:policy=uct,simulations=50,action_selection=mean", "random")
+    """Spec strings of the agents: one for self-play, or from two to one per player."""
+    seats: Literal["rotating", "fixed"] = "rotating"
+    """`rotating`: each agent takes each seat in turn. `fixed`: the first agent is always player 0,
+    the second player 1, and so on."""
+    learn_from: tuple[int, ...] = ()
+    """Indices of the agents whose actions are training samples, counted from 0; by default all. A
+    game's label is the return of the first such player."""
+    games: int = 10_000
+    """Number of games."""
     seed: int = 0
     """Determines the games."""
-    processes: int = 0
-    """Processes that play; 0: one for each core. Without effect on the games."""
+    num_workers: int = 0
+    """Number of processes; 0: one per core. Without effect on the games."""
     executor: str = LOCAL
-    """Where they run: `local`, or a Ray cluster: `ray` (of this machine), `ray:auto`,
+    """Where the workers run: `local`, or a Ray cluster: `ray` (of this machine), `ray:auto`,
     `ray:HOST:PORT`. Without effect on the games."""
 
     def __post_init__(self) -> None:
         if not self.agents:
             raise ValueError("agents must name at least one agent, got none")
-        if self.out.suffix != ".npz":
-            raise ValueError(f"out must end with .npz, got {str(self.out)!r}")
+        find_format(self.out)
+        choice("seats", self.seats, SEATS)
+        for agent in self.learn_from:
+            integer("learn_from", agent, 0, len(self.agents) - 1)
         integer("games", self.games, 1, 10**9)
         integer("seed", self.seed, 0, 2**62)
-        integer("processes", self.processes, 0, 10**5)
+        integer("num_workers", self.num_workers, 0, 10**5)
         parse_executor(self.executor)
 
 
 def generate(config: GenerationConfig, progress: bool = False) -> GameDataset:
-    """Play games and write them to `config.out`.
+    """Play games, and write them to `config.out`.
 
     Args:
         config: the settings.
         progress: show a progress bar on standard error.
 
     Raises:
-        ValueError: if a spec string names nothing, or the game is played in turns.
+        ValueError: if a spec string is invalid, or the agents do not fit the game.
     """
-    games = play_games(config, progress)
-    games.save(config.out)
-    return games
+    dataset = play_games(config, progress)
+    save_dataset(config.out, dataset)
+    return dataset
 
 
 def play_games(config: GenerationConfig, progress: bool = False) -> GameDataset:
-    """Play games; every seat is one to learn from."""
-    game = make_game(config.game)
-    check_game(game)
-    make_agents.cache_clear()  # their files may be others than the last time
-    make_agents(game, config.agents)  # refuses unknown ones before anything is played
-    firsts = range(0, config.games, TOGETHER)
-    tasks = (
-        partial(_play, config, game, first, min(TOGETHER, config.games - first)) for first in firsts
-    )
-    found = []
+    """Play games; see `generate`."""
+    _make_agents.cache_clear()  # their files may have changed
+    game, _ = _make_agents(config.game, config.agents, config.seats)  # raises before any game
+    size = SIMULTANEOUS_GAMES if game.simultaneous else SEQUENTIAL_GAMES
+    starts = range(0, config.games, size)
+    tasks = (partial(_play, config, k, min(size, config.games - k)) for k in starts)
+    parts = []
     with (
-        progress_bar(config.games, progress) as show,
-        make_executor(config.executor, config.processes or None, len(firsts)) as workers,
+        progress_bar(config.games, progress) as advance,
+        make_executor(config.executor, config.num_workers or None, len(starts)) as executor,
     ):
-        for part in workers.run(tasks):
-            found.append(part)
-            show(len(part))
-    return join(found)
+        for part in executor.run(tasks):
+            parts.append(part)
+            advance(len(part))
+    return concatenate(parts)
 
 
-@lru_cache(1)
-def make_agents(game: Game, specs: tuple[str, ...]) -> tuple[Agent, ...]:
-    """Return the agents of a match, in which each takes each seat in turns."""
-    with resolving(*specs):
-        agents = tuple(make_agent(spec, game) for spec in specs)
-    if "torch" in sys.modules:  # PyTorch's own threads would stand in the way of the processes
-        sys.modules["torch"].set_num_threads(1)
-    return agents if len(agents) > 1 else agents * game.num_players
-
-
-def _play(config: GenerationConfig, game: Game, first: int, count: int) -> GameDataset:
-    """Play `count` games that begin with number `first`."""
-    seats = game.num_players
-    agents = make_agents(game, config.agents)
+def _play(config: GenerationConfig, first: int, count: int) -> GameDataset:
+    """Play the games `first <= k < first + count` in a worker, which caches the agents."""
+    game, agents = _make_agents(config.game, config.agents, config.seats)
     match = play_match(
         game, agents, count, first_game=first, seed=config.seed, batch_size=count, num_replays=count
     )
-    steps: list[Any] = [replay.actions for replay in match.replays]
     assert match.returns is not None
-    numbers = np.arange(first, first + count)
+    recorded: list[Any] = [replay.actions for replay in match.replays]
+    columns = game.num_players if game.simultaneous else 1
+    seeds = [replay.seed for replay in match.replays] if has_chance(game) else [0] * count
+    games = np.arange(first, first + count) * (config.seats == "rotating")
+    seated = (games[:, None] + np.arange(game.num_players)) % len(config.agents)
     names = tuple(dict.fromkeys(config.agents))
-    places = np.array([names.index(spec) for spec in config.agents], np.int32)
-    return GameDataset(
+    return GameDataset.create(
         game,
-        np.concatenate([np.array(one, np.int8) for one in steps]),
-        np.array([len(one) for one in steps], np.int32),
-        np.array([replay.seed for replay in match.replays], np.uint64),
-        np.zeros(0, np.int16),
-        np.zeros(count, np.int32),
-        match.returns.astype(np.float32),
-        names,
-        places[(numbers[:, None] + np.arange(seats)) % len(places)],
-        np.full((count, seats), np.nan, np.float32),
-        np.ones((count, seats), np.bool_),
-        numbers.astype(np.str_),
-        {"agents": list(config.agents), "games": config.games, "seed": config.seed},
+        np.concatenate([np.array(actions, np.int16).reshape(-1, columns) for actions in recorded]),
+        np.array([len(actions) for actions in recorded]),
+        match.returns,
+        seeds=np.array(seeds, np.uint64),
+        agents=np.array([names.index(spec) for spec in config.agents])[seated],
+        selected=np.isin(seated, config.learn_from or range(len(config.agents))),
+        agent_names=names,
+        metadata={
+            "agents": list(config.agents),
+            "seats": config.seats,
+            "games": config.games,
+            "seed": config.seed,
+        },
     )
+
+
+def has_chance(game: Game) -> bool:
+    """Return whether a game draws random numbers."""
+    return "rng" in (game.state.names or ())
+
+
+@lru_cache(1)
+def _make_agents(
+    game_spec: str, specs: tuple[str, ...], seats: str
+) -> tuple[Game, tuple[Agent, ...]]:
+    """Return the game and the agents of a match, which rotates the seats."""
+    with resolving(game_spec, *specs):
+        game = make_game(game_spec)
+        agents = tuple(make_agent(spec, game) for spec in specs)
+    if "torch" in sys.modules:  # PyTorch's threads would compete with other workers
+        sys.modules["torch"].set_num_threads(1)
+    if len(agents) == 1:
+        return game, agents * game.num_players
+    if seats == "fixed":
+        if len(agents) != game.num_players:
+            raise ValueError(
+                f"fixed seats need {game.num_players} agents, one per player, got {len(agents)}"
+            )
+        return game, (_FixedSeats(game, agents),) * game.num_players
+    return game, agents
+
+
+class _FixedSeats(Agent):
+    """Agents that each play for one player."""
+
+    def __init__(self, game: Game, agents: tuple[Agent, ...]):
+        super().__init__(game)
+        self._agents = agents
+
+    def reset(self, env_indices: NDArray[np.int64]) -> None:
+        for agent in self._agents:
+            agent.reset(env_indices)
+
+    def prepare(self) -> None:
+        for agent in self._agents:
+            agent.prepare()
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        env_indices: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        actions = np.zeros(len(states), np.int64)
+        for seat, agent in enumerate(self._agents):
+            rows = np.flatnonzero(seats == seat)
+            if len(rows) > 0:
+                streams = rngs[rows]
+                actions[rows] = agent.act(states[rows], seats[rows], streams, env_indices[rows])
+                rngs[rows] = streams
+        return actions

@@ -1,11 +1,12 @@
-"""Episode files of Hungry Geese, as the competition published them and kaggle-environments writes.
+"""Episode files of Hungry Geese, as Kaggle published them and kaggle-environments writes them.
 
-Such a file is the JSON of `env.toJSON()`: `steps[t][p]` tells the state of agent p after t steps,
-with the action that led there. Only the observation of agent 0 holds the board. An agent that fails
-has the status ERROR, INVALID or TIMEOUT from then on, and has forfeited. The program fills in NORTH
-for everybody who is out.
+A file is the JSON of `env.toJSON()`: `steps[t][p]` is the state of agent p after t steps,
+with the action that led to it. Only agent 0's observation holds the board. An agent that fails has
+the status ERROR, INVALID or TIMEOUT from then on, and has forfeited. Agents that are out have the
+action NORTH.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.files import parse_json
 
-# Configuration, as the file calls it: the game's parameter.
+# Parameters of the game, by their names in the file.
 PARAMS = {
     "rows": "rows",
     "columns": "columns",
@@ -26,32 +27,32 @@ PARAMS = {
 }
 ACTIONS = {"NORTH": 0, "EAST": 1, "SOUTH": 2, "WEST": 3}
 NO_ACTION = -2
-# Statuses, and whether an agent with this status has failed.
+# Whether an agent with this status has failed.
 FAILED = {
     "ACTIVE": False, "INACTIVE": False, "DONE": False,
     "ERROR": True, "INVALID": True, "TIMEOUT": True,
 }  # fmt: skip
-UNFIT = (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError)
+MALFORMED = (KeyError, TypeError, IndexError, AttributeError, ValueError, OverflowError)
 
 
 @dataclass(frozen=True, eq=False)
 class EpisodeRecord:
-    """A game as its file tells it: P geese, T steps, and so T + 1 states.
+    """An episode as its file records it: P geese, T steps, T + 1 states.
 
     Attributes:
         id: the `EpisodeId`, or None.
-        names: what the agents are called; empty if the file does not tell.
-        actions: as in `GameDataset`. int8, shape `[T, P]`.
-        geese: the cells of all geese in all states, heads first. int16, shape `[...]`.
-        lengths: of each goose in each state; 0: out. int16, shape `[T + 1, P]`.
-        food: the cells of all food in all states. int16, shape `[...]`.
-        food_counts: how much food there is in each state. int16, shape `[T + 1]`.
-        rewards: at the end; NaN: the agent has failed. Shape `[P]`.
+        names: names of the agents; empty if the file has none.
+        actions: see `GameDataset`. int16, shape `[T, P]`.
+        geese: cells of all geese in all states, heads first. int16, shape `[...]`.
+        lengths: length of each goose in each state; 0: out. int16, shape `[T + 1, P]`.
+        food: cells of all food in all states. int16, shape `[...]`.
+        food_counts: number of foods in each state. int16, shape `[T + 1]`.
+        rewards: final rewards; NaN: the agent has failed. Shape `[P]`.
     """
 
     id: str | None
     names: tuple[str, ...]
-    actions: NDArray[np.int8]
+    actions: NDArray[np.int16]
     geese: NDArray[np.int16]
     lengths: NDArray[np.int16]
     food: NDArray[np.int16]
@@ -60,12 +61,12 @@ class EpisodeRecord:
 
 
 def read_record(data: bytes, game: Game) -> EpisodeRecord:
-    """Read an episode of Hungry Geese with the parameters of `game`.
+    """Parse an episode of Hungry Geese with the parameters of `game`.
 
-    Whether the game can have gone so is not looked at.
+    The rules are not checked; see `ludoteca.train.data.kaggle_verify`.
 
     Raises:
-        ValueError: if it is no such episode; the message tells what was expected.
+        ValueError: if the file is malformed.
     """
     episode = _parse(data)
     steps = _typed(episode, "steps", list)
@@ -83,9 +84,11 @@ def read_record(data: bytes, game: Game) -> EpisodeRecord:
             lengths=lengths,
             food=_cells([board["food"] for board in boards], game),
             food_counts=np.array([len(board["food"]) for board in boards], np.int16),
-            rewards=np.array([np.nan if one is None else one for one in rewards], np.float64),
+            rewards=np.array(
+                [np.nan if reward is None else reward for reward in rewards], np.float64
+            ),
         )
-    except UNFIT as error:
+    except MALFORMED as error:
         raise ValueError(_locate(steps, players, error)) from None
 
 
@@ -93,7 +96,7 @@ def _parse(data: bytes) -> dict[str, Any]:
     try:
         episode = parse_json(data)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"no JSON, or cut off: {error}") from None
+        raise ValueError(f"not JSON, or truncated: {error}") from None
     if not isinstance(episode, dict) or "name" not in episode:
         raise ValueError("not an episode: expected JSON with a name, a configuration and steps")
     if episode["name"] != "hungry_geese":
@@ -102,21 +105,25 @@ def _parse(data: bytes) -> dict[str, Any]:
 
 
 def _check_params(configuration: dict[str, Any], players: int, game: Game) -> None:
-    found = {"num_players": players}
+    values = {"num_players": players}
     for name, param in PARAMS.items():
-        found[param] = _typed(configuration, name, int)
-    wrong = [name for name, value in found.items() if game.params[name] != value]
-    if wrong:
+        values[param] = _typed(configuration, name, int)
+    different = [name for name, value in values.items() if game.params[name] != value]
+    if different:
         raise ValueError(
-            f"another configuration: expected {', '.join(f'{n}={game.params[n]}' for n in wrong)}, "
-            f"got {', '.join(f'{n}={found[n]}' for n in wrong)}"
+            f"another configuration: expected {_listed(game.params, different)}, "
+            f"got {_listed(values, different)}"
         )
+
+
+def _listed(values: Mapping[str, Any], names: list[str]) -> str:
+    return ", ".join(f"{name}={values[name]}" for name in names)
 
 
 def _read_steps(
     steps: list[Any], players: int, first: int = 0
-) -> tuple[list[Any], NDArray[np.int8], NDArray[np.int16]]:
-    """Return the boards, actions and lengths of states, of which the first has number `first`."""
+) -> tuple[list[Any], NDArray[np.int16], NDArray[np.int16]]:
+    """Return boards, actions and lengths of states; the first is state number `first`."""
     for agents in steps:
         if len(agents) != players:
             raise ValueError(f"expected {players} agents, got {len(agents)}")
@@ -125,40 +132,40 @@ def _read_steps(
         if len(board["geese"]) != players:
             raise ValueError(f"expected {players} geese, got {len(board['geese'])}")
         if board.get("step", t) != t:
-            raise ValueError(f"it says that it is step {board['step']}")
+            raise ValueError(f"its step is {board['step']}")
     lengths = np.array([[len(goose) for goose in board["geese"]] for board in boards], np.int16)
     played = np.array(
         [[ACTIONS.get(agent["action"], NO_ACTION) for agent in agents] for agents in steps[1:]],
-        np.int8,
+        np.int16,
     ).reshape(-1, players)
     failed = np.array([[FAILED[agent["status"]] for agent in agents] for agents in steps])[1:]
     actions = np.where(lengths[:-1] > 0, np.where(failed, FORFEIT, played), 0)
-    wrong = np.argwhere(actions == NO_ACTION)
-    if len(wrong) > 0:
-        t, p = wrong[0].tolist()
+    unknown = np.argwhere(actions == NO_ACTION)
+    if len(unknown) > 0:
+        t, p = unknown[0].tolist()
         expected = ", ".join(ACTIONS)
         raise ValueError(
             f"goose {p} played {steps[t + 1][p]['action']!r}, expected one of {expected}"
         )
-    return boards, actions.astype(np.int8), lengths
+    return boards, actions.astype(np.int16), lengths
 
 
 def _cells(lists: list[Any], game: Game) -> NDArray[np.int16]:
-    """Return the cells in some lists, one list after the other."""
+    """Return the concatenated cells of lists."""
     flat = [cell for cells in lists for cell in cells]
-    found = np.array(flat) if flat else np.zeros(0, np.int64)
+    array = np.array(flat) if flat else np.zeros(0, np.int64)
     size = game.params["rows"] * game.params["columns"]
-    if found.dtype.kind != "i" or found.ndim != 1:
-        raise ValueError(f"cells must be integers, got {found.dtype}")
-    if len(found) > 0 and not 0 <= found.min() <= found.max() < size:
+    if array.dtype.kind != "i" or array.ndim != 1:
+        raise ValueError(f"cells must be integers, got {array.dtype}")
+    if len(array) > 0 and not 0 <= array.min() <= array.max() < size:
         raise ValueError(
-            f"cells must be from 0 to {size - 1}, got some from {found.min()} to {found.max()}"
+            f"cells must be from 0 to {size - 1}, got some from {array.min()} to {array.max()}"
         )
-    return found.astype(np.int16)
+    return array.astype(np.int16)
 
 
 def _read_info(episode: dict[str, Any], players: int) -> tuple[str | None, tuple[str, ...]]:
-    """Return the episode's id and the agents' names, as far as the file tells."""
+    """Return the episode's id and the agents' names, where the file has them."""
     info = episode.get("info") or {}
     number = info.get("EpisodeId")
     names = info.get("TeamNames") or [agent["Name"] for agent in info.get("Agents") or []]
@@ -168,16 +175,16 @@ def _read_info(episode: dict[str, Any], players: int) -> tuple[str | None, tuple
 
 
 def _locate(steps: list[Any], players: int, error: Exception) -> str:
-    """Tell what is wrong, and in which state if it can be seen in one or two."""
+    """Return a description of the error, with the state if one or two states show it."""
     for t in range(len(steps)):
         try:
             _read_steps(steps[max(0, t - 1) : t + 1], players, max(0, t - 1))
-        except UNFIT as found:
-            return f"state {t} is not as kaggle-environments writes it: {_told(found)}"
-    return f"not as kaggle-environments writes it: {_told(error)}"
+        except MALFORMED as located:
+            return f"state {t} is not as kaggle-environments writes it: {_describe(located)}"
+    return f"not as kaggle-environments writes it: {_describe(error)}"
 
 
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
 
 

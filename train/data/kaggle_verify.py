@@ -1,4 +1,4 @@
-"""Comparing recorded games of Hungry Geese with the rules, step by step."""
+"""Verification of Kaggle's episodes of Hungry Geese against the rules, step by step."""
 
 from typing import Any
 
@@ -7,39 +7,39 @@ import numpy as np
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import geese, init, is_terminal, step
 from ludoteca.envs.jit import compiled_without_allocation, factory
-from ludoteca.train.data.chance import NOT_SO, begin, count_drawn, redraw
+from ludoteca.train.data.chance import INVALID, count_drawn, redraw, set_initial
 from ludoteca.train.data.dataset import GameDataset
 from ludoteca.train.data.kaggle import EpisodeRecord
 
-GOOD, START, OVER, GOES_ON, GOOSE, FOOD = range(6)
+VALID, INITIAL, OVER, NOT_OVER, GOOSE, FOOD = range(6)  # results
 
 
-def verify(game: Game, record: EpisodeRecord, name: str) -> GameDataset:
-    """Return the game that a record tells of, after playing it by the rules.
+def verify_episode(game: Game, record: EpisodeRecord, name: str) -> GameDataset:
+    """Return the game of an episode, after comparing it with the rules.
 
     Args:
-        game: what was played.
-        record: what the file says.
-        name: what the game is called if the file does not tell.
+        game: the game.
+        record: the episode.
+        name: id of the game if the record has none.
 
     Raises:
-        ValueError: if geese or food are anywhere else than the rules say, or the rewards rank the
-            geese otherwise; the message names the state.
+        ValueError: if a goose, food or the ranking by rewards differs from the rules; the message
+            names the state.
     """
     players = game.num_players
-    states, found = game.empty(1), np.zeros(4, np.int64)
+    states, result = game.empty(1), np.zeros(4, np.int64)
     cells = np.zeros(players + len(record.food), np.int16)
-    make_follow()(
+    make_verify()(
         states, record.actions, record.geese, record.lengths, record.food, record.food_counts,
-        cells, found,
+        cells, result,
     )  # fmt: skip
     s = states.view(np.recarray)[0]
-    what, t, p, count = found.tolist()
-    if what != GOOD:
-        raise ValueError(_complaint(record, s, what, t, p, count))
+    code, t, p, count = result.tolist()
+    if code != VALID:
+        raise ValueError(_describe(record, s, code, t, p, count))
     rewards, scores = record.rewards, s.score.astype(np.int64)
-    told = np.sign(rewards[:, None] - rewards)
-    if ((told != np.sign(scores[:, None] - scores)) & ~np.isnan(told)).any():
+    ranking = np.sign(rewards[:, None] - rewards)
+    if ((ranking != np.sign(scores[:, None] - scores)) & ~np.isnan(ranking)).any():
         raise ValueError(
             f"its rewards {rewards.tolist()} rank the geese otherwise than the rules, "
             f"by which they score {scores.tolist()}"
@@ -47,54 +47,52 @@ def verify(game: Game, record: EpisodeRecord, name: str) -> GameDataset:
     returns = np.zeros(players)
     game.returns(s, returns)
     names = tuple(dict.fromkeys(record.names or ("",)))
-    return GameDataset(
+    return GameDataset.create(
         game,
         record.actions,
-        np.array([len(record.actions)], np.int32),
-        np.zeros(1, np.uint64),
-        cells[:count].copy(),
-        np.array([count], np.int32),
-        returns.astype(np.float32)[None],
-        names,
-        np.array([[names.index(one) for one in record.names or [""] * players]], np.int32),
-        np.full((1, players), np.nan, np.float32),
-        np.ones((1, players), np.bool_),
-        np.array([record.id or name]),
+        np.array([len(record.actions)]),
+        returns[None],
+        chance_outcomes=cells[:count].copy(),
+        chance_lengths=np.array([count]),
+        agents=np.array([[names.index(agent) for agent in record.names or [""] * players]]),
+        ids=np.array([record.id or name]),
+        agent_names=names,
     )
 
 
-def _complaint(record: EpisodeRecord, s: Any, what: int, t: int, p: int, count: int) -> str:
-    """Tell what is wrong with state `t`, from what `make_follow` has found."""
-    if what == START:
+def _describe(record: EpisodeRecord, s: Any, code: int, t: int, p: int, count: int) -> str:
+    """Return a description of the error in state `t`, from the result of `make_verify`."""
+    if code == INITIAL:
         return "state 0: geese of length 1 and food must lie on distinct cells"
-    if what == OVER:
+    if code == OVER:
         return f"state {t}: the game was over before"
-    if what == GOES_ON:
-        return f"state {t} is the last, but the game goes on"
-    if what == FOOD:
+    if code == NOT_OVER:
+        return f"state {t} is the last, but the game is not over"
+    if code == FOOD:
         ends = np.cumsum(record.food_counts)
-        there = record.food[ends[t] - record.food_counts[t] : ends[t]].tolist()
+        recorded = record.food[ends[t] - record.food_counts[t] : ends[t]].tolist()
         return (
-            f"state {t}: food lies on {there}, by the rules on {s.food[:p].tolist()} "
+            f"state {t}: food lies on {recorded}, by the rules on {s.food[:p].tolist()} "
             f"and on {count} free cells more"
         )
     end = int(record.lengths.ravel()[: t * record.lengths.shape[1] + p + 1].sum())
-    there = record.geese[end - int(record.lengths[t, p]) : end].tolist()
-    return f"state {t}: goose {p} lies on {there}, by the rules on {geese(s)[p]}"
+    recorded = record.geese[end - int(record.lengths[t, p]) : end].tolist()
+    return f"state {t}: goose {p} lies on {recorded}, by the rules on {geese(s)[p]}"
 
 
 @factory()
-def make_follow() -> Any:
-    """Return `follow(states, actions, geese, lengths, food, food_counts, cells, found)`.
+def make_verify() -> Any:
+    """Return the kernel that compares an episode with the rules.
 
-    Plays a record, see `EpisodeRecord`, in `states[0]` as far as it is right, and writes what
-    chance chose to `cells`, see `ludoteca.train.data.chance`. Writes to `found` what is wrong, in
-    which state, with which goose (food: how many stay), and how many cells chance chose (food: in
-    this state).
+    It is `verify(states, actions, geese, lengths, food, food_counts, cells, result)`. It plays the
+    episode, see `EpisodeRecord`, in `states[0]` up to the first error, and writes the chance
+    outcomes to `cells`, see `ludoteca.train.data.chance`. Writes to `result` the error code or
+    `VALID`, the state, the goose (`FOOD`: number of foods that remain), and the number of chance
+    outcomes (`FOOD`: of this state).
     """
 
     @compiled_without_allocation
-    def follow(
+    def verify(
         states: Any,
         actions: Any,
         geese: Any,
@@ -102,12 +100,12 @@ def make_follow() -> Any:
         food: Any,
         food_counts: Any,
         cells: Any,
-        found: Any,
+        result: Any,
     ) -> None:
         s = states[0]
         players, room = s.body.shape
         body, meal = players, food_counts[0]
-        found[0] = START
+        result[0] = INITIAL
         for p in range(players):
             if lengths[0, p] != 1:
                 return
@@ -115,13 +113,13 @@ def make_follow() -> Any:
         for i in range(food_counts[0]):
             cells[players + i] = food[i]
         init(s, 0)
-        at = begin(s, cells, 0, players + food_counts[0])
+        at = set_initial(s, cells, 0, players + food_counts[0])
         if at != players + food_counts[0]:
             return
         for t in range(1, len(lengths)):
-            found[1] = t
+            result[1] = t
             if is_terminal(s):
-                found[0] = OVER
+                result[0] = OVER
                 return
             before = s.rng[0]
             step(s, actions[t - 1])
@@ -131,24 +129,24 @@ def make_follow() -> Any:
                     same = same and s.body[p, (s.start[p] + k) % room] == geese[body + k]
                 body += lengths[t, p]
                 if not same:
-                    found[0], found[2] = GOOSE, p
+                    result[0], result[2] = GOOSE, p
                     return
             drawn = count_drawn(s, before)
-            kept = s.num_food - drawn
+            remaining = s.num_food - drawn
             same = s.num_food == food_counts[t]
-            for i in range(min(kept, food_counts[t])):
+            for i in range(min(remaining, food_counts[t])):
                 same = same and s.food[i] == food[meal + i]
             if same:
-                for i in range(kept, food_counts[t]):
-                    cells[at + i - kept] = food[meal + i]
-                end = at + food_counts[t] - kept
+                for i in range(remaining, food_counts[t]):
+                    cells[at + i - remaining] = food[meal + i]
+                end = at + food_counts[t] - remaining
                 at = redraw(s, before, cells, at, end)
-                same = at != NOT_SO
+                same = at != INVALID
             meal += food_counts[t]
             if not same:
-                found[0], found[2], found[3] = FOOD, kept, drawn
+                result[0], result[2], result[3] = FOOD, remaining, drawn
                 return
-        found[0] = GOOD if is_terminal(s) else GOES_ON
-        found[3] = at
+        result[0] = VALID if is_terminal(s) else NOT_OVER
+        result[3] = at
 
-    return follow
+    return verify

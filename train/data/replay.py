@@ -1,114 +1,156 @@
-"""Playing games again in which all move at once."""
+"""Replay kernel: recorded games, replayed position by position and checked against the rules."""
 
 from typing import Any
 
 import numpy as np
 
 from ludoteca.envs.game import FORFEIT, Game
-from ludoteca.envs.jit import compiled_without_allocation, factory
-from ludoteca.train.data.chance import CHANCE, NOT_SO
+from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
+from ludoteca.train.data.chance import CHANCE, INVALID
 
-NO_LABEL = -1  # instead of an action: the seat is out, or has forfeited
+NO_ACTION = -1  # in place of an action: the player is not to move, is out, or forfeits
 
-# Why a game cannot have gone so, by what `play_again` says about it.
-COMPLAINTS = {
-    1: "the game is over before",
-    2: "an action is illegal",
-    3: "chance cannot have chosen so",
-    4: "the game does not end there",
-    5: "the game does not end with these results",
-    6: "chance chose less than is told",
+# Reasons why a game is invalid, by error code.
+OVER, ILLEGAL, CHANCE_INVALID, NOT_OVER, OTHER_RETURNS, CHANCE_LEFT = range(1, 7)
+REASONS = {
+    OVER: "the game is over before",
+    ILLEGAL: "an action is illegal",
+    CHANCE_INVALID: "a chance outcome is impossible",
+    NOT_OVER: "the game does not end there",
+    OTHER_RETURNS: "the game does not end with these returns",
+    CHANCE_LEFT: "fewer chance outcomes occur than are recorded",
 }
 
 
 @factory()
-def play_again(game: Game) -> Any:
-    """Return a function that plays games again, position by position.
+def make_replay(game: Game) -> Any:
+    """Return the kernel that replays games.
 
-    It is `play(states, words, actions, lengths, seeds, cells, counts, results, labels, present,
-    present_words, legal, scores, wrong)`, see `GameDataset`. It fills `states`, records `[M]`, with
-    the positions in which somebody moved, and `labels`, int8 `[M, P]`, with what each seat played,
-    or `NO_LABEL`. `present` is room for a record; `words` and `present_words` are the memory of
-    both. Where a game cannot have gone so, it stops and writes to `wrong`: what is wrong, see
-    `COMPLAINTS`, in which game, and at which step.
+    It is `replay(states, words, recorded, lengths, seeds, outcomes, outcome_counts, results,
+    actions, players, current, current_words, legal, scores, error)`; for the recorded games see
+    `GameDataset`, for `states`, `actions` and `players`, which it fills, `Positions`. `current` is
+    workspace for one state; `words` and `current_words` are the memory of states as integers. At
+    an invalid game it stops, and writes the error code, the game and the step to `error`.
     """
-    init, step, is_terminal, returns = game.init, game.step, game.is_terminal, game.returns
-    is_active: Any = game.is_active
-    legal_actions, players = game.legal_actions, game.num_players
-    recordable = game.name in CHANCE
+    init, is_terminal, returns = game.init, game.is_terminal, game.returns
+    num_players = game.num_players
+    read_actions, apply, mover = (
+        _simultaneous_kernels(game) if game.simultaneous else _sequential_kernels(game)
+    )
+    has_chance = game.name in CHANCE
     chance: Any = CHANCE.get(game.name)
-    begin: Any = chance.begin if recordable else None
-    redraw: Any = chance.redraw if recordable else None
+    set_initial: Any = chance.set_initial if has_chance else None
+    redraw: Any = chance.redraw if has_chance else None
 
     @compiled_without_allocation
-    def play(
+    def replay(
         states: Any,
         words: Any,
-        actions: Any,
+        recorded: Any,
         lengths: Any,
         seeds: Any,
-        cells: Any,
-        counts: Any,
+        outcomes: Any,
+        outcome_counts: Any,
         results: Any,
-        labels: Any,
-        present: Any,
-        present_words: Any,
+        actions: Any,
+        players: Any,
+        current: Any,
+        current_words: Any,
         legal: Any,
         scores: Any,
-        wrong: Any,
+        error: Any,
     ) -> None:
-        row, at, end = 0, 0, 0
+        row, step, at, end = 0, 0, 0, 0
         for k in range(len(lengths)):
-            s = present[0]
-            end += counts[k]
-            wrong[1], wrong[2] = k, 0
+            s = current[0]
+            end += outcome_counts[k]
+            error[1], error[2] = k, 0
             init(s, seeds[k])
-            if recordable:  # known when this is compiled, unlike what follows  # noqa: SIM102
-                if counts[k] > 0:
-                    at = begin(s, cells, at, end)
-                    if at == NOT_SO:
-                        wrong[0] = 3
+            if has_chance:  # a constant of the compiled code, unlike the next  # noqa: SIM102
+                if outcome_counts[k] > 0:
+                    at = set_initial(s, outcomes, at, end)
+                    if at == INVALID:
+                        error[0] = CHANCE_INVALID
                         return
-            for t in range(lengths[k]):
-                wrong[2] = t
-                if is_terminal(s):
-                    wrong[0] = 1
-                    return
+            for t in range(lengths[k] + 1):
+                error[2] = t
                 for w in range(words.shape[1]):
-                    words[row, w] = present_words[0, w]
-                for p in range(players):
-                    labels[row, p] = NO_LABEL
-                    if is_active(s, p):
-                        action = np.int64(actions[row, p])
-                        found = action == FORFEIT
-                        for i in range(legal_actions(s, p, legal)):
-                            found = found or legal[i] == action
-                        if not found:
-                            wrong[0] = 2
-                            return
-                        labels[row, p] = NO_LABEL if action == FORFEIT else action
-                if recordable:
+                    words[row, w] = current_words[0, w]
+                players[row] = mover(s)
+                if t == lengths[k]:
+                    break
+                if is_terminal(s):
+                    error[0] = OVER
+                    return
+                if not read_actions(s, recorded[step], legal, actions[row]):
+                    error[0] = ILLEGAL
+                    return
+                if has_chance:
                     before = s.rng[0]
-                    step(s, actions[row])
-                    if counts[k] > 0:
-                        at = redraw(s, before, cells, at, end)
-                        if at == NOT_SO:
-                            wrong[0] = 3
+                    apply(s, recorded[step])
+                    if outcome_counts[k] > 0:
+                        at = redraw(s, before, outcomes, at, end)
+                        if at == INVALID:
+                            error[0] = CHANCE_INVALID
                             return
                 else:
-                    step(s, actions[row])
+                    apply(s, recorded[step])
                 row += 1
-            wrong[2] = lengths[k]
+                step += 1
+            row += 1
             if not is_terminal(s):
-                wrong[0] = 4
+                error[0] = NOT_OVER
                 return
             returns(s, scores)
-            for p in range(players):
+            for p in range(num_players):
                 if abs(scores[p] - results[k, p]) > 1e-6:
-                    wrong[0] = 5
+                    error[0] = OTHER_RETURNS
                     return
             if at != end:
-                wrong[0] = 6
+                error[0] = CHANCE_LEFT
                 return
 
-    return play
+    return replay
+
+
+def _sequential_kernels(game: Game) -> tuple[Any, Any, Any]:
+    """Return kernels that read one action, apply it, and return the player to move."""
+    player, legal_actions, step = game.player, game.legal_actions, game.step
+
+    @kernel
+    def read_action(s: Any, recorded: Any, legal: Any, actions: Any) -> bool:
+        for i in range(legal_actions(s, legal)):
+            if legal[i] == recorded[0]:
+                actions[player(s)] = recorded[0]
+                return True
+        return False
+
+    @kernel
+    def apply(s: Any, recorded: Any) -> None:
+        step(s, np.int64(recorded[0]))
+
+    return read_action, apply, player
+
+
+def _simultaneous_kernels(game: Game) -> tuple[Any, Any, Any]:
+    """Return kernels that read and apply a joint action; no single player is to move."""
+    is_active: Any = game.is_active
+    legal_actions, step, num_players = game.legal_actions, game.step, game.num_players
+
+    @kernel
+    def read_actions(s: Any, recorded: Any, legal: Any, actions: Any) -> bool:
+        for p in range(num_players):
+            if is_active(s, p) and recorded[p] != FORFEIT:
+                is_legal = False
+                for i in range(legal_actions(s, p, legal)):
+                    is_legal = is_legal or legal[i] == recorded[p]
+                if not is_legal:
+                    return False
+                actions[p] = recorded[p]
+        return True
+
+    @kernel
+    def mover(s: Any) -> int:
+        return -1
+
+    return read_actions, step, mover

@@ -1,4 +1,4 @@
-"""Where episode files lie: on their own, in folders and in .zip archives."""
+"""Files of recorded games: single files, and those in folders and .zip archives."""
 
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from ludoteca.files import BROKEN_ARCHIVE, MAX_TEXT_BYTES, opening, read_bytes
 
-SIDECAR = "_info.json"  # how the names of files end that tell the ratings of an episode
+SIDECAR = "_info.json"  # end of the name of a file with the ratings of an episode
+SUFFIXES = (".json", ".npz", ".zip")  # of files that are read from folders
 UNREADABLE = (OSError, *BROKEN_ARCHIVE)
 
 
-class Place(NamedTuple):
+class SourceFile(NamedTuple):
     """A file, or a member of an archive."""
 
     path: Path
@@ -28,72 +29,72 @@ class Place(NamedTuple):
 
     @property
     def stem(self) -> str:
-        """The name without folders and ending."""
+        """The name without folders and suffix."""
         return Path(self.name).stem
 
     def read(self) -> bytes:
-        """Return what the file holds.
+        """Return the content of the file.
 
         Raises:
-            ValueError: if it cannot be read.
+            ValueError: if the file cannot be read.
         """
         try:
             if self.member:
                 archive = _archive(self.path)
                 size = archive.getinfo(self.member).file_size
                 if size > MAX_TEXT_BYTES:
-                    raise ValueError(f"it unpacks to {size:,} bytes, more than are read")
+                    raise ValueError(f"unpacks to {size:,} bytes, more than is read")
                 return archive.read(self.member)
             return read_bytes(self.path)
         except UNREADABLE as error:
-            raise ValueError(f"it cannot be read: {error}") from None
+            raise ValueError(f"cannot be read: {error}") from None
 
 
-def find_files(sources: Sequence[Path]) -> tuple[list[Place], list[tuple[str, str]]]:
-    """Return all `.json` and `.npz` files in some places, and what cannot be read, with the reason.
+def find_files(sources: Sequence[Path]) -> tuple[list[SourceFile], list[tuple[str, str]]]:
+    """Return the files in some files, and unreadable archives with the reason.
 
     Args:
-        sources: files, folders, of which everything below is taken, and archives.
+        sources: files, folders, which are searched recursively, and archives.
 
     Raises:
         FileNotFoundError: if a source does not exist.
-        ValueError: if one is a file of another kind.
+        ValueError: if a source has another suffix.
     """
     close_archives()
-    places: list[Place] = []
+    files: list[SourceFile] = []
     unreadable: list[tuple[str, str]] = []
-    for path in _files(sources):
+    for path in _expand(sources):
         if path.suffix != ".zip":
-            places.append(Place(path))
+            files.append(SourceFile(path))
             continue
         try:
             members = sorted(_archive(path).namelist())
         except UNREADABLE as error:
-            unreadable.append((str(path), f"it cannot be read: {error}"))
+            unreadable.append((str(path), f"cannot be read: {error}"))
             continue
-        places += [Place(path, name) for name in members if name.endswith(".json")]
-    return places, unreadable
+        files += [SourceFile(path, name) for name in members if name.endswith(".json")]
+    return files, unreadable
 
 
 def close_archives() -> None:
-    """Close the archives that this process has open."""
+    """Close the archives that this process has opened."""
     _archive.cache_clear()
 
 
-def _files(sources: Sequence[Path]) -> Iterator[Path]:
-    endings = (".json", ".npz", ".zip")
+def _expand(sources: Sequence[Path]) -> Iterator[Path]:
     for source in sources:
         if source.is_dir():
-            yield from sorted(p for p in source.rglob("*") if p.suffix in endings and p.is_file())
+            yield from sorted(p for p in source.rglob("*") if p.suffix in SUFFIXES and p.is_file())
         elif not source.exists():
             raise FileNotFoundError(f"there is no {str(source)!r}")
-        elif source.suffix not in endings:
-            raise ValueError(f"expected a folder, or one of {endings}, got {str(source)!r}")
+        elif source.suffix not in (*SUFFIXES, ".csv"):
+            expected = ", ".join((*SUFFIXES, ".csv"))
+            raise ValueError(f"expected a folder, or one of {expected}, got {str(source)!r}")
         else:
             yield source
 
 
 @lru_cache(maxsize=4)
 def _archive(path: Path) -> zipfile.ZipFile:
-    with opening(path):  # which refuses what is not a file
+    with opening(path):  # raises if it is not a regular file
         return zipfile.ZipFile(path)

@@ -1,96 +1,105 @@
-"""Files of games: arrays and what they are of, in one `.npz`."""
+"""Files of recorded games: compressed arrays (`.npz`), and tables of Othello (`.csv`)."""
 
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
-from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.targets import names_from
-from ludoteca.files import (
-    BROKEN_ARCHIVE,
-    check_archive,
-    opening,
-    parse_json,
-    reading_archive,
-    writing,
-)
+from ludoteca.files import check_archive, opening, parse_json, reading_archive, writing
+from ludoteca.train.data.dataset import ARRAYS, GameDataset
+from ludoteca.train.data.othello_table import read_table, write_table
 
+FORMAT = "ludoteca-games"
 HEADER = "ludoteca"  # name of the array that holds the header, as JSON
-DAMAGE = BROKEN_ARCHIVE
-LARGEST = 16 << 30  # bytes of all arrays together
+MAX_BYTES = 16 << 30  # of all arrays of a file
 
 
-def save_arrays(
-    path: str | Path,
-    kind: str,
-    game: Game,
-    header: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
-) -> None:
-    """Write a file, whole or not at all; the same content gives the same bytes.
+def load_dataset(path: str | Path) -> GameDataset:
+    """Read a file of games. Games are not replayed, except those of tables.
 
-    Args:
-        path: the file.
-        kind: what kind of file it is.
-        game: what was played.
-        header: what else there is to tell, as JSON can hold it.
-        arrays: none of objects.
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if the file is damaged or of another format.
     """
-    text = json.dumps({"format": kind, "game": game.spec, **header})
+    return find_format(path)[0](path)
+
+
+def save_dataset(path: str | Path, dataset: GameDataset) -> Path:
+    """Write a file of games atomically; the same games give the same bytes.
+
+    Raises:
+        ValueError: if the format cannot hold the games.
+    """
+    find_format(path)[1](path, dataset)
+    return Path(path)
+
+
+def find_format(path: str | Path) -> tuple[Callable[..., GameDataset], Callable[..., None]]:
+    """Return the functions that read and write files with this suffix.
+
+    Raises:
+        ValueError: if there is no such format.
+    """
+    suffix = Path(path).suffix
+    if suffix not in FORMATS:
+        raise ValueError(f"files of games end with {' or '.join(FORMATS)}, got {str(path)!r}")
+    return FORMATS[suffix]
+
+
+def _read_npz(path: str | Path) -> GameDataset:
+    with reading_archive(f"{path} holds no games, or is damaged"):
+        with opening(path) as file:
+            magic = file.read(4)
+            if not magic.startswith(b"PK"):
+                raise ValueError(f"expected an .npz archive, got a file that begins with {magic!r}")
+            file.seek(0)
+            with zipfile.ZipFile(file) as archive:
+                check_archive(archive, path, MAX_BYTES)
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as content:
+                header = parse_json(_member(content, HEADER).tobytes())
+                if header["format"] != FORMAT:
+                    raise ValueError(f"expected the format {FORMAT!r}, got {header['format']!r}")
+                arrays: Any = {
+                    name: _member(content, name).astype(dtype) for name, dtype in ARRAYS.items()
+                }
+        with names_from(path):
+            game = make_game(header["game"])
+        names = tuple(map(str, header["agent_names"]))
+        return GameDataset(game, agent_names=names, metadata=header["metadata"], **arrays)
+
+
+def _write_npz(path: str | Path, dataset: GameDataset) -> None:
+    arrays = {name: getattr(dataset, name) for name in ARRAYS}
+    if dataset.game.num_actions <= 128:
+        arrays["actions"] = arrays["actions"].astype(np.int8)
+    header = {
+        "format": FORMAT,
+        "game": dataset.game.spec,
+        "agent_names": dataset.agent_names,
+        "metadata": dataset.metadata,
+    }
+    arrays[HEADER] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     with writing(path) as file:
-        np.savez_compressed(
-            file,
-            allow_pickle=False,
-            **{HEADER: np.frombuffer(text.encode(), np.uint8)},
-            **arrays,
-        )
-
-
-def load_arrays(
-    path: str | Path, kind: str, types: Mapping[str, DTypeLike]
-) -> tuple[Game, dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the game, the header and the arrays of a file, turned into `types`.
-
-    Call it inside `reading`.
-    """
-    with opening(path) as file:
-        begins = file.read(4)
-        if not begins.startswith(b"PK"):
-            raise ValueError(f"expected an .npz archive, got a file that begins with {begins!r}")
-        file.seek(0)
-        with zipfile.ZipFile(file) as archive:
-            check_archive(archive, path, LARGEST)
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as content:
-            header = parse_json(_member(content, HEADER).tobytes())
-            if header["format"] != kind:
-                raise ValueError(f"expected the format {kind!r}, got {header['format']!r}")
-            arrays = {name: _member(content, name).astype(type_) for name, type_ in types.items()}
-    with names_from(path):
-        return make_game(header["game"]), header, arrays
+        np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
 def _member(content: Any, name: str) -> NDArray[Any]:
-    """Return an array of an archive; NumPy returns bytes where a member does not begin as one."""
+    """Return an array of an archive; NumPy returns bytes if a member is not an array."""
     array = content[name]
     if not isinstance(array, np.ndarray):
         raise ValueError(f"{name} is not an array")
     return array
 
 
-@contextmanager
-def reading(path: str | Path) -> Iterator[None]:
-    """Let whatever is wrong with a file be told with its name.
-
-    Raises:
-        ValueError: if the file is damaged, or of another kind.
-    """
-    with reading_archive(f"{path} holds no games, or is damaged"):
-        yield
+# Functions that read and write files, by suffix.
+FORMATS: dict[str, tuple[Callable[..., GameDataset], Callable[..., None]]] = {
+    ".npz": (_read_npz, _write_npz),
+    ".csv": (read_table, write_table),
+}

@@ -1,10 +1,9 @@
-"""Deep Q-learning with experience replay.
+"""Deep Q-learning with experience replay (DQN).
 
-`python -m ludoteca.train.dqn` learns with what has proved useful since the document: target
-network, double, dueling, several steps, prioritized replay, masked negamax targets.
-`python -m ludoteca.train.dqn tanaka2018` has the settings of Tanaka, "Inteligencia artificial para
-o jogo de Hex" (2018). All settings can be changed; the defaults below are those of the preset. An
-interrupted run resumes, to the same result, when the same command is given again.
+Preset `default` adds to DQN: target network, double and dueling Q-networks, n-step returns,
+prioritized replay, and masked negamax targets. Preset `tanaka2018` has the settings of Tanaka,
+"Inteligencia artificial para o jogo de Hex" (2018). An interrupted run resumes, with the same
+result, when the same command is given again.
 """
 
 import sys
@@ -29,10 +28,10 @@ PRESETS = {
 
 
 def main(config: DQNConfig) -> dict[str, Any] | None:
-    """Train, evaluate the network that is kept, and write the report.
+    """Train, evaluate the selected network, and write the report.
 
     Returns:
-        What is in `results.json`, or None if time was up before.
+        Contents of `results.json`, or None if the time limit came first.
     """
     return train(DQNTraining(config), _subject)
 
@@ -51,7 +50,7 @@ def _subject(training: DQNTraining) -> ReportSubject:
 
 
 def parse(arguments: Sequence[str]) -> DQNConfig:
-    """Read a command line: a preset, `modern` if none is named, and settings that differ."""
+    """Parse a command line: an optional preset, and changed settings."""
     return parse_preset(NAME, __doc__, PRESETS, arguments)
 
 

@@ -1,4 +1,4 @@
-"""Settings of deep Q-learning, and two presets: the document's, and one that learns well."""
+"""Settings of deep Q-learning, and its presets `default` and `tanaka2018`."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,82 +12,88 @@ from ludoteca.train.settings import AUTO, RLConfig
 
 @dataclass(frozen=True)
 class DQNConfig(RLConfig):
-    """Settings; with the same ones, a run gives the same network on the same machine."""
+    """Settings of deep Q-learning."""
 
     run_dir: Path = Path("runs/dqn")
     games: int = 100_000
     network: QConfig = field(default_factory=QConfig)
     start_from: Path | None = None
-    """Begin with the weights of this file or run instead of random ones; of any board size, if the
-    network is of kind `residual`."""
+    """Network file or run folder whose weights initialize the network; None: random weights. A
+    network of kind `residual` may come from any board size."""
 
     optimizer: Literal["adam", "sgd"] = "adam"
-    """Adam with decoupled weight decay, or SGD."""
+    """`adam`: Adam with decoupled weight decay (AdamW). `sgd`: SGD."""
     momentum: float = 0.1
-    """Of SGD."""
+    """Momentum of SGD."""
     weight_decay: float = 1e-5
-    """Of Adam."""
+    """Weight decay coefficient of AdamW."""
     batch_size: int = 512
-    """Transitions per update."""
+    """Transitions per minibatch (one gradient update each)."""
     replay_ratio: float = 2.0
-    """How often a transition is learned from, on average."""
+    """Mean number of times that each transition is sampled for an update."""
     games_per_update: int | None = None
-    """Instead: one update after so many games."""
+    """Games per gradient update, instead of `replay_ratio`; None: use `replay_ratio`."""
     learning_starts: int = AUTO
-    """Transitions before the first update. -1: a hundredth of the run, at most 5,000."""
+    """Transitions collected before the first update. -1: 1/100 of those of the run, at most
+    5,000."""
 
     eval_games: int = 200
     eval_opponents: tuple[str, ...] = ()
-    """Opponents there; by default the one it trains with, or `random` after self-play. The network
-    that does best against the first one, in the seats it trains for, is kept."""
+    """Opponents in evaluations, as spec strings; by default the training opponent, or `random`
+    after self-play. The evaluation score is the win rate against the first one, in the seats of
+    `agent_seat`."""
     final_eval_games: int = 1_000
 
     opponent: str = "self"
-    """Who it plays against: `self`, or an agent's spec string such as `mixed:x=0.2`."""
+    """Training opponent: `self` (self-play), or an agent's spec string such as `mixed:x=0.2`."""
     agent_seat: Literal["first", "second", "both"] = "both"
-    """Where it sits; `both`: in turns. Without effect in self-play."""
+    """Seat of the learning agent; `both`: alternating. No effect in self-play."""
     experience: Literal["simple", "mirrored"] = "mirrored"
-    """`simple`: learns from its own moves. `mirrored`: from those of the opponent, too, seen from
-    his side (Tanaka, 2018, section 3.5). Without effect in self-play."""
+    """Transitions stored in the replay buffer. `simple`: the agent's own moves. `mirrored`: also
+    the opponent's moves, from the opponent's perspective (Tanaka, 2018, section 3.5). No effect in
+    self-play."""
     exploration_initial_eps: float = 0.3
-    """Probability of a random move, at first."""
+    """Initial probability of a random move (epsilon-greedy)."""
     exploration_final_eps: float = 0.05
-    """At last; it falls in a straight line."""
+    """Final probability of a random move, after a linear decay."""
     exploration_fraction: float = 0.3
-    """Share of the games over which it falls."""
+    """Fraction of the games over which the exploration rate decays."""
 
     td_target: Literal["reply", "negamax"] = "negamax"
-    """What follows a move. `reply`: the position after the opponent's reply, where the same player
-    chooses the best move. `negamax`: the position at once, where the opponent chooses his best."""
+    """State that the TD target bootstraps from. `reply`: the agent's next turn, after the
+    opponent's reply (maximum over the agent's moves). `negamax`: the next position (minus the
+    maximum over the opponent's moves)."""
     win_reward: float = 1.0
-    """Reward for a win; draws have 0."""
+    """Reward of a win; a draw has reward 0."""
     loss_reward: float = -1.0
-    """Reward for a loss."""
+    """Reward of a loss."""
     loss_reward_by_length: bool = False
-    """Weight losses with 1 - plies / (longest game + 1): to lose later is less bad."""
+    """Multiply the reward of a loss by 1 - plies / (longest game + 1): a later loss is less
+    negative."""
     gamma: float = 1.0
-    """Discount of each step, from one of the positions in `target` to the next."""
+    """Discount factor per step; a step leads from one state of `td_target` to the next."""
     n_step: int = 3
-    """Steps until a value is estimated; fewer if a random move comes in between (as in Watkins'
-    Q(lambda): Sutton and Barto, "Reinforcement learning", 2018, section 12.10)."""
+    """Steps of the n-step return, cut short before the next random move (as in Watkins' Q(lambda):
+    Sutton and Barto, "Reinforcement learning", 2018, section 12.10)."""
     double_q: bool = True
-    """The network chooses the best next move, its older copy tells its value (van Hasselt, Guez and
-    Silver, "Deep reinforcement learning with double Q-learning", 2016)."""
+    """Double DQN: the online network selects the next action, the target network evaluates it (van
+    Hasselt, Guez and Silver, "Deep reinforcement learning with double Q-learning", 2016)."""
     masked_targets: bool = True
-    """Only legal moves count as best next move."""
+    """Exclude illegal actions from the maximum in TD targets."""
     target_update_interval: int = 200
-    """Updates between copies of the network for the targets; 0: the network itself is used."""
+    """Updates between copies of the online network to the target network; 0: no target network."""
     loss_function: Literal["mse", "huber", "bce"] = "bce"
-    """`mse`: 0.5 (y - Q)^2. `bce`: cross-entropy of the chance to win, for bounded networks."""
+    """`mse`: 0.5 (y - Q)^2. `huber`: Huber loss. `bce`: cross-entropy of the win probability, for
+    bounded networks."""
 
     buffer_size: int = AUTO
-    """Transitions kept. -1: those of the whole run, at most 200,000."""
+    """Capacity of the replay buffer, in transitions. -1: all those of the run, at most 200,000."""
     prioritized_replay: bool = True
-    """Replay surprising transitions more often."""
+    """Prioritized replay: sample transitions in proportion to their absolute TD error."""
     prioritized_replay_alpha: float = 0.5
-    """How much more often (exponent of priorities)."""
+    """Exponent of the priorities; 0: uniform sampling."""
     prioritized_replay_beta: float = 0.5
-    """How much of the bias from that is taken back."""
+    """Exponent of the importance-sampling weights; 1: full correction of the sampling bias."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -113,7 +119,7 @@ class DQNConfig(RLConfig):
         if bounded != (self.loss_function == "bce"):
             raise ValueError(
                 f"the loss {self.loss_function} needs network.bounded={not bounded}: bce is for "
-                "chances to win, the others for values without bounds"
+                "win probabilities, the others for unbounded values"
             )
         if bounded and not -1 <= self.loss_reward <= self.win_reward <= 1:
             raise ValueError(
@@ -137,8 +143,8 @@ LIMITS = AutoLimits(
     buffer=("buffer_size", 200_000),
 )
 DEFAULT = DQNConfig()
-# Tanaka, "Inteligencia artificial para o jogo de Hex" (2018), sections 3.7 and 4.1. The document
-# does not say how losses are weighted, and whether illegal moves count in targets.
+# Tanaka, "Inteligencia artificial para o jogo de Hex" (2018), sections 3.7 and 4.1. The thesis
+# does not specify how losses are weighted, and whether targets exclude illegal moves.
 TANAKA2018 = DQNConfig(
     run_dir=Path("runs/dqn_tanaka2018"),
     game="hex:board_size=5,first=white",

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from ludoteca.agents.dqn import DQNAgent, load_q_network
+from ludoteca.agents.dqn import QNetworkAgent, load_q_network
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.q_network import make_q_network
 from ludoteca.agents.registry import make_agent
@@ -69,7 +69,7 @@ class DQNTraining(RLTraining):
         self._owed = 0.0  # updates that are due
         self._window = _Window()
         self.begin(tensorboard)
-        self._tester = DQNAgent.from_network(game, self.network, 0.0, config.device, self.precision)
+        self._tester = QNetworkAgent(game, self.network, 0.0, config.device, self.precision)
 
     def play(self, games: int) -> DQNRollout:
         """Play a round, which begins after `games` games."""
@@ -128,7 +128,7 @@ class DQNTraining(RLTraining):
         trained_with = "random" if config.opponent == "self" else config.opponent
         return config.eval_opponents or (trained_with,)
 
-    def candidate(self) -> DQNAgent:
+    def candidate(self) -> QNetworkAgent:
         """Return the network as it is now as an agent."""
         self._tester.update(self.network)
         return self._tester

@@ -1,11 +1,10 @@
-"""A network learns the moves that others played, in games in which all move at once.
+"""Imitation learning (behavioral cloning) of recorded moves in simultaneous games.
 
-`python -m ludoteca.train.imitation --data games.npz` learns moves and how the games ended, with
-what has proved useful since the document; `cnn:FOLDER` plays such a network, `ac:FOLDER` plays it
-with a search, and `python -m ludoteca.train.actor_critic --start-from FOLDER` continues from there.
-With `document`, it builds and trains the network of Martín Miralles, "Hungry Geese" (UIB, 2021),
-section 2.4. All settings can be changed; the defaults below are those of the preset. An interrupted
-run resumes, to the same result, when the same command is given again.
+`python -m ludoteca.train.imitation --data games.npz` learns moves and game results. The agent
+`cnn:RUN_DIR` plays the network, `ac:RUN_DIR` plays it with a search, and `python -m
+ludoteca.train.actor_critic --start-from RUN_DIR` continues training by reinforcement learning.
+Preset `uib2021` builds and trains the network of Martín Miralles, "Hungry Geese" (UIB, 2021),
+section 2.4. An interrupted run resumes, with the same result, when the same command is given again.
 """
 
 import sys
@@ -33,16 +32,16 @@ def main(config: ImitationConfig, progress: bool = True) -> dict[str, Any] | Non
 
     Args:
         config: the settings.
-        progress: show how it goes on standard error, and the results on standard output.
+        progress: show a progress bar on standard error, and the results on standard output.
 
     Returns:
-        What is in `results.json`, or None if time was up before.
+        Contents of `results.json`, or None if the time limit came first.
     """
     return train_epochs(ImitationTraining(config), validation_report, progress)
 
 
 def parse(arguments: Sequence[str]) -> ImitationConfig:
-    """Read a command line: a preset, `modern` if none is named, and settings that differ."""
+    """Parse a command line: an optional preset, and changed settings."""
     return parse_preset(NAME, __doc__, PRESETS, arguments)
 
 

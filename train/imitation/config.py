@@ -1,4 +1,4 @@
-"""Settings of learning moves, and two presets: the document's, and one that learns well."""
+"""Settings of imitation learning, and its presets `default` and `uib2021`."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,47 +12,44 @@ from ludoteca.train.settings import SupervisedConfig
 
 @dataclass(frozen=True)
 class ImitationConfig(SupervisedConfig):
-    """Settings; with the same ones, a run gives the same network on the same machine.
-
-    Positions are counted once for each seat whose move is learned.
-    """
+    """Settings of imitation learning; a position counts once for each player to imitate."""
 
     data: tuple[Path, ...] = ()
-    """Files of games, which `python -m ludoteca.train.data` writes: `.npz`."""
-    run_dir: Path = Path("runs/supervised")
+    """Data set files, as written by `python -m ludoteca.train.data`: `.npz`."""
+    run_dir: Path = Path("runs/imitation")
     agents: tuple[str, ...] = ()
-    """Only moves of these agents are learned, by name. If neither agents nor ratings are told, the
-    moves that the files say are to be learned."""
+    """Imitate only moves of these agents, by name. Without `agents` and `rating_range`: the moves
+    that are marked in the files."""
     rating_range: tuple[float, float] | None = None
-    """Only moves of agents with a rating from the first to the second number are learned."""
+    """Imitate only moves of agents with a rating from the first to the second number."""
     games: int | None = None
-    """How many games with such moves are used, the first ones; by default all."""
+    """Use only the first games with such moves; None: all."""
     validation_fraction: float = 0.2
 
     network: ACConfig = field(default_factory=ACConfig)
     vf_coef: float = 1.0
-    """Of the loss of the network's value, if it has one: mean squared error of how the game ended
-    for the seat, beside the cross-entropy of its moves."""
+    """Coefficient of the value loss, if the network has a value head: mean squared error of the
+    game's result for the player. That of the policy loss (cross-entropy) is 1."""
     patience: int = 0
     batch_size: int = 512
 
     optimizer: Literal["adam", "sgd"] = "adam"
-    """Adam with decoupled weight decay, or SGD with momentum."""
+    """`adam`: Adam with decoupled weight decay (AdamW). `sgd`: SGD with momentum."""
     lr_schedule: Literal["cosine", "plateau"] = "cosine"
-    """How the learning rate falls. `cosine`: along a cosine, over all epochs. `plateau`: each time
-    that validation has not become better for some epochs."""
+    """Learning rate schedule. `cosine`: cosine decay over all epochs. `plateau`: decay when the
+    validation loss stops improving (as PyTorch's ReduceLROnPlateau)."""
     final_learning_rate: float = 1e-5
-    """Cosine: at the end. Plateau: it does not fall lower."""
+    """Cosine: final learning rate. Plateau: lower bound."""
     plateau_factor: float = 0.3
-    """Plateau: what it is multiplied with."""
+    """Plateau: factor of each decay."""
     plateau_patience: int = 5
-    """Plateau: after so many epochs without a lower loss in validation."""
+    """Plateau: epochs without a lower validation loss before a decay."""
     momentum: float = 0.9
-    """Of SGD."""
+    """Momentum of SGD."""
     weight_decay: float = 1e-4
-    """Of the optimizer."""
+    """Weight decay coefficient."""
     max_grad_norm: float = 1.0
-    """Largest norm of a gradient; 0: any."""
+    """Maximum gradient norm (gradient clipping); 0: no clipping."""
     augment: bool = True
 
     def __post_init__(self) -> None:
@@ -71,10 +68,10 @@ class ImitationConfig(SupervisedConfig):
 
 
 DEFAULT = ImitationConfig()
-# Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.4; the article about it has its training
-# stopped after 25 epochs that were no better. Neither tells the size of batches.
+# Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.4; the article about it stops training
+# after 25 epochs without improvement. Neither specifies the batch size.
 UIB2021 = ImitationConfig(
-    run_dir=Path("runs/supervised_document"),
+    run_dir=Path("runs/imitation_uib2021"),
     network=replace(UIB2021_NETWORK, value=False),
     epochs=200,
     patience=25,

@@ -1,8 +1,8 @@
-"""A value network learns from games that were played before how they ended.
+"""Value regression: a network predicts the results of recorded games.
 
-`python -m ludoteca.train.value_regression --data games.npz` builds the network of Sancho and
-Fernández' Othello document and trains it as they did: Adam, mean squared error. An interrupted run
-resumes, to the same result, when the same command is given again.
+`python -m ludoteca.train.value_regression --data games.npz` builds and trains the network of Sancho
+and Fernández' Othello document: Adam, mean squared error. An interrupted run resumes, with the same
+result, when the same command is given again.
 """
 
 import tyro

@@ -1,4 +1,4 @@
-"""Settings of the training of value networks."""
+"""Settings of value regression."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,14 +9,14 @@ from ludoteca.train.settings import SupervisedConfig
 
 @dataclass(frozen=True)
 class ValueRegressionConfig(SupervisedConfig):
-    """Settings; with the same ones, a run gives the same network on the same machine."""
+    """Settings of value regression."""
 
     data: tuple[Path, ...]
-    """Files of games, which `python -m ludoteca.train.data` writes: `.npz` or `.csv`."""
-    run_dir: Path = Path("runs/value_network")
+    """Data set files, as written by `python -m ludoteca.train.data`: `.npz` or `.csv`."""
+    run_dir: Path = Path("runs/value_regression")
     network: ValueConfig = field(default_factory=ValueConfig)
     learning_rate: float = 1e-3
-    """Of Adam."""
+    """Learning rate of Adam."""
 
     def __post_init__(self) -> None:
         if not self.data:

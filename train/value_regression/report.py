@@ -29,7 +29,7 @@ def validation_report(training: ValueRegressionTraining) -> ValidationReport:
 {len(data.validation):,} of {others:,} other games to validate with.""",
         data={
             "games": games,
-            "about": data.games.about,
+            "about": data.games.metadata,
             "training_positions": len(data.training),
             "validation_positions": len(data.validation),
             "validation_games": others,

@@ -57,8 +57,8 @@ def agree(game: Game, spec: str, games: int, moves: int, repeats: int, seed: int
 
     Returns:
         `"moves"`, how many were asked for; `"agreement"`, the share of pairs of answers to the same
-        question that are equal; `"foretold"`, the share of answers that are the most frequent one
-        of the others to the same question (of equally frequent ones, in parts).
+        question that are equal; `"predictable"`, the share of answers that are the most frequent
+        one of the others to the same question (of equally frequent ones, in parts).
     """
     match = play_match(game, [spec, spec], games, seed=seed, num_replays=games)
     asked = [
@@ -102,7 +102,7 @@ def shares(answers: NDArray[np.int64], num_actions: int) -> dict[str, float]:
     others = counts[:, None, :] - (answers[..., None] == np.arange(num_actions))
     most = others == others.max(2, keepdims=True)
     right = np.take_along_axis(most, answers[..., None], 2)[..., 0] / most.sum(2)
-    return {"agreement": float(pairs.mean()), "foretold": float(right.mean())}
+    return {"agreement": float(pairs.mean()), "predictable": float(right.mean())}
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ import numpy as np
 
 from ludoteca.evaluate.markdown import percent
 from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.evaluate.studies.geese.names import FLAT, called
 from ludoteca.evaluate.studies.geese.outcomes import Difference, difference, read_outcomes
-from ludoteca.evaluate.studies.geese.plan import FLAT, called
 from ludoteca.evaluate.studies.study import Records
 from ludoteca.evaluate.studies.verdicts import FAILS, HOLDS, OPEN, by_interval
 
@@ -146,7 +146,7 @@ def _noise(found: Records) -> Conclusion:
     match = found["teachers"]
     gap, clear = scores(match, (1, -1, 0, 0)), scores(match, (0, 0, 1, -1))
     more = scores(match, (1, -1, -1, 1))
-    told = {one["agent"]: one["foretold"] for one in found["agreement"]["agents"]}
+    told = {one["agent"]: one["predictable"] for one in found["agreement"]["agents"]}
     ceilings = ", ".join(percent(share) for spec, share in told.items() if "flat" in spec)
     reached = ", ".join(
         percent(found[f"net-{count}"]["training"]["best"]["accuracy"]) for count, _ in TEACHERS

@@ -3,6 +3,8 @@
 Shares of games won, in %, over a whole training run.
 """
 
+MIXED, HEURISTIC = "mixed:x=0.2", "heuristic"  # its opponents
+
 # Table 4.1, the 12 best of 36: learning rate, gamma, epsilon, layers of convolutions -> wins.
 GRID = {
     (0.01, 0.8, 0.1, 2): 69,

@@ -1,0 +1,24 @@
+"""Descriptions of parameters, read from docstrings."""
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+
+def describe_params(factory: Callable[..., Any], markup: bool = False) -> dict[str, str]:
+    """Return the description of each parameter, from the section `Args:` of a docstring.
+
+    Args:
+        factory: the function or class.
+        markup: whether to keep the backquotes around code.
+    """
+    section = re.search(
+        r"^Args:\n(.*?)(?=^\S|\Z)", inspect.getdoc(factory) or "", flags=re.DOTALL | re.MULTILINE
+    )
+    descriptions: dict[str, str] = {}
+    for entry in re.split(r"\n(?=    \w)", section.group(1)) if section else ():
+        name, _, text = entry.strip().partition(":")
+        words = " ".join(text.split())
+        descriptions[name] = words if markup else words.replace("`", "")
+    return descriptions

@@ -1,0 +1,130 @@
+"""Parallel reading of many files of recorded games, each game once."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from ludoteca.envs.game import Game
+from ludoteca.envs.registry import make_game
+from ludoteca.executor import make_executor
+from ludoteca.progress import progress_bar
+from ludoteca.train.data.chance import CHANCE
+from ludoteca.train.data.dataset import GameDataset, concatenate
+from ludoteca.train.data.kaggle import read_record
+from ludoteca.train.data.kaggle_verify import verify_episode
+from ludoteca.train.data.positions import verify_games
+from ludoteca.train.data.sources import SourceFile, close_archives
+from ludoteca.train.data.storage import load_dataset
+
+FILES_PER_TASK = 100
+FILES_PER_WORKER = 2000  # fewer are read before another process has started
+EPISODES = "hungry_geese"  # default game of episode files
+Skipped = list[tuple[str, str]]  # unusable files and games, each with the reason
+
+
+@dataclass
+class Collected:
+    """Usable games, and what was skipped.
+
+    Attributes:
+        dataset: the games; None if there are none.
+        places: where each game is from.
+        skipped: unusable files and games.
+    """
+
+    dataset: GameDataset | None = None
+    places: list[str] = field(default_factory=list)
+    skipped: Skipped = field(default_factory=list)
+
+
+def read_games(
+    game: Game | None, files: Sequence[SourceFile], num_workers: int, progress: bool
+) -> Collected:
+    """Return the games in all files, each game once.
+
+    Args:
+        game: files of other games are skipped; by default, those that differ from the first file.
+        files: the files.
+        num_workers: number of processes; 0: as many as speed it up.
+        progress: show a progress bar on standard error.
+    """
+    count = num_workers or max(1, min(os.cpu_count() or 1, len(files) // FILES_PER_WORKER))
+    blocks = [files[k : k + FILES_PER_TASK] for k in range(0, len(files), FILES_PER_TASK)]
+    tasks = (partial(_read_block, game, block) for block in blocks)
+    parts: list[GameDataset] = []
+    collected = Collected()
+    with (
+        progress_bar(len(files), progress, "files") as advance,
+        make_executor(num_workers=count) as executor,
+    ):
+        for results, block in zip(executor.run(tasks), blocks, strict=True):
+            advance(len(block))
+            for file, result in zip(block, results, strict=True):
+                expected = game or (parts[0].game if parts else None)
+                if isinstance(result, str):
+                    collected.skipped.append((str(file), result))
+                elif expected not in (None, result.game):
+                    reason = f"games of {result.game.spec}, expected games of {expected.spec}"
+                    collected.skipped.append((str(file), reason))
+                else:
+                    parts.append(result)
+                    collected.places += _places(file, len(result))
+    close_archives()
+    if parts:
+        _skip_copies(concatenate(parts), collected)
+    return collected
+
+
+def _skip_copies(dataset: GameDataset, collected: Collected) -> None:
+    """Set the collected data set, without games that occur more than once.
+
+    Games of tables and of games without chance have no seeds, so equal ones are not copies.
+    """
+    starts = dataset.offsets
+    chance_starts = np.concatenate([[0], np.cumsum(dataset.chance_lengths, dtype=np.int64)])
+    first_places: dict[tuple[int, bytes, bytes], str] = {}
+    new = np.ones(len(dataset), np.bool_)
+    for k, place in enumerate(collected.places):
+        seed, chance = int(dataset.seeds[k]), slice(*chance_starts[k : k + 2])
+        if seed == 0 and chance.start == chance.stop:
+            continue
+        actions = dataset.actions[slice(*starts[k : k + 2])].tobytes()
+        content = (seed, dataset.chance_outcomes[chance].tobytes(), actions)
+        first = first_places.setdefault(content, place)
+        if first is not place:
+            new[k] = False
+            collected.skipped.append((place, f"the same game as {first}"))
+    collected.dataset = dataset[new]
+
+
+def _places(file: SourceFile, count: int) -> list[str]:
+    if file.path.suffix in (".json", ".zip"):
+        return [str(file)]
+    return [f"{file}: game {k}" for k in range(count)]
+
+
+def _read_block(game: Game | None, files: Sequence[SourceFile]) -> list[GameDataset | str]:
+    """Read files in a worker; return the games of each, or the reason why it is unusable."""
+    results: list[GameDataset | str] = []
+    for file in files:
+        try:
+            results.append(_read(game, file))
+        except ValueError as error:
+            results.append(str(error))
+    return results
+
+
+def _read(game: Game | None, file: SourceFile) -> GameDataset:
+    """Return the game of an episode file, or all games of a file of games."""
+    if file.path.suffix in (".npz", ".csv"):
+        dataset = load_dataset(file.path)
+        if file.path.suffix == ".npz":  # tables are verified as they are read
+            verify_games(dataset)
+        return dataset
+    game = game or make_game(EPISODES)
+    if game.name not in CHANCE:
+        raise ValueError(f"an episode file; of {game.name} there are only files of games")
+    return verify_episode(game, read_record(file.read(), game), file.stem)
