@@ -157,7 +157,7 @@ def test_steps(kind: str, game: str) -> None:
 
 @pytest.mark.parametrize("kind", ["aec", "parallel"])
 @games
-def test_agents_are_known_by_name(kind: str, game: str) -> None:
+def test_agents_are_identified_by_name(kind: str, game: str) -> None:
     env = make(kind, game)
     env.reset()
     methods = ["observation_space", "action_space"] + ["observe"] * hasattr(env, "observe")

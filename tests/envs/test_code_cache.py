@@ -69,7 +69,7 @@ def test_broken_files_are_deleted_and_written_anew(folder: Path) -> None:
         assert only_file(folder) == file
 
 
-def test_a_full_disk_is_said_once_and_the_code_runs(folder: Path) -> None:
+def test_a_full_disk_gives_one_warning_and_the_code_runs(folder: Path) -> None:
     resource = pytest.importorskip("resource")
     add, other = make_adder(6), make_adder(7)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -84,7 +84,7 @@ def test_a_full_disk_is_said_once_and_the_code_runs(folder: Path) -> None:
     assert (make_adder(6)(1), only_file(folder).exists()) == (7, True)
 
 
-def test_a_folder_that_vanishes_is_made_again(folder: Path) -> None:
+def test_a_deleted_folder_is_created_again(folder: Path) -> None:
     add = make_adder(8)
     for path in sorted(folder.rglob("*"), reverse=True):
         path.rmdir()

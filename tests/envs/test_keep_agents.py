@@ -20,7 +20,7 @@ at_once = pytest.mark.parametrize("id_", [id_ for id_ in GAMES if make_game(id_)
 
 @at_once
 @pytest.mark.parametrize("kind", ["planes", "flat", "dict", "flat_dict"])
-def test_agents_that_are_out_see_zeros_and_may_do_nothing(
+def test_agents_that_are_out_observe_zeros_and_cannot_act(
     id_: str, kind: str, small: Small
 ) -> None:
     game, rng = small(id_), np.random.default_rng(0)
@@ -63,7 +63,7 @@ def test_agents_that_are_out_see_zeros_and_may_do_nothing(
 
 
 @at_once
-def test_actions_of_agents_that_are_out_are_not_looked_at(id_: str, small: Small) -> None:
+def test_actions_of_agents_that_are_out_are_ignored(id_: str, small: Small) -> None:
     game, rng = small(id_), np.random.default_rng(1)
     for rule in ("lose", "raise", "penalize", "random"):
         one = parallel_env(game, keep_agents=True, illegal_action=rule)
@@ -88,7 +88,7 @@ def test_a_missing_action_of_an_agent_that_plays_is_an_error() -> None:
         env.step({"player_0": 0})
 
 
-def test_a_late_game_truncates_those_that_play_and_terminates_the_others(small: Small) -> None:
+def test_max_cycles_truncates_agents_that_play_and_terminates_the_others(small: Small) -> None:
     game, found = small("HungryGeese-v0"), set()
     for seed in range(20):
         env = parallel_env(game, keep_agents=True, max_cycles=2)
@@ -137,7 +137,9 @@ def test_every_mask_allows_an_action_in_both_styles(id_: str, small: Small) -> N
 
 @at_once
 @pytest.mark.parametrize("style", ["parallel", "aec"])
-def test_they_can_be_saved_and_restored_at_any_time(id_: str, style: str, small: Small) -> None:
+def test_environments_can_be_saved_and_restored_at_any_time(
+    id_: str, style: str, small: Small
+) -> None:
     game = small(id_)
     make = parallel_env if style == "parallel" else aec_env
     env, other = make(game, keep_agents=True), make(game, keep_agents=True)

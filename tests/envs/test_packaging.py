@@ -38,7 +38,7 @@ def test_packages_are_the_folders_with_an_init() -> None:
 
 
 @pytest.mark.parametrize("package", FOLDERS)
-def test_packages_say_that_they_are_typed(package: str) -> None:
+def test_packages_are_marked_as_typed(package: str) -> None:
     assert (folder_of(package) / "py.typed").is_file()
 
 

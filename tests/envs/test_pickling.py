@@ -173,19 +173,17 @@ MORE_AGENTS = (
 )
 
 
-def played_on(thing: Any) -> Any:
+def resumed(thing: Any) -> Any:
     """Play an agent on, so that it has something to remember; return it."""
     play_on(thing)
     return thing
 
 
 def agents(specs: tuple[tuple[str, str], ...]) -> list[tuple[str, Any]]:
-    return [
-        (f"{game} {spec}", played_on(make_agent(spec, make_game(game)))) for game, spec in specs
-    ]
+    return [(f"{game} {spec}", resumed(make_agent(spec, make_game(game)))) for game, spec in specs]
 
 
-def check_that_copies_play_on(things: list[tuple[str, Any]], file: Path) -> None:
+def check_that_copies_resume(things: list[tuple[str, Any]], file: Path) -> None:
     played = in_another_process(things, file)
     for name, thing in things:
         twin = copy.deepcopy(thing)
@@ -202,14 +200,14 @@ def roundtrip(thing: Any) -> Any:
     return pickle.loads(pickle.dumps(thing))
 
 
-def test_environments_and_agents_play_on_in_another_process(small: Small, tmp_path: Path) -> None:
+def test_environments_and_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
     made = environments(small) + games_of_a_script()
     things = [(name, begun(env)) for name, env in made] + agents(AGENTS)
-    check_that_copies_play_on(things, tmp_path / "things")
+    check_that_copies_resume(things, tmp_path / "things")
 
 
 @pytest.mark.slow
-def test_all_games_and_more_agents_play_on_in_another_process(small: Small, tmp_path: Path) -> None:
+def test_all_games_and_more_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
     things = agents(MORE_AGENTS)
     game = small("TicTacToe-v0")
     model = PPO("MlpPolicy", SB3VecEnv(game, 2), n_steps=8, batch_size=8)
@@ -228,10 +226,10 @@ def test_all_games_and_more_agents_play_on_in_another_process(small: Small, tmp_
         params = dict(small(id_).params)
         env = gym.make_vec(f"ludoteca/{id_}", num_envs=3, opponent="random", **params)
         things.append((id_, begun(env)))
-    check_that_copies_play_on(things, tmp_path / "things")
+    check_that_copies_resume(things, tmp_path / "things")
 
 
-def test_a_pickled_stepper_is_the_same_here() -> None:
+def test_a_pickled_stepper_is_the_same_in_this_process() -> None:
     stepper = make_stepper(make_game("tictactoe"))
     assert roundtrip(stepper) == stepper
     assert copy.deepcopy(stepper) == stepper

@@ -52,7 +52,7 @@ def test_labels_are_written_on_pieces():
     assert place.cell_at(text.x, text.y) == (5, 5)
 
 
-def test_nothing_to_mark_adds_nothing():
+def test_without_marks_nothing_is_added():
     assert added("othello", Marks())[1] == ()
 
 

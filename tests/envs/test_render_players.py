@@ -50,7 +50,7 @@ def texts(shapes):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_every_picture_shows_who_plays_and_how_they_stand(name):
+def test_every_image_shows_the_players_and_their_standing(name):
     game = make_game(name)
     positions = play(game)
     names = [f"agent:number={p},name=somebody" for p in range(game.num_players)]
@@ -75,7 +75,7 @@ def test_every_picture_shows_who_plays_and_how_they_stand(name):
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if not make_game(name).simultaneous])
-def test_who_is_to_move_is_told(name):
+def test_the_player_to_move_is_shown(name):
     game = make_game(name)
     *positions, end = play(game)
     for s, standing in zip(positions, standings(game, positions), strict=True):
@@ -102,7 +102,7 @@ def test_lengths_of_geese_and_when_they_died(seed):
     assert places == [endings[1 + int((scores > score).sum())] for score in scores]
 
 
-def test_players_are_told_as_text():
+def test_players_are_shown_as_text():
     game = make_game("othello")
     s = game.new()
     (standing,) = standings(game, [s])
@@ -127,7 +127,7 @@ def test_long_names_are_broken_and_then_cut():
         paneled(game, positions, ["a"])
 
 
-def test_gifs_keep_colors_that_come_late():
+def test_gifs_contain_colors_that_appear_late():
     """A body that is neither in the first, the middle nor the last picture keeps its color."""
     from PIL import Image
 

@@ -97,7 +97,7 @@ def test_threads_share_the_work_against_the_new_opponent_too(small: Any) -> None
     np.testing.assert_equal(logs[0], logs[1])
 
 
-def test_each_seat_gets_its_own(small: Any) -> None:
+def test_each_seat_gets_its_own_opponent(small: Any) -> None:
     game = small("HungryGeese-v0")
     env = GameVectorEnv(game, 4, opponent="random", agent_seat=1)
     env.reset(seed=0)
@@ -124,7 +124,7 @@ def test_a_replay_holds_the_moves_of_both_opponents(small: Any) -> None:
     assert len(env.replay().actions) == 4
 
 
-def test_it_is_reached_through_gymnasiums_wrappers() -> None:
+def test_set_opponent_works_through_gymnasiums_wrappers() -> None:
     name = "ludoteca/TicTacToe-v0"
     single = gym.make(name)
     for change in (single.unwrapped.set_opponent, single.get_wrapper_attr("set_opponent")):
@@ -163,7 +163,7 @@ def test_wrong_opponents_are_refused_and_change_nothing(make: Any, small: Any) -
     play(env, 3, seed=0)
 
 
-def test_in_self_play_there_is_nobody_to_replace() -> None:
+def test_in_self_play_set_opponent_is_refused() -> None:
     env = GameVectorEnv("tictactoe", 2)
     with pytest.raises(ValueError, match=r"made with opponent=\.\.\.: in self-play the caller mov"):
         env.set_opponent("random")

@@ -164,7 +164,7 @@ def offer(rng: np.random.Generator, masks: NDArray[np.int8], illegal: float) -> 
 @opponents
 @rules
 @np.errstate(over="ignore")  # SplitMix64 wraps around
-def test_it_equals_a_reference_in_plain_python(
+def test_vector_environment_equals_a_reference_in_plain_python(
     id_: str, opponent: Any, rule: str, small: Small
 ) -> None:
     game, count, steps = small(id_), 2, 25
@@ -252,7 +252,7 @@ def assert_same(one: Any, other: Any) -> None:
 @modes
 @pytest.mark.parametrize("rule", ["lose", "raise", "penalize", "random"])
 @pytest.mark.parametrize("seat", [0, 1, "random"])
-def test_compiled_opponents_equal_those_played_through_python(
+def test_compiled_opponents_equal_python_opponents(
     id_: str, mode: AutoresetMode, rule: str, seat: Any, small: Small
 ) -> None:
     game = small(id_)
@@ -400,7 +400,7 @@ def test_a_game_of_self_play_equals_pettingzoos_environments(id_: str, small: Sm
 
 @ids
 @modes
-def test_it_equals_gymnasiums_vector_of_single_environments(
+def test_vector_environment_equals_gymnasiums_vector_of_single_environments(
     id_: str, mode: AutoresetMode, small: Small
 ) -> None:
     options: dict[str, Any] = {"opponent": "random", "agent_seat": "random"}
@@ -458,7 +458,7 @@ def test_it_equals_gymnasiums_vector_of_single_environments(
 
 @ids
 @pytest.mark.parametrize("options", [{}, {"opponent": "random"}], ids=str)
-def test_dtype_and_channels_last_show_the_same(
+def test_dtype_and_channels_last_have_the_same_values(
     id_: str, options: dict[str, Any], small: Small
 ) -> None:
     mode = AutoresetMode.SAME_STEP
@@ -552,7 +552,7 @@ def test_the_losers_reward_arrives(id_: str, small: Small) -> None:
     assert {-1.0, 1.0} <= paid
 
 
-def test_a_goose_is_paid_when_it_dies() -> None:
+def test_a_goose_gets_its_reward_when_it_dies() -> None:
     env = make_pettingzoo("parallel", "ludoteca/HungryGeese-v0")
     early = 0
     for seed in range(20):
@@ -580,7 +580,7 @@ def test_a_goose_is_paid_when_it_dies() -> None:
     assert early > 5
 
 
-def test_opponents_sit_in_the_order_of_seats_the_agents_left_out(small: Small) -> None:
+def test_opponents_are_in_the_order_of_seats_without_the_agents(small: Small) -> None:
     game = small("HungryGeese-v0")
     for seat in range(game.num_players):
         first, second = Plain(game), Plain(game)
@@ -594,7 +594,7 @@ def test_opponents_sit_in_the_order_of_seats_the_agents_left_out(small: Small) -
         assert set(first.begun) == {0, 1, 2, 3}
 
 
-def test_one_opponent_object_may_take_all_seats_and_is_told_once_of_new_games(small: Small) -> None:
+def test_one_opponent_may_take_all_seats_and_is_reset_once(small: Small) -> None:
     game = small("HungryGeese-v0")
     plain = Plain(game)
     env = GameVectorEnv(game, 3, opponent=plain, agent_seat=1)
@@ -728,7 +728,7 @@ def test_returned_arrays_belong_to_the_caller(
 
 @pytest.mark.parametrize("opponent", [None, "random"])
 @pytest.mark.compiled
-def test_large_arrays_are_not_used_again_while_somebody_holds_them(opponent: Any) -> None:
+def test_large_arrays_are_not_reused_while_referenced(opponent: Any) -> None:
     torch = pytest.importorskip("torch")
     env = GameVectorEnv("connect4", 2048, opponent=opponent)
     assert env.observation_space.sample().nbytes >= LARGE
@@ -755,7 +755,7 @@ def test_large_arrays_are_not_used_again_while_somebody_holds_them(opponent: Any
 
 @pytest.mark.parametrize("opponent", [None, "random"])
 @pytest.mark.compiled
-def test_final_observations_that_are_used_again_show_nothing_old(opponent: Any) -> None:
+def test_reused_final_observations_are_cleared(opponent: Any) -> None:
     env = GameVectorEnv(
         "tictactoe", LARGE // 18 + 1, opponent=opponent, autoreset_mode=AutoresetMode.SAME_STEP
     )
@@ -843,7 +843,7 @@ def test_the_first_reset_is_of_all_games() -> None:
     env.reset(options={"reset_mask": np.array([True, True])})
 
 
-def test_a_lone_player_keeps_the_axis_of_players() -> None:
+def test_a_single_player_has_the_axis_of_players() -> None:
     env = gym.make_vec("ludoteca/HungryGeese-v0", num_envs=2, num_players=1)
     observations, info = env.reset(seed=0)
     assert observations in env.observation_space
@@ -918,7 +918,7 @@ def test_gymnasiums_vector_wrappers_work(id_: str, mode: AutoresetMode, small: S
     assert finished > 8
 
 
-def test_pictures_are_one_per_game() -> None:
+def test_one_image_per_game() -> None:
     for mode, kind in (("rgb_array", np.ndarray), ("ansi", str), ("svg", str)):
         env = gym.make_vec("ludoteca/TicTacToe-v0", num_envs=2, render_mode=mode)
         with pytest.raises(ValueError, match="call reset before render"):
