@@ -1,4 +1,4 @@
-"""Wrong values for every argument of every kind of environment: a clear error, or what they mean.
+"""Invalid values of every argument of every environment: a clear error, or the documented meaning.
 
 An error is clear if it names the argument and shows the value.
 """
@@ -90,7 +90,7 @@ def make(kind: str, game: Any, **options: Any) -> Any:
 
 
 def check_call(name: str, value: Any, call: Callable[[], Any], names: tuple[str, ...] = ()) -> None:
-    """Check that a call accepts a right value, and refuses a wrong one with a clear error."""
+    """Check that a call accepts a valid value, and refuses an invalid one with a clear error."""
     if repr(value) in RIGHT[name]:
         call()
         return

@@ -1,4 +1,4 @@
-"""Random games in compiled code, compared with what can be worked out."""
+"""Random games in compiled code, compared with exact values."""
 
 from functools import cache
 
@@ -17,7 +17,7 @@ GAMES_PLAYED = 20_000
 
 @cache
 def expected_value(prefix: tuple[int, ...] = ()) -> float:
-    """Work out what random play at tic-tac-toe is worth to X, over all games."""
+    """Return the exact expected return of X under random play in tic-tac-toe."""
     game = make_game("tictactoe")
     s = game.new()
     for action in prefix:

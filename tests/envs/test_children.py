@@ -1,4 +1,4 @@
-"""Processes end with the one that started them, however that ends."""
+"""Child processes end with their parent, however it ends."""
 
 import os
 import signal

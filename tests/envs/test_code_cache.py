@@ -1,4 +1,4 @@
-"""Compiled code on disk: where it cannot be written, is full, is broken, or two write at once."""
+"""Disk cache of compiled code: read-only folders, full disks, broken files, concurrent writers."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ from ludoteca.envs.jit import compiled
 
 @pytest.fixture(autouse=True)
 def warned(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Let warnings appear again that this process has seen."""
+    """Reset the warnings that this process has already given."""
     topics: set[str] = set()
     monkeypatch.setattr(code_cache, "_warned", topics)
     return topics
@@ -25,7 +25,7 @@ def warned(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return an empty folder in which functions that are made now keep their code."""
+    """Return an empty folder that caches the functions made now."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache"
 

@@ -1,4 +1,4 @@
-"""Compilation is timed, announced once to whom it concerns, and leaves Numba's settings alone."""
+"""Compilation is timed, announced once, and does not change Numba's settings."""
 
 import multiprocessing
 import threading
@@ -53,7 +53,7 @@ def make_plain_adder(constant: int) -> Any:
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nothing be compiled, announced or measured yet."""
+    """Reset what was compiled, announced and measured."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compilation, "_announced", set())
     for name, value in {"measured": 0.0, "typical": 0.0, "messages": True}.items():

@@ -66,7 +66,7 @@ def params(id_: str, board: str, small: Callable[[str], Game]) -> dict[str, Any]
 
 
 def maker(style: str, kind: str, id_: str) -> Callable[..., Any]:
-    """Return what makes AEC or parallel environments, by PettingZoo's registry or our module."""
+    """Return a maker of AEC or parallel environments, by PettingZoo's registry or our module."""
     if style == "make":
         return partial(make_pettingzoo, kind, f"ludoteca/{id_}")
     module = importlib.import_module(f"ludoteca.envs.{make_game(id_).name}_v0")
@@ -139,7 +139,7 @@ def test_the_last_move_is_marked_in_pictures(id_: str) -> None:
 
 
 def masked_moves(env: Any, rng: np.random.Generator) -> Iterator[tuple[str, Any]]:
-    """Play a game of an AEC environment; yield who moved, before the move is made."""
+    """Play a game of an AEC environment; yield the player to move before each move."""
     for agent in env.agent_iter():
         observation, _, terminated, truncated, _ = env.last()
         over = terminated or truncated

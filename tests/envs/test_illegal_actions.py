@@ -1,4 +1,4 @@
-"""Bad input, in every environment: the chosen behavior or a clear error, and nothing changed."""
+"""Invalid input in every environment: the chosen behavior or a clear error without changes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -44,7 +44,7 @@ def make(small: Small) -> Make:
 
 
 def masks(env: Any) -> Any:
-    """Return the masks of whoever is to act."""
+    """Return the masks of the players to act."""
     if isinstance(env, GameEnv | GameVectorEnv):
         return env.action_masks().astype(np.int8)
     if hasattr(env, "agent_selection"):
@@ -61,7 +61,7 @@ def wrong_action(kind: str, mask: Any) -> int | None:
 
 
 def until_illegal(env: Any) -> None:
-    """Play until some action is illegal, which is soon, or never: then only others are."""
+    """Play until some action is illegal; in some games none is until the end."""
     for _ in range(4):
         if not np.all(masks(env)):
             return

@@ -1,4 +1,4 @@
-"""Interpreted mode gives what compiled code gives."""
+"""Interpreted mode has the results of compiled code."""
 
 import os
 import pickle
@@ -24,7 +24,7 @@ STEPS = 12
 
 
 def rollout(game: Game, autoreset: str, opponent: str | None, interpreted: bool) -> list[Any]:
-    """Return everything that a vector environment returns in some steps, legal and illegal ones."""
+    """Return all results of a vector environment in some steps with legal and illegal actions."""
     options = {} if opponent is None else {"opponent": opponent, "agent_seat": "random"}
     with interpreting(interpreted):
         env = GameVectorEnv(game, 3, autoreset_mode=autoreset, **options)

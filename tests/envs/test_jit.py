@@ -1,4 +1,4 @@
-"""Compiled code is cached on disk, and never stale: tried on a temporary copy of the sources."""
+"""The disk cache of compiled code is never stale, tested on a temporary copy of the sources."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_a_constant_from_another_file_recompiles(tree: Tree) -> None:
 
 
 def test_code_cached_by_different_processes_can_be_loaded_in_one(tree: Tree) -> None:
-    """Kernels of two boards must not be taken for each other: numba issue 10486."""
+    """Kernels of two boards must not be confused: numba issue 10486."""
     specs = "othello:board_size=4", "othello:board_size=8"
     expected = [tree.run(PLAY.format(spec=spec)) for spec in specs]
     both = "\n".join(PLAY.format(spec=spec) for spec in specs)
@@ -117,7 +117,7 @@ print(json.dumps(source_digest(choose)))
 
 
 def test_the_name_depends_on_the_cell_of_a_notebook() -> None:
-    """Code that is in no file counts with its constants, names and inner functions."""
+    """Code without a file is represented by its constants, names and inner functions."""
 
     def cell(code: str) -> Any:
         names: dict[str, Any] = {}

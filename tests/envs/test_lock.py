@@ -1,4 +1,4 @@
-"""A folder is worked in by one process at a time."""
+"""Locks of folders: one process at a time works in a folder."""
 
 import gc
 import os
@@ -63,7 +63,7 @@ def test_a_run_is_trained_by_one_process_at_a_time(tmp_path):
     run.claim()
     with start(HOLDER, tmp_path) as other:
         assert other.wait(60) == 1
-    assert RunDirectory(tmp_path, {})  # the same process may go on, as in a notebook
+    assert RunDirectory(tmp_path, {})  # the same process may resume, as in a notebook
 
 
 def test_a_process_may_lock_a_folder_again(tmp_path, monkeypatch):

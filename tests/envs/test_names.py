@@ -1,4 +1,4 @@
-"""Names in any spelling, other names, and suggestions."""
+"""Names in any spelling, aliases, and suggestions."""
 
 import re
 

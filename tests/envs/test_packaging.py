@@ -1,4 +1,4 @@
-"""The package holds what its metadata says."""
+"""The package matches its metadata."""
 
 import importlib
 import importlib.metadata
@@ -16,7 +16,7 @@ FOLDERS = PROJECT["tool"]["setuptools"]["package-dir"]
 
 
 def folder_of(package: str) -> Path:
-    """Return where a package lies: in a mapped folder, or below one."""
+    """Return the folder of a package: a mapped folder, or one below it."""
     if package in FOLDERS:
         return ROOT / str(FOLDERS[package])
     parent, _, name = package.rpartition(".")

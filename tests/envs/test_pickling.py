@@ -1,4 +1,4 @@
-"""Environments and agents are pickled, and play on in another process as they would here."""
+"""Pickled environments and agents resume exactly in another process."""
 
 import copy
 import os
@@ -31,7 +31,7 @@ Small = Callable[[str], Game]
 
 
 def in_another_process(things: list[tuple[str, Any]], file: Path) -> dict[str, Any]:
-    """Play things on in a fresh process; return what they did there, by name."""
+    """Resume environments and agents in a new process; return their results by name."""
     file.write_bytes(cloudpickle.dumps(things))
     command = [sys.executable, playing_on.__file__, str(file)]
     environment = os.environ | {"LUDOTECA_COMPILE_MESSAGES": "0"}
@@ -52,7 +52,7 @@ def begun(env: Any, steps: int = 3) -> Any:
 
 
 def environments(small: Small) -> list[tuple[str, Any]]:
-    """Make every face of two games, with all kinds of opponents and with threads."""
+    """Make every environment of two games, with all kinds of opponents and with threads."""
     made: list[tuple[str, Any]] = []
     for id_ in ("TicTacToe-v0", "Tron-v0"):
         name, params = f"ludoteca/{id_}", dict(small(id_).params)
@@ -151,7 +151,7 @@ def games_of_a_script() -> list[tuple[str, Any]]:
     ]
 
 
-# Every kind of agent whose games go on: those with a memory, with threads, and with networks.
+# Agents of every kind: with memory, with threads, and with networks.
 AGENTS = (
     ("tictactoe", "mcts:simulations=20,reuse=True"),
     ("tictactoe", "mcts:simulations=20"),
@@ -174,7 +174,7 @@ MORE_AGENTS = (
 
 
 def resumed(thing: Any) -> Any:
-    """Play an agent on, so that it has something to remember; return it."""
+    """Let an agent play, so that it has memory, and return it."""
     play_on(thing)
     return thing
 

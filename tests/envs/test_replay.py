@@ -1,4 +1,4 @@
-"""Replays: whole games that verify themselves when they are read."""
+"""Replays of whole games, which are verified when they are read."""
 
 import json
 import os
@@ -147,7 +147,7 @@ def test_an_illegal_action_is_named_with_its_move(id_: str, finished: Any, small
 
 
 def active(data: dict[str, Any], k: int, player: int) -> bool:
-    """Tell whether a player is still in a simultaneous game before move k."""
+    """Return whether a player is active in a simultaneous game before move k."""
     replay = Replay(data["game"], data["seed"], data["actions"], tuple(data["returns"]))
     position = list(replay.positions())[k]
     is_active = make_game(data["game"]).is_active

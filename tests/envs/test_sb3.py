@@ -234,7 +234,7 @@ def test_seeds_determine_games_and_without_them_games_differ():
     seeded = make(seed=5)
     first = play(seeded)
     assert np.array_equal(first, play(make(seed=5)))
-    assert not np.array_equal(first, play(seeded))  # the streams go on
+    assert not np.array_equal(first, play(seeded))  # the random streams continue
     seeded.seed(5)
     assert np.array_equal(first, play(seeded))
     assert not np.array_equal(play(make()), play(make()))

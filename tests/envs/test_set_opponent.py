@@ -1,4 +1,4 @@
-"""Opponents that are changed between steps, in single and vectorized environments."""
+"""Opponents replaced between steps, in single and vector environments."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ ids = pytest.mark.parametrize("id_", ["TicTacToe-v0", "Othello-v0", "Tron-v0", "
 
 
 class FirstLegal(Agent):
-    """Plays the legal action with the lowest number; remembers what it was asked."""
+    """Plays the legal action with the lowest number, and records its calls."""
 
     def __init__(self, game: Any):
         super().__init__(game)
@@ -40,14 +40,14 @@ class FirstLegal(Agent):
 
 
 class Refusing(FirstLegal):
-    """Raises when games begin."""
+    """Raises an error when games are reset."""
 
     def reset(self, env_indices: Any) -> None:
         raise RuntimeError("no")
 
 
 def play(env: Any, steps: int, seed: int) -> list[Any]:
-    """Return what an environment returns in some steps of random legal play."""
+    """Return all results of an environment in some steps of random legal play."""
     rng, log = np.random.default_rng(seed), []
     for _ in range(steps):
         masks = env.action_masks()

@@ -1,4 +1,4 @@
-"""Positions and environments survive being stored; what is damaged or impossible is refused."""
+"""Serialization of positions and environments: roundtrips, and damaged or invalid data."""
 
 import copy
 import json
@@ -40,7 +40,7 @@ plies_played = st.integers(0, 12)
 
 @np.errstate(over="ignore")
 def play(game: Game, s: Any, rng: np.random.Generator, plies: int) -> int:
-    """Play `s` on at random, interpreted: a bad index raises; return how many plies it took."""
+    """Play at random from `s`, interpreted, so that a bad index raises; return the plies."""
     out = np.zeros(game.num_actions, np.int16)
     for ply in range(plies):
         if game.is_terminal(s):
@@ -194,7 +194,7 @@ def test_fields_of_a_wrong_kind_are_refused(id_: str, small: Small) -> None:
 def test_a_tampered_position_is_refused_or_safe(
     id_: str, data: st.DataObject, seed: int, plies: int, small: Small
 ) -> None:
-    """Whatever one number of a position is changed to, nothing is indexed out of bounds."""
+    """Changes of single numbers of a position never lead to an index out of bounds."""
     game = small(id_)
     s = position(game, seed, plies)
     content = json.loads(state_to_json(game, s))
@@ -264,7 +264,7 @@ def make(small: Small) -> Callable[..., Any]:
 
 
 def step_once(env: Any, rng: np.random.Generator) -> Any:
-    """Play one step at random, a new game where one is over; return all that is seen."""
+    """Step at random, or reset a finished game; return all results."""
     if isinstance(env, gym.Env):
         if env.game_batch.episode_states["over"][0]:
             return env.reset()
@@ -294,7 +294,7 @@ def choose(env: Any, agent: str, rng: np.random.Generator) -> int:
 
 
 def plain(thing: Any) -> Any:
-    """Return what can be compared with `==`."""
+    """Return the results in a form that `==` compares."""
     if isinstance(thing, dict):
         return {key: plain(value) for key, value in thing.items()}
     if isinstance(thing, list | tuple):
@@ -397,7 +397,7 @@ def test_restoring_other_data_is_refused_and_changes_nothing(
 
 
 def repack(data: bytes, change: Callable[[dict[str, Any], bytearray], None]) -> bytes:
-    """Change what was saved, and make the checksum right again."""
+    """Change saved data, with a valid checksum."""
     header, body = storage._unpack(data)
     content = bytearray(body)
     change(header, content)
@@ -407,7 +407,7 @@ def repack(data: bytes, change: Callable[[dict[str, Any], bytearray], None]) -> 
 @ids
 @apis
 def test_a_tampered_environment_is_refused_or_safe(api: str, id_: str, make: Any) -> None:
-    """Whatever bytes are changed, restoring fails and changes nothing, or games can go on."""
+    """After changes of bytes, restoring fails without effect, or the games can be played on."""
     env, other = make(api, id_), make(api, id_)
     env.reset(seed=1)
     other.reset(seed=2)

@@ -1,4 +1,4 @@
-"""The public conformance suite: it passes good games and agents, and finds deliberate bugs."""
+"""The public conformance suite passes good games and agents, and finds deliberate bugs."""
 
 from dataclasses import replace
 
@@ -220,7 +220,7 @@ class Wrong(Agent):
         self.bug, self.asked = bug, 0
 
     def act(self, states, seats, rngs, env_indices):
-        """Choose the first legal action, or as the bug wants it."""
+        """Choose the first legal action, or the action of the bug."""
         actions = np.array([self.game.legal(s)[0] for s in states.view(np.recarray)])
         self.asked += 1
         if self.bug == "shape":

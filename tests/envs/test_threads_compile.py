@@ -1,4 +1,4 @@
-"""Threads that make environments at once: everything is built and compiled once."""
+"""Threads that make environments concurrently: everything is built and compiled once."""
 
 import os
 import subprocess
