@@ -18,7 +18,7 @@ from ludoteca.agents.mcts.tree import NODE
 from ludoteca.envs.record_views import view_records
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems
-from ludoteca.evaluate.studies.bandits import valencia2021 as thesis
+from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
 from ludoteca.evaluate.studies.bandits.annealing import anneal
 from ludoteca.evaluate.studies.bandits.cells import FULL, CellMissingError, Cells, Study, spread
 from ludoteca.evaluate.studies.bandits.distribute import compute_all, foresee

@@ -273,7 +273,7 @@ def test_only_a_network_that_wins_gets_through_the_gate():
         gate = Gatekeeper(player, game, make_pv_network(TINY.network, game), config)
         for _ in range(2 * trials):  # rounds of 20 games
             gate.load(make_pv_network(TINY.network, game))
-        assert (gate.tried, gate.passed, player.loaded) == (trials, passed, passed)
+        assert (gate.tested, gate.accepted, player.loaded) == (trials, passed, passed)
 
 
 # Searches are compiled for each game: one of each kind of action by default.

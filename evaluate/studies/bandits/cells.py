@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.params import integer
 from ludoteca.evaluate.studies.bandits.play import play_bandits, random_problems
-from ludoteca.evaluate.studies.bandits.valencia2021 import ARMS
+from ludoteca.evaluate.studies.bandits.uaemex2021 import ARMS
 from ludoteca.files import read_json, write_whole
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.evaluate.studies.bandits import plots
-from ludoteca.evaluate.studies.bandits import valencia2021 as thesis
+from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
 from ludoteca.evaluate.studies.bandits.sections import standard_error, to_markdown
 from ludoteca.evaluate.studies.bandits.study import Findings
 from ludoteca.files import write_whole

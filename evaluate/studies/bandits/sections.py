@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from ludoteca.evaluate.markdown import bold, table
-from ludoteca.evaluate.studies.bandits import valencia2021 as thesis
+from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
 from ludoteca.evaluate.studies.bandits.grids import intervals
 from ludoteca.evaluate.studies.bandits.study import Findings
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ludoteca.evaluate.markdown import p_text
 from ludoteca.evaluate.statistics.ranks import friedman, nemenyi, ranks
 from ludoteca.evaluate.statistics.wilcoxon import all_pairs, holm
-from ludoteca.evaluate.studies.ggp.valencia2021 import (
+from ludoteca.evaluate.studies.ggp.uaemex2021 import (
     GAME_NAMES,
     GAMES,
     GAMES_PER_PAIR,

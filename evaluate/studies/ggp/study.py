@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ludoteca.evaluate.studies.ggp import extended as ggp_extended
 from ludoteca.evaluate.studies.ggp import report as ggp_report
-from ludoteca.evaluate.studies.ggp import valencia2021
+from ludoteca.evaluate.studies.ggp import uaemex2021
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.report import write_report
 from ludoteca.evaluate.tournament.results import Results
@@ -101,18 +101,18 @@ def study(fast: bool, seed: int) -> dict[str, Tournament]:
     """Return the thesis' tournaments, by simulations a move."""
     whole = {
         str(simulations): Tournament(
-            games=valencia2021.GAMES,
+            games=uaemex2021.GAMES,
             agents=tuple(
                 f"mcts:{policy},simulations={simulations},draw=loss,action_selection=mean"
                 for policy in POLICIES.values()
             ),
-            names=valencia2021.POLICY_NAMES,
-            games_per_pair=valencia2021.GAMES_PER_PAIR,
-            repeats=valencia2021.REPEATS,
+            names=uaemex2021.POLICY_NAMES,
+            games_per_pair=uaemex2021.GAMES_PER_PAIR,
+            repeats=uaemex2021.REPEATS,
             seed=seed,
             draws="loss",
         )
-        for simulations in valencia2021.WINS
+        for simulations in uaemex2021.WINS
     }
     if not fast:
         return whole
