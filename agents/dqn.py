@@ -1,7 +1,7 @@
-"""Agents that play by a Q network: the legal action of the highest value."""
+"""Agents that play the legal action of the highest Q value."""
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,72 +26,51 @@ except ImportError as error:
 ILLEGAL = -np.inf
 
 
-class DQNAgent(Agent):
-    """Plays the legal action that a Q network values most; of equal ones, the first.
+class QNetworkAgent(Agent):
+    """Plays the legal action of the highest Q value; of equal ones, the first.
 
     Networks that are made for any board size play every size of their game.
+
+    Attributes:
+        encoder: encoder of the network's observations.
     """
 
     def __init__(
         self,
         game: Game,
-        path: str | Path,
-        epsilon: float = 0.0,
-        device: str = "cpu",
-        precision: Precision = "float32",
-    ):
-        """Load a network.
-
-        Args:
-            game: the game it plays.
-            path: a file or folder that training wrote, or the name of a network that comes with the
-                package, such as `hex5`.
-            epsilon: probability of a random legal move instead.
-            device: where the network runs, such as `cpu` or `cuda`.
-            precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
-
-        Raises:
-            FileNotFoundError: if there is no such network.
-            ValueError: if it does not fit the game.
-        """
-        file = find_weights(path, "dqn")
-        network, self.about = load_q_network(game, file)
-        self._adopt(game, network, epsilon, device, precision)
-
-    @classmethod
-    def check_game(cls, game: Game) -> None:
-        """Check that a game is for two players who move in turn."""
-        Encoder(game)
-
-    @classmethod
-    def from_network(
-        cls,
-        game: Game,
         network: QNetwork,
         epsilon: float = 0.0,
         device: str = "cpu",
         precision: Precision = "float32",
-    ) -> Self:
-        """Return an agent that plays by a copy of a network in memory."""
-        agent = cls.__new__(cls)
-        agent.about = {}
-        agent._adopt(game, network, epsilon, device, precision)
-        return agent
+    ):
+        """Make an agent with a copy of a network.
 
-    def _adopt(
-        self, game: Game, network: QNetwork, epsilon: float, device: str, precision: Precision
-    ) -> None:
-        Agent.__init__(self, game)
+        Args:
+            game: the game to play.
+            network: the network.
+            epsilon: probability of a random legal move instead.
+            device: device of the network, such as `cpu` or `cuda`.
+            precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
+
+        Raises:
+            ValueError: if a parameter is out of range.
+        """
+        super().__init__(game)
         self._network, self._epsilon = network, real("epsilon", epsilon, 0, 1)
         self.encoder = Encoder(game)
         self._runner = Runner(network, 1 / game.observation_high, device, precision)
 
+    @classmethod
+    def check_game(cls, game: Game) -> None:
+        """Check that a game is sequential and for two players."""
+        Encoder(game)
+
     def update(self, network: QNetwork) -> None:
-        """Take over the present weights of a network of the same form."""
+        """Copy the present weights of a network of the same architecture."""
         self._runner.load(network)
 
     def prepare(self) -> None:
-        """Compile what turns positions into planes, and let the network run once."""
+        """Compile the encoder and run the network once."""
         planes, _ = self.encoder.encode(batch_of_one(self.game), np.zeros(1, np.int64))
         self._runner(planes)
 
@@ -102,19 +81,19 @@ class DQNAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose by one pass through the network."""
+        """Choose by one forward pass, epsilon-greedily."""
         planes, masks = self.encoder.encode(states, seats)
         best = np.where(masks == 1, self._runner(planes), ILLEGAL).argmax(1)
         actions = self.encoder.translate(best, seats)
         if self._epsilon > 0:
-            explores, drawn = uniform(rngs.T) < self._epsilon, uniform(rngs.T)
+            explores, uniforms = uniform(rngs.T) < self._epsilon, uniform(rngs.T)
             actions = np.where(
-                explores, self.encoder.translate(sample_legal(masks, drawn), seats), actions
+                explores, self.encoder.translate(sample_legal(masks, uniforms), seats), actions
             )
         return actions
 
     def values(self, s: Any) -> NDArray[np.float32]:
-        """Return Q of every action for the player to move; NaN of illegal ones.
+        """Return the Q values of all actions for the player to move, NaN for illegal actions.
 
         Args:
             s: a record, as `Game.new` returns.
@@ -128,15 +107,52 @@ class DQNAgent(Agent):
         planes, masks = self.encoder.encode(states, seats)
         outputs = self._runner(planes)
         values = np.tanh(outputs / 2) if self._network.config.bounded else outputs
-        shown: NDArray[np.float32] = np.where(masks == 1, values, np.nan).astype(np.float32)
-        told: NDArray[np.float32] = self.encoder.translate_policy(shown, seats)[0]
-        return told
+        legal_values: NDArray[np.float32] = np.where(masks == 1, values, np.nan).astype(np.float32)
+        by_action: NDArray[np.float32] = self.encoder.translate_policy(legal_values, seats)[0]
+        return by_action
+
+
+class DQNAgent(QNetworkAgent):
+    """Plays the legal action of the highest Q value of a trained network.
+
+    Networks that are made for any board size play every size of their game.
+
+    Attributes:
+        about: metadata of the network's file.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        path: str | Path,
+        epsilon: float = 0.0,
+        device: str = "cpu",
+        precision: Precision = "float32",
+    ):
+        """Load a network.
+
+        Args:
+            game: the game to play.
+            path: a file or folder that training wrote, or the name of a network that comes with the
+                package, such as `hex5`.
+            epsilon: probability of a random legal move instead.
+            device: device of the network, such as `cpu` or `cuda`.
+            precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
+
+        Raises:
+            FileNotFoundError: if there is no such network.
+            ValueError: if it does not fit the game.
+        """
+        network, self.about = load_q_network(game, find_weights(path, "dqn"))
+        super().__init__(game, network, epsilon, device, precision)
 
 
 def load_q_network(game: Game, file: Path) -> tuple[QNetwork, dict[str, Any]]:
-    """Return the network in a file, for a game that it can play, and what is told about it.
+    """Return the network in a file and the file's metadata.
 
     Raises:
         ValueError: if the file holds no Q network, or one that does not fit the game.
     """
-    return load_network(game, file, lambda told: make_q_network(q_config(told), game), "Q network")
+    return load_network(
+        game, file, lambda config: make_q_network(q_config(config), game), "Q network"
+    )

@@ -33,7 +33,7 @@ class EvaluationCache:
         if capacity < 1 or capacity & (capacity - 1):
             raise ValueError(f"capacity must be a power of two, got {capacity}")
         self._run = run
-        self._planes = np.zeros((capacity, int(np.prod(shape))), np.int8)
+        self._planes = np.zeros((capacity, int(np.prod(shape))), np.uint8)
         self._outputs = np.zeros((capacity, outputs), np.float32)
         self._used = np.zeros(capacity, np.int64)  # the call that took the place; 0: free
         self._calls = 0
@@ -62,6 +62,7 @@ class EvaluationCache:
         """Return the outputs, float32 `[K, outputs]`, for planes `[K, *shape]`."""
         self._calls += 1
         flat = np.ascontiguousarray(planes).reshape(len(planes), self._planes.shape[1])
+        flat = flat.view(np.uint8)
         places = np.empty(len(planes), np.int64)
         new = np.empty(len(planes), np.bool_)
         make_find()(flat, self._planes, self._used, self._calls, places, new)
@@ -85,7 +86,7 @@ class EvaluationCache:
 def make_find() -> Any:
     """Return the compiled function `find(planes, known, used, call, places, new)`.
 
-    For each row of `planes`, int8 `[K, n]`, it writes to `places` where in `known`, int8
+    For each row of `planes`, uint8 `[K, n]`, it writes to `places` where in `known`, uint8
     `[places, n]`, it stands, and to `new` whether it did not stand there before. A row whose place
     another one has taken in the same call, as `used` tells, goes `NOWHERE`.
     """
@@ -96,7 +97,7 @@ def make_find() -> Any:
         for k in range(len(planes)):
             mixed = PRIME
             for i in range(width):
-                mixed = (mixed ^ np.uint64(planes[k, i] & 0xFF)) * PRIME
+                mixed = (mixed ^ np.uint64(planes[k, i])) * PRIME
                 mixed ^= mixed >> U29
             place = int(np.int64(mixed & np.uint64(last)))
             same = used[place] != 0

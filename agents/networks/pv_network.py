@@ -65,7 +65,7 @@ def make_pv_network(config: PVConfig, game: Game) -> PVNetwork:
     return PVNetwork(config, Encoder(game))
 
 
-def evaluator(runner: Runner | EvaluationCache) -> Any:
+def make_evaluator(runner: Runner | EvaluationCache) -> Any:
     """Return `evaluate(planes) -> (logits, values)` over what runs a policy-value network."""
 
     def evaluate(

@@ -5,7 +5,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from ludoteca.agents.dqn import DQNAgent
+from ludoteca.agents.dqn import QNetworkAgent
 from ludoteca.agents.networks import fused
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.evaluation_cache import EvaluationCache
@@ -114,7 +114,7 @@ QUICK = ("connect4", "othello", "hex", "breakthrough")
 )
 def test_fresh_networks_play_every_game(game):
     for config in (SMALL, TANAKA2018):
-        agent = DQNAgent.from_network(game, make_q_network(config, game))
+        agent = QNetworkAgent(game, make_q_network(config, game))
         result = play_match(game, [agent, "random"], 4, batch_size=4)
         assert result.games == 4
         values = agent.values(game.new())
@@ -124,7 +124,7 @@ def test_fresh_networks_play_every_game(game):
 def test_the_agent_plays_the_highest_value_in_both_seats():
     game = make_game("hex:board_size=4,swap=True")
     torch.manual_seed(0)
-    agent = DQNAgent.from_network(game, make_q_network(QConfig(filters=(8,), blocks=1), game))
+    agent = QNetworkAgent(game, make_q_network(QConfig(filters=(8,), blocks=1), game))
     for s, mover in positions(game, 10, seed=3):
         none = np.zeros(1, np.int64)
         (action,) = agent.act(
@@ -135,7 +135,7 @@ def test_the_agent_plays_the_highest_value_in_both_seats():
 
 def test_epsilon_moves_at_random_among_legal_ones():
     game = make_game("tictactoe")
-    agent = DQNAgent.from_network(game, make_q_network(SMALL, game), epsilon=1.0)
+    agent = QNetworkAgent(game, make_q_network(SMALL, game), epsilon=1.0)
     s = game.new()
     for action in (0, 4):
         game.step(s, action)
@@ -250,7 +250,7 @@ def test_fused_passes_are_only_used_where_they_give_the_right_numbers(monkeypatc
     assert not fused.works.__wrapped__(torch.float32)
 
 
-def test_a_memory_runs_the_network_once_for_each_position():
+def test_evaluation_cache_runs_the_network_once_per_position():
     rng = np.random.default_rng(0)
     weights = rng.normal(size=(24, 5))
 
@@ -283,7 +283,7 @@ def test_a_memory_runs_the_network_once_for_each_position():
         cache(pool[:3])
     fails.append(False)
     assert np.array_equal(cache(pool[:3]), EvaluationCache(run, (2, 3, 4), 5)(pool[:3]))
-    with pytest.raises(ValueError, match="places must be a power of two, got 12"):
+    with pytest.raises(ValueError, match="capacity must be a power of two, got 12"):
         EvaluationCache(run, (1,), 1, 12)
 
 

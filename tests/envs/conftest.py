@@ -27,6 +27,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             continue
         params = getattr(getattr(item, "callspec", None), "params", {})
         if len(params) > 1 and params.get("id_", KINDS[0]) not in KINDS:
+            if item.get_closest_marker("interpreted") and not item.get_closest_marker("compiled"):
+                item.add_marker(pytest.mark.interpreted, append=False)
             item.add_marker(pytest.mark.slow)
 
 

@@ -18,6 +18,8 @@ from ludoteca.envs.grid_world import GridWorld
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.validation import check_seed
 
+pytestmark = pytest.mark.interpreted
+
 Make = Callable[..., Any]
 
 

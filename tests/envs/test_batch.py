@@ -10,6 +10,8 @@ from ludoteca.envs.record_views import view_records
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import GAMES, make_game
 
+pytestmark = pytest.mark.interpreted
+
 GAMES_PLAYED = 20_000
 
 
@@ -41,6 +43,7 @@ def expected_value(prefix: tuple[int, ...] = ()) -> float:
     return value(s)
 
 
+@pytest.mark.compiled
 def test_random_tictactoe_is_worth_what_all_games_say() -> None:
     totals, plies = play_randomly(make_game("tictactoe"), GAMES_PLAYED)
     assert totals[0] == -totals[1]
@@ -49,6 +52,7 @@ def test_random_tictactoe_is_worth_what_all_games_say() -> None:
     assert 5 * GAMES_PLAYED < plies < 9 * GAMES_PLAYED
 
 
+@pytest.mark.compiled
 def test_many_positions_at_once() -> None:
     game = make_game("tictactoe")
     prefixes = ((), (4,), (0, 4), (0, 3, 1, 4, 2))  # X has won in the last one

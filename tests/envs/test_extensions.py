@@ -33,6 +33,8 @@ from ludoteca.evaluate.tournament.plan import short_names
 from ludoteca.evaluate.tournament.saved_results import read_results
 from ludoteca.executor import make_executor
 
+pytestmark = pytest.mark.interpreted
+
 TARGET = "dots_and_boxes:dots_and_boxes"
 SMALL = f"{TARGET}:size=1"
 

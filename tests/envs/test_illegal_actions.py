@@ -14,6 +14,8 @@ from ludoteca.envs.api.vector import GameVectorEnv
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, make_game
 
+pytestmark = pytest.mark.interpreted
+
 Small = Callable[[str], Game]
 Make = Callable[..., Any]
 ids = pytest.mark.parametrize("id_", GAMES)

@@ -18,6 +18,8 @@ from ludoteca.envs.game import FORFEIT, Game
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
 
+pytestmark = pytest.mark.interpreted
+
 Small = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
 

@@ -19,6 +19,8 @@ from ludoteca.envs.adapters.sb3 import SB3VecEnv
 from ludoteca.envs.api.single import GameEnv
 from ludoteca.envs.registry import GAMES, make_game
 
+pytestmark = pytest.mark.interpreted
+
 SMALL = {"net_arch": [32]}
 
 
@@ -148,6 +150,7 @@ def test_plain_ppo_and_dqn_learn_with_penalties_for_illegal_actions():
     assert (rewards < 0).any()  # illegal actions have been played, and have cost something
 
 
+@pytest.mark.compiled
 def test_masked_ppo_learns_tic_tac_toe():
     envs = VecMonitor(SB3VecEnv("tictactoe", 64, agent_seat="random"))
     model = MaskablePPO(
@@ -260,6 +263,7 @@ def test_attributes_are_shared_by_all_games():
         envs.env_method("fly")
 
 
+@pytest.mark.compiled
 def test_threads_change_nothing():
     one, two = (SB3VecEnv("connect4", 8, num_threads=n, seed=0) for n in (1, 2))
     rng = np.random.default_rng(0)

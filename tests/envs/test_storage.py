@@ -23,6 +23,8 @@ from ludoteca.envs.serialization import (
     states_to_bytes,
 )
 
+pytestmark = pytest.mark.interpreted
+
 Small = Callable[[str], Game]
 ids = pytest.mark.parametrize("id_", GAMES)
 # Hypothesis complains of fixtures that are not made anew for each example: ours never change.

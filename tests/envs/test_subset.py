@@ -10,6 +10,8 @@ from ludoteca.agents.baselines import RandomAgent
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.subset import step_subset
 
+pytestmark = pytest.mark.interpreted
+
 GAMES = ("tictactoe", "tron:rows=5,columns=5")
 COUNT = 6
 

@@ -32,6 +32,8 @@ from ludoteca.train.data.positions import iterate_positions, replay_positions
 from ludoteca.train.data.split import validation_games
 from ludoteca.train.data.storage import load_dataset, save_dataset
 
+pytestmark = pytest.mark.interpreted
+
 GOLDEN = Path(__file__).parents[1] / "golden" / "geese_episodes.zip"
 NAMES = ("NORTH", "EAST", "SOUTH", "WEST")
 SMALL = (
@@ -645,6 +647,7 @@ def test_generated_games_equal_interpreted_replay(game):
     assert samples.selected.all()
 
 
+@pytest.mark.compiled
 def test_generation_depends_on_neither_workers_nor_batches(tmp_path, monkeypatch):
     config = GenerationConfig(
         game="hungry_geese",

@@ -29,7 +29,7 @@ class ImitationTraining(SupervisedTraining):
     learner: TrainableModel[ACNetwork]
 
     def __init__(self, config: ImitationConfig, tensorboard: bool = True):
-        """Begin a run, or go on with the one in the folder.
+        """Begin a run, or resume the one in `run_dir`.
 
         Args:
             config: the settings.
@@ -86,7 +86,7 @@ class ImitationTraining(SupervisedTraining):
             errors = functional.mse_loss(outputs[:, -1], learner.given(data.returns[chosen]))
             losses["value_loss"] = errors
             total = loss + config.vf_coef * errors
-        learner.descend(total, rate)
+        learner.gradient_step(total, rate)
         return dict(zip(losses, learner.means(*losses.values()), strict=True))
 
     def validate(self) -> dict[str, float]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.actor_critic import ActorCriticAgent, NetworkAgent, masked_softmax
+from ludoteca.agents.actor_critic import NetworkAgent
 from ludoteca.agents.external.kaggle.layers import Layers, run
 from ludoteca.agents.external.kaggle.torch_layers import Weights, keep, layers_of
 from ludoteca.agents.external.kaggle.tree_search import SeatEvaluator, search
@@ -14,6 +14,7 @@ from ludoteca.agents.guided.policy_improvement import improved_policies
 from ludoteca.agents.networks.ac_network import ACNetwork, ResidualBody, UIB2021Body
 from ludoteca.agents.networks.layers import Block, Trunk
 from ludoteca.agents.networks.seats import find_hand_crafted_features
+from ludoteca.agents.seat_network import masked_softmax
 from ludoteca.envs.game import Game
 
 
@@ -25,7 +26,7 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
     """
     if agent.temperature > 0:
         raise ValueError("an exported network plays what it thinks best: needs temperature=0")
-    if not isinstance(agent, ActorCriticAgent) or agent.simulations == 0:
+    if agent.simulations == 0:
         evaluate = network_evaluator(agent, value=False)
 
         def choose(s, player, legal, n, rng):

@@ -1,0 +1,211 @@
+"""Agent with a policy network for one player of a simultaneous game, with or without search."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ludoteca.agents.agent import Agent
+from ludoteca.agents.guided.decoupled_search import (
+    DecoupledNetworkGuidedSearch,
+    DecoupledSearchResult,
+    SeatEvaluator,
+)
+from ludoteca.agents.guided.policy_improvement import improved_policies
+from ludoteca.agents.networks.seats import SeatEncoder
+from ludoteca.agents.sampling import sample_by_weight
+from ludoteca.envs.game import Game
+from ludoteca.envs.params import integer, real
+from ludoteca.envs.records import batch_of_one
+from ludoteca.envs.rng import uniform
+
+# A network: planes [K, planes, rows, columns] -> its outputs, float32 [K, outputs].
+Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
+BATCH_SIZE = 128  # searches in one batch; larger ones need more memory and are not faster
+
+
+class SeatNetworkAgent(Agent):
+    """Plays the policy of a network, or the policy that a decoupled search improves.
+
+    Attributes:
+        encoder: encoder of the network's observations.
+        temperature: 0 for the most probable action, otherwise the temperature of sampling.
+        simulations: simulations per search; 0 without search. The other settings of the search are
+            attributes, too, see `set_search`.
+    """
+
+    lazy_attributes = ("_search",)
+
+    def __init__(self, encoder: SeatEncoder, run: Run, temperature: float = 0.0):
+        """Make an agent without search.
+
+        Args:
+            encoder: encoder of the network's observations.
+            run: the network; its weights may change.
+            temperature: actions are sampled from `policy ** (1 / temperature)`; 0: the most
+                probable action is played.
+
+        Raises:
+            ValueError: if `temperature` is out of range.
+        """
+        super().__init__(encoder.game)
+        self.encoder, self._run = encoder, run
+        self.temperature = real("temperature", temperature, 0, 100)
+        self.set_search(simulations=0)
+
+    @classmethod
+    def check_game(cls, game: Game) -> None:
+        """Check that a game is simultaneous."""
+        SeatEncoder(game)
+
+    def set_search(
+        self,
+        simulations: int,
+        seconds: float | None = None,
+        c_puct: float = 1.0,
+        fpu_reduction: float = 0.1,
+        value_scale: float = 100.0,
+        leaf_batch: int = 8,
+    ) -> None:
+        """Set the search; the network needs a value unless `simulations` is 0.
+
+        Args:
+            simulations: simulations per search, the maximum if `seconds` are given; 0: no search.
+            seconds: time per move; positions are then searched one after the other.
+            c_puct: PUCT's exploration constant.
+            fpu_reduction: first-play urgency: the value of an action without visits is the node's
+                value minus this, for values in [0, 1].
+            value_scale: increase of an action's log-probability after a search if its value is 1
+                instead of 0; see `ludoteca.agents.guided.policy_improvement`.
+            leaf_batch: leaves of one search that the network evaluates together, with virtual loss.
+
+        Raises:
+            ValueError: if a parameter is out of range.
+        """
+        self.simulations = integer("simulations", simulations, 0, 10**6)
+        self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
+        if self.seconds is not None and simulations == 0:
+            raise ValueError("seconds needs simulations=..., how many there are at most")
+        self.c_puct = real("c_puct", c_puct, 0, 100)
+        self.fpu_reduction = real("fpu_reduction", fpu_reduction, 0, 1)
+        self.value_scale = real("value_scale", value_scale, 0, 1e6)
+        self.leaf_batch = integer("leaf_batch", leaf_batch, 1, 1024)
+        self._search: DecoupledNetworkGuidedSearch | None = None
+        self._capacity = 0
+
+    def prepare(self) -> None:
+        """Compile what acting needs, and run the network once."""
+        states = batch_of_one(self.game)
+        self.policies(states, np.zeros(1, np.int64))
+        if self.simulations:
+            self.search_positions(states, np.zeros((1, 1), np.uint64))
+
+    def act(
+        self,
+        states: NDArray[np.void],
+        seats: NDArray[np.int64],
+        rngs: NDArray[np.uint64],
+        env_indices: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Choose by the network's policy, or by the policy that searches improve."""
+        if self.simulations == 0:
+            return self._choose(self.policies(states, seats), rngs)
+        actions = np.zeros(len(states), np.int64)
+        batch_size = 1 if self.seconds is not None else BATCH_SIZE
+        for k in range(0, len(states), batch_size):
+            part = slice(k, k + batch_size)
+            streams = rngs[part]  # a view: streams advance in place
+            result = self.search_positions(states[part], streams)
+            own = (np.arange(len(result.visit_counts)), seats[part])
+            policies, *_ = improved_policies(
+                result.priors[own],
+                result.visit_counts[own],
+                result.action_values[own],
+                self.value_scale,
+            )
+            actions[part] = self._choose(policies, streams)
+        return actions
+
+    def _choose(self, policies: NDArray[Any], rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
+        if self.temperature == 0:
+            best: NDArray[np.int64] = policies.argmax(1)
+            return best
+        return sample_by_weight(policies, uniform(rngs.T), self.temperature)
+
+    def action_probabilities(
+        self, states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> NDArray[np.float64] | None:
+        """Return the network's policies at this temperature, `[K, num_actions]`.
+
+        None if a search improves them.
+        """
+        if self.simulations:
+            return None
+        policies = self.policies(states, seats).astype(np.float64)
+        if self.temperature == 0:
+            best: NDArray[np.float64] = np.eye(self.game.num_actions)[policies.argmax(1)]
+            return best
+        weights = (policies / policies.max(1, keepdims=True)) ** (1 / self.temperature)
+        probabilities: NDArray[np.float64] = weights / weights.sum(1, keepdims=True)
+        return probabilities
+
+    def policies(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the network's policies, float32 `[K, num_actions]`, 0 for masked actions.
+
+        Args:
+            states: positions. Shape `[K]`.
+            seats: players whose policies are wanted. Shape `[K]`.
+        """
+        planes, masks = self.encoder.encode(states, seats)
+        return masked_softmax(self._run(planes)[:, : self.game.num_actions], masks)
+
+    def search_positions(
+        self, states: NDArray[np.void], streams: NDArray[np.uint64]
+    ) -> DecoupledSearchResult:
+        """Search a batch of unfinished positions for all players.
+
+        Args:
+            states: the positions. Shape `[K]`.
+            streams: one random stream per position, advanced in place. Shape `[K, 1]`.
+        """
+        if self._search is None or len(states) > self._capacity:
+            self._capacity = len(states)
+            self._search = DecoupledNetworkGuidedSearch(
+                self.game, self._capacity, self.simulations, self.leaf_batch
+            )
+        return self._search.run(
+            states,
+            make_seat_evaluator(self.encoder, self._run),
+            self.simulations,
+            streams,
+            self.c_puct,
+            self.fpu_reduction,
+            self.seconds,
+        )
+
+
+def make_seat_evaluator(encoder: SeatEncoder, run: Run) -> SeatEvaluator:
+    """Return the evaluator of positions by a network with a value, for players who can act.
+
+    Args:
+        encoder: encoder of the network's observations.
+        run: the network: planes to logits and, in the last column, values in [-1, 1].
+    """
+
+    def evaluate(
+        states: NDArray[np.void], seats: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        planes, masks = encoder.encode(states, seats)
+        outputs = run(planes)
+        return masked_softmax(outputs[:, :-1], masks), outputs[:, -1]
+
+    return evaluate
+
+
+def masked_softmax(logits: NDArray[np.float32], masks: NDArray[np.int8]) -> NDArray[np.float32]:
+    """Return the softmax over the actions that the mask allows, 0 elsewhere. `[K, num_actions]`."""
+    allowed = np.where(masks > 0, logits, -np.inf)
+    weights = np.exp(allowed - allowed.max(1, keepdims=True))
+    policies: NDArray[Any] = weights / weights.sum(1, keepdims=True)
+    return policies.astype(np.float32)
