@@ -40,12 +40,12 @@ class RecordArray(np.ndarray[Any, Any]):
 
 def view_records(array: NDArray[np.void]) -> Any:
     """Return a view of a structured array whose records have attributes, and write through."""
-    return array.view(_dtype_with_attributes(array.dtype), RecordArray)
+    return array.view(dtype_with_attributes(array.dtype), RecordArray)
 
 
 def view_record(record: np.void) -> Any:
     """Return a view of a record that has attributes, and writes through."""
-    return record.view(_dtype_with_attributes(record.dtype))
+    return record.view(dtype_with_attributes(record.dtype))
 
 
 @cache
@@ -73,17 +73,17 @@ copyreg.pickle(RecordType, lambda made: (_record_class, (made.fields_of,)))  # t
 
 
 @cache
-def _dtype_with_attributes(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def dtype_with_attributes(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return a dtype of records with attributes, the nested ones included."""
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
-        return np.dtype((_dtype_with_attributes(base), shape))
+        return np.dtype((dtype_with_attributes(base), shape))
     if dtype.names is None:
         return dtype
     fields = [dtype.fields[name] for name in dtype.names]  # type: ignore[index]
     nested = {
         "names": dtype.names,
-        "formats": [_dtype_with_attributes(field[0]) for field in fields],
+        "formats": [dtype_with_attributes(field[0]) for field in fields],
         "offsets": [field[1] for field in fields],
         "itemsize": dtype.itemsize,
     }

@@ -1,4 +1,4 @@
-"""How long work takes on more machines, by what a slice of it took on this one."""
+"""Forecast of the time of parallel work on more machines, from measurements on one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,13 +8,12 @@ WORKERS = (1, 2, 64, 1_000)
 
 @dataclass(frozen=True)
 class Forecast:
-    """What is left of some work, in seconds of one worker.
+    """Remaining work, in seconds of one worker.
 
     Attributes:
-        seconds: of all tasks together.
-        chain: of the longest chain of tasks that wait for each other; no number of workers does
-            them faster.
-        driver: that the driver needs to take in all results, one after another.
+        seconds: work of all tasks.
+        chain: longest chain of dependent tasks, which more workers do not shorten.
+        driver: time of the driver to receive all results.
     """
 
     seconds: float
@@ -22,15 +21,15 @@ class Forecast:
     driver: float = 0.0
 
     def expected(self, workers: int) -> float:
-        """Return the expected seconds with so many workers.
+        """Return the expected seconds with a number of workers.
 
-        The work is shared evenly, but never faster than its longest chain (Graham's bound for list
-        scheduling, 1969, is at most the sum of both), nor than the driver takes in results.
+        The work is shared evenly, but takes at least its longest chain (Graham's bound for list
+        scheduling, 1969, is at most the sum of both), and at least the time of the driver.
         """
         return max(self.seconds / workers + self.chain * (1 - 1 / workers), self.driver)
 
     def limit(self, workers: int) -> str:
-        """Return what decides about the time with so many workers."""
+        """Return the limiting factor with a number of workers: work, chain or driver."""
         parts = {
             "work": self.seconds / workers,
             "chain": self.chain * (1 - 1 / workers),
@@ -40,11 +39,11 @@ class Forecast:
 
 
 def forecast_lines(forecast: Forecast, price: float, workers: Sequence[int] = WORKERS) -> list[str]:
-    """Return a table: for each number of workers the time, what limits it, and the price.
+    """Return a table of time, limiting factor and price by number of workers.
 
     Args:
-        forecast: of what is left.
-        price: of a worker's core for an hour, in dollars.
+        forecast: the remaining work.
+        price: price of a core hour in dollars.
         workers: the numbers of workers.
     """
     lines = [f"{'workers':>8}  {'time':>12}  {'limited by':>10}  {'core hours':>11}  {'cost':>10}"]
@@ -59,7 +58,7 @@ def forecast_lines(forecast: Forecast, price: float, workers: Sequence[int] = WO
 
 
 def long_time(seconds: float) -> str:
-    """Return a time in the unit that suits it, such as `"2.5 h"`."""
+    """Return a time in a suitable unit, such as `"2.5 h"`."""
     for unit, size in (("d", 86_400.0), ("h", 3_600.0), ("min", 60.0)):
         if seconds >= 2 * size:
             return f"{seconds / size:,.1f} {unit}"

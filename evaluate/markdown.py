@@ -1,14 +1,14 @@
-"""Tables and numbers in Markdown."""
+"""Markdown formatting of tables and numbers."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], texts: int = 1) -> str:
-    """Return a table; the first `texts` columns are aligned to the left, the others to the right.
+    """Return a table; the first `texts` columns are aligned left, the others right.
 
     Raises:
-        ValueError: if a row is not as long as the headings.
+        ValueError: if a row has not as many cells as there are headings.
     """
     marks = [":--" if k < texts else "--:" for k in range(len(headings))]
     lines = [_line(headings), _line(marks)]
@@ -20,28 +20,28 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Any]], texts: int = 1
 
 
 def number(x: float, digits: int = 1) -> str:
-    """Return a number with thousands separated, without digits after the point if it is whole."""
+    """Return a number with thousands separators, without decimals if it is whole."""
     return f"{x:,.0f}" if float(x).is_integer() else f"{x:,.{digits}f}"
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Return a share as text, e.g. `"61.3 %"`."""
+    """Return a fraction as a percentage, e.g. `"61.3 %"`."""
     return f"{100 * share:.{digits}f} %"
 
 
 def p_value(p: float) -> str:
-    """Return a probability with two significant digits, four places at most."""
+    """Return a p value with two significant digits, at most four decimals."""
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
 
 
 def p_text(p: float) -> str:
-    """Return what a probability is, e.g. `"p = 0.0078"` or `"p < 0.0001"`."""
+    """Return a p value with its name, e.g. `"p = 0.0078"` or `"p < 0.0001"`."""
     value = p_value(p)
     return f"p {value}" if value.startswith("<") else f"p = {value}"
 
 
 def bold(text: str, when: bool = True) -> str:
-    """Return the text in bold face, if so."""
+    """Return the text in bold if `when`."""
     return f"**{text}**" if when else text
 
 

@@ -1,9 +1,8 @@
-"""Self-play actors: workers of an executor that play parts of the rounds for one learner.
+"""Self-play actors in worker processes, which share the games of a rollout.
 
-Weights go to the workers as one shared value for each version (in Ray's object store, on a
-cluster), and rounds come back part by part. With `max_staleness` 0, a round is played by the
-network that has learned from all rounds before it, on any executor. Above 0, actors continue with
-coming rounds while the network learns.
+Weights are sent to the workers as one shared value per version (in Ray's object store, on a
+cluster), and rollouts are returned part by part. With `max_staleness` 0, a rollout is played by the
+latest network, on any executor. Above 0, actors play ahead while the network learns.
 """
 
 import time
@@ -31,19 +30,19 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 Weights = dict[str, NDArray[Any]]
 Run = Runner | RemoteRunner
-TIMED = 1000  # parts whose times are kept
+TIMED = 1000  # number of last parts with recorded times
 
 
 class ActorWorker(Protocol[R_co]):
-    """What a worker keeps from part to part: networks, games, search trees."""
+    """Self-play actor in a worker; keeps networks, games and search trees between parts."""
 
     def play(self, weights: Sequence[Weights], rng: np.random.Generator, games: int) -> R_co:
-        """Play a part of a round.
+        """Play a part of a rollout.
 
         Args:
-            weights: of the network and, where networks of the past play, of these.
-            rng: decides about everything in it.
-            games: how many games the run has when the round begins.
+            weights: those of the network, then those of past networks in the opponent pool.
+            rng: random stream of the part.
+            games: number of games of the run before the rollout.
         """
 
 
@@ -53,15 +52,14 @@ MakeActor = Callable[
 
 
 class MultiprocessActor(Generic[R]):
-    """The actors of a run as the learner sees them.
+    """Self-play in the workers of an executor; loads weights and collects rollouts.
 
-    What is played depends on the number of workers, but not on where they are, nor on which of them
-    is faster; unless `max_staleness` is above 0. With one worker, it is what this process would
-    play.
+    Rollouts depend on the number of workers, but not on where they run or how fast they are, unless
+    `max_staleness` is above 0. With one worker, they are those that this process would play.
 
     Attributes:
-        executor: runs the workers; started when it is needed.
-        part_seconds: what the last parts took in their workers: by the clock, and of a processor.
+        executor: runs the workers; started on first use.
+        part_seconds: wall and CPU seconds of the last parts in their workers.
     """
 
     def __init__(
@@ -72,20 +70,20 @@ class MultiprocessActor(Generic[R]):
         monitor: Monitor | None = None,
         executor: Executor | None = None,
     ):
-        """Prepare; no worker is started yet.
+        """Make the actor; no worker is started yet.
 
         Args:
-            config: settings of the run; its `precision` is no auto.
-            make_actor: makes an actor in a worker; a class or function of a module.
-            scale: what planes are multiplied with, for an inference server.
-            monitor: is shown the progress, and may end a round.
-            executor: runs the workers, instead of the one that the settings say.
+            config: settings of the run; its `precision` is not auto.
+            make_actor: makes an actor in a worker; a module-level class or function.
+            scale: scale factor of the input planes, for an inference server.
+            monitor: receives the progress, and may stop the run.
+            executor: executor to use instead of the one of the settings.
         """
         self._run, self._make, self._scale = config, make_actor, scale
         self._monitor = monitor or Monitor()
         self._given = self._running = executor
         self._shared: tuple[Shared[Weights], ...] = ()
-        self._version = -1  # how many times weights were loaded, less 1
+        self._version = -1  # number of times weights were loaded, minus 1
         self._ahead: AsyncRollouts[R] | None = None
         self._server: tuple[str, Any] = ("", None)
         self._stale: list[int] = []  # of the parts since the last summary
@@ -104,11 +102,11 @@ class MultiprocessActor(Generic[R]):
         return self._server[1]
 
     def put(self, weights: Mapping[str, Tensor]) -> Shared[Weights]:
-        """Return a network's weights as a value that each worker receives once."""
+        """Return weights as a shared value, which each worker receives once."""
         return self.executor.put({name: one.cpu().numpy().copy() for name, one in weights.items()})
 
     def load(self, network: nn.Module, *past: Shared[Weights]) -> None:
-        """Let rounds from now on be played by a network and networks of the past."""
+        """Set the weights of the network, and of past networks, for rollouts from now on."""
         if not ranks().leads:
             return  # rank 0 plays
         self._version += 1
@@ -117,10 +115,10 @@ class MultiprocessActor(Generic[R]):
             self._ahead.load(self._version, self._shared)
 
     def play(self, rng: np.random.Generator, games: int = 0) -> R:
-        """Play a round, or return one that was played ahead.
+        """Collect a rollout, or return one that was played ahead.
 
         Raises:
-            Stopped: if the run is to stop; what is under way is dropped.
+            Stopped: if the run is to stop; unfinished parts are dropped.
         """
         if self._run.max_staleness > 0:
             return concatenate_rollouts(self._play_ahead(rng, games))
@@ -163,7 +161,7 @@ class MultiprocessActor(Generic[R]):
         return [part for _, part, _ in found]
 
     def _task(self) -> Callable[..., Any]:
-        """Return what plays a part, but for its weights, generator and number of games."""
+        """Return `play_part` with all but weights, generator and number of games bound."""
         run = self._run
         device = run.device
         if run.executor != LOCAL and not parse_executor(run.executor)[1].get("num_gpus"):
@@ -178,7 +176,7 @@ class MultiprocessActor(Generic[R]):
         return partial(play_part, self._make, part, self._server[0])
 
     def summary(self) -> dict[str, float | int | None]:
-        """Return how stale the parts since the last summary were, in rounds; if they may be."""
+        """Return mean and maximum staleness since the last summary, if staleness is allowed."""
         stale, self._stale = self._stale, []
         if self._run.max_staleness == 0:
             return {}
@@ -188,7 +186,7 @@ class MultiprocessActor(Generic[R]):
         }
 
     def close(self) -> None:
-        """End the workers; they start again when they are needed."""
+        """Stop the workers; they start again on demand."""
         self._drop()
         self._server = ("", None)
         if self._running is not None and self._given is None:
@@ -209,17 +207,16 @@ def play_part(
     rng: np.random.Generator,
     games: int,
 ) -> tuple[R, Any, tuple[float, float]]:
-    """Play a part of a round in a worker.
+    """Play a part of a rollout in a worker.
 
     Returns:
-        The part, the state of the generator after it, and the seconds that it took: by the clock,
-        and of a processor.
+        The part, the state of the generator after it, and its wall and CPU seconds.
     """
     actor = _kept_actor(make_actor, config, server)
     began, before = time.perf_counter(), time.thread_time()
-    played = actor.play([one.get() for one in shared], rng, games)
+    rollout = actor.play([one.get() for one in shared], rng, games)
     taken = (time.perf_counter() - began, time.thread_time() - before)
-    return played, rng.bit_generator.state, taken
+    return rollout, rng.bit_generator.state, taken
 
 
 @cache
@@ -229,22 +226,22 @@ def _kept_actor(make_actor: MakeActor[R], config: Any, server: str) -> ActorWork
 
 
 def make_runner(network: nn.Module, scale: float, config: RLConfig, server: str) -> Run:
-    """Return what runs the network that plays: in this process, or at an inference server."""
+    """Return a runner of the self-play network, here or on an inference server."""
     if server:
         return RemoteRunner(server)
     return Runner(network, scale, config.device, config.precision)
 
 
 def set_weights(network: nn.Module, weights: Weights) -> None:
-    """Give a network weights that a worker has received."""
+    """Load received weights into a network."""
     # PyTorch warns of arrays that cannot be written to, as received ones are.
     network.load_state_dict({name: torch.tensor(array) for name, array in weights.items()})
 
 
 def concatenate_rollouts(parts: Sequence[R]) -> R:
-    """Return the round that consists of some parts: dataclasses of arrays.
+    """Concatenate the parts of a rollout, which are dataclasses of arrays.
 
-    A field `env_indices` holds indices of games, and is counted on from part to part.
+    A field `env_indices` is offset by the games of the parts before.
     """
     if len(parts) == 1:
         return parts[0]
@@ -256,7 +253,7 @@ def concatenate_rollouts(parts: Sequence[R]) -> R:
         sizes = [len(lengths) for lengths in columns["lengths"]]
         first = np.cumsum([0, *sizes[:-1]])
         columns["env_indices"] = [
-            (env_indices + start).astype(env_indices.dtype)
-            for env_indices, start in zip(columns["env_indices"], first, strict=True)
+            (index + start).astype(index.dtype)
+            for index, start in zip(columns["env_indices"], first, strict=True)
         ]
     return type(parts[0])(**{name: np.concatenate(arrays) for name, arrays in columns.items()})

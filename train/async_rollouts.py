@@ -1,4 +1,4 @@
-"""Parts of rounds that are played ahead, while the network learns."""
+"""Asynchronous rollouts: actors play ahead while the network learns."""
 
 import threading
 import time
@@ -13,14 +13,14 @@ from ludoteca.shared import Shared
 from ludoteca.train.settings import RLConfig
 
 R = TypeVar("R")
-POLL = 0.05  # seconds between looks at what has come back
+POLL = 0.05  # seconds between polls for finished parts
 
 
 class AsyncRollouts(Generic[R]):
-    """Parts of the present round and of coming ones, played while the network learns.
+    """Parts of the current and later rollouts, played while the network learns.
 
-    Part k belongs to round k // workers. It is begun once at most `max_staleness` rounds are still
-    to be learned from before its own, with the network as it is then; so no part is staler than
+    Part k belongs to rollout k // num_actors. It starts once at most `max_staleness` rollouts
+    before its own are still to be learned from, with the latest network; so no part is staler than
     that, however slow its worker is.
     """
 
@@ -30,26 +30,26 @@ class AsyncRollouts(Generic[R]):
         task: Callable[..., Any],
         config: RLConfig,
         games: int,
-        rounds: int,
+        rollouts: int,
         seed: int,
     ):
-        """Begin; nothing is played before weights are loaded.
+        """Start the thread that distributes parts; none starts before weights are loaded.
 
         Args:
             executor: runs the workers.
             task: plays a part, given shared values, a generator and the number of games.
             config: settings of the run.
-            games: how many games it has when the first round begins.
-            rounds: how many rounds are left.
-            seed: of all that is played.
+            games: number of games of the run before the first rollout.
+            rollouts: number of rollouts left.
+            seed: seed of all parts.
         """
         self._task, self._config, self._games = task, config, games
-        self._parts, self._seed = rounds * config.num_actors, seed
+        self._parts, self._seed = rollouts * config.num_actors, seed
         self._changed = threading.Condition()
         self._version, self._shared = -1, tuple[Shared[Any], ...]()
         self._taken = self._returned = 0  # parts
         self._versions: list[int] = []  # of the network, by part
-        self._found: dict[int, tuple[R, tuple[float, float]]] = {}
+        self._finished: dict[int, tuple[R, tuple[float, float]]] = {}
         self._error: BaseException | None = None
         self._closing = False
         self._stream = executor.stream(self._next)
@@ -57,31 +57,31 @@ class AsyncRollouts(Generic[R]):
         self._thread.start()
 
     def load(self, version: int, shared: tuple[Shared[Any], ...]) -> None:
-        """Let parts that are begun from now on be played by other networks."""
+        """Set the weights of all parts that start from now on."""
         with self._changed:
             self._version, self._shared = version, shared
             self._changed.notify_all()
 
     def take(self, step: Callable[[int], None]) -> list[tuple[int, R, tuple[float, float]]]:
-        """Return the parts of the next round, each with the version of its network and its times.
+        """Return the parts of the next rollout, each with its network version and its times.
 
         Args:
-            step: called with the number of parts that are there, again and again.
+            step: called repeatedly with the number of finished parts.
         """
         wanted = range(self._returned, self._returned + self._config.num_actors)
         while True:
             with self._changed:
                 if self._error is not None:
                     raise self._error
-                done = sum(number in self._found for number in wanted)
+                done = sum(number in self._finished for number in wanted)
                 if done == len(wanted):
                     self._returned = wanted.stop
-                    return [(self._versions[k], *self._found.pop(k)) for k in wanted]
+                    return [(self._versions[k], *self._finished.pop(k)) for k in wanted]
                 self._changed.wait(POLL)
             step(done)
 
     def close(self) -> None:
-        """Drop what is under way."""
+        """Stop; unfinished parts are dropped."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -93,7 +93,9 @@ class AsyncRollouts(Generic[R]):
         with self._changed:
             if number >= self._parts:
                 return None
-            ahead = number // workers - self._version  # rounds to be learned from before its own
+            ahead = (
+                number // workers - self._version
+            )  # rollouts before its own still to be learned from
             if self._version < 0 or ahead > self._config.max_staleness:
                 return WAIT
             self._taken += 1
@@ -103,15 +105,15 @@ class AsyncRollouts(Generic[R]):
             return partial(self._task, self._shared, rng, games)
 
     def _pump(self) -> None:
-        """Give parts to free workers, and take in those that come back, in a thread."""
+        """Give parts to idle workers, and collect finished ones (in a thread)."""
         try:
             while not self._closing and not self._stream.finished:
                 began = time.monotonic()
-                found = self._stream.collect(POLL)
+                finished = self._stream.collect(POLL)
                 with self._changed:
-                    for number, (part, _, taken) in found:
-                        self._found[number] = (part, taken)
-                    if found:
+                    for number, (part, _, taken) in finished:
+                        self._finished[number] = (part, taken)
+                    if finished:
                         self._changed.notify_all()
                     elif time.monotonic() - began < POLL / 2:  # all workers wait for weights
                         self._changed.wait(POLL)

@@ -17,7 +17,7 @@ Config = TypeVar("Config", bound=RLConfig)
 
 MEASURED_GAMES = 64  # random games that tell how long a game is
 ROLLOUTS = 64  # at least so many in a run, if they have `LEAST_ROLLOUT` games
-LEAST_ROLLOUT = 16  # games side by side; fewer make poor use of the network
+LEAST_ROLLOUT = 16  # games as one batch; fewer make poor use of the network
 START_SHARE = 0.01  # of all positions of a run, before the first update
 LOGS, EVALUATIONS = 32, 7  # in a run, at least
 PAST_NETWORKS = 16  # that join the opponent pool in a run, at least
@@ -60,7 +60,7 @@ def fit_to_run(config: Config, game: Game, limits: AutoLimits) -> Config:
         limits: of the algorithm.
     """
     names = [name for name, value in vars(config).items() if _is_auto(value)]
-    chosen = ranks().decided(lambda: _sizes(config, game, limits, names))
+    chosen = ranks().broadcast(lambda: _sizes(config, game, limits, names))
     return replace(config, **chosen) if chosen else config
 
 

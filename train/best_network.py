@@ -66,7 +66,7 @@ class BestNetwork:
         untrained = self.updates == 0 and not self._pretrained
         return untrained or updates in (self.updates, self._interim.get("updates"))
 
-    def kept(self, games: int, updates: int) -> dict[str, Any]:
+    def selected(self, games: int, updates: int) -> dict[str, Any]:
         """Return which network `best.safetensors` holds: after how many `games`, its `win_rate`.
 
         The latter is None if it was not evaluated.
@@ -100,7 +100,7 @@ class BestNetwork:
         return numbers, with_prefix("best", as_arrays(self.weights))
 
     def restore(self, numbers: dict[str, Any], arrays: Arrays, file: Path) -> None:
-        """Resume from where `state` was taken.
+        """Restore a state.
 
         Args:
             numbers: of the checkpoint.

@@ -30,8 +30,8 @@ InEpochs = TypeVar("InEpochs", bound=SupervisedTraining)
 Config = TypeVar("Config", bound=RLConfig | SupervisedConfig)
 
 # Seconds for an evaluation after a signal: a user waits for it, a system shuts down.
-AFTER_SIGNAL: dict[int, float] = {signal.SIGINT: 10.0, signal.SIGTERM: 3.0}
-AT_LEAST = 3.0  # seconds for an evaluation when time is up
+SECONDS_AFTER_SIGNAL: dict[int, float] = {signal.SIGINT: 10.0, signal.SIGTERM: 3.0}
+MIN_EVAL_SECONDS = 3.0  # seconds for an evaluation when time is up
 _begun: float | None = None  # when the command of this process began, by `time.monotonic()`
 
 
@@ -72,12 +72,12 @@ def train(
                 monitor.grant(_evaluation_end(limit, received))
                 results = _evaluated(training, subject)
     except KeyboardInterrupt:
-        _say_where_it_resumes(training.saved, config.games, "games")
+        _print_resume_hint(training.saved, config.games, "games")
         raise
     finally:
         training.metrics.close()
     if not ranks().leads:
-        _leave(received)
+        _end_worker_rank(received)
         return None
     if results is not None:
         Console().print(results_table(results), highlight=False)
@@ -105,7 +105,7 @@ def _evaluated(
     """Evaluate what a run has learned and write the report; return None if there is no time."""
     monitor = training.monitor
     try:
-        if not training.keeps_last and not training.finished:
+        if not training.selected_is_latest and not training.finished:
             with monitor.task(1 / 2):
                 training.evaluate_out_of_turn()
         return write_report(training, subject(training))
@@ -126,8 +126,8 @@ def _evaluation_end(limit: TimeLimit, received: Sequence[int]) -> float:
     """Return until when a network may be evaluated, by `time.monotonic()`."""
     now = time.monotonic()
     if received:
-        return now + AFTER_SIGNAL[received[0]]
-    return max(limit.end, now + AT_LEAST)
+        return now + SECONDS_AFTER_SIGNAL[received[0]]
+    return max(limit.end, now + MIN_EVAL_SECONDS)
 
 
 def _stopped(place: str, received: Sequence[int]) -> str:
@@ -142,7 +142,7 @@ def _stopped(place: str, received: Sequence[int]) -> str:
     return f"{why} {place}; the same command resumes it"
 
 
-def _say_where_it_resumes(saved: int | None, total: int, unit: str) -> None:
+def _print_resume_hint(saved: int | None, total: int, unit: str) -> None:
     """Print what is left of a run that was quit at once."""
     if saved is None:
         where = "there is no checkpoint: the same command begins anew"
@@ -161,7 +161,7 @@ def train_epochs(
     Args:
         training: a run.
         find: measures the best network of a run.
-        progress: show how it goes on standard error, and the results on standard output.
+        progress: show how it continues standard error, and the results on standard output.
 
     Returns:
         What is in `results.json`, or None if the run was stopped before its end.
@@ -191,12 +191,12 @@ def train_epochs(
                 except Stopped:
                     findings = None
     except KeyboardInterrupt:
-        _say_where_it_resumes(training.saved, config.epochs, "epochs")
+        _print_resume_hint(training.saved, config.epochs, "epochs")
         raise
     finally:
         training.metrics.close()
     if not ranks().leads:
-        _leave(received)
+        _end_worker_rank(received)
         return None
     if findings is not None and progress:
         Console().print(validation_table(findings), highlight=False)
@@ -213,7 +213,7 @@ def train_epochs(
     return results if training.finished and findings is not None else None
 
 
-def _leave(received: Sequence[int]) -> None:
+def _end_worker_rank(received: Sequence[int]) -> None:
     """End a run in any process but rank 0, which reports.
 
     Raises:

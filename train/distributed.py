@@ -49,7 +49,7 @@ class Ranks:
     Attributes:
         rank: number of this process, from 0.
         count: how many processes there are.
-        received: the exception that `decided` has raised last because rank 0 did.
+        received: the exception that `broadcast` has raised last because rank 0 did.
     """
 
     rank = 0
@@ -61,7 +61,7 @@ class Ranks:
         """Whether this is the process that plays, evaluates and writes."""
         return self.rank == 0
 
-    def decided(self, make: Callable[[], T], playing: bool = False) -> T:
+    def broadcast(self, make: Callable[[], T], playing: bool = False) -> T:
         """Return what `make` returns in rank 0, or raise what it raises there; others wait.
 
         Args:
@@ -97,7 +97,7 @@ class Ranks:
         """Return means over the batch for scalars that are means over each rank's part."""
         return [value.item() for value in values]
 
-    def gathered(self, array: NDArray[Any], size: int) -> NDArray[Any]:
+    def all_gather(self, array: NDArray[Any], size: int) -> NDArray[Any]:
         """Return an array over a batch of `size` rows, given the rows of each rank's part."""
         return array
 
@@ -128,7 +128,7 @@ class TorchrunRanks(Ranks):
         self.rank, self.count = dist.get_rank(), dist.get_world_size()
         self._groups = [dist.new_group(backend="gloo", timeout=PATIENCE) for _ in range(2)]
 
-    def decided(self, make: Callable[[], T], playing: bool = False) -> T:
+    def broadcast(self, make: Callable[[], T], playing: bool = False) -> T:
         """See `Ranks.decided`."""
         found: list[Any] = [None]
         if self.leads:
@@ -158,7 +158,7 @@ class TorchrunRanks(Ranks):
 
     def step(self, monitor: Monitor, done: int) -> None:
         """See `Ranks.step`."""
-        work = monitor.work["learning"]
+        work = monitor.phases["learning"]
         work.done, work.steps = done, work.steps + 1
         self.check(monitor)
 
@@ -176,7 +176,7 @@ class TorchrunRanks(Ranks):
         dist.all_reduce(together, group=self._groups[0])
         return together.tolist()
 
-    def gathered(self, array: NDArray[Any], size: int) -> NDArray[Any]:
+    def all_gather(self, array: NDArray[Any], size: int) -> NDArray[Any]:
         """See `Ranks.gathered`."""
         if size < self.count:
             return array
@@ -218,7 +218,7 @@ def ranks() -> Ranks:
     return _joined
 
 
-def check_joined() -> None:
+def require_process_group() -> None:
     """Check that this process has joined the others, if torchrun has started several.
 
     Raises:

@@ -55,7 +55,7 @@ def write_supervised_report(
         "data": findings.data,
         "training": {
             "epochs": training.epoch,
-            "best": training.kept,
+            "best": training.selected,
             "seconds": round(training.seconds, 1),
             "precision": training.precision,
             "finished": training.finished,
@@ -88,7 +88,7 @@ def _draw(training: SupervisedTraining, findings: ValidationReport) -> bytes:
             shown = points(training.metrics.rows, f"{part}_{measure}")
             if shown[0]:
                 axes.plot(*shown, color=color, marker=".", label=part)
-        kept = training.kept["epoch"]
+        kept = training.selected["epoch"]
         axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="kept")
         axes.set_ylabel(label)
         axes.legend(fontsize="small")

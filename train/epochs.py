@@ -23,7 +23,7 @@ from ludoteca.train.trainable_model import TrainableModel
 
 # Settings that do not change what is learned; and those that tell when it ends: a run can be made
 # longer, with learning rates from then on as if it had been so from the start.
-FREE = ("run_dir", "minutes", "epochs", "patience")
+MUTABLE_SETTINGS = ("run_dir", "minutes", "epochs", "patience")
 SAVE_SECONDS = 120.0  # between checkpoints within an epoch
 
 
@@ -49,7 +49,7 @@ class SupervisedTraining(ABC):
         best: epoch of the best network so far, and what `validate` said about it.
         metrics: what was measured so far.
         kind: name of the agent that plays the network, such as `"cnn"`.
-        monitor: is shown the progress, and can stop the run.
+        monitor: receives the progress, and can stop the run.
         begun: when this part of the run began, by `time.monotonic()`.
         saved: how many epochs were over at the last checkpoint, or None if there is none.
         validation_seconds: how long the longest validation took in this part of the run.
@@ -62,22 +62,24 @@ class SupervisedTraining(ABC):
     metrics: Metrics
 
     def __init__(self, config: SupervisedConfig, game: Game, digest: int):
-        """Begin a run, or go on with the one in the folder.
+        """Begin a run, or resume the one in `run_dir`.
 
         Args:
             config: the settings.
             game: the game.
-            digest: of the data; a run goes on with the same ones only.
+            digest: of the data; a run continues with the same ones only.
 
         Raises:
-            ValueError: if the folder holds a run with other settings.
+            ValueError: if `run_dir` holds a run with other settings.
         """
         self.begun = time.monotonic()
         self._ranks = ranks()
         torch.set_num_threads(1)
         keep_memory()
         self.config, self.game = config, game
-        self._folder = RunDirectory(config.run_dir, config.as_dict() | {"digest": digest}, FREE)
+        self._folder = RunDirectory(
+            config.run_dir, config.as_dict() | {"digest": digest}, MUTABLE_SETTINGS
+        )
         self._state = self._folder.load_state()
         self.precision = run_precision(config, self._folder, self._state)
         self.monitor = Monitor()
@@ -96,7 +98,7 @@ class SupervisedTraining(ABC):
     def begin(
         self, learner: TrainableModel[Any], training: NDArray[np.int64], tensorboard: bool = True
     ) -> None:
-        """Restore the state of a run that goes on, and open the metrics.
+        """Restore the state of a run that continues, and open the metrics.
 
         Args:
             learner: with the network as it was made.
@@ -176,7 +178,7 @@ class SupervisedTraining(ABC):
         asked to stop: then `save` keeps everything, the updates of the present epoch included.
 
         Raises:
-            ValueError: if the network has lost its way: its loss is no number any more.
+            ValueError: if the network has diverged: its loss is not finite.
         """
         try:
             while not self.finished:
@@ -212,15 +214,15 @@ class SupervisedTraining(ABC):
                 self._drawn = rng.bit_generator.state
                 self.seen += len(chosen)
                 self.positions += len(chosen)
-                monitor.work["learning"].steps += 1
-                monitor.work["learning"].done = -(-self.seen // size)
+                monitor.phases["learning"].steps += 1
+                monitor.phases["learning"].done = -(-self.seen // size)
                 self.seconds = before + time.monotonic() - begun
                 if self.seen < len(order):
                     if time.monotonic() - saved > SAVE_SECONDS:
                         self.save()
                         saved = time.monotonic()
                     yield self.seen
-            found = self._ranks.decided(self._validate)
+            found = self._ranks.broadcast(self._validate)
         finally:
             self.seconds = before + time.monotonic() - begun
         self._close_epoch(found, self.rate(max(len(order) - 1, 0) // size * size / len(order)))
@@ -231,7 +233,7 @@ class SupervisedTraining(ABC):
 
         Raises:
             Stopped: if the run is to stop, or there is not enough time.
-            ValueError: if the network has lost its way.
+            ValueError: if the network has diverged.
         """
         monitor, start = self.monitor, time.monotonic()
         if self.validation_seconds > monitor.seconds_left:
@@ -289,7 +291,7 @@ class SupervisedTraining(ABC):
         self._write_derived()
 
     @property
-    def kept(self) -> dict[str, Any]:
+    def selected(self) -> dict[str, Any]:
         """Which network `best.safetensors` holds: the best one or, without one, the last one."""
         return self.best or {"epoch": round(self.progress, 3)}
 

@@ -65,7 +65,7 @@ class Evaluator:
             game: the game.
             games: per seat and opponent.
             seed: of the matches.
-            monitor: is shown the progress, and can stop it.
+            monitor: receives the progress, and can stop it.
         """
         self._game, self._games, self._seed, self._monitor = game, games, seed, monitor
         self.seconds = 0.0
@@ -122,7 +122,7 @@ def evaluate_in_time(
         opponent: the spec string of those in all other seats.
         games: per seat, at most.
         seed: of the match.
-        monitor: is shown the progress, and can stop it.
+        monitor: receives the progress, and can stop it.
         seconds: time for this opponent. A few games are played even if they take longer.
         record: of how many games there are replays.
 

@@ -1,4 +1,4 @@
-"""What learners of trainings in rounds have in common, and the networks that they begin with."""
+"""Learner of a reinforcement learning run, and its initial network."""
 
 import math
 from collections.abc import Callable
@@ -20,7 +20,7 @@ First = TypeVar("First", QNetwork, PVNetwork, ACNetwork)
 
 
 class Learner(TrainableModel[Network]):
-    """A network, its optimizer, and a learning rate that falls while games are played."""
+    """Trainable model with a learning rate schedule over the games of the run."""
 
     def __init__(
         self, network: Network, config: RLConfig, scale: float, momentum: float, decay: float
@@ -28,11 +28,11 @@ class Learner(TrainableModel[Network]):
         """Make a learner.
 
         Args:
-            network: what learns; changed in place.
-            config: how it learns.
-            scale: what planes are multiplied with.
-            momentum: of SGD.
-            decay: of the weights.
+            network: network to train, in place.
+            config: settings.
+            scale: scale factor of the input planes.
+            momentum: momentum of SGD.
+            decay: weight decay.
         """
         optimization = Optimization(
             config.optimizer, config.learning_rate, momentum, decay, config.max_grad_norm
@@ -41,22 +41,22 @@ class Learner(TrainableModel[Network]):
         self._settings = config
 
     def step(self, loss: Tensor, progress: float) -> None:
-        """Go down the gradient of a loss.
+        """Make one gradient step.
 
         Args:
-            loss: of a batch.
-            progress: share of the training that is over, for the learning rate.
+            loss: loss of a batch.
+            progress: fraction of the training that is done, for the learning rate.
         """
         config = self._settings
-        self.descend(
+        self.gradient_step(
             loss, learning_rate(config.learning_rate, config.final_learning_rate, progress)
         )
 
-    def told(self, policy_loss: Tensor, value_loss: Tensor) -> tuple[float, float]:
-        """Return the losses of the last update, of a policy and a value, as numbers.
+    def finite_losses(self, policy_loss: Tensor, value_loss: Tensor) -> tuple[float, float]:
+        """Return the policy and value loss of the last update, averaged over all ranks.
 
         Raises:
-            ValueError: if they are not finite: nothing more can be learned then.
+            ValueError: if they are not finite: training has diverged.
         """
         policy, value = self.means(policy_loss, value_loss)
         if not (math.isfinite(policy) and math.isfinite(value)):
@@ -75,17 +75,17 @@ def first_network(
     load: Callable[[Path], tuple[First, Any]],
     make: Callable[[], First],
 ) -> First:
-    """Return the network that a run begins with.
+    """Return the initial network of a run.
 
     Args:
-        config: settings; `start_from` names a file or run, if it does not begin at random.
-        kind: the agent's name, see `find_weights`.
-        load: returns the network in a file, and what is told about it.
-        make: makes one with random weights.
+        config: settings; weights come from `start_from`, or are random.
+        kind: name of the agent, see `find_weights`.
+        load: returns the network in a file, and its metadata.
+        make: makes a network with random weights.
 
     Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: if the network there is another one than `config.network`.
+        FileNotFoundError: if the file does not exist.
+        ValueError: if its architecture is not `config.network`.
     """
     if config.start_from is None:
         with torch.random.fork_rng(devices=[]):
@@ -94,7 +94,7 @@ def first_network(
     network, _ = load(find_weights(config.start_from, kind))
     if network.config != config.network:
         raise ValueError(
-            f"start_from={config.start_from} is another network: {network.config}, "
+            f"start_from={config.start_from} has another architecture: {network.config}, "
             f"not {config.network}"
         )
     return network

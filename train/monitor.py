@@ -58,7 +58,7 @@ class Monitor:
     def __init__(self) -> None:
         """Begin without a deadline."""
         self.phase: Phase = "playing"
-        self.work: dict[Phase, PhaseProgress] = {
+        self.phases: dict[Phase, PhaseProgress] = {
             "playing": PhaseProgress("move"),
             "learning": PhaseProgress("update"),
             "evaluating": PhaseProgress("game"),
@@ -69,7 +69,7 @@ class Monitor:
     @property
     def compiling(self) -> bool:
         """Whether the phase has not made its first step: compiled code is being made or loaded."""
-        return self.work[self.phase].steps == 0
+        return self.phases[self.phase].steps == 0
 
     @property
     def seconds_left(self) -> float:
@@ -111,7 +111,7 @@ class Monitor:
 
     def begin(self, phase: Phase, total: int, unit: str = "") -> None:
         """Begin the work of a phase, of `total` steps of a unit."""
-        work = self.work[phase]
+        work = self.phases[phase]
         work.done, work.total, work.unit = 0, total, unit or work.unit
 
     def step(self, phase: Phase, done: int) -> None:
@@ -120,7 +120,7 @@ class Monitor:
         Raises:
             Stopped: if it is to stop.
         """
-        work = self.work[phase]
+        work = self.phases[phase]
         work.done = done
         work.steps += 1
         self.check()

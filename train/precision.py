@@ -29,4 +29,4 @@ def run_precision(
             precision = state[0]["precision"]
     if precision != "auto":
         return precision
-    return ranks().decided(lambda: faster_precision(config.device))
+    return ranks().broadcast(lambda: faster_precision(config.device))

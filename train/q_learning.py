@@ -132,7 +132,7 @@ def _conclude(
 
 def _status(monitor: Monitor, config: QLearningConfig) -> RunStatus:
     """Return how far a run is, for the progress display."""
-    done = monitor.work["learning"].done
+    done = monitor.phases["learning"].done
     return RunStatus(
         phase="learning",
         detail="",

@@ -1,4 +1,4 @@
-"""Experience replay: transitions of the past, to learn from again and again."""
+"""Replay buffers: ring buffers of records and of transitions."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -12,16 +12,16 @@ from ludoteca.envs.symmetry import Symmetry
 
 @dataclass(frozen=True)
 class TransitionBatch:
-    """Transitions as a learner wants them.
+    """Minibatch of n-step transitions.
 
     Attributes:
-        planes: what was seen, int8. Shape `[N, planes, rows, columns]`.
-        actions: what was done, int64. Shape `[N]`.
-        rewards: what was gained until `next_planes`, discounted, float32. Shape `[N]`.
-        discounts: what the value of `next_planes` is multiplied with: 0 at the end of a game, and
-            negative if the opponent decides there. float32, shape `[N]`.
-        next_planes: what was seen later, zero at the end of a game. As `planes`.
-        next_masks: the legal actions there, int8. Shape `[N, num_actions]`.
+        planes: observations, int8. Shape `[N, planes, rows, columns]`.
+        actions: actions, int64. Shape `[N]`.
+        rewards: discounted n-step rewards, float32. Shape `[N]`.
+        discounts: factors of the bootstrap values at `next_planes`: 0 at the end of a game, and
+            negative if the opponent moves there. float32, shape `[N]`.
+        next_planes: observations after n steps, zero at the end of a game. As `planes`.
+        next_masks: legal actions there, int8. Shape `[N, num_actions]`.
     """
 
     planes: NDArray[np.int8]
@@ -38,7 +38,7 @@ class TransitionBatch:
         return TransitionBatch(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def mapped(self, symmetry: Symmetry) -> "TransitionBatch":
-        """Return what a symmetry of the game makes of it."""
+        """Return the batch under a symmetry of the game."""
         return TransitionBatch(
             symmetry.observation(self.planes),
             symmetry.actions[self.actions],
@@ -50,10 +50,10 @@ class TransitionBatch:
 
 
 class Packing:
-    """Planes of zeros and ones in an eighth of the memory; others as they are."""
+    """Bit packing of binary planes, to an eighth of the memory; identity for others."""
 
     def __init__(self, shape: tuple[int, ...], binary: bool):
-        """Make a packing for arrays of `shape`, whose numbers are 0 and 1 if `binary`."""
+        """Make a packing for arrays of `shape`; `binary`: with values 0 and 1 only."""
         self.shape, self.binary = shape, binary
         self.numbers = int(np.prod(shape))
         self.size = -(-self.numbers // 8) if binary else self.numbers  # bytes
@@ -64,22 +64,22 @@ class Packing:
         return np.packbits(flat, axis=1) if self.binary else flat.view(np.uint8)
 
     def unpack(self, packed: NDArray[np.uint8]) -> NDArray[np.int8]:
-        """Return what was packed."""
+        """Return the arrays that were packed."""
         flat = np.unpackbits(packed, axis=1, count=self.numbers) if self.binary else packed
         return flat.view(np.int8).reshape(len(packed), *self.shape)
 
 
 class RingBuffer:
-    """The last records, in one array that is filled round and round.
+    """Ring buffer of records: new ones overwrite the oldest.
 
     Attributes:
-        capacity: how many it holds.
+        capacity: maximum number of records.
         records: the records. Shape `[capacity]`.
-        added: how many were ever added; the next one goes to `added % capacity`.
+        added: number of records added so far; the next one goes to `added % capacity`.
     """
 
     def __init__(self, capacity: int, dtype: np.dtype[Any]):
-        """Make room for `capacity` records of `dtype`."""
+        """Allocate `capacity` records of `dtype`."""
         self.capacity = integer("capacity", capacity, 1, 10**9)
         self.records = np.zeros(capacity, dtype)
         self.added = 0
@@ -88,32 +88,29 @@ class RingBuffer:
         return min(self.added, self.capacity)
 
     def add(self, records: NDArray[np.void]) -> NDArray[np.int64]:
-        """Add records, over the oldest ones; return where they went.
-
-        Of more than `capacity`, only the last stay.
-        """
+        """Add records and return their indices; of more than `capacity`, only the last stay."""
         kept = records[-self.capacity :]
         start = self.added + len(records) - len(kept)
-        places = (start + np.arange(len(kept))) % self.capacity
-        self.records[places] = kept
+        indices = (start + np.arange(len(kept))) % self.capacity
+        self.records[indices] = kept
         self.added += len(records)
-        return places
+        return indices
 
-    def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw `count` places uniformly, without repetition if there are enough records."""
+    def sample(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Sample `count` indices uniformly, without replacement if there are enough records."""
         if len(self) >= count:
             return rng.choice(len(self), count, replace=False, shuffle=False)
         return rng.integers(len(self), size=count)
 
     def state(self) -> dict[str, Any]:
-        """Return what `restore` needs to go on from here, as arrays."""
+        """Return the state as arrays, for `restore`."""
         return {"records": self.records[: len(self)], "added": np.array(self.added)}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from where `state` was taken.
+        """Resume from `state`.
 
         Raises:
-            ValueError: if it is of another kind of record.
+            ValueError: if its records have another dtype, or exceed the capacity.
         """
         records = state["records"]
         if records.dtype != self.records.dtype or len(records) > self.capacity:
@@ -126,16 +123,16 @@ class RingBuffer:
 
 
 class ReplayBuffer(RingBuffer):
-    """The last transitions, packed."""
+    """Replay buffer of packed transitions."""
 
     def __init__(self, capacity: int, shape: tuple[int, ...], num_actions: int, binary: bool):
         """Make an empty buffer.
 
         Args:
-            capacity: how many transitions it holds.
-            shape: of the planes of one position.
-            num_actions: of the game.
-            binary: whether planes hold only zeros and ones.
+            capacity: maximum number of transitions.
+            shape: shape of an observation.
+            num_actions: number of actions of the game.
+            binary: whether planes contain only 0 and 1.
         """
         self.planes, self.masks = Packing(shape, binary), Packing((num_actions,), True)
         transition = [
@@ -148,9 +145,9 @@ class ReplayBuffer(RingBuffer):
         ]
         super().__init__(capacity, np.dtype(transition))
 
-    def batch(self, places: NDArray[np.int64]) -> TransitionBatch:
-        """Return the transitions at some places."""
-        chosen = self.records[places]
+    def batch(self, indices: NDArray[np.int64]) -> TransitionBatch:
+        """Return the transitions at some indices."""
+        chosen = self.records[indices]
         return TransitionBatch(
             planes=self.planes.unpack(chosen["planes"]),
             actions=chosen["action"].astype(np.int64),

@@ -104,7 +104,7 @@ def write_report(training: RLTraining, subject: ReportSubject) -> dict[str, Any]
             "plies": training.plies,
             "seconds": round(training.seconds, 1),
             "learning_seconds": round(training.learning_seconds, 1),
-            "best": training.kept,
+            "best": training.selected,
             "precision": training.precision,
             "finished": training.finished,
         },
@@ -202,7 +202,7 @@ def draw_curve(training: RLTraining, subject: ReportSubject) -> bytes:
             shown = [100 * rate for rate in rates]
             label = f"{seat}, in training"
             axes.plot(steps, shown, color=color, alpha=0.35, linewidth=1, label=label)
-    kept = training.kept["games"]
+    kept = training.selected["games"]
     axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="kept")
     axes.set_ylabel("games won, %")
     axes.set_ylim(-2, 102)

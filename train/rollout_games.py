@@ -1,4 +1,4 @@
-"""Where the games of a round are played side by side, each to its end."""
+"""Batch of self-play games of a rollout, each played to its end."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -17,15 +17,15 @@ from ludoteca.train.replay import Packing
 
 
 class Turn(NamedTuple):
-    """The moves that are to be made in a ply: K, one for each mover of each game that goes on.
+    """Decisions of one ply: K, one for each player to move in each unfinished game.
 
     Attributes:
-        ply: how many plies were played in each game.
-        env_indices: indices of the games. Shape `[K]`.
+        ply: number of plies played before, the same in all games.
+        game_index: index of each game in the rollout. Shape `[K]`.
         states: the positions. Shape `[K]`.
-        movers: who moves; where all move at once, everyone who still can. Shape `[K]`.
-        planes: what they see, as the network does. Shape `[K, *encoder.shape]`.
-        masks: what is legal, as the network numbers actions. Shape `[K, A]`.
+        movers: players to move; in simultaneous games, all active players. Shape `[K]`.
+        planes: encoded observations. Shape `[K, *encoder.shape]`.
+        masks: legal actions, in the network's numbering. Shape `[K, A]`.
     """
 
     ply: int
@@ -37,21 +37,21 @@ class Turn(NamedTuple):
 
 
 class RolloutGames:
-    """Batch for the games of a round.
+    """Batch of the games of a rollout.
 
     Attributes:
-        encoder: tells what is seen.
-        count: B, games of a round.
-        plies: T, of the longest possible game.
-        packing: in which form a round keeps what was seen.
-        monitor: is shown every ply, and may end a round.
+        encoder: encodes observations.
+        count: B, games of a rollout.
+        plies: T, plies of the longest possible game.
+        packing: packs observations in a rollout.
+        monitor: receives the progress, and may stop the run.
     """
 
     def __init__(self, encoder: Encoder | SeatEncoder, count: int, monitor: Monitor | None = None):
-        """Make room for `count` games."""
+        """Allocate `count` games."""
         game = encoder.game
         self.monitor = monitor or Monitor()
-        self._longest = game.max_plies  # of the last round
+        self._longest = game.max_plies  # of the last rollout
         self.encoder, self.count, self.plies = encoder, count, game.max_plies
         self.packing = Packing(encoder.shape, encoder.scale == 1)
         self._game_batch = GameBatch(game, count)
@@ -59,7 +59,7 @@ class RolloutGames:
         self._scratch = np.zeros(1, scratch_dtype(game))
 
     def begin(self, rng: np.random.Generator) -> None:
-        """Begin a game at every index; `rng` decides about what the games draw."""
+        """Reset all games; `rng` seeds their chance events."""
         game_batch = self._game_batch
         game_batch.episode_states["rng"][:, 0] = rng.integers(2**63, size=self.count)
         everyone = np.ones(self.count, np.bool_)
@@ -68,7 +68,7 @@ class RolloutGames:
         )
 
     def turns(self) -> Iterator[Turn]:
-        """Return the turns of the round, one by one; each is to be answered with `play`.
+        """Yield the turns of the rollout; step each with `play`.
 
         Raises:
             Stopped: if the run is to stop.
@@ -86,7 +86,7 @@ class RolloutGames:
             yield Turn(ply, env_indices, states, movers, *self.encoder.encode(states, movers))
 
     def _movers(self, going: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return in which of the games which player is to move. Shapes `[K]`."""
+        """Return games and players to move. Shapes `[K]`."""
         game = self.encoder.game
         if not game.simultaneous:
             return going, self._game_batch.episode_states["mover"][going].astype(np.int64)
@@ -97,10 +97,10 @@ class RolloutGames:
         return going[rows], movers
 
     def play(self, turn: Turn, actions: NDArray[np.int64]) -> int:
-        """Play a ply, one action for each move of a turn, as the game numbers actions.
+        """Step one ply, with one action for each decision of a turn, in the game's numbering.
 
         Returns:
-            -1, or the row of the first action that is illegal; nothing is played then.
+            -1, or the row of the first illegal action; no game is stepped then.
         """
         game_batch, players = self._game_batch, self.encoder.game.num_players
         going, rows = np.unique(turn.env_indices, return_inverse=True)
@@ -121,7 +121,7 @@ class RolloutGames:
 
     @property
     def returns(self) -> NDArray[np.float32]:
-        """Results of all players of games that are over. Shape `[B, P]`."""
+        """Returns of all players in finished games. Shape `[B, P]`."""
         returns = np.zeros((self.count, self.encoder.game.num_players))
         make_returns(self.encoder.game)(self._game_batch.states, np.arange(self.count), returns)
         return returns.astype(np.float32)

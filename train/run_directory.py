@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ludoteca.files import BROKEN_ARCHIVE, write_whole, writing
 from ludoteca.lock import lock_folder
-from ludoteca.train.distributed import check_joined, ranks
+from ludoteca.train.distributed import ranks, require_process_group
 
 Arrays = dict[str, NDArray[Any]]
 NUMBERS = "numbers"  # the entry of a state that holds its JSON document
@@ -46,17 +46,17 @@ class RunDirectory:
         Args:
             path: the folder.
             settings: of the run, as JSON can hold them.
-            free: settings that may differ when a run goes on.
+            free: settings that may differ when a run continues.
             added: settings that runs of older versions lack, with what these did.
 
         Raises:
             ValueError: if a run with other settings is in there, or another process trains there,
                 or this is one of several processes of torchrun that were not joined.
         """
-        check_joined()
+        require_process_group()
         self.path, self._settings, self._added = path, settings, added
         self._lock: Any = None
-        ranks().decided(lambda: self._open(free))
+        ranks().broadcast(lambda: self._open(free))
 
     def _open(self, free: tuple[str, ...]) -> None:
         path, settings = self.path, self._settings
@@ -85,7 +85,7 @@ class RunDirectory:
         Raises:
             ValueError: if another process trains there.
         """
-        ranks().decided(self._claim)
+        ranks().broadcast(self._claim)
 
     def _claim(self) -> None:
         self.path.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ class RunDirectory:
         Raises:
             ValueError: if the file is damaged.
         """
-        return ranks().decided(self._load_state)
+        return ranks().broadcast(self._load_state)
 
     def _load_state(self) -> tuple[dict[str, Any], Arrays] | None:
         file = self.path / STATE

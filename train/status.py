@@ -7,7 +7,7 @@ from ludoteca.train.monitor import Monitor
 
 
 def rl_status(training: RLTraining) -> RunStatus:
-    """Return how far a training in rounds is."""
+    """Return how far a training by reinforcement learning is."""
     monitor = training.monitor
     return RunStatus(
         phase=phase(monitor),
@@ -45,7 +45,7 @@ def phase(monitor: Monitor) -> str:
 
 def detail(monitor: Monitor) -> str:
     """Return how far the work of the phase is, such as `"move 12 of about 40"`."""
-    work = monitor.work[monitor.phase]
+    work = monitor.phases[monitor.phase]
     if work.total == 0:
         return ""
     about = "about " if monitor.phase == "playing" else ""

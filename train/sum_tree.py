@@ -1,4 +1,4 @@
-"""Prioritized replay: transitions that surprised most are learned from more often.
+"""Sum tree of prioritized replay: transitions are sampled by their TD error.
 
 Schaul, Quan, Antonoglou and Silver, "Prioritized experience replay" (2016), section 3.3, the
 proportional variant with importance-sampling weights.
@@ -14,84 +14,84 @@ from ludoteca.envs.params import integer, real
 
 
 class SumTree:
-    """A priority for each place of a replay buffer, in a sum tree.
+    """Sum tree with one priority per index of a replay buffer.
 
     A node holds the sum of its two children, 2 k and 2 k + 1; node 1 is the root, and the leaves
-    are the places. Drawing and changing one takes log2(capacity) steps.
+    are the indices. Sampling or updating one takes log2(capacity) steps.
 
     Attributes:
-        alpha: priorities are (error + `epsilon`) ** alpha; 0: all alike.
+        alpha: priorities are (error + `epsilon`) ** alpha; 0: uniform.
         tree: the nodes. Shape `[2 * leaves]`.
     """
 
     def __init__(self, capacity: int, alpha: float = 0.6, epsilon: float = 1e-3):
-        """Make priorities of zero, which are never drawn.
+        """Make priorities of zero, which are never sampled.
 
         Args:
-            capacity: number of places.
-            alpha: how much priorities matter.
-            epsilon: added to errors, so that no transition is forgotten altogether.
+            capacity: number of indices.
+            alpha: exponent of the priorities.
+            epsilon: added to errors, so that every transition can be sampled.
         """
         self.capacity = integer("capacity", capacity, 1, 10**9)
         self.alpha = real("alpha", alpha, 0, 10)
         self.epsilon = real("epsilon", epsilon, 0, 1e6)
         self.leaves = 1 << (capacity - 1).bit_length()
         self.tree = np.zeros(2 * self.leaves)
-        self.largest = 1.0  # error seen so far; new transitions get it
+        self.largest = 1.0  # error so far; that of new transitions
 
     @property
     def total(self) -> float:
         """Sum of all priorities."""
         return float(self.tree[1])
 
-    def add(self, places: NDArray[np.int64]) -> None:
-        """Give new transitions the largest priority so far: each is to be seen soon."""
-        self._set(places, np.full(len(places), self.largest))
+    def add(self, indices: NDArray[np.int64]) -> None:
+        """Set new transitions to the maximum priority so far, to sample each one soon."""
+        self._set(indices, np.full(len(indices), self.largest))
 
-    def update(self, places: NDArray[np.int64], errors: NDArray[np.floating[Any]]) -> None:
-        """Set priorities by the absolute errors of the last estimates."""
+    def update(self, indices: NDArray[np.int64], errors: NDArray[np.floating[Any]]) -> None:
+        """Set priorities from absolute TD errors."""
         self.largest = max(self.largest, float(errors.max(initial=0)))
-        self._set(places, errors)
+        self._set(indices, errors)
 
-    def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw places by priority, one from each of `count` equal shares of the sum.
+    def sample(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Sample indices by priority: stratified, one from each of `count` equal parts of the sum.
 
         Raises:
-            ValueError: if there is nothing to draw.
+            ValueError: if there is nothing to sample.
         """
         if self.total <= 0:
-            raise ValueError("nothing to draw: no transition has been added")
+            raise ValueError("nothing to sample: no transition has been added")
         wanted = (np.arange(count) + rng.random(count)) * (self.total / count)
-        places = np.zeros(count, np.int64)
-        make_find()(self.tree, wanted, places)
-        return places
+        indices = np.zeros(count, np.int64)
+        make_find()(self.tree, wanted, indices)
+        return indices
 
-    def weights(self, places: NDArray[np.int64], size: int, beta: float) -> NDArray[np.float32]:
-        """Return importance weights `(size * P(place)) ** -beta`, the largest scaled to 1.
+    def weights(self, indices: NDArray[np.int64], size: int, beta: float) -> NDArray[np.float32]:
+        """Return importance-sampling weights `(size * P(index)) ** -beta`, with maximum 1.
 
         Args:
-            places: what was drawn.
-            size: how many transitions there are.
-            beta: how much of the bias is taken back; 1: all.
+            indices: sampled indices.
+            size: number of transitions in the buffer.
+            beta: exponent; 1: full correction of the sampling bias.
         """
-        share = self.tree[self.leaves + places] / self.total
+        share = self.tree[self.leaves + indices] / self.total
         weights = (size * share) ** -beta
         scaled: NDArray[np.float32] = (weights / weights.max()).astype(np.float32)
         return scaled
 
-    def _set(self, places: NDArray[np.int64], errors: NDArray[np.floating[Any]]) -> None:
+    def _set(self, indices: NDArray[np.int64], errors: NDArray[np.floating[Any]]) -> None:
         priorities = (np.asarray(errors, np.float64) + self.epsilon) ** self.alpha
-        make_set()(self.tree, places, priorities)
+        make_set()(self.tree, indices, priorities)
 
     def state(self) -> dict[str, Any]:
-        """Return what `restore` needs to go on from here, as arrays."""
+        """Return the state as arrays, for `restore`."""
         return {"tree": self.tree, "largest": np.array(self.largest)}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from where `state` was taken.
+        """Resume from `state`.
 
         Raises:
-            ValueError: if it is of another size.
+            ValueError: if it has another size.
         """
         if state["tree"].shape != self.tree.shape:
             raise ValueError(f"expected {self.tree.shape} nodes, got {state['tree'].shape}")
@@ -101,13 +101,13 @@ class SumTree:
 
 @factory()
 def make_set() -> Any:
-    """Return `set_all(tree, places, priorities)`."""
+    """Return `set_all(tree, indices, priorities)`."""
 
     @compiled
-    def set_all(tree: Any, places: Any, priorities: Any) -> None:
+    def set_all(tree: Any, indices: Any, priorities: Any) -> None:
         leaves = len(tree) // 2
-        for k in range(len(places)):
-            node = leaves + places[k]
+        for k in range(len(indices)):
+            node = leaves + indices[k]
             tree[node] = priorities[k]
             node //= 2
             while node >= 1:  # sums, not differences: rounding errors do not pile up
@@ -119,24 +119,24 @@ def make_set() -> Any:
 
 @factory()
 def make_find() -> Any:
-    """Return `find_all(tree, wanted, places)`."""
+    """Return `find_all(tree, wanted, indices)`."""
 
     @compiled
-    def find_all(tree: Any, wanted: Any, places: Any) -> None:
+    def find_all(tree: Any, wanted: Any, indices: Any) -> None:
         for k in range(len(wanted)):
-            places[k] = find(tree, wanted[k])
+            indices[k] = find(tree, wanted[k])
 
     return find_all
 
 
 @kernel
 def find(tree: Any, wanted: float) -> int:
-    """Return the place where the sum of priorities from the left first exceeds `wanted`."""
+    """Return the first index at which the cumulative sum of priorities exceeds `wanted`."""
     leaves = len(tree) // 2
     node = 1
     while node < leaves:
         left = 2 * node
-        # Rounding may leave `wanted` just above the whole sum: never go where there is nothing.
+        # Rounding may leave `wanted` just above the whole sum: never descend to an empty subtree.
         if wanted < tree[left] or tree[left + 1] <= 0:
             node = left
         else:

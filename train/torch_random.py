@@ -54,10 +54,10 @@ class TorchStream:
             self._states.append(torch.cuda.get_rng_state(self._cuda))
 
     def state(self) -> Arrays:
-        """Return what `restore` needs, as arrays."""
+        """Return the state as arrays, for `restore`."""
         return {str(k): state.numpy().copy() for k, state in enumerate(self._states)}
 
     def restore(self, arrays: Arrays) -> None:
-        """Resume from where `state` was taken."""
+        """Restore a state."""
         states = [arrays[str(k)] for k in range(len(arrays))]
         self._states = [torch.from_numpy(np.array(state)) for state in states]

@@ -1,4 +1,4 @@
-"""A network on its way down the gradients of its losses, and the state of both as arrays."""
+"""Trainable model: a network and its optimizer, with their state as arrays."""
 
 from typing import Any, Generic, TypeVar
 
@@ -16,13 +16,13 @@ Network = TypeVar("Network", bound=nn.Module)
 
 
 class TrainableModel(Generic[Network]):
-    """A network and its optimizer.
+    """Network and optimizer.
 
     Attributes:
-        network: what learns.
-        trained: what batches run through in updates: the network or, where several processes
-            learn, what averages their gradients.
-        updates: how many updates were made.
+        network: the network.
+        trained: module of the forward pass in updates: the network or, in data-parallel training,
+            its DDP wrapper.
+        updates: number of gradient updates.
     """
 
     def __init__(
@@ -33,14 +33,14 @@ class TrainableModel(Generic[Network]):
         device: str = "cpu",
         precision: Precision = "float32",
     ):
-        """Begin with a network.
+        """Make a trainable model.
 
         Args:
-            network: what learns; changed in place.
-            optimization: how it learns.
-            scale: what planes are multiplied with.
-            device: where it learns.
-            precision: of convolutions, `"float32"` or `"bfloat16"`.
+            network: network to train, in place.
+            optimization: optimizer settings.
+            scale: scale factor of the input planes.
+            device: PyTorch device.
+            precision: numeric precision of convolutions, `"float32"` or `"bfloat16"`.
         """
         self._scale, self._precision, self._clip = scale, precision, optimization.max_grad_norm
         self._device = find_device(device)
@@ -53,23 +53,23 @@ class TrainableModel(Generic[Network]):
         self.updates = 0
 
     def parts(self) -> dict[str, nn.Module]:
-        """Return the networks that belong to the state, by name."""
+        """Return the networks of the state, by name."""
         return {"network": self.network}
 
     def part(self, size: int) -> slice:
-        """Return which rows of a batch this process learns from: all, unless it is one of several.
+        """Return the rows of a batch for this rank; all, in a single process.
 
-        Call it once for each batch: what follows is about that part.
+        Call it once per batch: `means` and `gradient_step` refer to the last part.
         """
         self._part = self._ranks.part(size)
         return self._part.rows
 
     def means(self, *values: Tensor) -> list[float]:
-        """Return means over the batch for scalars that are means over the part of each process."""
+        """Return batch means of scalars that are means over each rank's part."""
         return self._ranks.means(values, self._part)
 
-    def descend(self, loss: Tensor, rate: float) -> None:
-        """Go down the gradient of the mean loss of a batch, with a learning rate."""
+    def gradient_step(self, loss: Tensor, rate: float) -> None:
+        """Make one gradient step on the mean loss of a batch, with a learning rate."""
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         self._optimizer.zero_grad()
@@ -80,20 +80,20 @@ class TrainableModel(Generic[Network]):
         self.updates += 1
 
     def tensor(self, planes: NDArray[np.int8]) -> Tensor:
-        """Return planes as the network takes them."""
+        """Return planes as the input tensor of the network."""
         return to_tensor(planes, self._scale, self._device, torch.float32)
 
     def given(self, array: NDArray[Any]) -> Tensor:
-        """Return an array as it is, where the network is."""
+        """Return an array as a tensor on the device of the network."""
         return torch.from_numpy(array).to(self._device)
 
     def cast(self) -> torch.autocast:
-        """Return the context in which the network runs with the precision that was chosen."""
+        """Return the autocast context of the selected precision."""
         wanted = self._precision == "bfloat16"
         return torch.autocast(self._device.type, torch.bfloat16, enabled=wanted)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return what `restore` needs to go on from here, as arrays."""
+        """Return the state as arrays, for `restore`."""
         arrays = {"updates": np.array(self.updates)}
         for part, network in self.parts().items():
             for name, tensor in network.state_dict().items():
@@ -101,7 +101,7 @@ class TrainableModel(Generic[Network]):
         return arrays | optimizer_arrays(self._optimizer)
 
     def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Go on from where `state` was taken."""
+        """Resume from `state`."""
         self.updates = int(arrays["updates"])
         for part, network in self.parts().items():
             weights = {

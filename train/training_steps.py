@@ -1,4 +1,4 @@
-"""The steps of an algorithm that the training loop calls."""
+"""Steps of an algorithm that the training loop calls."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -10,82 +10,82 @@ from ludoteca.train.run_directory import Arrays
 
 
 class TrainingSteps(ABC):
-    """The steps of an algorithm: play a round, learn from it, and what is measured and saved.
+    """Steps of an algorithm: collect a rollout, update from it, summarize, save.
 
-    A round is a dataclass of arrays, among them `lengths`, the plies of each of its games.
+    A rollout is a dataclass of arrays, among them `lengths`, the number of plies of each game.
 
     Attributes:
-        round: the class of rounds.
+        rollout_class: class of the rollouts.
         kind: name of the agent that plays the network, such as `"dqn"`.
-        player: plays rounds with a copy of the network, which `load` takes in.
-        actors: the same if other processes play, else None.
+        player: self-play actor with a copy of the network, which `load` replaces.
+        actors: the same if self-play runs in other processes, else None.
     """
 
-    round: ClassVar[type[Any]]
+    rollout_class: ClassVar[type[Any]]
     kind: ClassVar[str]
     player: Any
     actors: MultiprocessActor[Any] | None = None
 
     @abstractmethod
     def play(self, games: int) -> Any:
-        """Play a round, which begins after `games` games; draws from `playing` only.
+        """Collect a rollout after `games` games; draws only from the generator `playing`.
 
         Raises:
             Stopped: if the run is to stop.
         """
 
     @abstractmethod
-    def keep(self, played: Any) -> None:
-        """Take in a round: from now on, updates are due. Draws from `learning` only."""
+    def add_rollout(self, rollout: Any) -> None:
+        """Add a rollout to the data; updates become pending. Draws only from `learning`."""
 
     @property
     @abstractmethod
     def due(self) -> int:
-        """The number of updates that are due."""
+        """Number of pending updates."""
 
     @abstractmethod
     def update(self) -> None:
-        """Make one of the updates that are due; draws from `learning` only."""
+        """Make one pending update; draws only from the generator `learning`."""
 
-    def conclude(self, played: Any) -> None:
-        """Finish learning from a round after its last update; by default nothing is left to do.
+    def finish_rollout(self, rollout: Any) -> None:
+        """Finish learning from a rollout after its last update; by default a no-op.
 
         Raises:
             Stopped: if the run is to stop; it is called again then.
         """
         return
 
-    def learn(self, played: Any) -> None:
-        """Learn from a round, from its first update to its last."""
-        self.keep(played)
+    def learn(self, rollout: Any) -> None:
+        """Learn from a rollout, from its first to its last update."""
+        self.add_rollout(rollout)
         while self.due > 0:
             self.update()
-        self.conclude(played)
+        self.finish_rollout(rollout)
 
     def reload(self, network: Any) -> None:
-        """Give the player weights that it has had before, for a round that was dropped."""
+        """Load earlier weights into the player, to repeat a rollout that was dropped."""
         self.player.load(network)
 
     @abstractmethod
     def summary(self) -> dict[str, float | int | None]:
-        """Return what was seen since the last summary, for the metrics."""
+        """Return the metrics since the last summary."""
 
     @abstractmethod
     def opponents(self) -> tuple[str, ...]:
-        """Return the spec strings of those it is evaluated against."""
+        """Return the spec strings of the evaluation opponents."""
 
     @abstractmethod
     def candidate(self) -> Agent:
-        """Return the network as it is now as the agent that is evaluated."""
+        """Return an agent with the current network, for evaluation."""
 
     @abstractmethod
     def strength(self, matches: list[MatchResult]) -> float:
-        """Return how good that was, from 0 to 1, by its matches against `opponents()`."""
+        """Return the evaluation score, 0 to 1, of matches against `opponents()`."""
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return numbers and arrays that `restore` needs."""
+        """Return the state as numbers and arrays, for `restore`."""
 
     @abstractmethod
     def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
-        """Resume from where `state` was taken; `in_learning` is the round that is learned from."""
+        """Restore a state; `learning_rollout` is the rollout with pending updates, if any."""

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.interpreted import cache_by_mode
+from ludoteca.envs.interpreted import cache_by_mode, is_interpreted
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
+from ludoteca.envs.record_views import dtype_with_attributes
 from ludoteca.envs.rng import GAMMA, next_u64
 
 # Players as OpenSpiel numbers them (pyspiel.PlayerId).
@@ -51,6 +52,8 @@ def make_position_kernels(game: Game) -> tuple[Any, Any, Any, Any]:
     is_terminal, returns_of, observe = game.is_terminal, game.returns, game.observe
     simultaneous, players, num_actions = game.simultaneous, game.num_players, game.num_actions
     by_chance, state = has_chance(game), game.state
+    if is_interpreted():
+        state = dtype_with_attributes(state)
 
     @kernel
     def draw(s: Any, outcome: int) -> None:

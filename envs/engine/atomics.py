@@ -1,6 +1,6 @@
-"""What compiled threads need to work together: indivisible access to memory they share.
+"""Atomic operations on shared memory in compiled code, for `thread_pool`.
 
-Interpreted code has one thread: there, each of these does the plain thing.
+Interpreted code has one thread: there they are plain reads and writes.
 """
 
 import platform
@@ -16,38 +16,38 @@ X86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686")
 
 
 def load(shared: Any, k: int) -> int:
-    """Read `shared[k]`, int64, anew from memory, and nothing after it any earlier."""
+    """Return `shared[k]`, int64, by an atomic load (sequentially consistent)."""
     return int(shared[k])
 
 
 def store(shared: Any, k: int, value: int) -> None:
-    """Write `shared[k]`, int64, and everything before it no later."""
+    """Write `shared[k]`, int64, by an atomic store (sequentially consistent)."""
     shared[k] = value
 
 
 def exchange(shared: Any, k: int, value: int) -> int:
-    """Write `shared[k]`, int64, and return what was there, in one indivisible step."""
+    """Write `shared[k]`, int64, and return its old value, atomically."""
     old = int(shared[k])
     shared[k] = value
     return old
 
 
 def add(shared: Any, k: int, value: int) -> int:
-    """Add to `shared[k]`, int64, and return what was there, in one indivisible step."""
+    """Add to `shared[k]`, int64, and return its old value, atomically."""
     old = int(shared[k])
     shared[k] += value
     return old
 
 
 def pause() -> None:
-    """Give way for a moment to the other thread of the core, while waiting in a loop."""
+    """Yield to the other hardware thread of the core, in a loop that spins."""
 
 
-# Numba passes intrinsics a first argument, the typing context, that type checkers miss below.
+# Numba passes intrinsics a first argument, the typing context, which type checkers miss below.
 @intrinsic
 def _load(typingctx: Any, shared: Any, k: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load_atomic(_place(context, builder, signature, args), "seq_cst", 8)
+        return builder.load_atomic(_pointer(context, builder, signature, args), "seq_cst", 8)
 
     return types.int64(shared, types.int64), codegen
 
@@ -55,21 +55,21 @@ def _load(typingctx: Any, shared: Any, k: Any) -> Any:
 @intrinsic
 def _store(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = _place(context, builder, signature, args)
-        builder.store_atomic(args[2], place, "seq_cst", 8)
+        pointer = _pointer(context, builder, signature, args)
+        builder.store_atomic(args[2], pointer, "seq_cst", 8)
         return context.get_dummy_value()
 
     return types.void(shared, types.int64, types.int64), codegen
 
 
 def _replace(operation: str) -> Any:
-    """Return the intrinsic that does a read-modify-write operation of LLVM's."""
+    """Return the intrinsic of a read-modify-write operation of LLVM."""
 
     @intrinsic
     def replace(typingctx: Any, shared: Any, k: Any, value: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            place = _place(context, builder, signature, args)
-            return builder.atomic_rmw(operation, place, args[2], "seq_cst")
+            pointer = _pointer(context, builder, signature, args)
+            return builder.atomic_rmw(operation, pointer, args[2], "seq_cst")
 
         return types.int64(shared, types.int64, types.int64), codegen
 
@@ -93,7 +93,7 @@ def _pause(typingctx: Any) -> Any:
 
 
 @intrinsic
-def lend(typingctx: Any, values: Any) -> Any:
+def address_of(typingctx: Any, values: Any) -> Any:
     """Return the address of a copy of `values`, a tuple, that lives until the caller returns."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -104,17 +104,17 @@ def lend(typingctx: Any, values: Any) -> Any:
 
 
 @intrinsic
-def borrow(typingctx: Any, address: Any, like: Any) -> Any:
-    """Return the tuple that is lent at `address`; it has the types of `like`."""
+def load_tuple(typingctx: Any, address: Any, like: Any) -> Any:
+    """Return the tuple at `address`, which has the types of `like`."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = builder.inttoptr(args[0], args[1].type.as_pointer())
-        return builder.load(place)
+        pointer = builder.inttoptr(args[0], args[1].type.as_pointer())
+        return builder.load(pointer)
 
     return like(types.int64, like), codegen
 
 
-def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+def _pointer(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     data = make_array(signature.args[0])(context, builder, args[0]).data
     return builder.gep(data, [args[1]], inbounds=True)
 

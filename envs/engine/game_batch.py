@@ -25,6 +25,7 @@ from ludoteca.envs.engine.step_result import StepResult
 from ludoteca.envs.engine.stepper import make_stepper
 from ludoteca.envs.engine.thread_pool import ThreadPool
 from ludoteca.envs.game import Game
+from ludoteca.envs.jit import InterpretedFunction
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.validation import check_dtype, check_flag
 
@@ -365,7 +366,8 @@ class GameBatch:
         return (*inputs, observations, finals, self.history, self._scratch)
 
     def _new_thread_pool(self) -> ThreadPool | None:
-        if self.num_threads == 1 or not self.fused:
+        interpreted = isinstance(self._stepper.step, InterpretedFunction)
+        if self.num_threads == 1 or not self.fused or interpreted:
             return None
         # Threads know the types of arguments from arrays that look like those of a step.
         arrays = self._arrays(np.zeros((2, self.width), np.int64))

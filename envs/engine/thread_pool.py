@@ -1,9 +1,15 @@
-"""Threads that share the calls of one compiled function.
+"""Thread pool whose threads spin in compiled code between calls, for steps of a batch.
 
 A step of a thousand small games takes tens of microseconds, as long as it takes to wake a thread.
-So the threads of a pool watch for the next call for a while before they go to sleep, and the caller
-never waits for one that sleeps. The work is cut into slices. Each thread has its own, always the
-same ones, so that their data stay in its cache; those of a thread that sleeps are done by others.
+So the threads spin for about a millisecond, waiting for the next call, before they sleep, and the
+caller never waits for a thread that sleeps. The work is cut into slices. Each thread always has the
+same ones, so that their data stay in its cache; the slices of a thread that sleeps are done by
+others. `atomics` has the operations on the memory that the threads share.
+
+Measured by `ludoteca bench envs --only engine` on two cores of a Xeon server (November 2026), in
+steps per second with two threads against `concurrent.futures.ThreadPoolExecutor` with one slice per
+thread: Connect Four 2.02 at B = 1024 and 1.40 at B = 8192, Hex 11x11 1.79 and 1.34, Hungry Geese
+1.46 and 0.98.
 """
 
 import weakref
@@ -15,16 +21,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.atomics import X86, add, borrow, lend, load, pause, store
+from ludoteca.envs.engine.atomics import X86, add, address_of, load, load_tuple, pause, store
 from ludoteca.envs.jit import compiled_without_allocation, kernel
 
 CALLER = 0  # index of the calling thread
-# The words of a pool's shared memory, in cache lines of their own: how many slices are finished,
-# where the arguments are, how many slices there are, and then, for each thread, which of its slices
-# is the next, whether it has come to this call, and whether it has gone to sleep.
+# The words of a pool's shared memory, in separate cache lines: the number of finished slices, the
+# address of the arguments, the number of slices, and for each thread the index of its next slice,
+# whether it has joined this call, and whether it sleeps.
 DONE, ARGUMENTS, SLICES, NEXT, LINE = 0, 8, 16, 24, 8
-HERE, ASLEEP = 1, 2  # after NEXT
-# How often a thread looks before it sleeps: about a millisecond.
+JOINED, ASLEEP = 1, 2  # after NEXT
+# So many times a thread spins before it sleeps: about a millisecond.
 SPINS = 50_000 if X86 else 1_000_000
 
 
@@ -32,54 +38,55 @@ def make_sliced(work: Callable[..., None]) -> Any:
     """Compile `work` for a `ThreadPool`.
 
     Args:
-        work: a kernel `work(arguments, thread, slice_, slices)` that does one of `slices` parts;
-            `arguments` is a tuple.
+        work: a kernel `work(arguments, thread, k, slices)` that does slice k; `arguments` is a
+            tuple.
 
     Returns:
-        `share(shared, thread, arguments)`: the caller begins a call and returns when it is done;
-        another thread takes part in calls until none has come for a while. Its own `arguments` only
-        tell the types.
+        `run_slices(shared, thread, arguments)`: the caller starts a call and returns when it is
+        done; another thread takes part in calls until there has been none for a while, and its own
+        `arguments` are only examples of the types.
     """
 
     @kernel
-    def take(shared: Any, thread: Any, slices: Any, threads: Any) -> int:
-        """Return a slice that nobody has taken, of the thread's own or of one that sleeps, or -1.
+    def take_slice(shared: Any, thread: Any, slices: Any, threads: Any) -> int:
+        """Return a slice that is not taken, of this thread or of one that sleeps, or -1.
 
-        Whoever takes a slice keeps the call from returning, and its arguments alive, until the
-        slice is done.
+        The thread that takes a slice keeps the call from returning, and its arguments alive, until
+        the slice is done.
         """
         for k in range(threads):
             owner = (thread + k) % threads
             mine, end = NEXT + LINE * owner, slices * (owner + 1) // threads
-            if load(shared, mine) < end and (k == 0 or load(shared, mine + HERE) == 0):
+            if load(shared, mine) < end and (k == 0 or load(shared, mine + JOINED) == 0):
                 if k == 0:
-                    store(shared, mine + HERE, 1)
-                slice_ = add(shared, mine, 1)
-                if slice_ < end:
-                    return int(slice_)
+                    store(shared, mine + JOINED, 1)
+                taken = add(shared, mine, 1)
+                if taken < end:
+                    return int(taken)
         return -1
 
     @compiled_without_allocation
-    def share(shared: Any, thread: Any, arguments: Any) -> None:
+    def run_slices(shared: Any, thread: Any, arguments: Any) -> None:
         slices, threads = shared[SLICES], (len(shared) - NEXT) // LINE
         if thread == CALLER:
-            store(shared, ARGUMENTS, lend(arguments))  # type: ignore[call-arg]
+            store(shared, ARGUMENTS, address_of(arguments))  # type: ignore[call-arg]
             store(shared, DONE, 0)
             for k in range(threads):
-                store(shared, NEXT + LINE * k + HERE, int(k == CALLER))
+                store(shared, NEXT + LINE * k + JOINED, int(k == CALLER))
                 store(shared, NEXT + LINE * k, slices * k // threads)
-        looked = 0
-        while looked < SPINS:
-            slice_ = take(shared, thread, slices, threads)
-            if slice_ >= 0:
-                lent: Any = borrow(load(shared, ARGUMENTS), arguments)  # type: ignore[call-arg]
-                work(lent, thread, slice_, slices)
+        spins = 0
+        while spins < SPINS:
+            taken = take_slice(shared, thread, slices, threads)
+            if taken >= 0:
+                address = load(shared, ARGUMENTS)
+                own: Any = load_tuple(address, arguments)  # type: ignore[call-arg]
+                work(own, thread, taken, slices)
                 add(shared, DONE, 1)
-                looked = 0
+                spins = 0
             elif thread == CALLER:
                 break
             else:
-                looked += 1
+                spins += 1
                 pause()
         if thread == CALLER:
             while load(shared, DONE) < slices:
@@ -87,53 +94,53 @@ def make_sliced(work: Callable[..., None]) -> Any:
         else:
             store(shared, NEXT + LINE * thread + ASLEEP, 1)
 
-    return share
+    return run_slices
 
 
 class ThreadPool:
-    """The calling thread, and others that take part in its calls."""
+    """Pool of the calling thread and others that take part in its calls."""
 
-    def __init__(self, share: Any, threads: int, slices: int, example: tuple[Any, ...]):
+    def __init__(self, run_slices: Any, threads: int, slices: int, example: tuple[Any, ...]):
         """Start the threads.
 
         Args:
-            share: what `make_sliced` returned.
-            threads: their number, the calling one included.
-            slices: into how many parts a call is cut.
-            example: a tuple of arguments, of the types that `run` will be called with.
+            run_slices: result of `make_sliced`.
+            threads: number of threads, the calling one included.
+            slices: number of slices of a call.
+            example: a tuple of arguments of the types that `run` is called with.
         """
-        self._share = share
+        self._run_slices = run_slices
         self._shared = np.zeros(NEXT + LINE * threads, np.int64)
         self._shared[SLICES] = slices
-        self._shared[NEXT:] = slices  # none is left
+        self._shared[NEXT:] = slices  # none is left to be done
         self._shared[NEXT + LINE + ASLEEP :: LINE] = 1
-        self._bells: list[SimpleQueue[bool]] = [SimpleQueue() for _ in range(threads)]
+        self._wake_queues: list[SimpleQueue[bool]] = [SimpleQueue() for _ in range(threads)]
         for k in range(1, threads):
-            helper = (share, self._shared, k, example, self._bells[k])
+            helper = (run_slices, self._shared, k, example, self._wake_queues[k])
             Thread(target=_help, args=helper, daemon=True).start()
-        self.close = weakref.finalize(self, _end, self._bells)
+        self.close = weakref.finalize(self, _end, self._wake_queues)
 
     def run(self, arguments: tuple[Any, ...]) -> None:
-        """Do the work, and return when all of it is done."""
-        for k in range(1, len(self._bells)):
+        """Run all slices, and return when they are done."""
+        for k in range(1, len(self._wake_queues)):
             if self._shared[NEXT + LINE * k + ASLEEP]:
                 self._shared[NEXT + LINE * k + ASLEEP] = 0
-                self._bells[k].put(True)
-        self._share(self._shared, CALLER, arguments)
+                self._wake_queues[k].put(True)
+        self._run_slices(self._shared, CALLER, arguments)
 
 
-# The threads must not hold the pool: it ends them when nobody holds it any more.
+# The threads hold no reference to the pool: without references to it, it ends them.
 def _help(
-    share: Any,
+    run_slices: Any,
     shared: NDArray[np.int64],
     thread: int,
     example: tuple[Any, ...],
-    bell: "SimpleQueue[bool]",
+    wake_queue: "SimpleQueue[bool]",
 ) -> None:
-    while bell.get():
-        share(shared, thread, example)
+    while wake_queue.get():
+        run_slices(shared, thread, example)
 
 
-def _end(bells: "list[SimpleQueue[bool]]") -> None:
-    for bell in bells:
-        bell.put(False)
+def _end(wake_queues: "list[SimpleQueue[bool]]") -> None:
+    for wake_queue in wake_queues:
+        wake_queue.put(False)

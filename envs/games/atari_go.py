@@ -8,6 +8,17 @@ the last liberty of its own group only, loses. So every game is decided when the
 As no stone is ever removed, groups only grow and merge: they are kept as the trees of a union-find
 forest. The root knows the group's liberties, each counted once per stone beside it ("pseudo-
 liberties"), since all that matters is whether there are none.
+
+Encoding of a 3x3 board; the fields have one number per cell, with a WALL (#) around the board:
+
+    `stones`, `parent`, `liberties`     actions, planes
+     #  #  #  #  #
+     #  6  7  8  #                      0 1 2
+     # 11 12 13  #                      3 4 5
+     # 16 17 18  #                      6 7 8
+     #  #  #  #  #
+
+Plane 0 has the own stones, plane 1 those of the opponent.
 """
 
 from typing import Any
@@ -16,13 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game, unique
+from ludoteca.envs.games.winner import UNDECIDED, is_decided, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.params import integer
 from ludoteca.envs.symmetry import cells_are_actions, grid_symmetries
 
 EMPTY, WALL = -1, 2
-UNDECIDED = -1
 
 
 @unique
@@ -51,7 +62,7 @@ def atari_go(board_size: int = 7) -> Game:
                 ("stones", np.int8, (size,)),  # EMPTY, WALL or a player
                 ("parent", np.int16, (size,)),  # of a stone: a cell nearer to the root of its group
                 ("liberties", np.int16, (size,)),  # of the group, at its root; see above
-                ("board", np.int8, (0, n)),  # takes no room: its shape tells the kernels n
+                ("board", np.int8, (0, n)),  # takes no memory: kernels read n from its shape
                 ("to_move", np.int8),
                 ("winner", np.int8),  # UNDECIDED or a player
             ],
@@ -61,8 +72,8 @@ def atari_go(board_size: int = 7) -> Game:
         player=player,
         legal_actions=legal_actions,
         step=step,
-        is_terminal=is_terminal,
-        returns=returns,
+        is_terminal=is_decided,
+        returns=winner_returns,
         observe=observe,
         layout=Layout(
             "squares",
@@ -156,18 +167,6 @@ def root(s: Any, cell: int) -> int:
 
 
 @kernel
-def is_terminal(s: Any) -> bool:
-    return bool(s.winner != UNDECIDED)
-
-
-@kernel
-def returns(s: Any, out: Any) -> None:
-    out[:] = 0
-    if s.winner != UNDECIDED:
-        out[s.winner], out[1 - s.winner] = 1, -1
-
-
-@kernel
 def observe(s: Any, player: int, out: Any) -> None:
     """Plane 0: stones of `player`; plane 1: the opponent's."""
     size = s.board.shape[1]
@@ -186,7 +185,7 @@ def cells(s: Any) -> NDArray[np.int8]:
 
 
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     size = s.board.shape[1] + 2
     walls = np.ones((size, size), bool)
     walls[1:-1, 1:-1] = False
@@ -214,7 +213,7 @@ def validate(s: Any) -> str:
     groups = [root(again, cell) for cell in played.tolist()]
     same = np.equal.outer(roots[played], roots[played])
     if (s.parent[roots] != roots).any() or (same != np.equal.outer(groups, groups)).any():
-        return "parent does not tell the groups"
+        return "parent does not match the groups"
     if not np.array_equal(s.liberties[roots[played]], again.liberties[groups]):
         return "liberties are not those of the groups"
     dead = {int(s.stones[cell]) for cell in played if s.liberties[roots[cell]] == 0}

@@ -1,10 +1,22 @@
-"""Breakthrough, and two relatives: with holes in the board, and won by who is forced through.
+"""Breakthrough and two variants: with holes, and the suicide form, lost by breaking through.
 
 Rules: https://en.wikipedia.org/wiki/Breakthrough_(board_game). A pawn moves one row ahead, straight
 or diagonally, and captures diagonally only. The first pawn on the far row wins; a side without
 pawns loses. The smaller board, the holes and the suicide form are those of the games
 breakthroughSmall, breakthroughSmallHoles, breakthroughHoles and breakthroughSuicideSmall of the
 General Game Playing base repository (http://games.ggp.org/base).
+
+White's actions on 4 rows and 3 columns, by the cell where they start; Black's, 21 to 41, are those
+of White upside down (up left becomes down left), numbered from the top, too:
+
+    up left       up            up right
+    .  .  .       .  .  .       .  .  .
+    .  0  1       6  7  8      15 16  .
+    .  2  3       9 10 11      17 18  .
+    .  4  5      12 13 14      19 20  .
+
+Bits of the pieces: `bitboards.py`. Planes: own pawns, those of the opponent, 1 everywhere for
+White, and holes, if there are any.
 """
 
 import re

@@ -2,6 +2,16 @@
 
 Rules: https://en.wikipedia.org/wiki/Connect_Four. Solved: the first player wins by opening in the
 center (Allis, "A knowledge-based approach of Connect-Four", 1988).
+
+Encoding of a board of 3 rows and 3 columns:
+
+    actions     planes, `board`     bits of `discs`
+                                    3  7 11             never set: lines cannot wrap around
+    0 1 2       0 1 2               2  6 10
+                3 4 5               1  5  9
+                6 7 8               0  4  8
+
+Plane 0 has the own discs, plane 1 those of the opponent.
 """
 
 from typing import Any
@@ -10,6 +20,7 @@ import numpy as np
 
 from ludoteca.envs.game import Game, unique
 from ludoteca.envs.games.lines import EMPTY, in_line
+from ludoteca.envs.games.winner import UNDECIDED, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import integer
@@ -46,7 +57,7 @@ def connect4(rows: int = 6, columns: int = 7, connect: int = 4) -> Game:
                 ("board", np.int8, (rows, columns)),  # row 0 is the top; EMPTY or a player
                 ("height", np.int8, (columns,)),  # discs in each column
                 ("to_move", np.int8),
-                ("winner", np.int8),  # EMPTY while undecided
+                ("winner", np.int8),  # UNDECIDED or a player
                 ("moves_left", np.int16),
                 ("connect", np.int8),
             ],
@@ -58,7 +69,7 @@ def connect4(rows: int = 6, columns: int = 7, connect: int = 4) -> Game:
         legal_actions=legal_actions,
         step=step,
         is_terminal=is_terminal,
-        returns=returns,
+        returns=winner_returns,
         observe=observe,
         layout=Layout(
             "squares",
@@ -87,7 +98,7 @@ def init(s: Any, seed: int) -> None:
     s.board[:] = EMPTY
     s.height[:] = 0
     s.to_move = 0
-    s.winner = EMPTY
+    s.winner = UNDECIDED
     s.moves_left = s.board.size
 
 
@@ -99,7 +110,7 @@ def player(s: Any) -> int:
 @kernel
 def legal_actions(s: Any, out: Any) -> int:
     n = 0
-    if s.winner == EMPTY:
+    if s.winner == UNDECIDED:
         for column in range(s.board.shape[1]):
             if s.height[column] < s.board.shape[0]:
                 out[n] = column
@@ -126,7 +137,7 @@ def step(s: Any, action: int) -> None:
 
 @kernel
 def has_line(discs: Any, rows: int, connect: int) -> bool:
-    """Tell whether `connect` discs are in a row, from the bits of all discs of a player.
+    """Return whether `connect` discs are in a row, from the bits of all discs of a player.
 
     Without a branch per direction: what a disc completes is hard for a processor to guess.
     """
@@ -142,14 +153,7 @@ def has_line(discs: Any, rows: int, connect: int) -> bool:
 
 @kernel
 def is_terminal(s: Any) -> bool:
-    return bool(s.winner != EMPTY or s.moves_left == 0)
-
-
-@kernel
-def returns(s: Any, out: Any) -> None:
-    out[:] = 0
-    if s.winner != EMPTY:
-        out[s.winner], out[1 - s.winner] = 1, -1
+    return bool(s.winner != UNDECIDED or s.moves_left == 0)
 
 
 @kernel
@@ -167,11 +171,11 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     rows = s.board.shape[0]
     if not np.isin(s.board, (EMPTY, 0, 1)).all():
         return f"board holds {np.unique(s.board)}, expected -1, 0 and 1"
-    if s.to_move not in (0, 1) or s.winner not in (EMPTY, 0, 1):
+    if s.to_move not in (0, 1) or s.winner not in (UNDECIDED, 0, 1):
         return f"to_move {s.to_move} or winner {s.winner} is no player"
     filled = s.board != EMPTY
     if not np.array_equal(s.height, filled.sum(0)):

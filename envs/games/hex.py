@@ -2,6 +2,17 @@
 
 Black joins north and south, white joins west and east. The six observation planes are those of
 Young, Vasan and Hayward, "NeuroHex" (arXiv 1604.07097, section 2), with one cell of padding.
+
+Encoding of a 3x3 board. A cell has one bit per plane; the padding has those of its edges:
+
+    `cells`            actions      bit    plane
+    *  N  N  N  *                   0      black stones, and the north and south edge
+    W  .  .  .  E      0 1 2        1      white stones, and the west and east edge
+    W  .  .  .  E       3 4 5       2, 3   white stones joined to the west, to the east edge
+    W  .  .  .  E        6 7 8      4, 5   black stones joined to the north, to the south edge
+    *  S  S  S  *                   6-8    none: 1 + direction, while edges spread through a group
+
+The corners (*) have the bits of both edges. Action 9 is the swap, if it is allowed.
 """
 
 from dataclasses import replace
@@ -10,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ludoteca.envs.game import Game, unique
+from ludoteca.envs.games.winner import UNDECIDED, is_decided, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.params import choice, integer
@@ -23,7 +35,6 @@ EDGES = WEST | EAST | NORTH | SOUTH
 BACK_SHIFT = 6
 # The six neighbors in circular order: direction d + 3 leads back.
 NEIGHBORS = ((-1, 0), (-1, 1), (0, 1), (1, 0), (1, -1), (0, -1))
-UNDECIDED = -1
 
 
 @unique
@@ -65,8 +76,8 @@ def hex(board_size: int = 11, first: str = "black", swap: bool = False) -> Game:
         player=player,
         legal_actions=legal_actions,
         step=step,
-        is_terminal=is_terminal,
-        returns=returns,
+        is_terminal=is_decided,
+        returns=winner_returns,
         observe=observe,
         playout=playout,
         layout=Layout(
@@ -127,7 +138,7 @@ def legal_actions(s: Any, out: Any) -> int:
 
 @kernel
 def can_swap(s: Any) -> bool:
-    """Tell whether the player to move may take over the first stone."""
+    """Return whether the player to move may take over the first stone."""
     return bool(s.swap and s.stones == 1 and s.to_move == 1)
 
 
@@ -200,7 +211,7 @@ def spread(s: Any, row: int, column: int, color: int, edges: int) -> None:
             back = (int(s.cells[row, column]) >> BACK_SHIFT) - 1
             s.cells[row, column] &= (1 << BACK_SHIFT) - 1
             row, column = row + NEIGHBORS[back][0], column + NEIGHBORS[back][1]
-            direction = (back + 3) % 6 + 1  # the walk left here by back + 3: go on with the next
+            direction = (back + 3) % 6 + 1  # the walk left here by back + 3: continue with the next
 
 
 @kernel
@@ -239,7 +250,7 @@ def playout_from_here(s: Any, legal: Any, rng: Any) -> int:
 
 @kernel
 def black_joins(s: Any) -> bool:
-    """Tell whether black joins north and south on a full board.
+    """Return whether black joins north and south on a full board.
 
     Walks along the border between black and white that begins in the corner of north and west,
     black on the left hand: the black cells met are joined to north, the white ones to west. From
@@ -260,18 +271,6 @@ def black_joins(s: Any) -> bool:
         if cell & SOUTH:
             return True
         row, column, direction = r, c, (direction + 1) % 6
-
-
-@kernel
-def is_terminal(s: Any) -> bool:
-    return bool(s.winner != UNDECIDED)
-
-
-@kernel
-def returns(s: Any, out: Any) -> None:
-    out[:] = 0
-    if s.winner != UNDECIDED:
-        out[s.winner], out[1 - s.winner] = 1, -1
 
 
 @kernel
@@ -303,7 +302,7 @@ def mirror(n: int, swap: bool) -> Symmetry:
 
 
 def padded_symmetries(n: int, swap: bool, names: tuple[str, ...]) -> tuple[Symmetry, ...]:
-    """Return symmetries of the padded board, without what becomes of the planes."""
+    """Return symmetries of the padded board, without the map of the planes."""
 
     def actions(cells: Any, move: CellMap) -> Any:
         # `move` works on the padded board, and maps the inner one onto itself.
@@ -315,7 +314,7 @@ def padded_symmetries(n: int, swap: bool, names: tuple[str, ...]) -> tuple[Symme
 
 
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     stones = s.cells[1:-1, 1:-1] & (BLACK | WHITE)
     if (stones == BLACK | WHITE).any():
         return "a cell holds both a black and a white stone"

@@ -1,7 +1,21 @@
-"""Hungry Geese: snakes on a torus, all moving at once; who lives longest, then is longest, wins.
+"""Hungry Geese: simultaneous snakes on a torus; the longest survival, then the longest body wins.
 
 Equal step for step to the `hungry_geese` environment of kaggle-environments. Observation planes and
 rewards follow the competition (channels 0-16) and Martín Miralles, UIB 2021 (master's thesis).
+
+Encoding, where cell (row, column) is `row * columns + column`:
+
+    actions     ring buffer `body[p]`, with start[p] = 4 and length[p] = 3
+       0        index      0  1  2  3  4  5
+     3   1      segment    2  .  .  .  0  1      0: head, 2: tail
+       2
+
+Planes of player p, of P players; each group has a plane for each player, p first, then p + 1, ...,
+modulo P:
+
+    0 to P - 1       heads       3 P to 4 P - 1      heads before the last step
+    P to 2 P - 1     tails       4 P                 food
+    2 P to 3 P - 1   bodies      4 P + 1, 4 P + 2    percentages, with `extra_planes`
 """
 
 from typing import Any
@@ -229,7 +243,7 @@ def move(s: Any, p: int, action: int) -> None:
 
 @kernel
 def turns_back(last_action: int, action: int) -> bool:
-    """Tell whether an action is the reverse of the last one, which kills."""
+    """Return whether an action is the reverse of the last one, which kills."""
     return bool(last_action != NONE and (last_action + 2) % 4 == action)
 
 
@@ -265,7 +279,7 @@ def die(s: Any, p: int) -> None:
 def collide(s: Any) -> None:
     """Let every goose die whose head is on a cell with another segment, all at once."""
     columns = s.occupied.shape[1]
-    dead = 0  # a bit for each goose: nobody leaves the board before everybody is judged
+    dead = 0  # a bit for each goose: no goose leaves the board before all are checked
     for p in range(s.body.shape[0]):
         head = s.body[p, s.start[p]]
         if s.length[p] > 0 and s.occupied[head // columns, head % columns] > 1:
@@ -383,7 +397,7 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     room = s.body.shape[1]
     size = s.occupied.size
     if (s.length < 0).any() or (s.length > min(room, s.max_length)).any():

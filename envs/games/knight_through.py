@@ -1,8 +1,20 @@
-"""Knight-Through: Breakthrough with knights, which make only the four jumps that lead ahead.
+"""Knight-Through: Breakthrough with knights that make only the four forward jumps.
 
 Rules: the game knightThrough of the General Game Playing base repository
 (http://games.ggp.org/base). Knights capture as in chess; the first one on the far row wins, and a
 side without knights loses.
+
+White's actions on 4 rows and 4 columns, by the cell where they start; Black's, 24 to 47, are those
+of White upside down, numbered from the top, too:
+
+    2 up, 1 left     2 up, 1 right     1 up, 2 left     1 up, 2 right
+    .  .  .  .       .  .  .  .        .  .  .  .       .  .  .  .
+    .  .  .  .       .  .  .  .        .  . 12 13      18 19  .  .
+    .  0  1  2       6  7  8  .        .  . 14 15      20 21  .  .
+    .  3  4  5       9 10 11  .        .  . 16 17      22 23  .  .
+
+Bits of the pieces: `bitboards.py`. Planes: own knights, those of the opponent, and 1 everywhere for
+White.
 """
 
 from ludoteca.envs.game import Game, unique

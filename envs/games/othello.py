@@ -3,6 +3,17 @@
 Rules: https://www.worldothello.org/about/about-othello/othello-rules. A player without a move must
 pass; the game ends when neither can move. Perfect play on 8x8 is a draw (Takizawa, "Othello is
 solved", arXiv 2310.19387, 2023).
+
+Encoding of a 4x4 board: its squares are the top left ones of 8x8, whose bit is 8 * row + column.
+
+    bits of `discs`      actions, planes
+     0  1  2  3           0  1  2  3
+     8  9 10 11           4  5  6  7
+    16 17 18 19           8  9 10 11
+    24 25 26 27          12 13 14 15     16: pass
+
+Plane 0 has the own discs, plane 1 those of the opponent; with `planes="absolute"` plane 0 the white
+ones, plane 1 the black ones.
 """
 
 from typing import Any
@@ -16,7 +27,6 @@ from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.symmetry import CellMap, grid_symmetries
 
-# Square (row, column) is bit 8 * row + column on every board size; smaller boards use the top left.
 U7, U8, U9 = np.uint64(7), np.uint64(8), np.uint64(9)
 NOT_FIRST_COLUMN = np.uint64(0xFEFEFEFEFEFEFEFE)
 NOT_LAST_COLUMN = np.uint64(0x7F7F7F7F7F7F7F7F)
@@ -34,7 +44,7 @@ STEPS = (
 def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = False) -> Game:
     """Othello; action `row * board_size + column` places a disc, the last action passes.
 
-    A pass is legal exactly when nothing else is and the game goes on.
+    A pass is legal if and only if no other action is and the game is not over.
 
     Args:
         board_size: 4, 6 or 8.
@@ -60,7 +70,7 @@ def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = Fal
                 ("legal", np.uint64),  # squares where the player to move may place a disc
                 ("to_move", np.int8),
                 ("over", np.int8),
-                ("board", np.int8, (0, n)),  # takes no room: its shape tells the kernels n
+                ("board", np.int8, (0, n)),  # takes no memory: kernels read n from its shape
                 ("absolute", np.int8),
                 ("auto_pass", np.int8),
             ],
@@ -254,7 +264,7 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     if s.discs[0] & s.discs[1]:
         return "a square holds both a black and a white disc"
     if (s.discs[0] | s.discs[1]) & ~region(s.board.shape[1]):

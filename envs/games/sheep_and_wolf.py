@@ -1,12 +1,26 @@
-"""Sheep and Wolf: four sheep try to shut in one wolf, who tries to slip past them.
+"""Sheep and Wolf: four sheep try to trap one wolf, which tries to slip past them.
 
 Rules: the game sheepAndWolf of the General Game Playing base repository
 (http://games.ggp.org/base); also known as fox and hounds, https://en.wikipedia.org/wiki/Fox_games.
 All stay on the dark cells. The wolf moves one cell diagonally, the sheep likewise but only up;
-nobody captures or jumps. After each move, whoever made it:
+nobody captures or jumps. After each move of either player:
 
 * if the wolf cannot move, the sheep win;
 * otherwise, if no sheep is on a row below the wolf's, or no sheep can move, the wolf wins.
+
+Encoding of a 4x4 board. The actions 0 to 8 lead up the diagonals of dark cells, between two rows
+and two columns each; 9 to 17 lead down the same diagonals:
+
+    bits of dark cells     actions, between the cells
+     .  1  .  3            .   .   .   .
+                             0   1   2
+     8  . 10  .            .   .   .   .
+                             3   4   5
+     . 17  . 19            .   .   .   .
+                             6   7   8
+    24  . 26  .            .   .   .   .
+
+Planes: sheep, wolf, and 1 everywhere when the wolf is to move.
 """
 
 from typing import Any
@@ -16,13 +30,13 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.game import Game, unique
 from ludoteca.envs.games.bitboards import U0, U1, bit, block, count, squares, starts
+from ludoteca.envs.games.winner import UNDECIDED, is_decided, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.symmetry import Symmetry
 
 WOLF, SHEEP = 0, 1
-UNDECIDED = -1
 
 
 @unique
@@ -56,7 +70,7 @@ def sheep_and_wolf(board_size: int = 8) -> Game:
             [
                 ("sheep", np.uint64),  # see bitboards.py
                 ("wolf", np.uint64),
-                ("board", np.int8, (0, n)),  # takes no room: its shape tells the kernels n
+                ("board", np.int8, (0, n)),  # takes no memory: kernels read n from its shape
                 ("to_move", np.int8),
                 ("winner", np.int8),  # UNDECIDED or a player
             ],
@@ -66,8 +80,8 @@ def sheep_and_wolf(board_size: int = 8) -> Game:
         player=player,
         legal_actions=legal_actions,
         step=step,
-        is_terminal=is_terminal,
-        returns=returns,
+        is_terminal=is_decided,
+        returns=winner_returns,
         observe=observe,
         layout=Layout(
             "squares",
@@ -185,18 +199,6 @@ def outcome(s: Any) -> int:
 
 
 @kernel
-def is_terminal(s: Any) -> bool:
-    return bool(s.winner != UNDECIDED)
-
-
-@kernel
-def returns(s: Any, out: Any) -> None:
-    out[:] = 0
-    if s.winner != UNDECIDED:
-        out[s.winner], out[1 - s.winner] = 1, -1
-
-
-@kernel
 def observe(s: Any, player: int, out: Any) -> None:
     """Planes: sheep, wolf, 1 if the wolf is to move."""
     for row in range(s.board.shape[1]):
@@ -215,7 +217,7 @@ def cells(s: Any) -> NDArray[np.int8]:
 
 @np.errstate(over="ignore")
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     size = s.board.shape[1]
     dark = sum(
         1 << (8 * row + column) for row in range(size) for column in range(1 - row % 2, size, 2)

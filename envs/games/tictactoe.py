@@ -3,6 +3,13 @@
 Rules: https://en.wikipedia.org/wiki/Tic-tac-toe. With larger boards and shorter lines these are the
 m,n,k-games of https://en.wikipedia.org/wiki/M,n,k-game; five in a row on 5x5 is the game
 ticTacToeLarge of the General Game Playing base repository (http://games.ggp.org/base).
+
+Encoding on 3x3, where X (player 0) has marked cells 0 and 4, and O cell 5:
+
+    actions, `board`     planes of X             planes of O
+    0 1 2                0: 1 0 0   1: 0 0 0     0: 0 0 0   1: 1 0 0
+    3 4 5                   0 1 0      0 0 1        0 0 1      0 1 0
+    6 7 8                   0 0 0      0 0 0        0 0 0      0 0 0
 """
 
 from dataclasses import replace
@@ -12,6 +19,7 @@ import numpy as np
 
 from ludoteca.envs.game import Game, unique
 from ludoteca.envs.games.lines import EMPTY, in_line
+from ludoteca.envs.games.winner import UNDECIDED, winner_returns
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece, cell_names
 from ludoteca.envs.params import integer
@@ -40,7 +48,7 @@ def tictactoe(board_size: int = 3, line: int | None = None) -> Game:
             [
                 ("board", np.int8, (board_size, board_size)),  # EMPTY or a player
                 ("to_move", np.int8),
-                ("winner", np.int8),  # EMPTY while undecided
+                ("winner", np.int8),  # UNDECIDED or a player
                 ("moves_left", np.int16),
                 ("line", np.int8),
             ],
@@ -52,7 +60,7 @@ def tictactoe(board_size: int = 3, line: int | None = None) -> Game:
         legal_actions=legal_actions,
         step=step,
         is_terminal=is_terminal,
-        returns=returns,
+        returns=winner_returns,
         observe=observe,
         layout=Layout(
             "squares",
@@ -84,7 +92,7 @@ def tictactoe_large(board_size: int = 5, line: int | None = None) -> Game:
 def init(s: Any, seed: int) -> None:
     s.board[:] = EMPTY
     s.to_move = 0
-    s.winner = EMPTY
+    s.winner = UNDECIDED
     s.moves_left = s.board.size
 
 
@@ -96,7 +104,7 @@ def player(s: Any) -> int:
 @kernel
 def legal_actions(s: Any, out: Any) -> int:
     n = 0
-    if s.winner == EMPTY:
+    if s.winner == UNDECIDED:
         cell = 0
         for row in range(s.board.shape[0]):
             for column in range(s.board.shape[1]):
@@ -118,14 +126,7 @@ def step(s: Any, action: int) -> None:
 
 @kernel
 def is_terminal(s: Any) -> bool:
-    return bool(s.winner != EMPTY or s.moves_left == 0)
-
-
-@kernel
-def returns(s: Any, out: Any) -> None:
-    out[:] = 0
-    if s.winner != EMPTY:
-        out[s.winner], out[1 - s.winner] = 1, -1
+    return bool(s.winner != UNDECIDED or s.moves_left == 0)
 
 
 @kernel
@@ -143,10 +144,10 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     if not np.isin(s.board, (EMPTY, 0, 1)).all():
         return f"board holds {np.unique(s.board)}, expected -1, 0 and 1"
-    if s.to_move not in (0, 1) or s.winner not in (EMPTY, 0, 1):
+    if s.to_move not in (0, 1) or s.winner not in (UNDECIDED, 0, 1):
         return f"to_move {s.to_move} or winner {s.winner} is no player"
     if s.moves_left != np.count_nonzero(s.board == EMPTY):
         return f"moves_left is {s.moves_left}, but {np.count_nonzero(s.board == EMPTY)} are empty"

@@ -1,7 +1,16 @@
-"""Tron: two riders leave walls behind; who hits a wall or the border loses.
+"""Tron: two riders leave walls behind; a rider that hits a wall or the border loses.
 
 Both move at once. Riding into the same cell, or crashing in the same step, is a draw. The GDL
 original is `tron_10x10` of the GGP-Base game repository.
+
+Encoding of a board of 4 rows and 4 columns, after both riders have moved east:
+
+    actions     `walls`     planes of red, player 0
+                            0: own head   1: blue's   2: own walls   3: blue's
+       0        0 0 0 0        0 0 0 0       0 0 0 0     0 0 0 0        0 0 0 0
+     3   1      0 1 1 0        0 0 1 0       0 0 0 0     0 1 1 0        0 0 0 0
+       2        0 0 2 2        0 0 0 0       0 0 0 1     0 0 0 0        0 0 1 1
+                0 0 0 0        0 0 0 0       0 0 0 0     0 0 0 0        0 0 0 0
 """
 
 from typing import Any
@@ -149,7 +158,7 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     if not np.isin(s.walls, (0, 1, 2)).all():
         return f"walls holds {np.unique(s.walls)}, expected 0, 1 and 2"
     if not np.isin(s.crashed, (0, 1)).all():

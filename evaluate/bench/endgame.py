@@ -1,4 +1,4 @@
-"""`ludoteca bench endgame`: how fast endgames of Othello are solved, on one core."""
+"""Benchmark of exact endgames of Othello on one core: `ludoteca bench endgame`."""
 
 from dataclasses import asdict, dataclass
 from json import dumps
@@ -14,24 +14,24 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.ffo import ffo_positions
 from ludoteca.evaluate.bench.rounds import select_names
 from ludoteca.files import write_whole
-from ludoteca.provenance import load_average, package_versions, run_info
+from ludoteca.provenance import load_average, run_provenance
 from ludoteca.terminal_table import TerminalTable
 
-USUAL = (40, 41, 42, 43, 44)  # 20 to 23 empty squares
+DEFAULT_POSITIONS = (40, 41, 42, 43, 44)  # 20 to 23 empty squares
 
 
 @dataclass(frozen=True)
 class EndgameTiming:
-    """One position, solved again and again.
+    """Timing of one position, solved repeatedly.
 
     Attributes:
-        name: such as `"ffo-40"`.
-        empty: how many squares are empty.
-        move: the move that was found, and `score` its score in discs for the player to move.
-        right: whether that is the known best score, and the move one of the known best.
-        nodes: how many positions were looked at, each time.
-        seconds: how long it took each time, principal variation included.
-        principal_variation: names of best moves of both players, until the game is over.
+        name: name, such as `"ffo-40"`.
+        empty: number of empty squares.
+        move: the solution's move, and `score` its score in discs for the player to move.
+        right: whether score and move are the known best ones.
+        nodes: number of searched positions, each time.
+        seconds: time of each run, principal variation included.
+        principal_variation: names of best moves of both players until the end of the game.
     """
 
     name: str
@@ -50,8 +50,8 @@ def bench_endgame(
     """Solve positions, print the table, and write all numbers as JSON.
 
     Args:
-        json: where to write; None: nowhere.
-        seconds: per position; each is solved at least once, and again until they have passed.
+        json: the file to write, or None.
+        seconds: time per position; each is solved at least once, and repeatedly for this time.
         only: names of positions, `"ffo-1"` to `"ffo-59"`, or their beginnings; by default those
             with 20 to 23 empty squares.
 
@@ -61,27 +61,26 @@ def bench_endgame(
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
     numbers = {f"ffo-{number}": number for number in ffo_positions()}
-    usual = [f"ffo-{number}" for number in USUAL]
-    chosen = select_names(list(numbers), only) if only else usual
+    default = [f"ffo-{number}" for number in DEFAULT_POSITIONS]
+    chosen = select_names(list(numbers), only) if only else default
     console = Console(highlight=False)
-    about = run_info(seconds_per_position=seconds)
+    content: dict[str, Any] = run_provenance(seconds_per_position=seconds)
     make_endgame_solver(make_game("othello")).prepare()
-    found = []
+    timings = []
     for name in chosen:
         with console.status(f"solving {name}"):
-            found.append(time_position(numbers[name], seconds))
-    console.print(results_table(found), soft_wrap=True)
+            timings.append(time_position(numbers[name], seconds))
+    console.print(results_table(timings), soft_wrap=True)
     if json is not None:
-        about["load_average_at_end"] = load_average()
-        content: dict[str, Any] = {"about": about, "versions": package_versions()}
-        content["positions"] = [asdict(one) for one in found]
+        content["about"]["load_average_at_end"] = load_average()
+        content["positions"] = [asdict(timing) for timing in timings]
         write_whole(json, dumps(content, indent=2) + "\n")
         console.print(f"all numbers: {json}", soft_wrap=True)
-    return found
+    return timings
 
 
 def time_position(number: int, seconds: float) -> EndgameTiming:
-    """Solve a position until so many seconds have passed."""
+    """Solve a position repeatedly for `seconds`."""
     game, known = make_game("othello"), ffo_positions()[number]
     s, start = known.state(game), clock()
     times: list[float] = []
@@ -101,22 +100,22 @@ def time_position(number: int, seconds: float) -> EndgameTiming:
     )
 
 
-def results_table(found: list[EndgameTiming]) -> TerminalTable:
+def results_table(timings: list[EndgameTiming]) -> TerminalTable:
     """Return the positions as a table for the terminal, with the median of the times."""
     table = TerminalTable(
         ("position", "empty", "move", "score", "nodes", "seconds", "nodes/s", "verdict"),
         title="exact endgames of Othello, one core",
     )
-    for one in found:
-        usual = median(one.seconds)
+    for timing in timings:
+        seconds = median(timing.seconds)
         table.add(
-            one.name,
-            str(one.empty),
-            one.move,
-            f"{one.score:+d}",
-            f"{one.nodes:,}",
-            f"{usual:.3f}",
-            f"{one.nodes / usual / 1e6:.1f} M",
-            "right" if one.right else "WRONG",
+            timing.name,
+            str(timing.empty),
+            timing.move,
+            f"{timing.score:+d}",
+            f"{timing.nodes:,}",
+            f"{seconds:.3f}",
+            f"{timing.nodes / seconds / 1e6:.1f} M",
+            "right" if timing.right else "WRONG",
         )
     return table

@@ -1,4 +1,4 @@
-"""`ludoteca bench envs`: our environments beside those of other packages."""
+"""Benchmark of environments, with peers: `ludoteca bench envs`."""
 
 from pathlib import Path
 from statistics import median
@@ -55,7 +55,7 @@ def bench_envs(
 
 
 def choose_groups(only: tuple[str, ...]) -> list[str]:
-    """Return the names of the groups that begin with one of `only`, or all.
+    """Return the names of the groups that begin with one of `only`, or all names.
 
     Raises:
         ValueError: if nothing begins so.
@@ -64,7 +64,7 @@ def choose_groups(only: tuple[str, ...]) -> list[str]:
 
 
 def measure_startup_of(report: Report, game: str) -> None:
-    """Time fresh processes that play a first step, and add the rows to the report."""
+    """Time fresh processes up to a first step, and add the rows to the report."""
     found = report.startup[game] = measure_startup(game)
     for way, by_cache in found.items():
         for cache, times in by_cache.items():

@@ -142,14 +142,14 @@ POSITIONS = """
 
 @dataclass(frozen=True)
 class FFOPosition:
-    """A position whose scores are known.
+    """Position of the FFO collection with the scores of its moves.
 
     Attributes:
-        number: in the collection, from 1.
+        number: number in the collection, from 1.
         black: whether black is to move.
         rows: the board, row by row from the top: `"x"` black, `"o"` white, `"."` empty.
-        scores: of every legal move, by its name: the final difference of discs for the player to
-            move, empty squares counting for the winner.
+        scores: scores of the legal moves by name: the final disc difference for the player to
+            move, where empty squares count for the winner.
     """
 
     number: int
@@ -159,12 +159,12 @@ class FFOPosition:
 
     @property
     def empty(self) -> int:
-        """How many squares are empty."""
+        """Number of empty squares."""
         return sum(row.count(".") for row in self.rows)
 
     @property
     def best(self) -> tuple[int, tuple[str, ...]]:
-        """The best score, and the moves that have it."""
+        """The best score, and the moves with that score."""
         most = max(self.scores.values())
         return most, tuple(name for name, score in self.scores.items() if score == most)
 
@@ -174,7 +174,7 @@ class FFOPosition:
         board = np.array([list(row) for row in self.rows])
         s.discs[0], s.discs[1] = cells_of(board == "x"), cells_of(board == "o")
         s.to_move = 0 if self.black else 1
-        with np.errstate(over="ignore"):  # kernels count on integers that wrap around
+        with np.errstate(over="ignore"):  # kernels rely on integer overflow
             s.legal = placements(s, int(s.to_move))
         return s
 
@@ -182,12 +182,12 @@ class FFOPosition:
 @cache
 def ffo_positions() -> dict[int, FFOPosition]:
     """Return the positions by number."""
-    found: dict[int, FFOPosition] = {}
+    positions: dict[int, FFOPosition] = {}
     for line in POSITIONS.strip().splitlines():
         if line[0].isdigit():
             number, mover, rows = line.split()
-            known = FFOPosition(int(number), mover == "x", tuple(rows.split("/")), {})
-            found[known.number] = known
+            position = FFOPosition(int(number), mover == "x", tuple(rows.split("/")), {})
+            positions[position.number] = position
         else:
-            known.scores.update((move[:2], int(move[2:])) for move in line.split())
-    return found
+            position.scores.update((move[:2], int(move[2:])) for move in line.split())
+    return positions

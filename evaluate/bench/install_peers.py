@@ -1,4 +1,4 @@
-"""Where the peers live, and how they get there: `python -m ludoteca.evaluate.bench.install_peers`.
+"""Installation of the peers in virtual environments: `ludoteca.evaluate.bench.install_peers`.
 
 Their dependencies contradict each other, so each peer that the present interpreter lacks has a
 virtual environment of its own, in `.peers/` of the working directory or `$LUDOTECA_PEERS`.
@@ -19,7 +19,7 @@ from ludoteca.evaluate.cli.commands import Command, run_command
 
 
 class Peer(NamedTuple):
-    """How a peer is found and installed.
+    """Requirements of a peer.
 
     Attributes:
         modules: what must be importable for the peer to count as installed here.
@@ -94,7 +94,7 @@ def install(name: str) -> Path:
 
 
 def interpreter(name: str) -> Path | None:
-    """Return the Python that has the peer: this one, or that of its own environment, or None.
+    """Return the Python with the peer: this one, that of its environment, or None.
 
     Raises:
         ValueError: if there is no such peer.

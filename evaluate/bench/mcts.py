@@ -1,4 +1,4 @@
-"""`ludoteca bench mcts`: our searches beside those of other packages."""
+"""Benchmark of searches, with peers: `ludoteca bench mcts`."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +16,7 @@ from ludoteca.evaluate.match_table import rules_name
 from ludoteca.provenance import load_average, package_versions, run_info
 
 SIMULATIONS = 1000
-LONG = 20_000  # simulations of a search that is worth two threads
+LONG = 20_000  # simulations of a search that pays for two threads
 GEESE = {"simulations": 1000, "playout_depth": 6}
 # Scores are in [0, 1] here and in [-1, 1] there: with their default constants both explore alike.
 UCT = "mcts:policy=uct"
@@ -98,7 +98,7 @@ def versus_openspiel(game: str, openspiel: str, floor: float) -> Group:
 
 
 def threads_group(game: str) -> Group:
-    """Compare two threads, in one tree or in a tree each, with one."""
+    """Compare two threads with one: tree parallelization and root parallelization."""
     agent = f"{UCT},simulations={LONG}"
     two = {
         "in one tree": f"{agent},threads=2,parallel=tree",
@@ -126,7 +126,7 @@ def threads_group(game: str) -> Group:
 
 
 def flat_geese_group() -> Group:
-    """Measure flat Monte Carlo in Hungry Geese, as the thesis has it (its own speed was 0.9)."""
+    """Measure flat Monte Carlo in Hungry Geese as in the thesis (its own speed was 0.9)."""
     params = ",".join(f"{key}={value}" for key, value in GEESE.items())
     return Group(
         ours={"flat": partial(SearchWorkload, "hungry_geese", f"flat:{params}", 1)},

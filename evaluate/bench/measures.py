@@ -1,14 +1,17 @@
-"""What is compared with what, and the floors.
+"""Measures of environment speed: workloads, comparisons with peers, and floors.
 
 Unless a comparison says otherwise, a round is random legal play in one thread, and its time
-includes everything a user's loop does: choosing, stepping, observations, legal actions, resets.
+includes a user's whole loop: choosing, stepping, observations, legal actions, resets.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from gymnasium.vector import AutoresetMode
+
 from ludoteca.envs.registry import GAMES, make_game
+from ludoteca.evaluate.bench.engine_workloads import NewArraysWorkload, PlainThreadsWorkload
 from ludoteca.evaluate.bench.own_workloads import (
     AECWorkload,
     AgentWorkload,
@@ -21,6 +24,11 @@ from ludoteca.evaluate.bench.workloads import PeerWorkload, Workload
 NUM_ENVS = 1024
 MANY_ENVS = 8192
 REPLAYED_GAMES = 200
+ENGINE_GAMES = {
+    "connect4": "connect4",
+    "hex": "hex:board_size=11",
+    "hungry_geese": "hungry_geese",
+}
 
 VECTOR = (
     f"native vector environment, self-play, B = {NUM_ENVS}, next-step autoreset, choosing timed"
@@ -33,16 +41,16 @@ ONE_DRAW = "one random number per game"
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two sides of a group, by name.
+    """Comparison of two workloads of a group, by name.
 
     Attributes:
-        measure: what is measured, for the table.
-        ours: the side that has to be fast; if there are several, the fastest of them counts.
-        peer: the side it is compared with; `""` if nobody.
-        floor: the ratio to reach, or our rate if there is no peer; None: for information.
-        timed: what is timed, ours and the peer's.
-        inside: count only our time within `step`.
-        unit: of the rates.
+        measure: name of the measure, for the table.
+        ours: our workload; if there are several, the fastest counts.
+        peer: the peer's workload; `""` without a peer.
+        floor: ratio to reach, or our rate without a peer; None: for information.
+        timed: description of the timed work, ours and the peer's.
+        inside: whether only the time within `step` counts, ours and the peer's.
+        unit: unit of the rates.
     """
 
     measure: str
@@ -56,12 +64,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Group:
-    """Sides that take turns, and what is read from them.
+    """Workloads that alternate, and their comparisons.
 
     Attributes:
-        ours: how to make each of our sides.
-        comparisons: what to report.
-        peers: how to make each peer; they are left out unless peers are asked for.
+        ours: makers of our workloads, by name.
+        comparisons: the comparisons to report.
+        peers: makers of the peers' workloads, which run only on request.
     """
 
     ours: Mapping[str, Callable[[], Workload]]
@@ -79,6 +87,11 @@ def groups() -> dict[str, Callable[[], Group]]:
         "deterministic_geese": deterministic_geese_group,
         "python_loops": python_loops_group,
         **{f"threads_{name}": partial(threads_group, name) for name in game_names()},
+        **{
+            f"engine_{name}_{num_envs}": partial(engine_group, game, num_envs)
+            for name, game in ENGINE_GAMES.items()
+            for num_envs in (NUM_ENVS, MANY_ENVS)
+        },
     }
 
 
@@ -138,7 +151,7 @@ def vector_group(
 
 
 def hungry_geese_group() -> Group:
-    """Compare Hungry Geese with the original; steps are of the environment, not of one goose."""
+    """Compare Hungry Geese with the original; a step moves all geese."""
     return Group(
         ours={"vector": partial(VectorWorkload, "hungry_geese", NUM_ENVS)},
         peers={"kaggle-environments": partial(PeerWorkload, "kaggle", "kaggle_geese")},
@@ -220,5 +233,42 @@ def threads_group(game: str) -> Group:
                 (f"{how}2 threads", f"{how}1 thread"),
                 (True, True),
             ),
+        ),
+    )
+
+
+def engine_group(game: str, num_envs: int) -> Group:
+    """Compare the engine's thread pool and reused arrays with plain ones."""
+    title = f"{make_game(game).title} vector, B = {num_envs}"
+    how = f"time within step() only: B = {num_envs}"
+    same_step = AutoresetMode.SAME_STEP
+    comparisons = (
+        ("thread pool that spins", "ThreadPoolExecutor", "2 threads"),
+        ("reused arrays", "new arrays", "next-step autoreset"),
+        ("reused final arrays", "new final arrays", "same-step autoreset"),
+    )
+    return Group(
+        ours={
+            "thread pool that spins": partial(VectorWorkload, game, num_envs, num_threads=2),
+            "ThreadPoolExecutor": partial(PlainThreadsWorkload, game, num_envs, num_threads=2),
+            "reused arrays": partial(VectorWorkload, game, num_envs),
+            "new arrays": partial(NewArraysWorkload, game, num_envs),
+            "reused final arrays": partial(
+                VectorWorkload, game, num_envs, autoreset_mode=same_step
+            ),
+            "new final arrays": partial(
+                NewArraysWorkload, game, num_envs, autoreset_mode=same_step
+            ),
+        },
+        comparisons=tuple(
+            Comparison(
+                f"{title}, {ours} against {plain}, {what}",
+                ours,
+                plain,
+                None,
+                (f"{how}; {what}", f"{how}; {what}"),
+                (True, True),
+            )
+            for ours, plain, what in comparisons
         ),
     )

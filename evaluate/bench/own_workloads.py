@@ -1,4 +1,4 @@
-"""Our side of the comparisons."""
+"""Workloads of this package: vector, AEC and single environments, and agents."""
 
 from collections.abc import Sequence
 from time import perf_counter
@@ -20,24 +20,31 @@ from ludoteca.evaluate.match import play_match
 
 
 class VectorWorkload:
-    """The native vector environment in self-play, random legal play, next-step autoreset.
+    """Native vector environment in self-play with random legal actions and next-step autoreset.
 
-    That is Gymnasium's default: the step after a game's last one restarts it, and is not counted.
-    `seconds` includes choosing; `inside` is the time within `step`.
+    Next-step is Gymnasium's default: the step after a game's last one resets it, and is not
+    counted.
+    `seconds` includes the choice of actions; `inside` is the time within `step`.
     """
 
-    def __init__(self, game: str, num_envs: int, num_threads: int = 1):
+    def __init__(
+        self,
+        game: str,
+        num_envs: int,
+        num_threads: int = 1,
+        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
+    ):
         self._env = GameVectorEnv(
-            game, num_envs, num_threads=num_threads, autoreset_mode=AutoresetMode.NEXT_STEP
+            game, num_envs, num_threads=num_threads, autoreset_mode=autoreset_mode
         )
         self._choose = MaskSampler()
-        self._played = 0  # actions, of all games
+        self._played = 0  # number of actions in all games
         _, info = self._env.reset(seed=0)
         self._masks = info["action_mask"]
         self._stagger()
 
     def __call__(self, seconds: float) -> Sample:
-        """Play for about that long; each call of `step` counts once per game that it plays on."""
+        """Run for about `seconds`; a call of `step` counts once per unfinished game."""
         before, inside = self._played, 0.0
         start = perf_counter()
         while (passed := perf_counter() - start) < seconds:
@@ -65,13 +72,13 @@ class VectorWorkload:
             _, _, terminated, _, info = self._env.step(actions)
             inside += perf_counter() - start
             self._masks = info["action_mask"]
-            # Games that have ended are restarted by the next call.
+            # The next call resets games that have ended.
             self._played += self._env.num_envs - int(np.count_nonzero(terminated))
         return inside
 
 
 class AECWorkload:
-    """The AEC environment of Connect Four, replaying recorded games in the peer's own loop."""
+    """AEC environment of Connect Four, replaying recorded games in the peer's own loop."""
 
     def __init__(self, games: Sequence[Sequence[int]]):
         self._env: Any = aec_env("Connect4-v0")  # as pettingzoo.make returns it
@@ -79,7 +86,7 @@ class AECWorkload:
         self._run(0.1)
 
     def __call__(self, seconds: float) -> Sample:
-        """Replay for about that long; counts moves."""
+        """Replay games for about `seconds`; count moves."""
         return Sample(*self._run(seconds))
 
     def close(self) -> None:
@@ -88,10 +95,9 @@ class AECWorkload:
 
 
 class SingleEnvWorkload:
-    """`gym.make` with a random opponent inside: its moves count, and its choices are timed.
+    """Single Gymnasium environment with a random opponent, whose moves count and are timed.
 
-    Our own actions are recorded beforehand: seeded alike, the environment plays the same games
-    again.
+    Our own actions are recorded before: with the same seed, the environment repeats the games.
     """
 
     def __init__(self, games: int = 300):
@@ -99,7 +105,7 @@ class SingleEnvWorkload:
         self._actions, self._moves = self._record(games)
 
     def __call__(self, seconds: float) -> Sample:
-        """Replay for about that long, in whole rounds through all recorded games."""
+        """Replay all recorded games repeatedly for about `seconds`; count moves."""
         step, reset = self._env.step, self._env.reset
         moves = 0
         start = perf_counter()
@@ -125,15 +131,15 @@ class SingleEnvWorkload:
             observation, _, terminated, truncated, info = self._env.step(actions[-1])
             if terminated or truncated:
                 games -= 1
-                moves += int(observation.sum())  # each move has left one disc on the board
+                moves += int(observation.sum())  # one disc on the board per move
                 _, info = self._env.reset()
         return actions, moves
 
 
 class AgentWorkload:
-    """An agent of a simultaneous game that chooses for all players in all positions of some games.
+    """Agent of a simultaneous game that acts for all players in all positions of recorded games.
 
-    The games are its own against `greedy`, so that all stages of a game are there.
+    The games are its own against `greedy`, so that all stages of a game occur.
     """
 
     def __init__(self, game: str, agent: str, games: int = 20):
@@ -155,7 +161,7 @@ class AgentWorkload:
         self._env_indices = np.arange(len(asked))
 
     def __call__(self, seconds: float) -> Sample:
-        """Choose for about that long; counts moves."""
+        """Act for about `seconds`; count moves."""
         moves = 0
         start = perf_counter()
         while (passed := perf_counter() - start) < seconds:
@@ -164,7 +170,7 @@ class AgentWorkload:
         return Sample(moves, passed)
 
     def close(self) -> None:
-        """Nothing is left to be ended."""
+        """Do nothing: there are no processes or threads."""
 
 
 def random_games(name: str, count: int, seed: int = 0) -> list[list[int]]:

@@ -1,32 +1,30 @@
-"""What a benchmark found: a table to read, and JSON with every raw number."""
+"""Report of a benchmark: a table, and JSON with all raw numbers."""
 
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ludoteca.files import write_whole
 from ludoteca.terminal_table import TerminalTable
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table.
+    """Row of the table.
 
     Attributes:
-        group: where its raw numbers are found.
-        measure: what is measured.
-        unit: such as `"steps/s"`, or `"s"` where less is better.
-        ours: median of our rounds; None if there are none.
-        peer_name: whom we are compared with; `""` if nobody.
-        peer: median of the peer's rounds; None if there are none.
-        ratio: ours by the peer's.
-        floor: what the ratio has to reach, or `ours` if there is no peer; for seconds, what `ours`
-            has to stay below.
-        verdict: `"pass"`, `"miss"`, `"information"`, or why there is none.
-        noise: largest difference between rounds by their median, of either side.
-        timed: what was timed, ours and the peer's.
+        group: name of the group with its raw numbers.
+        measure: name of the measure.
+        unit: unit, such as `"steps/s"`, or `"s"` where less is better.
+        ours: median of our rounds; None without rounds.
+        peer_name: name of the peer; `""` without a peer.
+        peer: median of the peer's rounds; None without rounds.
+        ratio: ours divided by the peer's.
+        floor: minimum of the ratio, or of `ours` without a peer; for seconds, maximum of `ours`.
+        verdict: `"pass"`, `"miss"`, `"information"`, or the reason why there is none.
+        noise: range of the rounds relative to their median, the larger of ours and the peer's.
+        timed: description of the timed work, ours and the peer's.
     """
 
     group: str
@@ -44,15 +42,15 @@ class Row:
 
 @dataclass
 class Report:
-    """Everything a run of the benchmark found.
+    """Results of a benchmark.
 
     Attributes:
-        rows: the table.
-        samples: the rounds of each side, by group and side.
-        startup: wall-clock seconds of fresh processes, by game, way and state of the cache.
-        about: command, date, machine and settings.
-        versions: of all packages involved.
-        title: what the table is called.
+        rows: rows of the table.
+        samples: rounds by group and workload.
+        startup: wall-clock seconds of fresh processes, by game, environment and state of the cache.
+        about: command, date, machine and settings, see `ludoteca.provenance`.
+        versions: versions of all packages involved.
+        title: title of the table.
     """
 
     rows: list[Row] = field(default_factory=list)
@@ -83,17 +81,8 @@ class Report:
         return table
 
     def write(self, file: Path) -> None:
-        """Write everything as JSON, whole or not at all."""
-        file.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(asdict(self), indent=2) + "\n"
-        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        try:
-            with os.fdopen(handle, "w") as out:
-                out.write(text)
-            os.replace(temporary, file)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        """Write everything as JSON."""
+        write_whole(file, json.dumps(asdict(self), indent=2) + "\n")
 
 
 def _floor(row: Row) -> str:

@@ -1,7 +1,7 @@
-"""Playing the rounds of a group, and comparing its sides.
+"""Rounds of measurements of a group of workloads, and their comparison.
 
-All sides of a group take turns, round by round, so that a change in what else the machine does
-meets them alike.
+The workloads of a group alternate, round by round, so that other load of the machine affects all of
+them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,10 +22,10 @@ ROUNDS = 5
 
 
 def select_names(names: Sequence[str], only: tuple[str, ...]) -> list[str]:
-    """Return the names that begin with one of `only`, or all.
+    """Return the names that begin with one of `only`, or all names.
 
     Raises:
-        ValueError: if nothing begins so.
+        ValueError: if no name begins with one of them.
     """
     for wanted in only:
         if not any(name.startswith(wanted) for name in names):
@@ -35,12 +35,12 @@ def select_names(names: Sequence[str], only: tuple[str, ...]) -> list[str]:
 
 
 def measure_group(report: Report, name: str, group: Group, peers: bool, seconds: float) -> None:
-    """Play the rounds of a group, and add its rows and samples to the report."""
+    """Measure the rounds of a group, and add its rows and samples to the report."""
     makers = dict(group.ours) | (dict(group.peers) if peers else {})
     skip_reasons = {} if peers else dict.fromkeys(group.peers, "peers were not asked for")
     samples = measure_rounds(makers, skip_reasons, seconds, report.versions)
     report.samples[name] = {
-        side: [sample._asdict() for sample in rounds] for side, rounds in samples.items()
+        workload: [sample._asdict() for sample in rounds] for workload, rounds in samples.items()
     }
     for comparison in group.comparisons:
         report.rows.append(compare(name, comparison, samples, skip_reasons))
@@ -52,29 +52,29 @@ def measure_rounds(
     seconds: float,
     versions: dict[str, str],
 ) -> dict[str, list[Sample]]:
-    """Let the sides take turns; those that cannot play leave a reason in `skip_reasons`."""
-    sides: dict[str, Workload] = {}
+    """Run the workloads in turns; those that fail get an entry in `skip_reasons`."""
+    workloads: dict[str, Workload] = {}
     samples: dict[str, list[Sample]] = {}
     try:
         for name, make in makers.items():
             try:
-                sides[name] = side = make()
+                workloads[name] = workload = make()
             except (PeerMissingError, PeerFailedError) as error:
                 skip_reasons[name] = str(error)
                 continue
-            if isinstance(side, PeerWorkload):
-                versions |= side.versions
+            if isinstance(workload, PeerWorkload):
+                versions |= workload.versions
             samples[name] = []
         for _ in range(ROUNDS):
-            for name, side in tuple(sides.items()):
+            for name, workload in tuple(workloads.items()):
                 try:
-                    samples[name].append(side(seconds))
+                    samples[name].append(workload(seconds))
                 except PeerFailedError as error:
                     skip_reasons[name] = str(error)
-                    del sides[name], samples[name]
+                    del workloads[name], samples[name]
     finally:
-        for side in sides.values():
-            side.close()
+        for workload in workloads.values():
+            workload.close()
     return samples
 
 
@@ -87,7 +87,7 @@ def compare(
     """Return the row of one comparison."""
     names = (comparison.ours,) if isinstance(comparison.ours, str) else comparison.ours
     inside, peer_inside = comparison.inside
-    ours = max((rates(samples.get(name, []), inside) for name in names), key=_middle)
+    ours = max((rates(samples.get(name, []), inside) for name in names), key=_median)
     peer = rates(samples.get(comparison.peer, []), peer_inside)
     ratio = median(ours) / median(peer) if ours and peer else None
     measured = ratio if comparison.peer else median(ours) if ours else None
@@ -107,17 +107,17 @@ def compare(
         ratio=ratio,
         floor=comparison.floor,
         verdict=verdict,
-        noise=max((noise(side) for side in (ours, peer) if side), default=None),
+        noise=max((noise(values) for values in (ours, peer) if values), default=None),
         timed=comparison.timed,
     )
 
 
-def _middle(values: list[float]) -> float:
+def _median(values: list[float]) -> float:
     return median(values) if values else 0.0
 
 
 def rates(rounds: list[Sample], inside: bool) -> list[float]:
-    """Return steps per second, round by round; within `step` only if `inside`."""
+    """Return steps per second by round; only of the time within `step` if `inside`."""
     return [
         sample.steps / (sample.inside if inside and sample.inside else sample.seconds)
         for sample in rounds
@@ -125,5 +125,5 @@ def rates(rounds: list[Sample], inside: bool) -> list[float]:
 
 
 def noise(values: list[float]) -> float:
-    """Return how far apart the values are, relative to their median."""
+    """Return the range of the values relative to their median."""
     return (max(values) - min(values)) / median(values)

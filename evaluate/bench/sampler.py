@@ -1,4 +1,4 @@
-"""Uniformly random legal actions from masks, compiled: so that choosing costs little.
+"""Compiled sampling of uniformly random legal actions from masks.
 
 Masks are read eight actions at a time, as bytes of one number, after Knuth, "The Art of Computer
 Programming", volume 4A, section 7.1.3.
@@ -20,7 +20,7 @@ TOP = np.uint64(56)
 
 
 class MaskSampler:
-    """Draws one legal action per row of masks; rows without any get action 0."""
+    """Samples one legal action per row of masks; rows without any get action 0."""
 
     def __init__(self, seed: int = 0):
         self._rng = np.array([seed], np.uint64)
@@ -48,7 +48,7 @@ def make_mask_sampler() -> Any:
 
     @kernel
     def few(mask: Any, first: int) -> Any:
-        """Likewise, of the at most seven actions from `first` on."""
+        """Return the same for the at most seven actions from `first` on."""
         word = np.uint64(0)
         for k in range(len(mask) - first):
             word |= np.uint64(mask[first + k]) << np.uint64(8 * k)
@@ -56,7 +56,7 @@ def make_mask_sampler() -> Any:
 
     @kernel
     def kth(word: Any, k: int) -> int:
-        """Return which byte of `word` is the k-th (from 0) that is 1, the others being 0."""
+        """Return the index of the k-th byte (from 0) of `word` that is 1; the others are 0."""
         # Each byte of the product counts the ones up to there; those above k get their high bit.
         reached = ((word * ONES | HIGH) - np.uint64(k + 1) * ONES) & HIGH
         return count((reached & (~reached + np.uint64(1))) - np.uint64(1)) // EIGHT
@@ -75,7 +75,7 @@ def make_mask_sampler() -> Any:
             if number == 0:
                 continue
             k = below(rng, number)
-            # Without branches, which nobody could predict: count the words before the k-th action.
+            # Without unpredictable branches: count the words before the k-th action.
             before, skipped, passed = 0, 0, 0
             for first in range(0, whole, EIGHT):
                 passed += int(np.int64(eight(mask, first) * ONES >> TOP))
@@ -102,7 +102,7 @@ def make_mask_sampler() -> Any:
 
     @compiled_without_allocation
     def sample_rows(masks: Any, rng: Any, actions: Any) -> None:
-        # Both ways are uniform. The second is faster where much is legal: look at a few rows.
+        # Both ways are uniform. The second is faster with many legal actions: check a few rows.
         rows, num_actions = masks.shape
         legal = 0
         for k in range(PROBES):

@@ -1,4 +1,4 @@
-"""Our side of the comparisons of searches."""
+"""Workload of a search: first moves of an agent."""
 
 import numpy as np
 
@@ -7,22 +7,22 @@ from ludoteca.envs.clock import clock
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.bench.workloads import Sample
 
-OPENINGS = 16  # of games whose opening is drawn
+OPENINGS = 16  # number of initial positions, for games with random ones
 
 
 class SearchWorkload:
-    """An agent that is asked for its first move again and again, with new random numbers each time.
+    """Agent that computes its first move repeatedly, with new random numbers each time.
 
-    All that a move takes is timed.
+    The time of a whole move is measured.
     """
 
     def __init__(self, game: str, agent: str, steps: int):
-        """Make the agent and let it move once.
+        """Make the agent, and warm it up with one move.
 
         Args:
             game: spec string of the game.
             agent: spec string of the agent.
-            steps: how much a move counts, such as its number of simulations.
+            steps: number of steps per move, such as its simulations.
         """
         made = make_game(game)
         self._agent, self._steps = make_agent(agent, made), steps
@@ -33,7 +33,7 @@ class SearchWorkload:
         self._move()
 
     def __call__(self, seconds: float) -> Sample:
-        """Search for about that long."""
+        """Search for about `seconds`."""
         moves = 0
         start = clock()
         while (passed := clock() - start) < seconds:
@@ -42,7 +42,7 @@ class SearchWorkload:
         return Sample(moves * self._steps, passed)
 
     def close(self) -> None:
-        """Nothing is left to be ended."""
+        """Do nothing: there are no processes or threads."""
 
     def _move(self) -> None:
         k = self._moves % OPENINGS

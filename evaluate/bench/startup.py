@@ -1,4 +1,4 @@
-"""How long a fresh process takes to import the package and play a first step."""
+"""Startup time: a fresh process that imports the package and makes a first step."""
 
 import json
 import os
@@ -28,7 +28,7 @@ WAYS = {"single": SINGLE, "vector": VECTOR}
 
 
 def measure_startup(game: str, warm_runs: int = 3) -> dict[str, dict[str, list[float]]]:
-    """Time whole processes with an empty compilation cache, then with the cache they left.
+    """Time whole processes with an empty compilation cache, then with a filled one.
 
     Returns:
         Wall-clock seconds, start and end of the interpreter included:
@@ -48,7 +48,7 @@ def measure_startup(game: str, warm_runs: int = 3) -> dict[str, dict[str, list[f
 
 
 def run_fresh(program: str, numba_cache: str) -> float:
-    """Return how many seconds a new Python takes to run `program`."""
+    """Return the seconds of a new Python process that runs `program`."""
     environment = os.environ | {"NUMBA_CACHE_DIR": numba_cache, "PYTHONSAFEPATH": "1"}
     start = perf_counter()
     pipe = subprocess.PIPE

@@ -1,8 +1,8 @@
-"""`ludoteca bench mcts --strength`: matches between our search and OpenSpiel's.
+"""Matches between our search and OpenSpiel's: `ludoteca bench mcts --strength`.
 
-Both are plain UCT with the same constant, random playouts and a new tree for every move: once with
-equal numbers of simulations, to see that ours is right, and once with equal time, to see what its
-speed is worth.
+Both are plain UCT with the same constant, random playouts and a new tree for every move: with equal
+numbers of simulations, to verify that ours is correct, and with equal time, to measure the effect
+of its speed.
 """
 
 import json as json_format
@@ -41,30 +41,30 @@ TARGETS = {
     EQUAL_TIME: "at least 75 % have to be won",
 }
 TIMES = "times.json"
-TIMED_GAMES = 2  # of OpenSpiel against itself, to see how long it thinks
+TIMED_GAMES = 2  # games of OpenSpiel against itself that are timed
 
 
 @dataclass(frozen=True)
 class StrengthResult:
-    """How our search fared against OpenSpiel's in one game, on one condition.
+    """Result of our search against OpenSpiel's in one game under one condition.
 
     Attributes:
-        condition: what both have the same of: `"simulations"` or `"time"`.
-        game: spec string.
+        condition: the equal budget: `"simulations"` or `"time"`.
+        game: spec string of the game.
         ours: spec string of our agent.
-        theirs: spec string of OpenSpiel's.
-        games: how many were played, half of them with our agent moving first.
-        wins: ours.
-        draws: of both.
-        losses: ours.
-        wins_first: of our wins, those in which it moved first.
-        win_rate: share of games won outright, `win_interval` its 95 % Wilson interval.
-        win_interval: see `win_rate`.
-        score: mean score, draws counting half, `score_interval` its 95 % interval.
-        score_interval: see `score`.
-        mean_plies: length of the games.
-        seconds: that all processes took together.
-        target: what had to be reached.
+        theirs: spec string of OpenSpiel's agent.
+        games: number of games; our agent moves first in half of them.
+        wins: our wins.
+        draws: draws.
+        losses: our losses.
+        wins_first: our wins when moving first.
+        win_rate: fraction of games won outright.
+        win_interval: 95 % Wilson interval of `win_rate`.
+        score: mean score; a draw counts half.
+        score_interval: 95 % interval of `score`.
+        mean_plies: mean number of plies of a game.
+        seconds: time, summed over all processes.
+        target: the condition to pass.
         verdict: `"pass"` or `"miss"`.
     """
 
@@ -94,14 +94,14 @@ def bench_strength(
     only: tuple[str, ...] = (),
     processes: int | None = None,
 ) -> list[StrengthResult]:
-    """Play the matches, or what is left of them; print the table, and write all numbers as JSON.
+    """Play the missing games of the matches, print the table, and write all numbers as JSON.
 
     Args:
-        json: where to write; None: nowhere.
-        games: per game and condition; an even number.
-        folder: where games are recorded as they are played, so that an interrupted run goes on.
+        json: the file to write, or None.
+        games: number of games per game and condition; an even number.
+        folder: folder of the game logs, from which an interrupted run resumes.
         only: names of matches, such as `"time-othello"`, or their beginnings; all by default.
-        processes: how many play side by side; as many as there are cores by default.
+        processes: number of processes; by default one per core.
 
     Raises:
         ValueError: if there is no such match, `games` is odd, or the folder belongs to another run.
@@ -118,11 +118,13 @@ def bench_strength(
     chosen = select_names(list(matches), only)
     console = Console()
     about = run_info(games=games)
-    with console.status("measuring how long OpenSpiel thinks"):
+    with console.status("measuring OpenSpiel's time per move"):
         times = thinking_times(folder / TIMES, sorted({matches[name][1] for name in chosen}))
     expected = sum(games * expected_seconds(*matches[name], times) for name in chosen)
     workers = cores() if processes is None else processes
-    console.print(f"{len(chosen)} matches, about {expected / workers / 60:.0f} min if none is over")
+    console.print(
+        f"{len(chosen)} matches, about {expected / workers / 60:.0f} min if none is finished"
+    )
     standings = []
     for name in chosen:
         condition, game = matches[name]
@@ -132,7 +134,7 @@ def bench_strength(
     console.print(strength_table(standings), soft_wrap=True)
     if json is not None:
         content = {
-            "standings": [asdict(one) for one in standings],
+            "standings": [asdict(result) for result in standings],
             "thinking_times": times,
             "about": about,
             "versions": package_versions() | {"open_spiel": version("open_spiel")},
@@ -143,10 +145,10 @@ def bench_strength(
 
 
 def thinking_times(file: Path, games: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return how long OpenSpiel takes for a move of so many simulations, and how long games are.
+    """Return OpenSpiel's seconds per move, and the number of plies of its games, by game.
 
-    It is measured once, in games of its own, and then read from the file: the agents of a match
-    that goes on must stay what they were.
+    They are measured once, in games against itself, and then read from the file: the agents of a
+    resumed match must stay the same.
     """
     times: dict[str, dict[str, float]] = (
         json_format.loads(file.read_text()) if file.exists() else {}
@@ -159,7 +161,7 @@ def thinking_times(file: Path, games: Sequence[str]) -> dict[str, dict[str, floa
             for agent in agents:
                 agent.prepare()
             compile_match(made)
-            start = process_time()  # what else the machine does is left out
+            start = process_time()  # other load of the machine is excluded
             result = play_match(made, agents, TIMED_GAMES)
             seconds = (process_time() - start) / (TIMED_GAMES * result.mean_plies)
             times[game] = {"seconds": float(f"{seconds:.3g}"), "plies": result.mean_plies}
@@ -168,7 +170,7 @@ def thinking_times(file: Path, games: Sequence[str]) -> dict[str, dict[str, floa
 
 
 def expected_seconds(condition: str, game: str, times: dict[str, dict[str, float]]) -> float:
-    """Return about how long a game takes; with equal simulations, our moves hardly count."""
+    """Return the expected seconds of a game; with equal simulations, our moves hardly count."""
     both = times[game]["seconds"] * times[game]["plies"]
     return both if condition == EQUAL_TIME else both / 2
 
@@ -189,13 +191,13 @@ def play(
     folder: Path,
     processes: int | None,
 ) -> StrengthResult:
-    """Play a match, or what is left of it, and judge it."""
+    """Play the missing games of a match, and return its result."""
     match = Tournament((game,), agents, games_per_pair=games, repeats=1)
     results = run_tournament(match, folder, processes=processes, progress=sys.stderr.isatty())
-    found = results.pair_results[0]
-    win_rate, win_interval = found.wins / games, wilson(found.wins, games)
-    score = (found.wins + found.draws / 2) / games
-    interval = score_interval(found.wins, found.draws, games)
+    pair = results.pair_results[0]
+    win_rate, win_interval = pair.wins / games, wilson(pair.wins, games)
+    score = (pair.wins + pair.draws / 2) / games
+    interval = score_interval(pair.wins, pair.draws, games)
     reached = interval[1] >= EVEN if condition == EQUAL_SIMULATIONS else win_rate >= FAR_AHEAD
     return StrengthResult(
         condition=condition,
@@ -203,15 +205,15 @@ def play(
         ours=agents[0],
         theirs=agents[1],
         games=games,
-        wins=found.wins,
-        draws=found.draws,
-        losses=found.losses,
-        wins_first=found.wins_first,
+        wins=pair.wins,
+        draws=pair.draws,
+        losses=pair.losses,
+        wins_first=pair.wins_first,
         win_rate=win_rate,
         win_interval=win_interval,
         score=score,
         score_interval=interval,
-        mean_plies=found.mean_plies,
+        mean_plies=pair.mean_plies,
         seconds=results.seconds,
         target=TARGETS[condition],
         verdict="pass" if reached else "miss",
@@ -219,7 +221,7 @@ def play(
 
 
 def strength_table(standings: Sequence[StrengthResult]) -> TerminalTable:
-    """Return the standings as a table for the terminal."""
+    """Return the results as a table for the terminal."""
     targets = "; ".join(f"equal {condition}: {target}" for condition, target in TARGETS.items())
     table = TerminalTable(
         ("game", "won", "drawn", "lost", "won, %", "score, %", "verdict"),
@@ -227,17 +229,17 @@ def strength_table(standings: Sequence[StrengthResult]) -> TerminalTable:
         caption=f"in brackets 95 % intervals; score: a draw counts half; {targets}",
     )
     for condition in TARGETS:
-        rows = [one for one in standings if one.condition == condition]
+        rows = [result for result in standings if result.condition == condition]
         if rows:
             table.add(f"equal {condition}", *6 * ("",), style="bold")
-        for one in rows:
+        for result in rows:
             table.add(
-                rules_name(make_game(one.game)),
-                *(str(count) for count in (one.wins, one.draws, one.losses)),
-                _percent(one.win_rate, one.win_interval),
-                _percent(one.score, one.score_interval),
-                one.verdict,
-                rule=one is rows[-1],
+                rules_name(make_game(result.game)),
+                *(str(count) for count in (result.wins, result.draws, result.losses)),
+                _percent(result.win_rate, result.win_interval),
+                _percent(result.score, result.score_interval),
+                result.verdict,
+                rule=result is rows[-1],
             )
     return table
 

@@ -1,4 +1,4 @@
-"""A side of a comparison: something that plays for a while and counts its steps."""
+"""Workloads of benchmarks: code that runs for a given time and counts its steps."""
 
 import json
 import subprocess
@@ -11,16 +11,16 @@ from ludoteca.child_processes import ChildProcess
 from ludoteca.evaluate.bench.install_peers import interpreter
 
 SERVE = Path(__file__).parent / "peers" / "serve.py"
-PATIENCE = 180.0  # seconds that a peer may take longer than asked for
+TIMEOUT = 180.0  # seconds that a peer may take beyond the requested time
 
 
 class Sample(NamedTuple):
-    """One round.
+    """Measurement of one round.
 
     Attributes:
-        steps: steps played (moves, in turn-based games; of all players together).
-        seconds: how long that took.
-        inside: of these, the seconds within the environment's `step`, where that is known.
+        steps: number of steps (in sequential games moves, of all players together).
+        seconds: time of the steps.
+        inside: part of this time within the environment's `step`, if known.
     """
 
     steps: int
@@ -29,13 +29,13 @@ class Sample(NamedTuple):
 
 
 class Workload(Protocol):
-    """Ours, or a peer."""
+    """Workload of this package or of a peer."""
 
     def __call__(self, seconds: float) -> Sample:
-        """Play for about that long."""
+        """Run for about `seconds`."""
 
     def close(self) -> None:
-        """Let go of processes and threads."""
+        """Release processes and threads."""
 
 
 class PeerMissingError(Exception):
@@ -43,14 +43,14 @@ class PeerMissingError(Exception):
 
 
 class PeerFailedError(Exception):
-    """The peer's process ended, or wrote something else than was asked for."""
+    """The peer's process ended, or wrote an invalid answer."""
 
 
 class PeerWorkload:
-    """A peer in the interpreter that has it, as a process that waits between rounds."""
+    """Workload of a peer, in a process of its own interpreter that waits between rounds."""
 
     def __init__(self, peer: str, module: str, **options: Any):
-        """Start `peers/<module>.py` with `options` and wait until it is warm.
+        """Start `peers/<module>.py` with `options`, and wait until it is warm.
 
         Raises:
             PeerMissingError: if the peer is not installed.
@@ -71,7 +71,7 @@ class PeerWorkload:
         self.versions: dict[str, str] = self._answer(0)
 
     def __call__(self, seconds: float) -> Sample:
-        """Play one round there.
+        """Run one round in the process.
 
         Raises:
             PeerFailedError: if the process has ended or does not answer.
@@ -81,7 +81,7 @@ class PeerWorkload:
             self._process.stdin.write(f"{seconds}\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            pass  # the missing answer tells
+            pass  # reading the answer fails, too
         return Sample(**self._answer(seconds))
 
     def close(self) -> None:
@@ -93,10 +93,10 @@ class PeerWorkload:
 
     def _answer(self, seconds: float) -> Any:
         assert self._process.stdout is not None
-        watch = threading.Timer(seconds + PATIENCE, self._process.kill)
-        watch.start()
+        timer = threading.Timer(seconds + TIMEOUT, self._process.kill)
+        timer.start()
         line = self._process.stdout.readline()
-        watch.cancel()
+        timer.cancel()
         try:
             return json.loads(line)
         except json.JSONDecodeError:
@@ -109,7 +109,7 @@ class PeerWorkload:
             ) from None
 
     def _end(self) -> int:
-        """Give the process a moment to end by itself; return its code."""
+        """Wait a moment for the process to end by itself; return its exit code."""
         try:
             return self._process.wait(5)
         except subprocess.TimeoutExpired:

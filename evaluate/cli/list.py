@@ -85,7 +85,7 @@ def all_games_and_agents() -> RenderableType:
         table.add(
             game.name,
             id_,
-            f"{game.num_players} {'at once' if game.simultaneous else 'in turn'}",
+            f"{game.num_players} {'simultaneous' if game.simultaneous else 'sequential'}",
             " x ".join(map(str, game.observation_shape)),
             str(game.num_actions),
             below=f"{params or 'no parameters'}{_from(game_source(id_))}",
@@ -155,13 +155,15 @@ def game_details(game: Game) -> RenderableType:
     facts = TerminalTable(("", ""), sentences=True)
     for name, value in _facts(game):
         facts.add(name, value)
-    headings = ("parameter", "default", "here", "values")
+    headings = ("parameter", "default", "value", "range")
     params = TerminalTable(headings, texts=3, title="Parameters", sentences=True)
     described = describe_params(factory)
     for key, parameter in inspect.signature(factory).parameters.items():
-        here = game.params[key]
         params.add(
-            f"--{key.replace('_', '-')}", str(parameter.default), str(here), described.get(key, "")
+            f"--{key.replace('_', '-')}",
+            str(parameter.default),
+            str(game.params[key]),
+            described.get(key, ""),
         )
     agents = TerminalTable(("agent", "method"), title="Agents that play it", sentences=True)
     missing = []
@@ -226,12 +228,12 @@ def _facts(game: Game) -> list[tuple[str, str]]:
         made,
         *([("from", source)] if source != OWN else []),
         ("spec", game.spec),
-        ("players", f"{game.num_players}, {'all at once' if game.simultaneous else 'in turn'}"),
+        ("players", f"{game.num_players}, {'simultaneous' if game.simultaneous else 'sequential'}"),
         ("observation", f"{planes} planes of {rows} x {columns}, 0 to {game.observation_high}"),
         ("actions", f"{game.num_actions}: {_shortened(game.action_names)}"),
         ("longest game", f"{game.max_plies} plies"),
         ("symmetries", str(len(game.symmetries()))),
-        ("bytes a position", str(game.state.itemsize)),
+        ("state size", f"{game.state.itemsize} bytes"),
     ]
 
 

@@ -41,7 +41,7 @@ def play_command(parameters: Any) -> Callable[..., None]:
         """Play against an agent, in a window or, without one, in the terminal.
 
         Args:
-            game: the game, such as othello or hex:board_size=5; players must move in turn.
+            game: the game, such as othello or hex:board_size=5; only sequential games.
             rules: Parameters of the game.
             agent: your opponent, which also gives hints; with --seat none, two agents play each
                 other.

@@ -1,1 +1,1 @@
-"""Playing: people against agents, in a window or in the terminal."""
+"""Interactive games of people against agents, in a window or in the terminal."""

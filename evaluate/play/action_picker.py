@@ -1,4 +1,4 @@
-"""From clicks to actions, for every game by its layout."""
+"""Selection of actions by clicks and keys, for every game by its layout."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,22 +8,22 @@ import numpy as np
 from ludoteca.envs.game import Game
 from ludoteca.envs.render.status import board_codes
 
-COMMAND_KEYS = "hnqsuv"  # letters that mean something else in the window
+COMMAND_KEYS = "hnqsuv"  # letters of the commands in the window
 
 
 class ActionPicker:
-    """What the player to move has picked so far, and what may be clicked next.
+    """Selection of the player to move so far, and the cells and keys for its next step.
 
-    Where actions are cells or columns, one click chooses. Pieces are moved by two clicks: on the
-    piece and on its target. If several legal actions lead there, the player is asked which. Other
-    actions, such as a pass, are buttons.
+    If actions are cells or columns, one click selects an action. Pieces are moved by two clicks: on
+    the piece and on its target. If several legal actions lead there, they are options to select
+    from. Other actions, such as a pass, are buttons.
 
     Attributes:
-        game: whose actions are chosen.
+        game: the game.
         s: the position.
-        legal: the legal actions; none if it is not the turn of who clicks.
-        selected: the cell of the piece that was clicked, as `row * columns + column`.
-        options: actions among which the player still has to choose.
+        legal: the legal actions; none if the user is not to move.
+        selected: cell of the piece that was clicked, as `row * columns + column`.
+        options: actions between the selected cells that the user has to select from.
     """
 
     def __init__(self, game: Game, s: Any, legal: list[int]):
@@ -32,20 +32,20 @@ class ActionPicker:
         self.options: tuple[int, ...] = ()
 
     def click(self, row: int, column: int) -> int | None:
-        """Return the action that a click on a cell decides, if it does."""
+        """Return the action that a click on a cell completes, or None."""
         cell = row * self.game.layout.columns + column
-        found = tuple(action for action in self.legal if self._means(action, cell))
-        if found:
-            if len(found) == 1:
-                return found[0]
-            self.options = found
+        actions = tuple(action for action in self.legal if self._means(action, cell))
+        if actions:
+            if len(actions) == 1:
+                return actions[0]
+            self.options = actions
             return None
         starts = cell != self.selected and any(a == cell for a, _ in self._moves())
         self.selected, self.options = cell if starts else None, ()
         return None
 
     def targets(self) -> tuple[int, ...]:
-        """Return the cells worth clicking: pieces that can move, or where the selected one can."""
+        """Return the cells to click: pieces that can move, or targets of the selected one."""
         layout = self.game.layout
         if layout.column_actions or layout.cell_actions:
             return tuple(c for a in self.legal for c in cells_of(self.game, self.s, a))
@@ -54,11 +54,11 @@ class ActionPicker:
         return tuple(dict.fromkeys(cells))
 
     def buttons(self) -> tuple[int, ...]:
-        """Return the legal actions that no click on the board can mean."""
+        """Return the legal actions that no click on the board selects."""
         return tuple(a for a in self.legal if not is_on_board(self.game, a))
 
     def keys(self) -> dict[str, int]:
-        """Return the key for each button, and a number for each option, with their actions."""
+        """Return actions by key: a letter for each button, or a number for each option."""
         if self.options:
             return {str(k): action for k, action in enumerate(self.options[:9], 1)}
         keys: dict[str, int] = {}
@@ -80,14 +80,14 @@ class ActionPicker:
         return layout.moves[action] == (self.selected, cell)
 
     def _moves(self) -> Iterator[tuple[int, int]]:
-        """Yield start and end of every legal action that moves a piece."""
+        """Yield the start and target of every legal action that moves a piece."""
         layout = self.game.layout
         if not (layout.cell_actions or layout.column_actions):
             yield from (layout.moves[a] for a in self.legal if a < len(layout.moves))
 
 
 def is_on_board(game: Game, action: int) -> bool:
-    """Tell whether clicks on cells can mean an action."""
+    """Return whether clicks on cells can select an action."""
     layout = game.layout
     if layout.column_actions:
         return action < layout.columns
@@ -97,7 +97,7 @@ def is_on_board(game: Game, action: int) -> bool:
 
 
 def cells_of(game: Game, s: Any, action: int) -> tuple[int, ...]:
-    """Return where an action takes place: its cell, where a disc would land, or start and end."""
+    """Return the cells of an action: its cell, that of the dropped disc, or start and target."""
     layout = game.layout
     if not is_on_board(game, action):
         return ()

@@ -1,4 +1,4 @@
-"""Agents that think in threads of their own, so that windows stay alive."""
+"""Threads in which agents compute, so that windows stay responsive."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from ludoteca.evaluate.play.session import Session
 
 
 class AgentFailure(NamedTuple):
-    """An agent that cannot go on: what it is called and why, in one line."""
+    """Failure of an agent: its name and the reason, in one line."""
 
     agent: str
     reason: str
@@ -20,13 +20,13 @@ class AgentFailure(NamedTuple):
 
 
 class AgentThread:
-    """Asks an agent about one position at a time.
+    """Thread in which an agent analyzes one position at a time.
 
-    A search cannot be interrupted. A question that nobody needs any more is therefore thought
-    through before the next one, and only its answer is dropped.
+    A search cannot be interrupted. A request that is withdrawn is therefore finished before the
+    next one, and its result is dropped.
 
     Attributes:
-        name: what the agent is called.
+        name: name of the agent.
     """
 
     def __init__(self, agent: Agent, name: str):
@@ -42,38 +42,38 @@ class AgentThread:
 
     @property
     def is_thinking(self) -> bool:
-        """Whether there is a question, answered or not."""
+        """Whether there is a present request, answered or not."""
         return self._asked is not None
 
     @property
     def seconds(self) -> float:
-        """How long ago the present question was asked."""
+        """Seconds since the present request."""
         return time.perf_counter() - self._asked_at
 
     def ask(self, session: Session) -> None:
-        """Ask about the present position of a session, instead of what was asked before."""
+        """Request an analysis of the present position of a session, in place of the last one."""
         with self._wake:
             self._asked, self._answer = session.snapshot(), None
             self._asked_at = time.perf_counter()
             self._wake.notify()
         if self._thread is None:
-            # A daemon: who quits does not wait for the end of a long search.
+            # A daemon: quitting does not wait for the end of a long search.
             self._thread = threading.Thread(target=self._work, daemon=True)
             self._thread.start()
 
     def answer(self) -> MoveAnalysis | AgentFailure | None:
-        """Return the answer to the present question, None until there is one."""
+        """Return the result of the present request, or None until there is one."""
         with self._wake:
             return self._answer
 
     def drop(self, forget: bool = False) -> None:
-        """Withdraw the present question; with `forget`, another game begins."""
+        """Withdraw the present request; with `forget`, another game begins."""
         with self._wake:
             self._asked = self._answer = None
             self._forget |= forget
 
     def think(self, session: Session) -> MoveAnalysis | AgentFailure:
-        """Return what the agent finds about a position, in the thread of the caller."""
+        """Return the agent's analysis of a position, computed in the caller's thread."""
         try:
             if not self._ready:
                 prepare(self._agent)
@@ -86,9 +86,9 @@ class AgentThread:
             except ValueError:
                 if not session.actions:
                     raise
-                # It may be one that follows games, and lost this one because of an undo.
+                # An agent that follows games may have lost this one because of an undo.
                 return think(self._agent, self.name, session, catch_up=True)
-        except Exception as error:  # whatever it is, it ends the game and not the program
+        except Exception as error:  # any exception ends the game, not the program
             reason = " ".join(str(error).split())
             if not isinstance(error, ValueError):
                 reason = f"{type(error).__name__}: {reason}"

@@ -1,4 +1,4 @@
-"""What an agent finds about a position: the move it would play and, if it tells, why."""
+"""Analysis of a position by an agent: its move, visit shares, values and expected score."""
 
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -18,7 +18,7 @@ ENV_INDEX = np.zeros(1, np.int64)  # the games of a session are played at index 
 
 @runtime_checkable
 class SupportsSearch(Protocol):
-    """An agent whose searches can be looked at."""
+    """Agent that returns reports of its searches."""
 
     def search(self, s: Any, rng: NDArray[np.uint64] | None = None) -> SearchReport:
         """Search a position; see `MCTSAgent.search`."""
@@ -26,7 +26,7 @@ class SupportsSearch(Protocol):
 
 @runtime_checkable
 class SupportsActionValues(Protocol):
-    """An agent that values actions."""
+    """Agent with action values."""
 
     def values(self, s: Any) -> NDArray[np.floating[Any]]:
         """Return the value of every action for the player to move, in [-1, 1] by and large.
@@ -37,24 +37,24 @@ class SupportsActionValues(Protocol):
 
 @dataclass(frozen=True)
 class MoveAnalysis:
-    """What an agent found about one position.
+    """Analysis of one position by an agent.
 
     Attributes:
-        agent: what the agent is called.
-        ply: how many plies had been played.
-        seat: whose move it is.
-        action: what the agent plays there.
-        shares: of the simulations that began with each action, NaN where none did. Shape
+        agent: name of the agent.
+        ply: number of plies before the position.
+        seat: the player to move.
+        action: the agent's action.
+        shares: visit shares of the actions, NaN for actions without visits. Shape
             `[num_actions]`; None if the agent does not search.
-        values: of each action for the player to move, NaN where unknown: mean scores in [0, 1] if
-            the agent searches, otherwise Q. Shape `[num_actions]`; None if it tells none.
-        score: what the player to move may expect: 1 for a win, 0.5 for a draw, 0 for a loss.
+        values: value of each action for the player to move, NaN where unknown: mean scores in
+            [0, 1] of a search, otherwise Q. Shape `[num_actions]`; None without values.
+        score: expected score of the player to move: 1 for a win, 0.5 for a draw, 0 for a loss.
         proven: `"win"`, `"draw"` or `"loss"` for the player to move, or `""`.
-        exact: what the player to move gets if the position was solved to the end (in Othello, how
-            many more discs); else None.
-        simulations: how many there were.
-        seconds: how long it took.
-        variation: names of the moves that the agent expects.
+        exact: score of the player to move if the position was solved to the end (in Othello, the
+            disc difference); else None.
+        simulations: number of simulations.
+        seconds: time of the analysis.
+        variation: principal variation, by names of moves.
     """
 
     agent: str
@@ -72,11 +72,11 @@ class MoveAnalysis:
 
     @property
     def weights(self) -> NDArray[np.float64] | None:
-        """What tells actions apart: visit shares of a search, else Q. Shape `[num_actions]`."""
+        """Weights that rank actions: visit shares of a search, else Q. Shape `[num_actions]`."""
         return self.values if self.shares is None else self.shares
 
     def best(self, count: int) -> list[int]:
-        """Return the actions of the greatest weights, greatest first, at most so many."""
+        """Return the `count` actions with the highest weights, in descending order."""
         if self.weights is None:
             return []
         known = np.flatnonzero(np.isfinite(self.weights))
@@ -85,7 +85,7 @@ class MoveAnalysis:
 
 
 def prepare(agent: Agent) -> None:
-    """Compile or load what `think` needs, so that the first search is as fast as others."""
+    """Compile or load the code for `think`, so that the first search is as fast as others."""
     agent.prepare()
     if isinstance(agent, MCTSAgent) and agent.seconds is None:
         simulations, agent.simulations = agent.simulations, 1
@@ -96,17 +96,18 @@ def prepare(agent: Agent) -> None:
 
 
 def think(agent: Agent, name: str, session: Session, catch_up: bool = False) -> MoveAnalysis:
-    """Ask an agent about the present position of a session.
+    """Return an agent's analysis of the present position of a session.
 
     Args:
-        agent: whom to ask.
-        name: what it is called.
-        session: not to be changed meanwhile; a `snapshot` for another thread.
-        catch_up: first show the agent its earlier turns, as agents that follow games need after a
-            move was taken back.
+        agent: the agent.
+        name: name of the agent.
+        session: the session, which must not change meanwhile; a `snapshot` for another thread.
+        catch_up: replay the agent's earlier turns first, which agents that follow games need after
+            an undo.
 
     Raises:
-        ValueError: if it chooses an illegal action; whatever else the agent raises.
+        ValueError: if it chooses an illegal action.
+        Exception: any exception that the agent raises.
     """
     seat = session.mover
     assert seat is not None

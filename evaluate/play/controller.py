@@ -1,4 +1,4 @@
-"""A game being played, without a window: what keys, cells picked and time do."""
+"""Controller of an interactive game: effects of keys, clicks and time, without a window."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -12,24 +12,24 @@ from ludoteca.evaluate.play.session import HUMAN, Session
 
 
 class GameController:
-    """Who plays, what agents found, and what is shown of it.
+    """State of an interactive game: session, agents, their analyses, and what is shown.
 
-    `tick` lets time pass; `key` and `pick` tell what the user does. When an agent fails, nothing
-    can be done any more but saving the game and quitting.
+    `tick` advances time; `key` and `pick` handle input. After the failure of an agent, the game can
+    only be saved and quit.
 
     Attributes:
-        session: the game.
+        session: the games.
         agent_threads: the agents, by seat.
-        adviser: who gives hints and values to humans, or None.
-        file: where games are saved, or None.
-        picker: what the human to move has picked so far.
-        analysis: what an agent found about the move it has just made, or is about to make.
-        advice: what the adviser found about the present position.
+        adviser: agent for hints and values for humans, or None.
+        file: file to save games to, or None.
+        picker: selection of the human to move.
+        analysis: an agent's analysis of its last move, or of its next one.
+        advice: the adviser's analysis of the present position.
         show_values: whether visit shares or values are drawn on the board.
-        show_hint: whether the move that the adviser would play is shown.
-        paused: whether agents wait, where no human plays.
-        note: what the last command has to say.
-        failure: what ended the game, if an agent failed.
+        show_hint: whether the adviser's move is shown.
+        paused: whether agents wait, in games without humans.
+        note: message of the last command.
+        failure: failure of an agent that ended the game, or None.
         closed: whether the user has quit.
     """
 
@@ -43,16 +43,16 @@ class GameController:
         pause: float = 0.5,
         file: Path | None = None,
     ):
-        """Begin.
+        """Start a game.
 
         Args:
-            session: the game.
-            agents: by seat; `session.players` tells what they are called.
-            adviser: who gives hints and values to humans, and what it is called; none of `agents`,
-                since both may be asked at once.
+            session: the games.
+            agents: the agents by seat; their names are in `session.players`.
+            adviser: name and agent for hints and values for humans; not one of `agents`, since both
+                may run at the same time.
             show_values: see the attribute.
-            pause: how many seconds what an agent found is shown before its move is made.
-            file: where games are saved; by default each in a file named after game and time.
+            pause: seconds for which an agent's analysis is shown before its move.
+            file: file to save games to; by default each has a file named after game and time.
         """
         self.session = session
         self.show_values, self.show_hint, self.paused = show_values, False, False
@@ -75,19 +75,19 @@ class GameController:
         self._begin_position()
 
     def commands(self) -> dict[str, tuple[str, Callable[[], None]]]:
-        """Return what can be done now: by key, what it is called and what does it."""
-        known: dict[str, tuple[str, Callable[[], None]]] = {}
+        """Return the available commands by key: label and function."""
+        commands: dict[str, tuple[str, Callable[[], None]]] = {}
         if self.failure is None:
-            known |= {"u": ("undo", self._undo), "n": ("new", self._restart)}
+            commands |= {"u": ("undo", self._undo), "n": ("new", self._restart)}
             if self.adviser is not None:
-                known["h"] = ("hint", self._hint)
-            known["v"] = ("values", self._toggle_values)
+                commands["h"] = ("hint", self._hint)
+            commands["v"] = ("values", self._toggle_values)
             if HUMAN not in self.session.players:
-                known["space"] = ("pause", self._toggle_pause)
-        return known | {"s": ("save", self._save), "q": ("quit", self._quit)}
+                commands["space"] = ("pause", self._toggle_pause)
+        return commands | {"s": ("save", self._save), "q": ("quit", self._quit)}
 
     def key(self, name: str) -> None:
-        """Do what a key means; others are ignored."""
+        """Handle a key; unknown ones are ignored."""
         name = "q" if name == "escape" else name
         commands, actions = self.commands(), self.picker.keys()
         if name in commands:
@@ -98,7 +98,7 @@ class GameController:
             self._play(actions[name])
 
     def pick(self, row: int, column: int) -> None:
-        """Do what a click on a cell means."""
+        """Handle a click on a cell."""
         if self.failure is None:
             self.note = ""
             action = self.picker.click(row, column)
@@ -106,7 +106,7 @@ class GameController:
                 self._play(action)
 
     def tick(self) -> bool:
-        """Let agents think and move; return whether there is something new to be seen."""
+        """Let agents compute and move; return whether the display has changed."""
         mover = self.session.mover
         if mover is None or self.failure is not None or self.paused:
             return False
@@ -132,12 +132,12 @@ class GameController:
 
     @property
     def seconds(self) -> int:
-        """For how long the agent to move has been thinking, in whole seconds."""
+        """Whole seconds since the agent to move began its analysis."""
         return self._second
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing more happens, or is to be seen, until the user or a pause lets it."""
+        """Whether nothing changes before the user's next input or the end of a pause."""
         session = self.session
         if session.is_over or self.failure is not None:
             return True
@@ -147,9 +147,10 @@ class GameController:
         return HUMAN not in session.players and self.current_analysis() is not None
 
     def current_analysis(self) -> MoveAnalysis | None:
-        """Return what is known about the present position, None if nothing is."""
-        found = self.advice if self.session.waits_for_human else self.analysis
-        return found if found is not None and found.ply == len(self.session.actions) else None
+        """Return the analysis of the present position, or None."""
+        analysis = self.advice if self.session.waits_for_human else self.analysis
+        is_current = analysis is not None and analysis.ply == len(self.session.actions)
+        return analysis if is_current else None
 
     def save(self) -> Path:
         """Write the game to its file, and return that.
@@ -174,7 +175,7 @@ class GameController:
         else:
             self.advice = answer
             if answer.weights is None and self.show_values:
-                self.note = f"{answer.agent} tells no values"
+                self.note = f"{answer.agent} has no action values"
         return True
 
     def _play(self, action: int) -> None:
@@ -182,7 +183,7 @@ class GameController:
         self._begin_position()
 
     def _begin_position(self) -> None:
-        """Forget what was about another position."""
+        """Reset everything that belongs to another position."""
         session = self.session
         legal = session.legal() if session.waits_for_human else []
         self.picker = ActionPicker(session.game, session.present, legal)

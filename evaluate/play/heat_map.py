@@ -1,4 +1,4 @@
-"""Visit shares and values of moves as numbers on cells."""
+"""Heat map of visit shares or values of moves over the cells of a board."""
 
 from typing import NamedTuple
 
@@ -10,30 +10,30 @@ from ludoteca.envs.render.status import board_codes
 from ludoteca.evaluate.play.action_picker import cells_of
 from ludoteca.evaluate.play.analysis import MoveAnalysis
 
-LEAST_SHARE = 0.005  # shares that would be written as 0.00 are not
+MIN_SHARE = 0.005  # smaller shares, which would round to 0.00, are not shown
 
 
 class HeatMap(NamedTuple):
     """Numbers on cells.
 
     Attributes:
-        values: for empty cells, NaN for none. Shape `[rows, columns]`.
-        labels: for cells with pieces, by `row * columns + column`.
+        values: numbers of empty cells, or NaN. Shape `[rows, columns]`.
+        labels: numbers of cells with pieces, by `row * columns + column`.
     """
 
     values: NDArray[np.float64]
     labels: dict[int, str]
 
     def covers(self, cell: int) -> bool:
-        """Tell whether an empty cell has a number."""
+        """Return whether an empty cell has a number."""
         return bool(np.isfinite(self.values.flat[cell]))
 
 
 def heat_map(game: Game, s: object, analysis: MoveAnalysis, selected: int | None) -> HeatMap:
-    """Return the weights of moves by the cell where a player clicks for them.
+    """Return the weights of moves by the cell that a player clicks to select them.
 
-    Moving pieces, that is the piece, with all its moves together: the sum of their visit shares or
-    the best of their values. Of a `selected` piece it is the target of each move.
+    For moving pieces, that is the piece, with the sum of the visit shares of all its moves, or the
+    maximum of their values. With a `selected` piece, it is the target of each move.
     """
     codes = board_codes(game, s).ravel()
     numbers = np.full(codes.size, np.nan)
@@ -43,11 +43,11 @@ def heat_map(game: Game, s: object, analysis: MoveAnalysis, selected: int | None
         weight = float(weights[action]) if weights is not None else 0.0
         if selected is not None and cells[:1] != (selected,):
             continue
-        if not cells or (analysis.shares is not None and weight < LEAST_SHARE):
+        if not cells or (analysis.shares is not None and weight < MIN_SHARE):
             continue
         cell = cells[0 if selected is None else -1]
-        together = np.nansum if analysis.shares is not None else np.nanmax
-        numbers[cell] = together([numbers[cell], weight])
+        reduce = np.nansum if analysis.shares is not None else np.nanmax
+        numbers[cell] = reduce([numbers[cell], weight])
     on_pieces = np.flatnonzero(np.isfinite(numbers) & (codes != 0))
     labels = {int(cell): f"{numbers[cell]:.2f}" for cell in on_pieces}
     values = np.where(codes == 0, numbers, np.nan).reshape(game.layout.rows, game.layout.columns)

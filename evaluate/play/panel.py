@@ -1,4 +1,4 @@
-"""The panel beside the board: who plays, what the agent thinks, the moves so far, and buttons."""
+"""Panel beside the board: players, the agent's analysis, moves so far, and buttons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ MOVES_SHOWN = 6  # of the agent's candidates
 
 
 class Button(NamedTuple):
-    """Something to click, which does what a key does."""
+    """Button with the effect of a key."""
 
     key: str
     label: str
@@ -37,17 +37,17 @@ class Button(NamedTuple):
 
 @dataclass(frozen=True)
 class Panel:
-    """What the panel shows.
+    """Content of the panel.
 
     Attributes:
-        session: the game.
-        message: what the user should know now.
-        is_alarm: whether that is bad news.
-        note: what the last command has to say.
-        heading: what `analysis` is about.
-        analysis: what an agent found, if it is to be shown.
-        choices: buttons for moves.
-        commands: buttons for everything else, below.
+        session: the games.
+        message: message to the user.
+        is_alarm: whether the message is about a failure.
+        note: message of the last command.
+        heading: heading of the analysis.
+        analysis: an agent's analysis, or None.
+        choices: buttons of moves.
+        commands: buttons of commands, below.
     """
 
     session: Session
@@ -60,8 +60,8 @@ class Panel:
     commands: tuple[Button, ...]
 
 
-class Area(NamedTuple):
-    """Where a button is, with its key."""
+class ClickArea(NamedTuple):
+    """Area of a button, with its key."""
 
     x: float
     y: float
@@ -70,12 +70,12 @@ class Area(NamedTuple):
     key: str
 
     def contains(self, x: float, y: float) -> bool:
-        """Tell whether a pixel lies on the button."""
+        """Return whether a pixel lies on the button."""
         return self.x <= x < self.x + self.width and self.y <= y < self.y + self.height
 
 
-def draw_panel(panel: Panel, left: float, height: float) -> tuple[list[Shape], list[Area]]:
-    """Return the shapes of a panel whose left side is at x = `left`, and its buttons."""
+def draw_panel(panel: Panel, left: float, height: float) -> tuple[list[Shape], list[ClickArea]]:
+    """Return the shapes of a panel with its left side at x = `left`, and its buttons."""
     shapes: list[Shape] = [Rectangle(left, 0, WIDTH, height, GROUND)]
     x, y = left + MARGIN, float(MARGIN)
     y = _seats(shapes, panel.session, x, y)
@@ -95,7 +95,7 @@ def draw_panel(panel: Panel, left: float, height: float) -> tuple[list[Shape], l
 
 
 def _seats(shapes: list[Shape], session: Session, x: float, y: float) -> float:
-    """Draw a line for each player, the mover's raised; return where it ends."""
+    """Draw a line for each player, the mover's raised; return the y below them."""
     for seat, who in enumerate(session.players):
         if seat == session.mover:
             shapes.append(Rectangle(x - 8, y, INSIDE + 16, 30, RAISED, 8))
@@ -115,7 +115,7 @@ def _only_human(session: Session, seat: int) -> bool:
 def _analysis(
     shapes: list[Shape], session: Session, heading: str, analysis: MoveAnalysis, x: float, y: float
 ) -> float:
-    """Draw what an agent found; return where it ends."""
+    """Draw an analysis; return the y below it."""
     shapes.append(Rectangle(x, y, INSIDE, 1, EDGE))
     y += GAP
 
@@ -155,7 +155,7 @@ def _analysis(
 def _bar(
     shapes: list[Shape], session: Session, analysis: MoveAnalysis, x: float, y: float
 ) -> float:
-    """Draw what both players may expect, as a bar of their colors."""
+    """Draw the expected scores of both players as a bar in their colors."""
     assert analysis.score is not None
     first = analysis.score if analysis.seat == 0 else 1 - analysis.score
     pieces = [player_piece(session.game, seat) for seat in (0, 1)]
@@ -188,7 +188,7 @@ def _footnotes(analysis: MoveAnalysis) -> list[str]:
 
 
 def _moves(shapes: list[Shape], session: Session, x: float, top: float, bottom: float) -> None:
-    """Draw the last moves, in two columns of numbered pairs, as many as there is room for."""
+    """Draw the last moves in two columns of numbered pairs, as many as fit."""
     names = [session.game.action_names[action] for action in session.actions]
     pairs = [" ".join((f"{k // 2 + 1}.", *names[k : k + 2])) for k in range(0, len(names), 2)]
     lines = int((bottom - top - GAP) / (LINE - 2))
@@ -200,13 +200,13 @@ def _moves(shapes: list[Shape], session: Session, x: float, top: float, bottom: 
         shapes.append(Text(at, y, fit(pair, SMALL, INSIDE / 2 - 6), SMALL, INK, "left"))
 
 
-def _buttons(shapes: list[Shape], buttons: Sequence[Button], x: float, y: float) -> list[Area]:
+def _buttons(shapes: list[Shape], buttons: Sequence[Button], x: float, y: float) -> list[ClickArea]:
     areas = []
     width = (INSIDE - (COLUMNS - 1) * GAP) / COLUMNS
     for i, button in enumerate(buttons):
         row, column = divmod(i, COLUMNS)
         at = x + column * (width + GAP), y + row * (BUTTON + GAP)
-        area = Area(*at, width, BUTTON, button.key)
+        area = ClickArea(*at, width, BUTTON, button.key)
         edge = GOOD if button.is_choice else EDGE
         fill = PRESSED if button.is_down else RAISED
         shapes += [

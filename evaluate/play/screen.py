@@ -1,4 +1,4 @@
-"""What a window shows of a controller, and which cell or button a pixel belongs to."""
+"""Screen of an interactive game: board and panel, and the cell or button at a pixel."""
 
 from ludoteca.agents.registry import spec_parts
 from ludoteca.envs.render.geometry import geometry
@@ -10,12 +10,12 @@ from ludoteca.evaluate.play.action_picker import cells_of, is_on_board
 from ludoteca.evaluate.play.analysis import MoveAnalysis
 from ludoteca.evaluate.play.controller import GameController
 from ludoteca.evaluate.play.heat_map import HeatMap, heat_map
-from ludoteca.evaluate.play.panel import LEAST_HEIGHT, WIDTH, Area, Button, Panel, draw_panel
+from ludoteca.evaluate.play.panel import LEAST_HEIGHT, WIDTH, Button, ClickArea, Panel, draw_panel
 from ludoteca.evaluate.play.session import HUMAN
 
 
 class Screen:
-    """The board of a controller with the panel to its right.
+    """Board of a game, with the panel to its right.
 
     Attributes:
         controller: what is shown.
@@ -24,12 +24,12 @@ class Screen:
 
     def __init__(self, controller: GameController):
         self.controller = controller
-        self.areas: list[Area] = []
+        self.areas: list[ClickArea] = []
         self._above = 0.0  # pixels above the board, which is centered beside the panel
         self.draw()
 
     def draw(self) -> Scene:
-        """Return the picture; it always has the same size."""
+        """Return the scene, always of the same size."""
         board = self._board()
         height = max(board.height, LEAST_HEIGHT)
         self._above = (height - board.height) // 2
@@ -43,7 +43,7 @@ class Screen:
         )
 
     def click(self, x: float, y: float) -> None:
-        """Do what a click on a pixel of the picture means."""
+        """Handle a click on a pixel."""
         for area in self.areas:
             if area.contains(x, y):
                 self.controller.key(area.key)
@@ -93,7 +93,7 @@ class Screen:
         )
 
     def _turn(self) -> str:
-        """Return what the user is to do, or to wait for, or how the game ended."""
+        """Return a message: what the user is to do or to wait for, or how the game ended."""
         controller, session = self.controller, self.controller.session
         game, picker, mover = session.game, controller.picker, session.mover
         if mover is None:
@@ -120,7 +120,7 @@ class Screen:
         return "your move" if session.players.count(HUMAN) == 1 else f"{name} to move"
 
     def _analysis(self) -> tuple[str, MoveAnalysis | None]:
-        """Return what the panel tells about what an agent found, and what that is about."""
+        """Return the heading and the analysis for the panel."""
         controller, session = self.controller, self.controller.session
         game = session.game
         here = controller.current_analysis()
@@ -155,7 +155,7 @@ class Screen:
 
 
 def result_text(controller: GameController) -> str:
-    """Return how the game ended, and what that is for the human if one plays."""
+    """Return the outcome of the game, and whether a single human won or lost."""
     session = controller.session
     result = outcome(session.game, session.present)
     winners = best_players(session.game, session.present)

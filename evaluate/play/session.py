@@ -1,4 +1,4 @@
-"""A game that is being played: its positions so far, who sits where, and the way back."""
+"""Session of interactive games: positions, players, undo and saving."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -19,22 +19,22 @@ HUMAN = "human"
 
 
 class Session:
-    """One game after the other, with every position of the present one.
+    """Consecutive games of one kind, with every position of the present one.
 
     Attributes:
-        game: what is played; players move in turn.
-        players: who sits where: `HUMAN`, or what an agent is called.
-        seed: of the present game; the next one has the next seed.
-        positions: every position so far; the last one is the present one.
-        actions: what was played; `actions[k]` led from `positions[k]` to `positions[k + 1]`.
+        game: the game, which must be sequential.
+        players: by seat `HUMAN`, or the name of an agent.
+        seed: seed of the present game; the next game has the next seed.
+        positions: all positions of the present game; the last one is the present position.
+        actions: the actions so far; `actions[k]` led from `positions[k]` to `positions[k + 1]`.
     """
 
     def __init__(self, game: Game, players: Sequence[str], seed: int = 0):
-        """Begin the first game.
+        """Start the first game.
 
         Raises:
-            ValueError: if all move at once in the game, the number of players is another, or the
-                seed is out of range.
+            ValueError: if the game is simultaneous, the number of players is wrong, or the seed is
+                out of range.
         """
         if game.simultaneous:
             raise ValueError(f"{game.name} is simultaneous: only sequential games can be played")
@@ -52,7 +52,7 @@ class Session:
 
     @property
     def last_action(self) -> int | None:
-        """What was played last, if anything was."""
+        """The last action, or None at the start."""
         return self.actions[-1] if self.actions else None
 
     @property
@@ -63,7 +63,7 @@ class Session:
 
     @property
     def mover(self) -> int | None:
-        """Whose turn it is; None when the game is over."""
+        """The player to move; None when the game is over."""
         return None if self.is_over else self.mover_at(len(self.actions))
 
     @property
@@ -77,7 +77,7 @@ class Session:
         return [] if self.is_over else self.game.legal(self.present)
 
     def play(self, action: int) -> None:
-        """Play an action for whose turn it is.
+        """Play an action of the player to move.
 
         Raises:
             ValueError: if it is illegal.
@@ -101,7 +101,7 @@ class Session:
             self.play(find_action(self.game, name, self.legal()))
 
     def undo(self) -> bool:
-        """Go back to the last position in which a human chose, or one ply if nobody is human.
+        """Go back to the last decision of a human, or one ply if there are only agents.
 
         Returns:
             Whether there was such a position.
@@ -117,12 +117,12 @@ class Session:
         return True
 
     def restart(self) -> None:
-        """Begin another game."""
+        """Start the next game."""
         self.seed = check_seed(self.seed + 1)
         self.positions, self.actions = [self.game.new(self.seed)], []
 
     def snapshot(self) -> "Session":
-        """Return a copy for a thread, which stays the same when this one goes on."""
+        """Return a copy for another thread, which later moves do not change."""
         twin = copy(self)
         twin.positions, twin.actions = list(self.positions), list(self.actions)
         return twin
@@ -151,7 +151,7 @@ class Session:
         return path
 
     def rng(self, ply: int | None = None) -> NDArray[np.uint64]:
-        """Return the random stream for a choice after `ply` plies, by default now. Shape `[1]`.
+        """Return the random stream for the action after `ply` plies, by default now. Shape `[1]`.
 
         It depends on the seed and the number of plies alone, so that a game that is taken back and
         played again goes the same way.
@@ -161,14 +161,14 @@ class Session:
         return words.astype(np.uint64)
 
     def mover_at(self, ply: int) -> int:
-        """Return whose turn it was after so many plies."""
+        """Return the player to move after `ply` plies."""
         assert self.game.player is not None
         with np.errstate(over="ignore"):
             return int(self.game.player(self.positions[ply]))
 
 
 def find_action(game: Game, text: str, legal: Sequence[int]) -> int:
-    """Return the legal action that people call `text`; capitals do not matter.
+    """Return the legal action with the name `text`, in upper or lower case.
 
     Raises:
         ValueError: if there is none.
@@ -186,7 +186,7 @@ def find_action(game: Game, text: str, legal: Sequence[int]) -> int:
 
 
 def seat_name(session: Session, seat: int) -> str:
-    """Return what a player is called, with who it is: `"black (human)"`."""
+    """Return the name of a seat with its player, such as `"black (human)"`."""
     return f"{player_name(session.game, seat)} ({session.players[seat]})"
 
 

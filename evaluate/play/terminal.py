@@ -1,4 +1,4 @@
-"""Playing in the terminal."""
+"""Interactive games in the terminal."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,15 +17,15 @@ HELP = """a move by its name, or
   save [FILE]  write the game to a file
   quit"""
 AFTER_FAILURE = "save [FILE] writes the game so far, quit ends"
-SHOWN_MOVES = 4  # of an agent's moves that are told
+SHOWN_MOVES = 4  # best moves in an agent's analysis
 
 
 class Terminal:
-    """A game in the terminal: lines are read from standard input, and boards printed.
+    """Interactive game in the terminal: commands from standard input, printed boards.
 
     Attributes:
-        session: the game.
-        failure: what ended it, if an agent failed.
+        session: the games.
+        failure: failure of an agent that ended the game, or None.
     """
 
     def __init__(
@@ -35,13 +35,13 @@ class Terminal:
         adviser: AgentThread | None = None,
         file: Path | None = None,
     ):
-        """Begin.
+        """Start a game.
 
         Args:
-            session: the game.
+            session: the games.
             agent_threads: the agents, by seat.
-            adviser: who gives hints to humans.
-            file: where games are saved if no file is named.
+            adviser: agent for hints for humans.
+            file: file to save games to if the command names none.
         """
         self.session = session
         self.failure: AgentFailure | None = None
@@ -75,7 +75,7 @@ class Terminal:
         self._show()
 
     def _ask(self, mover: int | None) -> None:
-        """Read one line and do what it says."""
+        """Read and run one command."""
         if mover is None or self.failure is not None:
             prompt = "> "
         else:
@@ -156,7 +156,7 @@ class Terminal:
         self._closed = True
 
     def _describe(self, analysis: MoveAnalysis) -> str:
-        """Return a move with what the agent thinks about it, in one line."""
+        """Return the move and the numbers of an analysis, in one line."""
         names = self.session.game.action_names
         parts = [names[analysis.action]]
         if analysis.score is not None:

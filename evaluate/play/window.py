@@ -1,4 +1,4 @@
-"""Playing in a window."""
+"""Interactive games in a window."""
 
 import sys
 import time
@@ -10,11 +10,11 @@ from ludoteca.envs.render.window import BoardWindow
 from ludoteca.evaluate.play.controller import GameController
 from ludoteca.evaluate.play.screen import Screen
 
-IDLE = 0.02  # seconds between looks at what the user does
+IDLE = 0.02  # seconds between checks of the user's input
 
 
 def open_window(controller: GameController) -> BoardWindow:
-    """Open a window that shows a controller.
+    """Open a window that shows a game.
 
     Raises:
         ImportError: without pygame or Pillow.
@@ -45,7 +45,7 @@ def play_in_window(controller: GameController, window: BoardWindow) -> None:
 
 
 def why_no_window() -> str:
-    """Return why no window can be opened here, as far as that can be told without trying."""
+    """Return the reason why no window can be opened here, or `""` if none is known."""
     for package, module in (("pygame", "pygame"), ("Pillow", "PIL")):
         if find_spec(module) is None:
             return f'a window needs {package}: pip install "ludoteca[render]"'

@@ -1,4 +1,4 @@
-"""Comparing agents over many games by their ranks: Friedman's test, and Nemenyi's after it.
+"""Rank tests of agents over several games: Friedman's test, and Nemenyi's post-hoc test.
 
 Both as in Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of
 Machine Learning Research 7, 2006, section 3.2, with games for data sets and agents for classifiers.
@@ -11,19 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-AGENTS, GAMES = 3, 2  # fewer say nothing
+AGENTS, GAMES = 3, 2  # minimum numbers for the tests
 
 
 @dataclass(frozen=True)
 class Friedman:
-    """Friedman's test: are all agents equally good?
+    """Result of Friedman's test of the hypothesis that all agents are equally good.
 
     Attributes:
-        statistic: chi-squared of the rank sums, without a correction for ties.
-        corrected: the same corrected for ties, as SciPy has it; equal if there are none.
-        degrees: of freedom, agents - 1.
-        p: probability of `corrected` or more if all agents are equal, by the chi-squared
-            distribution.
+        statistic: chi-squared of the rank sums, without correction for ties.
+        corrected: chi-squared corrected for ties, as in SciPy; equal without ties.
+        degrees: degrees of freedom, agents - 1.
+        p: p value of `corrected` by the chi-squared distribution.
     """
 
     statistic: float
@@ -34,12 +33,11 @@ class Friedman:
 
 @dataclass(frozen=True)
 class Nemenyi:
-    """Nemenyi's test: which agents differ?
+    """Result of Nemenyi's test of all pairs of agents.
 
     Attributes:
-        critical_difference: mean ranks that differ by at least this much differ significantly.
-        p: of the difference of each pair's mean ranks, corrected for there being many pairs. Shape
-            `[agents, agents]`.
+        critical_difference: minimum significant difference of mean ranks.
+        p: p values of the differences, corrected for the number of pairs. Shape `[agents, agents]`.
     """
 
     critical_difference: float
@@ -47,10 +45,10 @@ class Nemenyi:
 
 
 def ranks(scores: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the agents' places in each game: 1 the highest score, ties share the mean place.
+    """Return the ranks of the agents in each game: 1 for the highest score, ties share the mean.
 
     Args:
-        scores: shape `[games, agents]`, and so is the result.
+        scores: scores. Shape `[games, agents]`, like the result.
     """
     from scipy.stats import rankdata
 
@@ -59,10 +57,10 @@ def ranks(scores: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def friedman(scores: NDArray[Any]) -> Friedman:
-    """Test whether the differences between agents, over all games, are more than chance.
+    """Test whether all agents are equally good, over all games.
 
     Args:
-        scores: shape `[games, agents]`.
+        scores: scores. Shape `[games, agents]`.
 
     Raises:
         ValueError: if there are fewer than 2 games or 3 agents.
@@ -85,10 +83,10 @@ def friedman(scores: NDArray[Any]) -> Friedman:
 
 
 def nemenyi(scores: NDArray[Any], alpha: float = 0.05) -> Nemenyi:
-    """Compare all pairs of agents by their mean ranks.
+    """Test all pairs of agents by their mean ranks.
 
     Args:
-        scores: shape `[games, agents]`.
+        scores: scores. Shape `[games, agents]`.
         alpha: level of significance of `critical_difference`.
 
     Raises:
@@ -108,18 +106,17 @@ def nemenyi(scores: NDArray[Any], alpha: float = 0.05) -> Nemenyi:
 
 
 def groups(means: NDArray[Any], critical_difference: float) -> list[tuple[int, int]]:
-    """Return the largest groups of agents whose mean ranks differ by less than `critical`.
+    """Return the maximal groups of agents whose mean ranks do not differ significantly.
 
-    Each is `(low, high)`, both included, counted from the best agent on; groups of one are left
-    out.
+    Each is `(low, high)`, both included, counted from the best agent; groups of one are omitted.
     """
     ordered = np.sort(np.asarray(means, np.float64))
-    found: list[tuple[int, int]] = []
+    intervals: list[tuple[int, int]] = []
     for low in range(len(ordered)):
         high = int(np.searchsorted(ordered - ordered[low], critical_difference)) - 1
-        if high > low and (not found or high > found[-1][1]):
-            found.append((low, high))
-    return found
+        if high > low and (not intervals or high > intervals[-1][1]):
+            intervals.append((low, high))
+    return intervals
 
 
 def _check_shape(scores: NDArray[Any]) -> tuple[int, int]:

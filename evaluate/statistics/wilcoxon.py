@@ -1,4 +1,4 @@
-"""Comparing two agents over many games: the exact Wilcoxon signed-rank test."""
+"""Exact Wilcoxon signed-rank test of two agents over several games, and Holm's correction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NEEDED = 6  # games: with fewer, no result is significant at 0.05
+NEEDED = 6  # minimum number of games for significance at 0.05
 
 
 @dataclass(frozen=True)
 class SignedRank:
-    """The result of a Wilcoxon signed-rank test.
+    """Result of a Wilcoxon signed-rank test.
 
     Attributes:
-        plus: sum of the ranks of the games in which the first agent did better.
-        minus: sum of the ranks of the others.
-        games: that count, which are those in which the two differ.
-        p: exact, two-sided.
+        plus: sum of the ranks of the games with a higher score of the first agent.
+        minus: sum of the ranks of the other games.
+        games: number of games with different scores, which alone count.
+        p: exact two-sided p value.
     """
 
     plus: float
@@ -30,15 +30,15 @@ class SignedRank:
 def signed_rank(first: NDArray[Any], second: NDArray[Any]) -> SignedRank:
     """Test whether two agents are equally good, from their scores in the same games.
 
-    Games in which both have the same score are left out, as in Wilcoxon, "Individual comparisons by
+    Games with equal scores are omitted, as in Wilcoxon, "Individual comparisons by
     ranking methods", 1945. Equal differences share the mean of their ranks. The probability is
     exact in any case: of all 2^n ways to give the n ranks a sign, how many are as one-sided? (That
     is SciPy's `wilcoxon(method="exact")` if no two differences are equal, and its
     `PermutationMethod` with all permutations otherwise.)
 
     Args:
-        first: scores of one agent. Shape `[games]`.
-        second: of the other, in the same order.
+        first: scores of the first agent. Shape `[games]`.
+        second: scores of the second agent. Shape `[games]`.
     """
     from scipy.stats import rankdata
 
@@ -46,7 +46,7 @@ def signed_rank(first: NDArray[Any], second: NDArray[Any]) -> SignedRank:
     differences = differences[differences != 0]
     doubled = np.rint(2 * rankdata(np.abs(differences))).astype(np.int64)  # ranks may be halves
     plus, total = int(doubled[differences > 0].sum()), int(doubled.sum())
-    ways = np.zeros(total + 1)  # in how many ways the ranks that are positive can sum up to this
+    ways = np.zeros(total + 1)  # number of subsets of the ranks with this sum
     ways[0] = 1.0
     for rank in doubled:
         ways[rank:] += ways[: total + 1 - rank].copy()
@@ -59,7 +59,7 @@ def all_pairs(scores: NDArray[Any]) -> list[tuple[int, int, SignedRank]]:
     """Test every pair of agents `(a, b)`, a < b.
 
     Args:
-        scores: shape `[games, agents]`.
+        scores: scores. Shape `[games, agents]`.
     """
     agents = np.shape(scores)[1]
     return [
@@ -70,7 +70,7 @@ def all_pairs(scores: NDArray[Any]) -> list[tuple[int, int, SignedRank]]:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Correct p values for there being many of them, so that one wrong discovery stays unlikely.
+    """Correct p values for the number of tests (family-wise error rate).
 
     Holm, "A simple sequentially rejective multiple test procedure", 1979.
     """

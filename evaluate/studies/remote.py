@@ -17,14 +17,14 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 
 from ludoteca.child_processes import run_child
-from ludoteca.evaluate.studies.study import Task
+from ludoteca.evaluate.studies.runner import Runnable
 from ludoteca.executor import WAIT, Executor, _Wait
 from ludoteca.executor import Task as WorkerTask
 from ludoteca.shared import Shared
 
 
 def run_on_workers(
-    tasks: Mapping[str, Task],
+    tasks: Mapping[str, Runnable],
     waiting: list[str],
     folder: Path,
     workers: Executor,
@@ -46,7 +46,7 @@ def run_on_workers(
     waiting, running, names = list(waiting), set[str](), list[str]()
     packed: dict[str, Shared[bytes]] = {}
 
-    def needed(task: Task) -> dict[str, Shared[bytes]]:
+    def needed(task: Runnable) -> dict[str, Shared[bytes]]:
         for name in task.requires:
             place = tasks[name].artifact(folder).parent if name in tasks else folder / name
             if name not in packed and place.is_dir():
@@ -77,7 +77,7 @@ def run_on_workers(
 
 
 def run_task(
-    task: Task,
+    task: Runnable,
     needed: Mapping[str, Shared[bytes]],
     environment: Mapping[str, str],
     home: str,

@@ -1,348 +1,236 @@
-"""Studies whose tasks are made by commands of their own: side by side, and recorded one by one."""
+"""Study of a paper: tasks, which are commands that leave an artifact, and their records."""
 
 import csv
 import json
-import os
-import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from types import ModuleType
+from typing import Any
 
-from ludoteca.child_processes import ChildProcesses
-from ludoteca.executor import LOCAL, make_executor
-from ludoteca.files import read_json, write_whole
-from ludoteca.local_executor import ONE_THREAD
-from ludoteca.lock import lock_folder
-from ludoteca.provenance import package_versions, run_info
+from ludoteca.files import read_json
 
-Records = Mapping[str, dict[str, Any]]
-RESULTS = "results.json"  # what a finished run has in its folder, and a report in its own
-SETTINGS = "settings.json"  # beside it: those of the task
+Records = Mapping[str, dict[str, Any]]  # what is kept of finished tasks, by name
+RecordsByPart = dict[str, dict[str, dict[str, Any]]]
+RESULTS = "results.json"  # artifact of most tasks, and the records beside a report
+GAMES = "games.npz"  # artifact of tasks that generate or convert games
 
 
-class Task(Protocol):
-    """What one command makes."""
+@dataclass(frozen=True)
+class Task:
+    """One command, `python -m MODULE`, and the artifact that it leaves.
 
-    @property
-    def name(self) -> str:
-        """What it is called, and its folder."""
-
-    @property
-    def requires(self) -> tuple[str, ...]:
-        """Names of the tasks that it needs."""
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """What it depends on, as JSON can hold it."""
-
-    def arguments(self, folder: Path) -> list[str]:
-        """Return the command line after `python`, when all it needs has been made in `folder`."""
-
-    def artifact(self, folder: Path) -> Path:
-        """Return the file that is there as soon as it is finished."""
-
-
-class FolderTask:
-    """A task that is finished as soon as there are results in its folder."""
+    Attributes:
+        name: of the task.
+        module: the command.
+        options: of the command, by name. In texts, `{folder}` stands for the folder of all tasks,
+            `{artifact}` for the file that the command writes, and further names for `placeholders`.
+            A text with spaces, or a tuple, stands for several values.
+        settings: what the artifact depends on, as the record keeps it; by default the options.
+        words: of the command line, before the options.
+        requires: names of the tasks whose artifacts the command reads.
+        placeholders: functions that return further texts, given the folder of all tasks.
+        kind: `"match"`, `"network"`, `"games"` or what else the study distinguishes.
+        label: name in the report.
+        product: name of the artifact, a file in the task's folder.
+        directory: name of the task's folder, if not that of the task.
+        kept: keys of the artifact that its record keeps; all by default.
+        recorded: whether a record is kept at all.
+        summarize: function that returns further entries of the record, given the task's folder.
+    """
 
     name: str
-    made: ClassVar[str] = RESULTS  # the file that is there then
+    module: str
+    options: Mapping[str, Any]
+    settings: Mapping[str, Any] | None = None
+    words: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    placeholders: Mapping[str, Callable[[Path], str]] = field(default_factory=dict)
+    kind: str = ""
+    label: str = ""
+    product: str = RESULTS
+    directory: str = ""
+    kept: tuple[str, ...] = ()
+    recorded: bool = True
+    summarize: Callable[[Path], dict[str, Any]] | None = None
 
     def artifact(self, folder: Path) -> Path:
-        """Return the file that is there as soon as it is finished."""
-        return folder / self.name / self.made
+        """Return the file that exists as soon as the task is finished."""
+        return folder / (self.directory or self.name) / self.product
+
+    def arguments(self, folder: Path) -> list[str]:
+        """Return the command line after `python`; the required artifacts must exist."""
+        names = {"folder": str(folder), "artifact": str(self.artifact(folder))}
+        names |= {name: value(folder) for name, value in self.placeholders.items()}
+        line = ["-P", "-m", self.module, *self.words]
+        for key, value in self.options.items():
+            option = key.replace("_", "-")
+            if isinstance(value, bool):
+                line.append(f"--{option}" if value else f"--no-{option}")
+            else:
+                values = value if isinstance(value, tuple) else str(value).split(" ")
+                line += [f"--{option}", *(str(one).format(**names) for one in values)]
+        return line
 
 
-class GamesTask(FolderTask):
-    """A task that is finished as soon as there are games to learn from in its folder."""
-
-    made = "games.npz"
+Tasks = dict[str, Task]
 
 
-P = TypeVar("P", bound=Task)
+@dataclass(frozen=True)
+class BestAgent:
+    """Placeholder: the agent with the most points in a finished match."""
+
+    match: str
+
+    def __call__(self, folder: Path) -> str:
+        """Return the agent's spec string."""
+        agents = read_json(folder / self.match / RESULTS)["agents"]
+        return str(max(agents, key=lambda agent: float(agent["total"]["points"]))["agent"])
 
 
-def run_part(
-    part: str,
-    wanted: Mapping[str, P],
-    folder: Path,
-    processes: int,
-    tell: Callable[[str], None],
-    known: Collection[str] = (),
-    available: Mapping[str, P] | None = None,
-    one_thread: bool = False,
-    executor: str = LOCAL,
-) -> None:
-    """Make the tasks of a part of a study that are not known yet, and what these need.
+@dataclass(frozen=True)
+class SecondsPerMove:
+    """Placeholder: a multiple of the time per move of the first agent of a finished match."""
 
-    Args:
-        part: what it is called.
-        wanted: its tasks, by name.
-        folder: where each has a folder.
-        processes: how many are made side by side.
-        tell: called with the name of each task that is finished.
-        known: names of those that are left out.
-        available: all tasks that some may need, by name, these before those; by default `wanted`.
-        one_thread: whether libraries are told to use one thread in each process.
-        executor: where they are made, see `ludoteca.executor.make_executor`.
-    """
-    available = wanted if available is None else available
-    needed = {name for name in wanted if name not in known}
-    print(f"{part}: {len(needed)} of {len(wanted)} runs", file=sys.stderr)
-    for name in reversed(list(available)):
-        if name in needed and not is_finished(available[name], folder):
-            needed |= available.keys() & set(available[name].requires)
-    ordered = {name: task for name, task in available.items() if name in needed}
-    run_tasks(ordered, folder, processes, sys.stderr.isatty(), tell, one_thread, executor)
+    match: str
+    times: float
+
+    def __call__(self, folder: Path) -> str:
+        """Return the seconds per move."""
+        first = read_json(folder / self.match / RESULTS)["agents"][0]
+        return f"{self.times * first['seconds_per_move']:.5f}"
 
 
-def run_tasks(
-    tasks: Mapping[str, P],
-    folder: Path,
-    processes: int,
-    show: bool,
-    tell: Callable[[str], None] = lambda name: None,
-    one_thread: bool = False,
-    executor: str = LOCAL,
-) -> None:
-    """Make those that have not been made, `processes` at a time.
-
-    Their processes end with this one, however that ends; after Ctrl-C they first save their work.
-
-    Args:
-        tasks: by name; each begins when those it needs are finished, as far as they are among
-            these.
-        folder: where each has a folder.
-        processes: how many are made side by side.
-        show: whether to show a progress bar.
-        tell: called with the name of each task that is finished, also of those that were before.
-        one_thread: whether libraries are told to use one thread in each process.
-        executor: where they are made, see `ludoteca.executor.make_executor`. A worker of a cluster
-            begins a task anew if its process or machine dies.
-
-    Raises:
-        RuntimeError: if a command fails, with the end of what it printed.
-        ValueError: if a task lies there that was made with other settings, or another process
-            makes tasks in this folder.
-    """
-    waiting = {name: task for name, task in tasks.items() if not is_finished(task, folder)}
-    for name in tasks.keys() - waiting.keys():
-        tell(name)
-    if not waiting:
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    _lock = lock_folder(folder)  # until this function returns
-    added = dict.fromkeys(ONE_THREAD, "1") if one_thread else {}
-    begun = len(tasks) - len(waiting)
-    if executor != LOCAL:
-        from ludoteca.evaluate.studies.remote import run_on_workers  # which imports this module
-
-        with (
-            _progress(len(tasks), begun, show) as advance,
-            make_executor(executor, processes, len(waiting)) as workers,
-        ):
-            for name in run_on_workers(tasks, list(waiting), folder, workers, added):
-                _write_settings(tasks[name], folder)
-                tell(name)
-                advance(name)
-        return
-    environment = os.environ | added
-    with (
-        _progress(len(tasks), begun, show) as advance,
-        ThreadPoolExecutor(processes) as pool,
-        ChildProcesses() as children,
-    ):
-        running: dict[Future[None], str] = {}
-        while waiting or running:
-            unfinished = waiting.keys() | set(running.values())
-            ready = [n for n, task in waiting.items() if unfinished.isdisjoint(task.requires)]
-            for name in ready[: processes - len(running)]:
-                task = waiting.pop(name)
-                running[pool.submit(_make, task, folder, environment, children)] = name
-            if not running:
-                raise RuntimeError(f"these wait for each other: {', '.join(waiting)}")
-            for done in wait(running, return_when=FIRST_COMPLETED).done:
-                done.result()
-                name = running.pop(done)
-                tell(name)
-                advance(name)
-
-
-def is_finished(task: Task, folder: Path) -> bool:
-    """Tell whether a task is finished.
-
-    Raises:
-        ValueError: if it was made with other settings.
-    """
-    product = task.artifact(folder)
-    if not product.exists():
-        return False
-    file = product.parent / SETTINGS
-    if file.exists() and read_json(file) != as_json(task):
-        raise ValueError(
-            f"{product.parent} holds {task.name} made with other settings: {file.read_text()}, "
-            f"not {json.dumps(as_json(task))}; remove it, or give another folder with --runs"
-        )
-    return True
-
-
-def command_line(module: str, words: tuple[str, ...], options: Mapping[str, Any]) -> list[str]:
-    """Return what stands after `python` to run a module.
+def match_task(
+    name: str,
+    agents: tuple[str, ...],
+    games: int,
+    requires: tuple[str, ...] = (),
+    options: Mapping[str, Any] | None = None,
+    pace: SecondsPerMove | None = None,
+    winners: Mapping[str, str] | None = None,
+    networks: Mapping[str, str] | None = None,
+    module: str = "ludoteca.evaluate.timed_match",
+) -> Task:
+    """Return a match of two agents or more.
 
     Args:
-        module: its name.
-        words: what comes before the options.
-        options: by name; a text with spaces stands for several values, as does a tuple.
+        name: of the task.
+        agents: their spec strings.
+        games: number of games.
+        requires: names of the tasks whose artifacts play or are read.
+        options: further options of the match.
+        pace: `{seconds}` in the spec strings.
+        winners: placeholder in the spec strings -> match whose best agent plays.
+        networks: fingerprints of shipped networks that play, by their spec strings: with another
+            network it is another match, with a folder of its own.
+        module: that plays it.
     """
-    line = ["-P", "-m", module, *words]
-    for key, value in options.items():
-        option = key.replace("_", "-")
-        if isinstance(value, bool):
-            line.append(f"--{option}" if value else f"--no-{option}")
-        else:
-            values = value if isinstance(value, tuple) else str(value).split(" ")
-            line += [f"--{option}", *map(str, values)]
-    return line
+    played = {"agents": agents, "games": games, "seed": 1, **(options or {})}
+    named = {"pace": pace.match, "times": pace.times} if pace else {}
+    named |= {"winners": dict(winners)} if winners else {}
+    named |= {"networks": dict(networks)} if networks else {}
+    return Task(
+        name, module, played | {"out": "{artifact}"}, played | named, requires=requires,
+        placeholders={key: BestAgent(match) for key, match in (winners or {}).items()}
+        | ({"seconds": pace} if pace else {}),
+        kind="match", directory="-".join((name, *(networks or {}).values())),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Study:
+    """Declaration of a study.
+
+    Attributes:
+        name: of its folder here, in `runs` and in docs/results.
+        parts: its tasks, by part and name; a task comes after those that it requires.
+        modules: whose public names the template of the report uses.
+        draw: function of all records and the folder of the tasks that returns figures, as PNG files
+            by name.
+        fast: whether the tasks are too small for any conclusion.
+        unavailable: why a part cannot run now, by its name.
+        left_out: names of tasks that cannot run now.
+        processes: tasks that run at a time, in parts where they are limited.
+        one_thread: whether libraries use one thread in each process.
+        fits: whether an earlier record is valid for a task; by default, if the settings are equal.
+    """
+
+    name: str
+    parts: Mapping[str, Tasks]
+    modules: tuple[ModuleType, ...]
+    draw: Callable[[Records, Path], dict[str, bytes]] | None = None
+    fast: bool = False
+    unavailable: Mapping[str, str] = field(default_factory=dict)
+    left_out: frozenset[str] = frozenset()
+    processes: Mapping[str, int] = field(default_factory=dict)
+    one_thread: bool = True
+    fits: Callable[[Mapping[str, Any], Task], bool] | None = None
+
+    @property
+    def tasks(self) -> Tasks:
+        """All tasks, by name."""
+        return {name: task for tasks in self.parts.values() for name, task in tasks.items()}
+
+
+def record(task: Task, folder: Path) -> dict[str, Any] | None:
+    """Return what is kept of a finished task; None if nothing is.
+
+    Args:
+        task: the task.
+        folder: of all tasks.
+    """
+    if not task.recorded:
+        return None
+    artifact = task.artifact(folder)
+    content = read_json(artifact)
+    kept = {key: content[key] for key in task.kept or content}
+    more = task.summarize(artifact.parent) if task.summarize else {}
+    return {"settings": settings_of(task), **kept, **more}
+
+
+def settings_of(task: Any) -> Any:
+    """Return the settings of a task as JSON holds them."""
+    settings = getattr(task, "settings", None)
+    return json.loads(json.dumps(task.options if settings is None else settings))
+
+
+def same_settings(found: Mapping[str, Any], task: Task) -> bool:
+    """Return whether a record is of a task with the same settings."""
+    return bool(found["settings"] == settings_of(task))
 
 
 def read_records(
-    out: Path, planned: Mapping[str, Mapping[str, P]], fits: Callable[[dict[str, Any], P], bool]
-) -> dict[str, dict[str, Any]]:
-    """Return the records of a report that was written before, by part and name.
-
-    Args:
-        out: folder of the report.
-        planned: what belongs there now, by part and name; records of anything else are left out.
-        fits: whether a record is of such a task.
-    """
-    path = out / RESULTS
-    content = read_json(path) if path.exists() else {}
-    return {
-        part: {
-            name: found
-            for name, found in content.get(part, {}).items()
-            if name in tasks and fits(found, tasks[name])
-        }
-        for part, tasks in planned.items()
-    }
-
-
-def read_records_with_settings(
     out: Path,
-    planned: Mapping[str, Mapping[str, P]],
-    is_recorded: Callable[[P], bool] = lambda task: True,
-) -> dict[str, dict[str, Any]]:
-    """Return the records of a report that was written before, by part and name.
+    parts: Mapping[str, Tasks],
+    fits: Callable[[Mapping[str, Any], Task], bool] = same_settings,
+) -> RecordsByPart:
+    """Return the records beside a report, by part and name.
+
+    Records of unknown tasks and those that do not fit are left out, as are those of tasks
+    that require one whose record is left out.
 
     Args:
         out: folder of the report.
-        planned: what belongs there now, by part and name. Records of anything else, or with other
-            `"settings"`, are left out, and those of tasks that need one whose record is.
-        is_recorded: whether there are records of such a task.
+        parts: the tasks, by part and name.
+        fits: whether a record is valid for a task.
     """
-    records = read_records(out, planned, lambda found, task: found["settings"] == as_json(task))
-    kept = {name for part in records.values() for name in part}
-    every = {name: task for tasks in planned.values() for name, task in tasks.items()}
-    for name, task in every.items():  # in their order: what a task needs comes before it
-        needed = [other for other in task.requires if other in every and is_recorded(every[other])]
-        if not kept.issuperset(needed):
-            kept.discard(name)
-    return {
-        part: {name: found for name, found in content.items() if name in kept}
-        for part, content in records.items()
-    }
+    content = read_json(out / RESULTS) if (out / RESULTS).exists() else {}
+    records: RecordsByPart = {part: {} for part in parts}
+    tasks = {name: task for of_part in parts.values() for name, task in of_part.items()}
+    part_of = {name: part for part, of_part in parts.items() for name in of_part}
+    valid = set()
+    for name, task in tasks.items():
+        found = content.get(part_of[name], {}).get(name)
+        needed = {one for one in task.requires if one in tasks and tasks[one].recorded}
+        if found and fits(found, task) and needed <= valid:
+            valid.add(name)
+    for part in parts:  # in the order of the file
+        records[part] = {k: v for k, v in content.get(part, {}).items() if k in valid}
+    return records
 
 
-def measured(folder: Path, name: str) -> list[dict[str, str]]:
-    """Return the rows of a training's `metrics.csv` in which something was measured.
-
-    Args:
-        folder: of the training.
-        name: what; its column.
-    """
+def read_metrics(folder: Path, column: str) -> list[dict[str, str]]:
+    """Return the rows of a training's `metrics.csv` in which a column has a value."""
     with (folder / "metrics.csv").open() as file:
-        return [row for row in csv.DictReader(file) if row[name]]
-
-
-def as_json(task: Task) -> Any:
-    """Return the settings of a task as they are when they have been written and read."""
-    return json.loads(json.dumps(task.settings))
-
-
-def provenance(out: Path, records: Mapping[str, Records]) -> dict[str, Any]:
-    """Return `"about"` and `"versions"` of a report: those of this run, or of an earlier one.
-
-    A report that is written again from the records that it holds already was not made by this run.
-
-    Args:
-        out: folder of the report.
-        records: what is kept of the tasks, by part and name.
-    """
-    path = out / RESULTS
-    if path.exists():
-        content = json.loads(path.read_text())
-        if {part: content.get(part) for part in records} == json.loads(json.dumps(records)):
-            return {key: content[key] for key in ("about", "versions")}
-    return {"about": run_info(), "versions": package_versions()}
-
-
-def provenance_lines(records: Mapping[str, Records], versions: Mapping[str, str]) -> str:
-    """Return, as lines of a list, when and where the tasks of a study were finished.
-
-    Args:
-        records: what is kept of the tasks, by part and name.
-        versions: of the packages, for tasks whose records do not hold theirs.
-    """
-    about = [one["about"] for part in records.values() for one in part.values()]
-    dates = sorted(one["date"][:16] for one in about)
-    machines = {f"{one['cpu']}, {one['cores']} cores" for one in about}
-    used = [dict(versions)]
-    used += [
-        one["versions"] for part in records.values() for one in part.values() if "versions" in one
-    ]
-    texts = {", ".join(f"{name} {number}" for name, number in each.items()): None for each in used}
-    return f"""- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {"; ".join(texts)}
-- Machine: {"; ".join(sorted(machines))}"""
-
-
-def write_study(
-    out: Path, text: str, records: Mapping[str, Records], made: Mapping[str, Any]
-) -> None:
-    """Write `report.md` and `results.json`.
-
-    Args:
-        out: folder of the report.
-        text: the report.
-        records: what is kept of the tasks, by part and name.
-        made: see `provenance`.
-    """
-    content = {**made, **records}
-    write_whole(out / RESULTS, json.dumps(content, indent=1) + "\n")
-    write_whole(out / "report.md", text)
-
-
-def _make(
-    task: Task, folder: Path, environment: Mapping[str, str], children: ChildProcesses
-) -> None:
-    command = [sys.executable, *task.arguments(folder)]
-    done = children.run(command, environment)
-    if done.returncode != 0:
-        raise RuntimeError(f"{task.name} failed: {' '.join(command)}\n{done.stderr[-2000:]}")
-    _write_settings(task, folder)
-
-
-def _write_settings(task: Task, folder: Path) -> None:
-    write_whole(task.artifact(folder).parent / SETTINGS, json.dumps(as_json(task)) + "\n")
-
-
-@contextmanager
-def _progress(total: int, done: int, show: bool) -> Iterator[Any]:
-    from rich.console import Console
-    from rich.progress import Progress, TimeElapsedColumn
-
-    columns = (*Progress.get_default_columns(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not show) as progress:
-        task = progress.add_task("", total=total, completed=done)
-        yield lambda name: progress.update(task, advance=1, description=name)
+        return [row for row in csv.DictReader(file) if row[column]]

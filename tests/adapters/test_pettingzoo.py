@@ -15,7 +15,10 @@ from ludoteca.envs.api.aec import aec_env
 from ludoteca.envs.api.parallel import parallel_env
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.filterwarnings("ignore")  # of the libraries about each other
+pytestmark = [
+    pytest.mark.interpreted,
+    pytest.mark.filterwarnings("ignore"),
+]  # of the libraries about each other
 TURNS = {"connect4": {"rows": 3, "columns": 4, "connect": 3}, "othello": {"board_size": 4}}
 GEESE = {"num_players": 3, "rows": 4, "columns": 5, "episode_steps": 10}
 

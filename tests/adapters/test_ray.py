@@ -22,9 +22,9 @@ from executor_tasks import Counted, count_up, kill_once, total_of  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 
 from ludoteca import ray_executor, worker_pool  # noqa: E402
-from ludoteca.evaluate.studies.match_task import Match  # noqa: E402
-from ludoteca.evaluate.studies.othello.plan import Data  # noqa: E402
-from ludoteca.evaluate.studies.study import make_all  # noqa: E402
+from ludoteca.evaluate.studies.othello.study import generated_games  # noqa: E402
+from ludoteca.evaluate.studies.runner import run_tasks  # noqa: E402
+from ludoteca.evaluate.studies.study import match_task  # noqa: E402
 from ludoteca.evaluate.tournament import run  # noqa: E402
 from ludoteca.evaluate.tournament.game_log import GameLog  # noqa: E402
 from ludoteca.evaluate.tournament.plan import Tournament  # noqa: E402
@@ -231,14 +231,14 @@ def test_generated_simultaneous_games_are_the_same(tmp_path, pool, monkeypatch):
 
 def test_the_pieces_of_a_study_are_the_same(tmp_path, pool):
     pieces = {
-        "data": Data("data", 6, "random"),
-        "match": Match("match", ("random", "greedy"), 4, ("data",)),
+        "data": generated_games("data", 6, "random"),
+        "match": match_task("match", ("random", "greedy"), 4, ("data",)),
     }
     for place, executor in (("local", "local"), ("ray", "ray:auto,num_cpus=0")):
         messages = []
-        make_all(pieces, tmp_path / place, 2, False, messages.append, executor=executor)
+        run_tasks(pieces, tmp_path / place, 2, False, messages.append, executor=executor)
         assert messages == ["data", "match"]
-        make_all(pieces, tmp_path / place, 2, False, messages.append, executor=executor)
+        run_tasks(pieces, tmp_path / place, 2, False, messages.append, executor=executor)
         assert sorted(messages[2:]) == ["data", "match"]
     local, remote = tmp_path / "local", tmp_path / "ray"
     assert {path.relative_to(local) for path in local.rglob("*.*")} == {
@@ -250,9 +250,9 @@ def test_the_pieces_of_a_study_are_the_same(tmp_path, pool):
     points = [[agent["total"] for agent in one["agents"]] for one in results]
     assert points[0] == points[1]
     assert str(tmp_path / "ray") in json.dumps(results[1])  # no temporary folder
-    failing = {"x": Match("x", ("random", "nobody"), 4)}
+    failing = {"x": match_task("x", ("random", "nobody"), 4)}
     with pytest.raises(RuntimeError, match=r"(?s)x failed: .*unknown agent 'nobody'"):
-        make_all(failing, tmp_path / "failing", 1, False, executor="ray:auto,num_cpus=0")
+        run_tasks(failing, tmp_path / "failing", 1, False, executor="ray:auto,num_cpus=0")
 
 
 def test_what_workers_cannot_resolve_is_named(tmp_path, pool):

@@ -15,6 +15,8 @@ from ludoteca.envs.games.hungry_geese import geese
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))  # north, east, south, west
 
 
@@ -96,6 +98,7 @@ def othello_gains(board, mover):
 
 
 @pytest.mark.parametrize("spec", ["othello", "othello:board_size=6"])
+@pytest.mark.compiled
 def test_greedy_othello_takes_the_most_discs(spec):
     game, agent = make_game(spec), agent_of("greedy", spec)
     trajectory, tied = record_trajectory(game, 12, seed=1), 0
@@ -217,6 +220,7 @@ def test_one_ply_goose_does_not_turn_back():
 @pytest.mark.parametrize(
     "name", ["hungry_geese", "othello", "hex", "connect4", "tictactoe", "tron"]
 )
+@pytest.mark.compiled
 def test_greedy_beats_random(name):
     result = play_match(name, ("greedy", "random"), 400, seed=1)
     assert result.totals[0].score > 0.55

@@ -18,6 +18,8 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.evaluate.tournament.run import play
 
+pytestmark = pytest.mark.interpreted
+
 COMPILED = """
 from ludoteca.envs.jit import compiled
 
@@ -43,6 +45,7 @@ def compiling(monkeypatch):
     return compile_for
 
 
+@pytest.mark.compiled
 def test_the_clock_stands_still_while_numba_compiles(tmp_path):
     file = tmp_path / "compiled_total.py"  # its cache is written beside it
     file.write_text(COMPILED)

@@ -16,6 +16,8 @@ from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 SPECS = ["tron:rows=5,columns=5", "hungry_geese", "hungry_geese:num_players=2,rows=4,columns=4"]
 
 
@@ -161,6 +163,7 @@ def test_too_many_are_refused():
         search.run(started(game, 3), ignorant(game), 10, streams(3))
 
 
+@pytest.mark.compiled
 def test_the_agent_searches_and_is_the_same_with_the_same_seed(tmp_path):
     game = make_game("hungry_geese:episode_steps=30")
     config = ACConfig(filters=8, blocks=1)

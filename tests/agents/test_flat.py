@@ -20,6 +20,8 @@ from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 NORTH, EAST, SOUTH, WEST = range(4)
 
 
@@ -167,6 +169,7 @@ def test_turn_based_games(name, moves, winning):
         ("tictactoe", "flat:simulations=40"),
     ],
 )
+@pytest.mark.compiled
 def test_compiled_and_interpreted_are_equal(name, spec):
     game = make_game(name)
     s = game.new(4)
@@ -184,6 +187,7 @@ def test_what_the_game_will_draw_is_not_seen():
 
 
 @pytest.mark.parametrize("name", ["tron", "connect4", "hungry_geese"])
+@pytest.mark.compiled
 def test_it_beats_random(name):
     game = make_game(name)
     agents = ("flat:simulations=100", *["random"] * (game.num_players - 1))

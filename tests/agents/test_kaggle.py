@@ -18,6 +18,8 @@ from ludoteca.envs.games.hungry_geese import FOOD, NONE, geese, hungry_geese
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 GAME = hungry_geese()
 GOLDEN = Path(__file__).parents[1] / "golden" / "hungry_geese.npz"
 NORTH, EAST, SOUTH, WEST = range(4)

@@ -15,6 +15,8 @@ from ludoteca.agents.games.registry import games_with
 from ludoteca.envs.rng import below
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 pytest.importorskip("pyspiel")
 
 GAMES = (

@@ -11,6 +11,8 @@ from ludoteca.agents.agent import Agent
 from ludoteca.agents.pool import OpponentPool, PoolAgent
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 GAME = make_game("tictactoe")
 TRON = make_game("tron")
 

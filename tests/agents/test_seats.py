@@ -22,6 +22,8 @@ from ludoteca.envs.registry import make_game
 from ludoteca.envs.symmetry import DIRECTIONS
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 SPECS = [
     "hungry_geese",
     "hungry_geese:rows=4,columns=5,hunger_rate=3,num_players=3",
@@ -259,6 +261,7 @@ def test_a_torus_has_no_edge():
 
 @pytest.mark.parametrize("view", ["plain", "hand_crafted"])
 @pytest.mark.parametrize("kind", ["torus", "residual", "uib2021"])
+@pytest.mark.compiled
 def test_networks_play_from_files(kind, view, tmp_path):
     game = make_game("hungry_geese")
     config = ACConfig(kind=kind, view=view, filters=8, blocks=2)

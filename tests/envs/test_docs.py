@@ -1,4 +1,4 @@
-"""The Python examples of the README and the documents run, and print what stands below them.
+"""Python examples of the README and the documents run, and print the outputs shown.
 
 A block tagged `python` is run; one tagged `python no-test` is not; of a block tagged `python slow`
 and those that follow it in its document, only the slow tests run any. What a block prints must
@@ -17,6 +17,8 @@ from document_blocks import DOCUMENTS, ROOT, Block, agrees, blocks_of
 
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.solve import solve
+
+pytestmark = pytest.mark.interpreted
 
 TUTORIAL = ROOT / "docs/tutorial/2_deep_q_learning.md"
 
@@ -62,9 +64,19 @@ def empty_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
 
+# They train, or search with many simulations; the others are interpreted.
+COMPILED = ("docs/search.md", "docs/training.md", "docs/results/README.md", "docs/libraries/sb3.md")
+
+
 @pytest.mark.parametrize(
     "document",
-    [one for one in DOCUMENTS if quick_part(examples(one.read_text(encoding="utf-8")))],
+    [
+        pytest.param(
+            one, marks=pytest.mark.compiled if str(one.relative_to(ROOT)) in COMPILED else ()
+        )
+        for one in DOCUMENTS
+        if quick_part(examples(one.read_text(encoding="utf-8")))
+    ],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

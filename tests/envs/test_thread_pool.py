@@ -1,4 +1,4 @@
-"""Threads that share calls: all the work is done once, whoever sleeps, sleeps on or wakes late."""
+"""Thread pool: every slice is done once, whether threads sleep, spin or wake late."""
 
 import gc
 import threading
@@ -19,12 +19,12 @@ SLICES = 24
 
 
 def make_count() -> Any:
-    """Return the shared form of a kernel that computes each of its slice_'s cells, slowly."""
+    """Return the sliced form of a kernel that computes the cells of its slice, slowly."""
 
     @kernel
-    def count_up(arguments: Any, thread: Any, slice_: Any, slices: Any) -> None:
+    def count_up(arguments: Any, thread: Any, k: Any, slices: Any) -> None:
         (cells, workers), (rounds,) = arguments
-        for i in range(len(cells) * slice_ // slices, len(cells) * (slice_ + 1) // slices):
+        for i in range(len(cells) * k // slices, len(cells) * (k + 1) // slices):
             for _ in range(rounds):
                 cells[i] = (cells[i] * 1103515245 + 12345) % 2**31
             workers[i] += thread + 1
@@ -32,7 +32,7 @@ def make_count() -> Any:
     return make_sliced(count_up)
 
 
-SHARE = make_count()
+RUN_SLICES = make_count()
 
 
 def run(pool: ThreadPool, rounds: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -50,11 +50,11 @@ def expected(rounds: int) -> int:
 
 def make_pool(threads: int) -> ThreadPool:
     example = ((np.zeros(2, np.int64), np.zeros(2, np.int64)), (1,))
-    return ThreadPool(SHARE, threads, SLICES, example)
+    return ThreadPool(RUN_SLICES, threads, SLICES, example)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 5])
-def test_every_chunk_is_done_once(threads: int) -> None:
+def test_every_slice_is_done_once(threads: int) -> None:
     pool = make_pool(threads)
     for pause_ms in [0] * 300 + [20] * 5:  # after a while the others sleep, and are woken
         time.sleep(pause_ms / 1000)
@@ -64,7 +64,7 @@ def test_every_chunk_is_done_once(threads: int) -> None:
     pool.close()
 
 
-def test_others_do_take_part() -> None:
+def test_all_threads_take_part() -> None:
     pool = make_pool(2)
     seen: set[int] = set()
     cell = expected(20_000)
@@ -75,7 +75,7 @@ def test_others_do_take_part() -> None:
     assert seen == {1, 2}
 
 
-def test_threads_end_with_their_team() -> None:
+def test_threads_end_with_their_pool() -> None:
     before = set(threading.enumerate())
     pool = make_pool(3)
     run(pool, 1)
@@ -90,7 +90,7 @@ def test_threads_end_with_their_team() -> None:
         assert not helper.is_alive()
 
 
-def test_a_closed_environment_still_plays() -> None:
+def test_a_closed_environment_can_be_stepped() -> None:
     env = GameVectorEnv("tictactoe", 8, num_threads=2)
     _, info = env.reset(seed=0)
     env.close()

@@ -25,6 +25,8 @@ from ludoteca.evaluate.docstring_params import describe_params
 from ludoteca.evaluate.studies.__main__ import EXPERIMENTS
 from ludoteca.interrupt import is_our_program
 
+pytestmark = pytest.mark.interpreted
+
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 MATCH = ["match", "tictactoe", "--agents", "random", "greedy"]
 
@@ -229,7 +231,7 @@ def test_parameters_are_options_or_in_the_spec_string(capsys, tmp_path, argument
         (["solve", "tictactoe", "--capacity", "9"], "more positions than the capacity, 9"),
         (
             ["rating", "nowhere"],
-            "nowhere has no copies of a network: train with --checkpoint-interval",
+            "nowhere has no checkpoints: train with --checkpoint-interval",
         ),
         (["exploit", "best-response", "tron", "--agent", "random"], "two"),
         (["replay", "nowhere.json"], "nowhere.json: No such file or directory"),
@@ -286,7 +288,7 @@ def test_an_interrupted_command_says_so(capsys, monkeypatch):
 
 
 def exists(command):
-    return find_spec(COMMANDS[command].where.partition(":")[0]) is not None
+    return find_spec(COMMANDS[command].target.partition(":")[0]) is not None
 
 
 @pytest.mark.parametrize("columns", [60, 80])

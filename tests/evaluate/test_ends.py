@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ends import are_gone, is_running, start
 
-from ludoteca.evaluate.studies.study import run_tasks
+from ludoteca.evaluate.studies.runner import run_tasks
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a Unix system")
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)

@@ -15,6 +15,8 @@ from ludoteca.evaluate.match_table import match_json, match_summary
 from ludoteca.evaluate.seat_results import seat_results
 from ludoteca.evaluate.statistics.intervals import wilson
 
+pytestmark = pytest.mark.interpreted
+
 BOTH = ("random", "greedy")
 
 
@@ -62,6 +64,7 @@ def test_two_agents_take_turns_in_moving_first():
 
 
 @pytest.mark.parametrize("game", ["connect4", "hungry_geese", "tron:rows=6"])
+@pytest.mark.compiled
 def test_how_many_games_are_played_side_by_side_changes_none(game):
     expected = outcome(play_match(game, BOTH, 30, seed=5, num_replays=30))
     for batch in (1, 7, 29, 1000):
@@ -224,24 +227,28 @@ def test_agents_of_another_game_or_shared_by_threads_are_refused():
         play_match("hex", (agent, "random"), 10, num_threads=2)
 
 
+@pytest.mark.compiled
 def test_greedy_othello_beats_random():
     result = play_match("othello", ("greedy", "random"), 2000)
     assert result.totals[0].score > 0.55
     assert [tally.games for tally in result.seats[0]] == [1000, 1000]
 
 
+@pytest.mark.compiled
 def test_moving_first_is_an_advantage_in_hex():
     first = play_match("hex:board_size=5", ("random", "random"), 4000).by_seat[0]
     assert wilson(first.wins, first.games)[0] > 0.5
     assert first.draws == 0
 
 
+@pytest.mark.compiled
 def test_equal_agents_are_equal():
     result = play_match("connect4", ("random", "random"), 20_000, seed=1)
     low, high = wilson(result.totals[0].wins, 20_000, confidence=0.999)
     assert low < 0.5 * (1 - result.totals[0].draws / 20_000) < high
 
 
+@pytest.mark.compiled
 def test_a_thousand_games_take_a_moment():
     assert play_match("othello", ("random", "random"), 1000).seconds < 1
 

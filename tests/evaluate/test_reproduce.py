@@ -1,4 +1,4 @@
-"""Reproducing the documents' studies: reports beside their tables."""
+"""Studies of papers: reports beside their tables."""
 
 import json
 import shutil
@@ -12,7 +12,7 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.ggp import extended as ggp_extended
 from ludoteca.evaluate.studies.ggp import study as ggp
-from ludoteca.evaluate.studies.ggp import valencia2021
+from ludoteca.evaluate.studies.ggp import uaemex2021
 from ludoteca.evaluate.studies.ggp.conclusions import conclusions, difference
 from ludoteca.evaluate.studies.ggp.report import beyond_chance
 from ludoteca.evaluate.studies.verdicts import (
@@ -30,7 +30,7 @@ from ludoteca.evaluate.tournament.run import play
 from ludoteca.files import write_whole
 
 ROOT = Path(__file__).resolve().parents[2]
-THESIS = {simulations: wins.astype(float) for simulations, wins in valencia2021.WINS.items()}
+THESIS = {simulations: wins.astype(float) for simulations, wins in uaemex2021.WINS.items()}
 
 
 def make_up(tournament, shares):
@@ -49,12 +49,12 @@ def test_the_study_is_the_thesis():
     assert sum(tournament.total_games for tournament in study.values()) == 48_000
     assert [tournament.games_per_match for tournament in study.values()] == [100, 100]
     for simulations, tournament in study.items():
-        assert valencia2021.WINS[int(simulations)].shape == (8, 5)
+        assert uaemex2021.WINS[int(simulations)].shape == (8, 5)
         for game in tournament.games:
             for agent in tournament.agents:
                 made = make_agent(agent, make_game(game))
                 assert made.simulations == int(simulations)
-                assert made.features.draw_is_loss
+                assert made.config.draw_is_loss
 
 
 @pytest.mark.parametrize("fast", [True, False])
@@ -92,7 +92,7 @@ def test_a_lead_within_chance_decides_nothing():
 
 
 def test_intervals_of_differences_of_wins_cover_them():
-    """Of 400 tournaments of one game between equal policies, about 95 % tell no two apart."""
+    """About 95 % of the intervals of 400 tournaments between equal policies contain zero."""
     rng = np.random.default_rng(0)
     games, covered = 300, 0
     for _ in range(400):
@@ -196,12 +196,13 @@ def test_the_extended_report_answers(tmp_path, monkeypatch):
     assert "| UCB plain |" in report
 
 
+@pytest.mark.interpreted
 def test_a_game_of_the_study_is_played():
     tournament = ggp.study(fast=True, seed=0)["100"]
     match = next(
         one
         for one in tournament.matches()
-        if one.game == valencia2021.GAMES.index("tictactoe_large") and one.pair == (0, 3)
+        if one.game == uaemex2021.GAMES.index("tictactoe_large") and one.pair == (0, 3)
     )
     played = play(tournament, match, 0, 2)
     assert len(played.outcomes) == 2

@@ -1,4 +1,4 @@
-"""The study on Hungry Geese: what became of each goose, its tasks, and what its report says."""
+"""Study of Hungry Geese: fates of the geese, tasks, and the report."""
 
 import json
 from collections import Counter
@@ -18,10 +18,9 @@ from ludoteca.envs.replay import Replay
 from ludoteca.envs.spec import parse_name
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import wilson
+from ludoteca.evaluate.studies import runner
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.geese import miralles2021, study
-from ludoteca.evaluate.studies.geese import plan as geese_plan
-from ludoteca.evaluate.studies.geese import report as geese_report
+from ludoteca.evaluate.studies.geese import names, study, uib2021
 from ludoteca.evaluate.studies.geese.agreement import agreement, shares
 from ludoteca.evaluate.studies.geese.conclusions import (
     DEPTH,
@@ -34,41 +33,40 @@ from ludoteca.evaluate.studies.geese.conclusions import (
 )
 from ludoteca.evaluate.studies.geese.lives import ALIVE, CAUSES, Lives, lives_of
 from ludoteca.evaluate.studies.geese.match import fates, geese_match, outcomes
+from ludoteca.evaluate.studies.geese.names import FLAT, LOOPS, called
 from ludoteca.evaluate.studies.geese.outcomes import (
     difference,
     orders,
     rate_all,
     read_outcomes,
 )
-from ludoteca.evaluate.studies.geese.plan import (
+from ludoteca.evaluate.studies.geese.study import (
     BANDS,
-    FLAT,
-    LOOPS,
     SECONDS,
     beyond_tasks,
-    called,
-    document_tasks,
-    needing_episodes,
+    make_study,
     real_tasks,
+    thesis_tasks,
 )
-from ludoteca.evaluate.studies.geese.records import is_recorded, read_records, record
-from ludoteca.evaluate.studies.geese.self_play import both_targets
-from ludoteca.evaluate.studies.geese.tasks import Agreement, Games, Network, Recorded, SelfPlay
-from ludoteca.evaluate.studies.match_task import Match
+from ludoteca.evaluate.studies.geese.tables import both_targets
+from ludoteca.evaluate.studies.report import write_report
+from ludoteca.evaluate.studies.study import read_records, record
 from ludoteca.train.actor_critic.__main__ import parse as parse_training
 from ludoteca.train.actor_critic.config import DEFAULT, UIB2021
 from ludoteca.train.data.__main__ import Command
 from ludoteca.train.imitation.__main__ import parse
 
 EPISODES = (Path("some episodes.zip"), Path("more"))
-PLANNED = {
-    "document": document_tasks(),
-    "real": real_tasks(EPISODES),
-    "beyond": beyond_tasks(),
-}
-EVERY = PLANNED["document"] | PLANNED["real"] | PLANNED["beyond"]
-MATCHES = {name: task for name, task in EVERY.items() if isinstance(task, Match)}
-NETWORKS = {name: task for name, task in EVERY.items() if isinstance(task, Network)}
+STUDY = make_study(EPISODES)
+PLANNED, EVERY = STUDY.parts, STUDY.tasks
+MATCHES = {name: task for name, task in EVERY.items() if task.kind == "match"}
+NETWORKS = {name: task for name, task in EVERY.items() if task.kind == "network"}
+
+
+def write(records, out):
+    write_report(STUDY, records, out, out / "no runs")
+
+
 BOARDS = (
     "hungry_geese",
     "hungry_geese:num_players=8,rows=7,columns=6,hunger_rate=5,min_food=12",
@@ -139,6 +137,7 @@ def random_replay(game, seed, mind):
 
 
 @pytest.mark.parametrize("spec", BOARDS)
+@pytest.mark.interpreted
 def test_causes_of_death_are_those_of_the_rules(spec):
     game = make_game(spec)
     replays = [random_replay(game, seed, 0.98) for seed in range(60)]
@@ -193,7 +192,7 @@ LIVES = Lives(
 WHO = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
 
 
-def test_what_is_told_of_geese_by_hand():
+def test_fates_of_geese_by_hand():
     found = fates(LIVES, WHO == 1)  # seat 1 of the first game, seat 0 of the second
     assert (found["geese"], found["wins"], found["deaths"]) == (2, 1, 1)
     assert (found["mean_length"], found["length_deviation"]) == (7.0, None)
@@ -243,20 +242,20 @@ def test_a_match_of_geese(tmp_path):
     found, few = (json.loads((tmp_path / name).read_text()) for name in ("m.json", "f.json"))
     assert sum(found["outcomes"].values()) == 40
     read = read_outcomes(found["outcomes"])
-    for a, told in enumerate(found["agents"]):
-        lives = told["lives"]
-        assert (lives["geese"], told["first"]["geese"]) == (40, 12)
-        assert told["first"] == few["agents"][a]["lives"]
+    for a, agent in enumerate(found["agents"]):
+        lives = agent["lives"]
+        assert (lives["geese"], agent["first"]["geese"]) == (40, 12)
+        assert agent["first"] == few["agents"][a]["lives"]
         assert lives["deaths"] == sum(lives["causes"].values())
         assert lives["deaths"] == 40 - read.games @ read.alive[:, a]
-        assert told["moves"] == round(40 * lives["mean_steps"])
-        assert told["total"]["mean_return"] == pytest.approx(
+        assert agent["moves"] == round(40 * lives["mean_steps"])
+        assert agent["total"]["mean_return"] == pytest.approx(
             float(read.games @ read.scores[:, a]) / 40
         )
     # With two agents, each has two geese in every game.
     geese_match(agents[:2], tmp_path / "two.json", games=4)
     two = json.loads((tmp_path / "two.json").read_text())
-    assert [told["lives"]["geese"] for told in two["agents"]] == [8, 8]
+    assert [agent["lives"]["geese"] for agent in two["agents"]] == [8, 8]
     assert "outcomes" not in two
     with pytest.raises(ValueError, match="game must be hungry_geese, got 'tron'"):
         geese_match(agents[:2], tmp_path / "no.json", game="tron")
@@ -266,18 +265,18 @@ def test_shares_of_equal_answers_by_hand():
     # Of 6 pairs 3 are equal, then all. The answer 2 is not the most frequent of the other three,
     # three times 1; each 1 is the most frequent of the others, 1, 1 and 2.
     found = shares(np.array([[1, 1, 1, 2], [3, 3, 3, 3]]), 4)
-    assert found == {"agreement": (3 / 6 + 1) / 2, "foretold": (3 / 4 + 1) / 2}
+    assert found == {"agreement": (3 / 6 + 1) / 2, "predictable": (3 / 4 + 1) / 2}
     # Of the others 1, 2 and 2, or 1, 1 and 2, the own answer is never the most frequent one.
-    assert shares(np.array([[1, 1, 2, 2]]), 4)["foretold"] == 0
+    assert shares(np.array([[1, 1, 2, 2]]), 4)["predictable"] == 0
     # Of three different others none is more frequent, so that the own one has no share at all.
-    assert shares(np.array([[0, 1, 2, 3]]), 4) == {"agreement": 0, "foretold": 0}
+    assert shares(np.array([[0, 1, 2, 3]]), 4) == {"agreement": 0, "predictable": 0}
 
 
-def test_who_plays_without_chance_agrees_with_itself(tmp_path):
+def test_deterministic_agent_agrees_with_itself(tmp_path):
     agents = ("deterministic", "random")
     agreement(agents, tmp_path / "a.json", games=6, moves=60, repeats=5)
     sure, chance = json.loads((tmp_path / "a.json").read_text())["agents"]
-    assert (sure["moves"], sure["agreement"], sure["foretold"]) == (60, 1, 1)
+    assert (sure["moves"], sure["agreement"], sure["predictable"]) == (60, 1, 1)
     assert chance["agreement"] == pytest.approx(0.25, abs=0.1)
     with pytest.raises(ValueError, match="one in which all move at once, got tictactoe"):
         agreement(agents, tmp_path / "a.json", game="tictactoe")
@@ -301,18 +300,18 @@ def test_competitions_of_flat_monte_carlo_are_the_thesis():
         ]
         assert options(MATCHES[name])["games"] == ["2000"]
     assert [setting for name in ("depth-4", "depth-6") for setting in FLAT[name]] == list(
-        miralles2021.SECONDS
+        uib2021.SECONDS
     )
     agent = make_agent("flat:simulations=500,playout_depth=6", make_game("hungry_geese"))
-    assert (agent.simulations, agent.depth) == (500, 6)
+    assert (agent.simulations, agent.playout_depth) == (500, 6)
 
 
 def test_tables_of_the_thesis_add_up():
     # Nobody wins who has died; in figure 9 everybody has either won or died.
-    for rows in miralles2021.RESULTS.values():
+    for rows in uib2021.RESULTS.values():
         assert all(wins <= 100 - deaths for wins, deaths, _ in rows[:3])
-    assert all(wins + deaths == 100 for wins, deaths, _ in miralles2021.RESULTS["simulated"])
-    assert sum(wins for wins, _, _ in miralles2021.RESULTS["depth-6"]) == 105
+    assert all(wins + deaths == 100 for wins, deaths, _ in uib2021.RESULTS["simulated"])
+    assert sum(wins for wins, _, _ in uib2021.RESULTS["depth-6"]) == 105
 
 
 def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
@@ -325,7 +324,7 @@ def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
             0.2,
         )
         assert config.run_dir == Path("there") / name
-        assert config.data == (task.data.artifact(Path("there")),)
+        assert config.data == (EVERY[task.requires[0]].artifact(Path("there")),)
     wanted = {name: parse(task.arguments(Path("x"))[3:]).agents for name, task in NETWORKS.items()}
     assert wanted["net-real-1"] == ("thesis-deterministic", "boilergoose")
     assert wanted["net-real-3"] == ("league-net",)
@@ -338,8 +337,8 @@ def test_networks_are_the_thesis_and_learn_whose_moves_they_should():
 
 
 def test_self_play_from_nothing_is_the_presets():
-    loops = {name: task for name, task in EVERY.items() if isinstance(task, SelfPlay)}
-    assert [task.preset for task in loops.values()] == ["uib2021", "default"]
+    loops = {name: task for name, task in EVERY.items() if task.kind == "self-play"}
+    assert [task.words[0] for task in loops.values()] == ["uib2021", "default"]
     for (name, task), preset in zip(loops.items(), (UIB2021, DEFAULT), strict=True):
         config = parse_training(task.arguments(Path("there"))[3:])
         assert config.run_dir == Path("there") / name
@@ -394,17 +393,17 @@ def test_all_agents_exist_and_get_the_places_of_winners(tmp_path):
     assert SECONDS < 1
 
 
-def test_pieces_come_after_what_they_need():
+def test_tasks_come_after_those_they_require():
     seen = set()
     for name, task in EVERY.items():
         assert seen.issuperset(task.requires), name
         seen.add(name)
         for network in NETWORKS:  # none is played that is not waited for
-            if isinstance(task, Match) and f"/{network}," in " ".join(task.agents):
+            if task.kind == "match" and f"/{network}," in " ".join(task.options["agents"]):
                 assert network in task.requires
-    needing = needing_episodes(EVERY)
-    assert needing == {*PLANNED["real"], "ours-real"}
-    fast = document_tasks(True) | real_tasks(EPISODES, fast=True) | beyond_tasks(True)
+    assert make_study().left_out == {*PLANNED["real"], "ours-real"}
+    assert STUDY.left_out == set()
+    fast = thesis_tasks(True) | real_tasks(EPISODES, fast=True) | beyond_tasks(True)
     assert list(fast) == list(EVERY)
 
 
@@ -425,7 +424,7 @@ METRICS = {
 COUNTS = {"1* 2 3 4": 600, "4 3 2 1*": 400}
 
 
-def lives_told(geese, wins, deaths, forced=0):
+def lives_record(geese, wins, deaths, forced=0):
     causes = dict.fromkeys(CAUSES, 0)
     return {
         "geese": geese,
@@ -439,9 +438,9 @@ def lives_told(geese, wins, deaths, forced=0):
     }
 
 
-def made_up(task):
-    """Return what a task leaves behind, without making it."""
-    if isinstance(task, Network):
+def example_artifact(task):
+    """Return an artifact of a task without running it."""
+    if task.kind == "network":
         best = {"epoch": 4, "loss": 0.5, "accuracy": 0.625}
         return {
             "about": ABOUT,
@@ -449,7 +448,7 @@ def made_up(task):
             "training": {"epochs": 9, "seconds": 90.0, "best": best, "precision": "bfloat16"},
             "metrics": [],
         }
-    if isinstance(task, SelfPlay):
+    if task.kind == "self-play":
         seats = {"games": 1_000, "wins": 250}
         evaluation = [
             {"opponent": "deterministic", "seats": [seats | {"wins": 125}]},
@@ -457,24 +456,27 @@ def made_up(task):
         ]
         training = {"games": 50_000, "seconds": 120.0, "precision": "float32"}
         return {"about": ABOUT, "training": training, "evaluation": evaluation, "config": {}}
-    if isinstance(task, Agreement):
-        told = {"moves": 2_000, "agreement": 0.75, "foretold": 0.875}
-        return {"about": ABOUT, "agents": [{"agent": spec, **told} for spec in task.agents]}
+    if task.kind == "agreement":
+        answers = {"moves": 2_000, "agreement": 0.75, "predictable": 0.875}
+        return {
+            "about": ABOUT,
+            "agents": [{"agent": spec, **answers} for spec in task.options["agents"]],
+        }
     best = {"simulated": "net-125", "real": "net-real-2"}
-    keys = {key: f"cnn:run/{best[key]},precision=auto" for key in task.winners}
-    four = len(task.agents) == 4
+    keys = {key: f"cnn:run/{best[key]},precision=auto" for key in task.placeholders}
+    four = len(task.options["agents"]) == 4
     agents = []
-    for k, spec in enumerate(task.agents):
+    for k, spec in enumerate(task.options["agents"]):
         wins = {0: 600, 3: 400}.get(k, 0) if four else (550, 400)[k]
         total = {"games": 1_000, "wins": wins, "draws": 50, "losses": 950 - wins}
-        told = {
+        agent = {
             "agent": spec.format(folder="run", **keys),
             "seconds_per_move": 0.002,
             "total": total,
-            "first": lives_told(100, wins // 10, 100 - wins // 10),
-            "lives": lives_told(1_000, wins, 1_000 - wins, forced=100),
+            "first": lives_record(100, wins // 10, 100 - wins // 10),
+            "lives": lives_record(1_000, wins, 1_000 - wins, forced=100),
         }
-        agents.append(told)
+        agents.append(agent)
     found = {"about": ABOUT, "seconds": 60.0, "agents": agents}
     return found | ({"outcomes": COUNTS} if four else {})
 
@@ -482,12 +484,12 @@ def made_up(task):
 @pytest.fixture
 def folder(tmp_path):
     for name, task in EVERY.items():
-        if is_recorded(task):
+        if task.recorded:
             product = task.artifact(tmp_path / "runs")
             product.parent.mkdir(parents=True)
-            product.write_text(json.dumps(made_up(task)))
-        if isinstance(task, SelfPlay):
-            (tmp_path / "runs" / name / "metrics.csv").write_text(METRICS[task.preset])
+            product.write_text(json.dumps(example_artifact(task)))
+        if task.kind == "self-play":
+            (tmp_path / "runs" / name / "metrics.csv").write_text(METRICS[task.words[0]])
     return tmp_path / "runs"
 
 
@@ -504,9 +506,9 @@ def share(count, games):
     return f"{100 * count / games:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def test_the_report_says_what_the_pieces_found(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(geese_report, "is_shipped", lambda: True)
-    geese_report.write(all_records(folder), PLANNED, tmp_path / "report")
+def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(names, "is_shipped", lambda: True)
+    write(all_records(folder), tmp_path / "report")
     text = (tmp_path / "report/report.md").read_text()
     # The thesis' 22 wins, 69 deaths and length of 24, then 60 and 40 of our first 100 games.
     reach = 1.959964 * 5 / np.sqrt(600)
@@ -551,16 +553,16 @@ def test_the_report_says_what_the_pieces_found(folder, tmp_path, monkeypatch):
     }  # fmt: skip
 
 
-def test_counts_that_differ_from_the_thesis_are_told(folder, tmp_path):
+def test_counts_that_differ_from_the_thesis_are_listed(folder, tmp_path):
     found = all_records(folder)
     # With 220 of 1,000 wins and 690 deaths the first agent of depth 4 is the thesis'.
     for name in ("depth-4", "depth-6", "mixed"):
-        for told, (wins, deaths, _) in zip(
-            found["document"][name]["agents"], miralles2021.RESULTS[name], strict=True
+        for agent, (wins, deaths, _) in zip(
+            found["uib2021"][name]["agents"], uib2021.RESULTS[name], strict=True
         ):
-            told["lives"] = lives_told(1_000, 10 * wins, 10 * deaths)
-    told["lives"] = lives_told(1_000, 800, 570)  # wins of the last one, 30 in the thesis
-    geese_report.write(found, PLANNED, tmp_path)
+            agent["lives"] = lives_record(1_000, 10 * wins, 10 * deaths)
+    agent["lives"] = lives_record(1_000, 800, 570)  # wins of the last one, 30 in the thesis
+    write(found, tmp_path)
     text = (tmp_path / "report.md").read_text()
     assert "Of the thesis' 24 counts of wins and deaths, 1 differs from ours" in text
     assert "wins of flat 1000, depth 6 (30, 80.0)." in text
@@ -568,65 +570,70 @@ def test_counts_that_differ_from_the_thesis_are_told(folder, tmp_path):
 
 def test_conclusions_by_hand(folder):
     found = {name: one for part in all_records(folder).values() for name, one in part.items()}
-    told = {one.claim: one for one in conclusions(found)}
+    by_claim = {one.claim: one for one in conclusions(found)}
     # The first agent scores 1 in 600 games and -1 in 400, the second 1/3 and -1/3, and so on.
     match = found["factors"]
     assert scores(match, (1, 0, 0, 0)).mean == pytest.approx(0.2)
     assert scores(match, DEPTH).mean == pytest.approx(-0.2 * 4 / 3)
     assert survival(match, (1, 0, 0, -1)).mean == pytest.approx(0.2)
     # Depth: -4/15; simulations: -2/15. Their difference is -2/15, and in each game 2/3 or -2/3.
-    depth = told["depth matters more than the number of simulations"]
+    depth = by_claim["depth matters more than the number of simulations"]
     assert depth.verdict == FAILS
     assert "depth 6 instead of 4: -0.267 (" in depth.evidence
     assert "difference -0.133 (" in depth.evidence
     # Of 3,000 deaths in each of four competitions 400 were forced; all are collisions of heads.
-    dead_ends = told["flat Monte Carlo dies because it does not see dead ends"]
+    dead_ends = by_claim["flat Monte Carlo dies because it does not see dead ends"]
     assert dead_ends.verdict == FAILS
     assert "of 12,000 deaths, no other move would have helped in 13.3 %" in dead_ends.evidence
     assert "86.7 % are collisions of heads" in dead_ends.evidence
     assert "against agents of other kinds it is 10.0 % to 25.0 %" in dead_ends.evidence
     # In the final the thesis' goose is ahead by 2/3 in 600 games, and behind by that in 400.
-    rules = told["flat Monte Carlo plays better than the deterministic agent"]
+    rules = by_claim["flat Monte Carlo plays better than the deterministic agent"]
     assert rules.verdict == FAILS
     assert "it scores -0.133 (" in rules.evidence
     assert "wins 0 of 1,000 games, the deterministic agent 600" in rules.evidence
     assert "deterministic (thesis, tail): -0.133 (" in rules.evidence
-    assert told["a network that flat Monte Carlo teaches plays badly"].verdict == HOLDS
-    noisy = told["... because its labels are noisy"]  # both fall behind by 2/3 or -2/3
+    assert by_claim["a network that flat Monte Carlo teaches plays badly"].verdict == HOLDS
+    noisy = by_claim["... because its labels are noisy"]  # both fall behind by 2/3 or -2/3
     assert noisy.verdict == OPEN
     assert "87.5 %, 87.5 %, 87.5 %, 87.5 % could be predicted" in noisy.evidence
-    assert len(told) == 8
+    assert len(by_claim) == 8
     del found["factors"], found["final"]
     assert len(list(conclusions(found))) == 4
 
 
-def test_sections_wait_for_their_pieces_and_earlier_ones_are_kept(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(geese_report, "is_shipped", lambda: False)
+def test_sections_wait_for_their_tasks_and_earlier_records_stay(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(names, "is_shipped", lambda: False)
     out, records = tmp_path / "report", all_records(folder)
     records |= {"real": {}, "beyond": {}}
-    del records["document"]["agreement"]
-    geese_report.write(records, PLANNED, out)
+    del records["uib2021"]["agreement"]
+    write(records, out)
     text = (out / "report.md").read_text()
     assert "## Flat Monte Carlo (figures 7 and 8)" in text
     assert "## Time (table 1)" in text
-    for title in ("Networks that flat", "Networks that recorded", "The final", "Beyond"):
+    for title in (
+        "Networks that imitate flat",
+        "Networks that imitate recorded",
+        "The final",
+        "Beyond",
+    ):
         assert f"## {title}" not in text
-    assert "they need files of recorded games, `--episodes FILE ...`." in text
+    assert "they need files of recorded games,\n  `--episodes FILE ...`." in text
     assert "the package has no network `ac:geese` yet" in text
-    assert f"{len(records['document'])} of {len(records['document']) + 1} of part document" in text
+    assert f"{len(records['uib2021'])} of {len(records['uib2021']) + 1} of part uib2021" in text
     assert read_records(out, PLANNED) == records
     # Another network means other matches, and other winners.
-    changed = replace(EVERY["net-500"], options={"epochs": 3})
-    document = read_records(out, PLANNED | {"document": PLANNED["document"] | {"net-500": changed}})
+    changed = replace(EVERY["net-500"], settings={"epochs": 3})
+    thesis = read_records(out, PLANNED | {"uib2021": PLANNED["uib2021"] | {"net-500": changed}})
     gone = {"net-500", "simulated", "without-real"}
-    assert records["document"].keys() - document["document"].keys() == gone
+    assert records["uib2021"].keys() - thesis["uib2021"].keys() == gone
 
 
 def test_matches_of_another_network_of_the_package_are_others(folder, tmp_path, monkeypatch):
     records, other = all_records(folder), tmp_path / "geese.safetensors"
-    geese_report.write(records, PLANNED, tmp_path)
+    write(records, tmp_path)
     other.write_bytes(b"another")
-    monkeypatch.setattr(geese_plan, "shipped_weights", lambda kind: {"geese": other})
+    monkeypatch.setattr(study, "shipped_weights", lambda kind: {"geese": other})
     again = read_records(tmp_path, PLANNED | {"beyond": beyond_tasks()})
     assert again["beyond"].keys() == {*LOOPS, "tree"} < records["beyond"].keys()
     assert again | {"beyond": {}} == records | {"beyond": {}}
@@ -636,19 +643,19 @@ def test_matches_of_another_network_of_the_package_are_others(folder, tmp_path, 
     assert len(places) == 2
 
 
-def test_what_the_report_has_is_not_made_again(folder, tmp_path, capsys):
+def test_tasks_with_records_are_not_run_again(folder, tmp_path, capsys):
     out, empty = tmp_path / "report", tmp_path / "empty"
-    geese_report.write(all_records(folder), PLANNED, out)
-    arguments = ["geese", "--part", "document", "--keep", "--out", str(out), "--runs", str(empty)]
+    write(all_records(folder), out)
+    arguments = ["geese", "--part", "uib2021", "--keep", "--out", str(out), "--runs", str(empty)]
     assert main(arguments) == 0
     assert not empty.exists()
-    assert "document: 0 of " in capsys.readouterr().err
+    assert "uib2021: 0 of " in capsys.readouterr().err
     assert read_records(out, PLANNED) == all_records(folder)
 
 
 def test_options_are_checked(capsys, monkeypatch, tmp_path):
     assert main(["geese", "--part", "half"]) == 2
-    assert "part must be one of 'all', 'document', 'real', 'beyond'" in capsys.readouterr().err
+    assert "part must be one of 'all', 'uib2021', 'real', 'beyond'" in capsys.readouterr().err
     assert main(["geese", "--processes", "0"]) == 2
     assert "processes must be an integer from 1" in capsys.readouterr().err
     assert main(["geese", "--part", "real"]) == 2
@@ -661,13 +668,13 @@ def test_options_are_checked(capsys, monkeypatch, tmp_path):
 
 
 def test_other_episodes_are_not_taken_for_those_that_were_learned_from(tmp_path):
-    asked = tmp_path / "asked.json"
-    study.check_asked(asked, EPISODES, BANDS)
-    study.check_asked(asked, EPISODES[::-1], BANDS)
+    sources = tmp_path / "sources.json"
+    study.check_sources(sources, EPISODES, BANDS)
+    study.check_sources(sources, EPISODES[::-1], BANDS)
     with pytest.raises(ValueError, match=r"learn from .*more.*, not from .*other\.zip"):
-        study.check_asked(asked, (Path("other.zip"),), BANDS)
+        study.check_sources(sources, (Path("other.zip"),), BANDS)
     with pytest.raises(ValueError, match="give another folder with --runs"):
-        study.check_asked(asked, EPISODES, ("a", "b", "c", "d"))
+        study.check_sources(sources, EPISODES, ("a", "b", "c", "d"))
 
 
 def test_what_is_left_out_without_episodes(monkeypatch, tmp_path, capsys):
@@ -676,18 +683,18 @@ def test_what_is_left_out_without_episodes(monkeypatch, tmp_path, capsys):
     def run_part(part, wanted, *rest, **more):
         made.extend(wanted)
 
-    monkeypatch.setattr(study, "run_part", run_part)
+    monkeypatch.setattr(runner, "run_part", run_part)
     monkeypatch.setattr(study, "is_shipped", lambda: True)
     assert main(["geese", "--out", str(tmp_path)]) == 0
-    left_out = {name for name, task in EVERY.items() if is_recorded(task)} - set(made)
-    assert left_out == {name for name in needing_episodes(EVERY) if is_recorded(EVERY[name])}
+    left_out = {name for name, task in EVERY.items() if task.recorded} - set(made)
+    assert left_out == {name for name in make_study().left_out if EVERY[name].recorded}
     assert "`--episodes FILE ...`" in (tmp_path / "report.md").read_text()
     file = tmp_path / "games.zip"
     file.touch()
     made.clear()
     assert main(["geese", "--out", str(tmp_path), "--runs", str(tmp_path), "--episodes",
                  str(file)]) == 0  # fmt: skip
-    assert set(made) == {name for name, task in EVERY.items() if is_recorded(task)}
+    assert set(made) == {name for name, task in EVERY.items() if task.recorded}
     capsys.readouterr()
 
 
@@ -708,13 +715,13 @@ def test_names_of_agents():
     assert called("mcts:simulations=1000") == "decoupled UCT 1000"
     assert called("deterministic") == "deterministic"
     assert called("deterministic:variant=thesis") == "deterministic (thesis)"
-    assert isinstance(EVERY["games-125"], Games)
-    assert isinstance(EVERY["games-real"], Recorded)
+    assert EVERY["games-125"].words == ("generate",)
+    assert EVERY["games-real"].words[0] == "convert"
 
 
 @pytest.mark.slow
 def test_the_fast_study_runs(tmp_path):
-    assert main(["geese", "--fast", "--part", "document", "--runs", str(tmp_path)]) == 0
+    assert main(["geese", "--fast", "--part", "uib2021", "--runs", str(tmp_path)]) == 0
     text = (tmp_path / "geese_fast/report/report.md").read_text()
-    for title in ("What holds", "Flat Monte Carlo", "Time", "Networks that flat", "Ratings"):
+    for title in ("Which of", "Flat Monte Carlo", "Time", "Networks that imitate flat", "Ratings"):
         assert f"## {title}" in text

@@ -1,4 +1,4 @@
-"""The study on Hex: its runs are the document's, and its report says what the runs found."""
+"""Study of Hex: its runs are those of the paper, and the report has their results."""
 
 import csv
 import json
@@ -10,27 +10,37 @@ import pytest
 from ludoteca.agents.dqn import QNetworkAgent
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.hex import report as hex_report
-from ludoteca.evaluate.studies.hex import tanaka2018
-from ludoteca.evaluate.studies.hex.plan import Run, beyond_runs, document_runs
-from ludoteca.evaluate.studies.hex.records import read_records, record
-from ludoteca.evaluate.studies.hex.report import reached, shown
-from ludoteca.evaluate.studies.study import run_tasks
+from ludoteca.evaluate.studies.hex import tables, tanaka2018
+from ludoteca.evaluate.studies.hex.study import ABLATIONS, make_study
+from ludoteca.evaluate.studies.hex.study import training as training_task
+from ludoteca.evaluate.studies.hex.tables import ABLATION_LABELS, reached, shown
+from ludoteca.evaluate.studies.report import write_report
+from ludoteca.evaluate.studies.runner import run_tasks
+from ludoteca.evaluate.studies.study import Task, read_records
+from ludoteca.evaluate.studies.study import record as record_of
 from ludoteca.train.dqn.__main__ import parse
 from ludoteca.train.dqn.config import TANAKA2018, DQNConfig
 
-RUNS = document_runs(1, "float32")
-OURS = beyond_runs(1, "bfloat16")
-PLANNED = {"document": RUNS, "beyond": OURS}
+STUDY = make_study()
+PLANNED = STUDY.parts
+RUNS, OURS = PLANNED["tanaka2018"], PLANNED["beyond"]
 
 
-def parsed(run: Run) -> DQNConfig:
+def record(folder: Path) -> dict:
+    return record_of(STUDY.tasks[folder.name], folder.parent)
+
+
+def kept(out: Path, parts=PLANNED) -> dict:
+    return read_records(out, parts, STUDY.fits)
+
+
+def parsed(run: Task) -> DQNConfig:
     arguments = run.arguments(Path("there"))
     assert arguments[:3] == ["-P", "-m", "ludoteca.train.dqn"]
     return parse(arguments[3:])
 
 
-def test_the_runs_are_the_documents():
+def test_runs_are_those_of_the_paper():
     grid = [name for name in RUNS if name.startswith("grid")]
     assert len(grid) == 36
     assert {
@@ -61,14 +71,18 @@ def test_the_runs_are_the_documents():
     )
 
 
-def test_ours_use_no_more_games_than_the_document():
+def test_every_ablation_has_a_label():
+    assert ABLATION_LABELS.keys() == ABLATIONS.keys()
+
+
+def test_ours_use_no_more_games_than_the_paper():
     for size in (5, 6, 7, 8):
         run = OURS[f"hex{size}"]
         assert parsed(run).games <= 150_000
         assert parsed(run).game == f"hex:board_size={size}"
         assert parsed(run).final_eval_games >= 1000
     assert parsed(OURS["hex11"]).start_from == Path("there/hex7")
-    for _, opponent, *_ in hex_report.TARGETS:
+    for _, opponent, *_ in tables.TARGETS:
         assert opponent in parsed(OURS["hex5"]).eval_opponents
 
 
@@ -110,24 +124,23 @@ def made_up(tmp_path):
     for name, run in RUNS.items():
         seat = "second" if name == "second" else "first"
         rates = [0.0] * 10 + [0.5] * 9 + [0.9]
-        make_up(folder, name, dict(run.settings), run.games, rates, seat, 700)
+        make_up(folder, name, dict(run.settings), run.options["games"], rates, seat, 700)
     for name, run in OURS.items():
-        make_up(folder, name, dict(run.settings), run.games, [0.5], "first", 970)
+        make_up(folder, name, dict(run.settings), run.options["games"], [0.5], "first", 970)
     return folder
 
 
-def test_the_report_says_what_the_runs_found(made_up, tmp_path):
+def test_report_has_the_figures_of_the_runs(made_up, tmp_path):
     out = tmp_path / "report"
     records = {
-        "document": {name: record(made_up / name) for name in RUNS},
+        "tanaka2018": {name: record(made_up / name) for name in RUNS},
         "beyond": {name: record(made_up / name) for name in OURS},
     }
-    hex_report.write(records, PLANNED, made_up, out)
+    write_report(STUDY, records, out, made_up)
     text = (out / "report.md").read_text()
     # By hand: (9 * 0.5 + 0.9) / 20 of the games, in the last twentieth 90 %.
-    assert (
-        "27.0 % won over the training (document: 77 %), 90.0 % in the last twentieth"
-        in " ".join(text.split())
+    assert "27.0 % won over the training (paper: 77 %), 90.0 % in the last twentieth" in " ".join(
+        text.split()
     )
     assert "| 0.01 | 0.8 | 0.1 | 2 | 2,000 | 69 | 27.0 | 90.0 | 70.0 (67.1 to 72.8) |" in text
     assert "| simple | 150,000 | 42 | 0.0 |" in text
@@ -139,62 +152,54 @@ def test_the_report_says_what_the_runs_found(made_up, tmp_path):
     assert sum("**no**" in line for line in text.splitlines()) == 2  # 98 and 100 are not reached
     for name in ("best.png", "second.png"):
         assert (out / name).read_bytes().startswith(b"\x89PNG")
-    assert "0.52 hours for 52 of 52 runs (one core each, the document's)" in text  # 36 s each
+    assert "0.52 hours for 52 of 52 runs (one core each, the paper's)" in text  # 36 s each
     content = json.loads((out / "results.json").read_text())
-    assert content["document"]["best"]["wins"]["all"] == pytest.approx(27.0)
+    assert content["tanaka2018"]["best"]["wins"]["all"] == pytest.approx(27.0)
     assert len(content["beyond"]) == 5
 
 
-def test_sections_wait_for_their_runs_and_earlier_ones_are_kept(made_up, tmp_path):
+def test_sections_wait_for_their_runs_and_earlier_records_stay(made_up, tmp_path):
     out = tmp_path / "report"
     some = [name for name in RUNS if name.startswith(("grid", "ablation"))]
-    records = {"document": {name: record(made_up / name) for name in some[1:]}, "beyond": {}}
-    hex_report.write(records, PLANNED, made_up, out)
+    records = {"tanaka2018": {name: record(made_up / name) for name in some[1:]}, "beyond": {}}
+    write_report(STUDY, records, out, made_up)
     text = (out / "report.md").read_text()
     assert "(ablation)" in text
     assert "(table 4.1)" not in text
     assert "for 44 of 52 runs" in text
-    assert read_records(out, PLANNED) == records
-    longer = {name: replace(run, games=10**9) for name, run in RUNS.items()}
-    assert read_records(out, PLANNED | {"document": longer}) == {"document": {}, "beyond": {}}
-    assert read_records(tmp_path / "none", PLANNED) == {"document": {}, "beyond": {}}
-    records["document"][some[0]] = record(made_up / some[0])
-    hex_report.write(records, PLANNED, made_up, out)
+    assert kept(out, PLANNED) == records
+    longer = {name: replace(run, options={"games": 10**9}) for name, run in RUNS.items()}
+    assert kept(out, {**PLANNED, "tanaka2018": longer}) == {"tanaka2018": {}, "beyond": {}}
+    assert kept(tmp_path / "none", PLANNED) == {"tanaka2018": {}, "beyond": {}}
+    records["tanaka2018"][some[0]] = record(made_up / some[0])
+    write_report(STUDY, records, out, made_up)
     assert "(table 4.1)" in (out / "report.md").read_text()
 
 
-def test_what_the_report_has_is_not_run_again(made_up, tmp_path, capsys):
+def test_tasks_with_records_are_not_run_again(made_up, tmp_path, capsys):
     out = tmp_path / "report"
-    hex_report.write(
-        {"document": {name: record(made_up / name) for name in RUNS}, "beyond": {}},
-        PLANNED, made_up, out,
-    )  # fmt: skip
+    records = {"tanaka2018": {name: record(made_up / name) for name in RUNS}, "beyond": {}}
+    write_report(STUDY, records, out, made_up)
     empty = tmp_path / "empty"
-    arguments = ["hex", "--part", "document", "--keep", "--out", str(out), "--runs", str(empty)]
+    arguments = ["hex", "--part", "tanaka2018", "--keep", "--out", str(out), "--runs", str(empty)]
     assert main(arguments) == 0
     assert not empty.exists()
-    assert "document: 0 of 52 runs" in capsys.readouterr().err
+    assert "tanaka2018: 0 of 52 runs" in capsys.readouterr().err
 
 
-def test_runs_are_made_once_and_failures_tell(tmp_path, capsys):
-    settings = {
-        "games_per_iteration": 5,
-        "game": "hex:board_size=2",
-        "opponent": "random",
-        "network.filters": "4",
-        "eval_games": 5,
-        "final_eval_games": 5,
-    }
-    run = Run("tiny", "tanaka2018", 10, settings)
+def test_tasks_run_once_and_failures_are_reported(tmp_path, capsys):
+    settings = {"games_per_iteration": 5, "game": "hex:board_size=2", "opponent": "random"}
+    settings |= {"network.filters": "4", "eval_games": 5, "final_eval_games": 5}
+    run = training_task("tiny", "tanaka2018", 10, settings)
     run_tasks({"tiny": run}, tmp_path, 1, show=False)
     written = (tmp_path / "tiny/results.json").stat().st_mtime_ns
     run_tasks({"tiny": run}, tmp_path, 1, show=False)
     assert (tmp_path / "tiny/results.json").stat().st_mtime_ns == written
-    wrong = Run("wrong", "tanaka2018", 10, {"game": "hex:board_size=99"})
+    wrong = training_task("wrong", "tanaka2018", 10, {"game": "hex:board_size=99"})
     with pytest.raises(RuntimeError, match=r"(?s)wrong failed: .*board_size must be an integer"):
         run_tasks({"wrong": wrong}, tmp_path, 1, show=False)
     assert main(["hex", "--part", "half"]) == 2
-    assert "part must be one of 'all', 'document', 'beyond'" in capsys.readouterr().err
+    assert "part must be one of 'all', 'tanaka2018', 'beyond'" in capsys.readouterr().err
 
 
 def test_values_of_the_agent_can_be_drawn(tmp_path):

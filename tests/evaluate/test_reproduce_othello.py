@@ -16,26 +16,24 @@ from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.othello import plan as othello_plan
-from ludoteca.evaluate.studies.othello import report as othello_report
-from ludoteca.evaluate.studies.othello import study as othello
+from ludoteca.evaluate.studies.othello import names, study
 from ludoteca.evaluate.studies.othello.fresh_games import errors, fresh_games
-from ludoteca.evaluate.studies.othello.plan import (
-    NETWORKS,
-    Data,
-    Match,
-    Network,
-    alphazero_tasks,
-    document_tasks,
-)
-from ludoteca.evaluate.studies.othello.records import read_records, record
-from ludoteca.evaluate.studies.study import run_tasks
+from ludoteca.evaluate.studies.othello.names import NETWORKS
+from ludoteca.evaluate.studies.othello.study import alphazero_tasks, make_study, paper_tasks
+from ludoteca.evaluate.studies.report import strength, write_report
+from ludoteca.evaluate.studies.runner import run_tasks
+from ludoteca.evaluate.studies.study import read_records, record
 from ludoteca.evaluate.timed_match import simulation_speed, timed_match
 from ludoteca.train.data.__main__ import Command
 from ludoteca.train.value_regression.config import ValueRegressionConfig
 
-PLANNED = {"document": document_tasks(), "alphazero": alphazero_tasks()}
-PIECES = PLANNED["document"]
+STUDY = make_study()
+PLANNED = STUDY.parts
+TASKS = PLANNED["seville2019"]
+
+
+def write(records, out):
+    write_report(STUDY, records, out, out / "no runs")
 
 
 def options(task, folder: str = "there") -> dict[str, list[str]]:
@@ -49,22 +47,22 @@ def options(task, folder: str = "there") -> dict[str, list[str]]:
     return found
 
 
-def test_games_are_the_documents():
+def test_games_are_those_of_the_paper():
     from tyro import cli
 
     for opponents, games in ((("random",), 100_000), ((), 10_000)):
-        task = PIECES[f"data-{'random' if opponents else 'self'}"]
+        task = TASKS[f"data-{'random' if opponents else 'self'}"]
         config = cli(Command, args=task.arguments(Path("there"))[3:])
-        assert config.agents == (f"{othello_plan.UCT},simulations=50", *opponents)
+        assert config.agents == (f"{names.UCT},simulations=50", *opponents)
         assert (config.game, config.games) == ("othello", games)
         assert (config.seats, config.learn_from, config.seed) == ("rotating", (0,), 0)
 
 
-def test_networks_are_the_documents_but_for_the_view():
+def test_networks_are_those_of_the_paper_but_for_the_view():
     from tyro import cli
 
     for name, (opponent, games, view) in NETWORKS.items():
-        task = PIECES[f"net-{name}"]
+        task = TASKS[f"net-{name}"]
         assert task.requires == (f"data-{opponent}",)
         config = cli(ValueRegressionConfig, args=task.arguments(Path("there"))[3:])
         assert (config.games, config.network.view) == (games, view)
@@ -78,22 +76,22 @@ def test_networks_are_the_documents_but_for_the_view():
 
 
 def test_matches_are_at_equal_iterations_and_at_equal_time():
-    matches = {name: task for name, task in PIECES.items() if isinstance(task, Match)}
+    matches = {name: task for name, task in TASKS.items() if task.kind == "match"}
     for size in ("1k", "10k", "100k"):
         for iterations in (50, 200, 800):
             ours, theirs = options(matches[f"random-{size}-{iterations}"])["agents"]
             assert ours == (
                 f"uctnet:there/net-random-{size},simulations={iterations},precision=auto"
             )
-            assert theirs == f"{othello_plan.UCT},simulations={iterations}"
+            assert theirs == f"{names.UCT},simulations={iterations}"
         ours, theirs = options(matches[f"random-{size}-time"])["agents"]
         assert "seconds=0.02" in ours
-        assert theirs == f"{othello_plan.UCT},seconds=0.02"
+        assert theirs == f"{names.UCT},seconds=0.02"
     for name in ("random-10k-mover", "self-10k", "self-10k-mover"):
         assert {f"{name}-50", f"{name}-200"} < matches.keys()
-    assert all(match.games >= 400 for match in matches.values())
-    agent = make_agent(f"{othello_plan.UCT},simulations=50", make_game("othello"))
-    assert agent.features.policy == "uct"
+    assert all(match.options["games"] >= 400 for match in matches.values())
+    agent = make_agent(f"{names.UCT},simulations=50", make_game("othello"))
+    assert agent.config.policy == "uct"
     assert agent.action_selection == ACTION_SELECTIONS.index("mean")
 
 
@@ -105,29 +103,30 @@ def test_competitors_are_given_times_that_were_measured(tmp_path):
     for task in tasks.values():  # a move takes as long as in a single game
         assert options(task, str(tmp_path))["batch"] == ["1"]
     spec, other = options(tasks["az-mcts"], str(tmp_path))["agents"]
-    assert spec == othello_plan.COMPETITORS["az"]
+    assert spec == names.COMPETITORS["az"]
     assert other == "mcts:seconds=0.12500"
     _, other = options(tasks["az-uctnet"], str(tmp_path))["agents"]
     assert other.startswith(f"uctnet:{tmp_path}/net-random-100k,seconds=0.01250,leaf_batch=16")
     assert tasks["az-uctnet"].requires == ("az-pace", "net-random-100k")
-    assert tasks["az-mcts"].games == 400
+    assert tasks["az-mcts"].options["games"] == 400
 
 
-def test_the_fast_study_has_the_same_pieces():
-    assert document_tasks(fast=True).keys() == PIECES.keys()
+def test_fast_study_has_the_same_tasks():
+    assert paper_tasks(fast=True).keys() == TASKS.keys()
     assert alphazero_tasks(fast=True).keys() == PLANNED["alphazero"].keys()
 
 
-def tally(wins: int, draws: int, losses: int) -> dict:
+def match_record(wins: int, draws: int, losses: int) -> dict:
     return {"games": wins + draws + losses, "wins": wins, "draws": draws, "losses": losses}
 
 
 ABOUT = {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
 
 
-def made_up(task) -> dict:
-    """Return what a task leaves behind, without making it."""
-    if isinstance(task, Network):
+def example_artifact(task) -> dict:
+    """Return an artifact of a task without running it."""
+    if task.kind == "network":
+        games = task.options["games"]
         rows = [
             {"step": k, "training_loss": 1 / k, "validation_loss": 0.5 + abs(k - 2) / 8}
             for k in (1, 2, 3)
@@ -135,7 +134,7 @@ def made_up(task) -> dict:
         return {
             "about": ABOUT,
             "game": "othello",
-            "data": {"games": task.games, "training_positions": 55 * task.games},
+            "data": {"games": games, "training_positions": 55 * games},
             "training": {
                 "epochs": 3,
                 "best": {"epoch": 2, "loss": 0.5, "accuracy": 0.75},
@@ -145,14 +144,14 @@ def made_up(task) -> dict:
             "validation": [],
             "metrics": rows,
         }
-    if isinstance(task, Match):
-        seats = [tally(120, 10, 70), tally(100, 10, 90)]
-        told = {"moves": 1, "seconds_per_move": 0.02, "simulations_per_second": 12_345.0}
+    if task.kind == "match":
+        seats = [match_record(120, 10, 70), match_record(100, 10, 90)]
+        ours = {"moves": 1, "seconds_per_move": 0.02, "simulations_per_second": 12_345.0}
         other = {"seconds_per_move": 0.0215, "simulations_per_second": 400_000.0}
         return {
             "about": ABOUT,
             "seconds": 60.0,
-            "agents": [{"total": tally(220, 20, 160), "seats": seats, **told}, other],
+            "agents": [{"total": match_record(220, 20, 160), "seats": seats, **ours}, other],
         }
     phases = [{"moves": "0 to 9", "loss": 0.875, "accuracy": 0.5}]
     tests = [
@@ -167,9 +166,9 @@ def made_up(task) -> dict:
 def folder(tmp_path):
     for tasks in PLANNED.values():
         for name, task in tasks.items():
-            if not isinstance(task, Data):
+            if task.recorded:
                 (tmp_path / "runs" / name).mkdir(parents=True)
-                task.artifact(tmp_path / "runs").write_text(json.dumps(made_up(task)))
+                task.artifact(tmp_path / "runs").write_text(json.dumps(example_artifact(task)))
     return tmp_path / "runs"
 
 
@@ -181,9 +180,9 @@ def all_records(folder: Path) -> dict:
     return {part: {n: one for n, one in of.items() if one} for part, of in found.items()}
 
 
-def test_the_report_says_what_the_pieces_found(folder, tmp_path):
+def test_report_has_the_figures_of_the_records(folder, tmp_path):
     records = all_records(folder)
-    othello_report.write(records, PLANNED, tmp_path / "report")
+    write(records, tmp_path / "report")
     text = (tmp_path / "report/report.md").read_text()
     # By hand: 220 of 400 games won, 120 of 200 as black, 100 of 200 as white.
     won = {}
@@ -195,7 +194,7 @@ def test_the_report_says_what_the_pieces_found(folder, tmp_path):
     assert text.count(cells) == 9 + 3 + 8 + 2  # iterations, time, noise, AlphaZero
     assert f"| 10,000 | 200 {cells}" in text
     assert f"| 100,000 | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
-    assert f"| itself | who moves | 50 {cells}" in text
+    assert f"| itself | player to move | 50 {cells}" in text
     assert "| random-1k | 1,000 | 55,000 | 2 of 3 | 0.500 | 0.500 | 75.0 | 1.5 |" in text
     assert text.count(f"| 0 to 9{' | 0.875, 50.0 %' * 6} |") == 2
     assert f"| all{' | 0.750, 60.0 %' * 6} |" in text
@@ -204,64 +203,73 @@ def test_the_report_says_what_the_pieces_found(folder, tmp_path):
     assert f"| az | our own UCT, 10 x its time | 20.0 | 21.5 | 12,345 | 400,000 {cells}" in text
     # Six trainings of 90 seconds; 18 matches and 3 of AlphaZero, of a minute each.
     assert "9 minutes of training, 21 of matches" in text
-    assert "Tasks: 30 of 30 of part document, 3 of 3 of part alphazero" in text
+    assert "Tasks: 30 of 30 of part seville2019, 3 of 3 of part alphazero" in text
     for name in ("learning_curves.png", "strength.png"):
         assert (tmp_path / "report" / name).read_bytes().startswith(b"\x89PNG")
     assert json.loads((tmp_path / "report/results.json").read_text()).keys() == {
-        "about", "versions", "document", "alphazero",
+        "about", "versions", "seville2019", "alphazero",
     }  # fmt: skip
 
 
 def test_draws_count_as_half_in_the_verdict():
     assert wilson(200, 400)[0] < 0.5 < score_interval(200, 60, 400)[0]
-    assert othello_report.verdict(tally(230, 0, 170)) == "stronger"
-    assert othello_report.verdict(tally(200, 60, 140)) == "stronger"
-    assert othello_report.verdict(tally(210, 0, 190)) == "not told apart"
-    assert othello_report.verdict(tally(140, 60, 200)) == "weaker"
+    assert strength(match_record(230, 0, 170)) == "stronger"
+    assert strength(match_record(200, 60, 140)) == "stronger"
+    assert strength(match_record(210, 0, 190)) == "no significant difference"
+    assert strength(match_record(140, 60, 200)) == "weaker"
 
 
-def test_sections_wait_for_their_pieces_and_earlier_ones_are_kept(folder, tmp_path):
+def test_sections_wait_for_their_tasks_and_earlier_records_stay(folder, tmp_path):
     out, records = tmp_path / "report", all_records(folder)
-    del records["document"]["random-1k-time"]
+    del records["seville2019"]["random-1k-time"]
     records["alphazero"] = {}
-    othello_report.write(records, PLANNED, out)
+    write(records, out)
     text = (out / "report.md").read_text()
     assert "## Equal iterations" in text
-    assert "## What the labels' noise costs" in text
+    assert "## Cost of the labels' noise" in text
     assert not any(f"## {title}" in text for title in ("Equal time", "In short", "AlphaZero"))
-    assert "29 of 30 of part document" in text
+    assert "29 of 30 of part seville2019" in text
     assert read_records(out, PLANNED) == records
-    assert read_records(tmp_path / "none", PLANNED) == {"document": {}, "alphazero": {}}
+    assert read_records(tmp_path / "none", PLANNED) == {"seville2019": {}, "alphazero": {}}
     # Matches of a network that is now another one are not kept.
     name = "net-self-10k"
-    changed = replace(PIECES[name], games=9_999)
-    kept = read_records(out, PLANNED | {"document": PIECES | {name: changed}})["document"]
+    changed = replace(TASKS[name], settings={"games": 9_999})
+    kept = read_records(out, {**PLANNED, "seville2019": TASKS | {name: changed}})["seville2019"]
     gone = {"net-self-10k", "test-self-10k", "self-10k-50", "self-10k-200"}
-    assert records["document"].keys() - kept.keys() == gone
+    assert records["seville2019"].keys() - kept.keys() == gone
 
 
-def test_what_the_report_has_is_not_made_again(folder, tmp_path, capsys):
+def test_tasks_with_records_are_not_run_again(folder, tmp_path, capsys):
     out, empty = tmp_path / "report", tmp_path / "empty"
-    othello_report.write(all_records(folder) | {"alphazero": {}}, PLANNED, out)
-    arguments = ["othello", "--part", "document", "--keep", "--out", str(out), "--runs", str(empty)]
+    write(all_records(folder) | {"alphazero": {}}, out)
+    arguments = [
+        "othello",
+        "--part",
+        "seville2019",
+        "--keep",
+        "--out",
+        str(out),
+        "--runs",
+        str(empty),
+    ]
     assert main(arguments) == 0
     assert not empty.exists()
-    assert "document: 0 of 30 runs" in capsys.readouterr().err
+    assert "seville2019: 0 of 30 runs" in capsys.readouterr().err
 
 
 def test_options_are_checked(capsys, monkeypatch):
     assert main(["othello", "--part", "half"]) == 2
-    assert "part must be one of 'all', 'document', 'alphazero'" in capsys.readouterr().err
+    assert "part must be one of 'all', 'seville2019', 'alphazero'" in capsys.readouterr().err
     assert main(["othello", "--precision", "float8"]) == 2
     assert "precision must be one of 'auto'" in capsys.readouterr().err
     assert main(["othello", "--processes", "0"]) == 2
     assert "processes must be an integer from 1" in capsys.readouterr().err
-    monkeypatch.setattr(othello, "is_shipped", lambda: False)
+    monkeypatch.setattr(study, "is_shipped", lambda: False)
     assert main(["othello", "--part", "alphazero"]) == 2
     assert "needs the network az:othello, which is not there" in capsys.readouterr().err
 
 
-class Made:
+class WritingTask:
     """A task that writes the names of those that were there before it."""
 
     def __init__(self, name, after=(), **settings):
@@ -275,21 +283,25 @@ class Made:
         return folder / self.name
 
 
-def test_pieces_wait_for_those_they_need(tmp_path):
-    told = []
-    tasks = [Made("a", ("c",)), Made("b", ("a",)), Made("c", ("of another part",))]
-    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, told.append)
-    assert told == ["c", "a", "b"]
+def test_tasks_wait_for_those_they_require(tmp_path):
+    finished = []
+    tasks = [
+        WritingTask("a", ("c",)),
+        WritingTask("b", ("a",)),
+        WritingTask("c", ("of another part",)),
+    ]
+    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, finished.append)
+    assert finished == ["c", "a", "b"]
     assert "a" in (tmp_path / "b").read_text()
-    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, told.append)
-    assert sorted(told[3:]) == ["a", "b", "c"]
+    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, finished.append)
+    assert sorted(finished[3:]) == ["a", "b", "c"]
     with pytest.raises(RuntimeError, match="these wait for each other: x"):
-        run_tasks({"x": Made("x", ("x",))}, tmp_path, 1, False)
+        run_tasks({"x": WritingTask("x", ("x",))}, tmp_path, 1, False)
 
 
-def test_pieces_with_other_settings_are_not_taken_for_each_other(tmp_path):
+def test_artifacts_of_other_settings_are_refused(tmp_path):
     def make(games, folder=tmp_path):
-        run_tasks({"a": Made("a", games=games, agents=("x", "y"))}, folder, 1, False)
+        run_tasks({"a": WritingTask("a", games=games, agents=("x", "y"))}, folder, 1, False)
 
     make(5)
     make(5)

@@ -1,4 +1,4 @@
-"""The study of solved games: its commands are understood, and its report says what was found."""
+"""Study of solved games: its commands are valid, and the report has their results."""
 
 import json
 
@@ -8,30 +8,26 @@ import tyro
 from ludoteca.agents.registry import make_agent
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.spec import parse_spec
-from ludoteca.evaluate.studies.solved import report as solved_report
+from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.solved import study as solved
-from ludoteca.evaluate.studies.solved.plan import (
-    NETWORKS,
-    OPPONENTS,
-    Network,
-    Perfection,
-    planned,
-)
+from ludoteca.evaluate.studies.solved.study import NETWORKS, make_study
+from ludoteca.evaluate.studies.solved.tables import OPPONENTS, TRAININGS
 from ludoteca.train.alphazero.config import AlphaZeroConfig
 
-PIECES = planned(1)
+STUDY = make_study()
+TASKS = STUDY.tasks
 
 
 def test_the_trainings_are_commands_that_are_understood(tmp_path):
+    assert tuple(NETWORKS) == TRAININGS
     for name, (game, settings) in NETWORKS.items():
-        arguments = PIECES[name].arguments(tmp_path)
+        arguments = TASKS[name].arguments(tmp_path)
         assert arguments[:3] == ["-P", "-m", "ludoteca.train.alphazero"]
         config = tyro.cli(AlphaZeroConfig, args=arguments[3:])
         assert (config.game, config.games) == (game, settings["games"])
         assert config.run_dir == tmp_path / name
-    assert (
-        tyro.cli(AlphaZeroConfig, args=planned(1 / 32)["hex"].arguments(tmp_path)[3:]).games == 512
-    )
+    fast = make_study(fast=True).tasks["hex"]
+    assert tyro.cli(AlphaZeroConfig, args=fast.arguments(tmp_path)[3:]).games == 512
 
 
 def test_all_opponents_play_hex():
@@ -46,26 +42,29 @@ def test_all_opponents_play_hex():
 ABOUT = {"date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
 
 
-def made_up(task):
+def example_record(task):
     settings = dict(task.settings)
-    if isinstance(task, Network):
+    if task.kind == "network":
         config = {"game": settings["game"], "network": {"filters": 8, "blocks": 1}}
         training = {"games": 1_000, "seconds": 90, "precision": "bfloat16"}
-        told = {"config": config, "training": training}
-    elif isinstance(task, Perfection) and task.what == "best-response":
+        content = {"config": config, "training": training}
+    elif task.kind == "best-response":
         found = {"decisions": 1234, "wins": 55, "draws": 0, "losses": 6, "example": ["a1"]}
-        told = {"game": task.game, "result": found}
-    elif isinstance(task, Perfection):
+        content = {"game": task.words[1], "result": found}
+    elif task.kind == "positions":
         found = {"positions": 500, "perfect": 450, "low": 0.87, "high": 0.92}
-        told = {"game": task.game, "result": found | {"won": [300, 280], "drawn": [200, 170]}}
+        content = {
+            "game": task.words[1],
+            "result": found | {"won": [300, 280], "drawn": [200, 170]},
+        }
     else:
-        told = {"agents": [{"seats": [{"games": 100, "wins": 90}, {"games": 100, "wins": 3}]}]}
-    return told | {"about": ABOUT, "settings": settings}
+        content = {"agents": [{"seats": [{"games": 100, "wins": 90}, {"games": 100, "wins": 3}]}]}
+    return content | {"about": ABOUT, "settings": settings}
 
 
-def test_the_report_says_what_was_found(tmp_path):
-    records = {"solved": {name: made_up(task) for name, task in PIECES.items()}}
-    solved_report.write(records, PIECES, tmp_path, fast=False)
+def test_report_has_the_figures_of_the_records(tmp_path):
+    records = {"solved": {name: example_record(task) for name, task in TASKS.items()}}
+    write_report(STUDY, records, tmp_path, tmp_path / "no runs")
     text = (tmp_path / "report.md").read_text()
     assert "| hex:board_size=5 | first | 4 | 1,234 | 55 | 0 | 6 |" in text
     both = "100 | 90.0 (82.6 to 94.5) | 100 | 3.0 (1.0 to 8.5)"
@@ -74,15 +73,15 @@ def test_the_report_says_what_was_found(tmp_path):
     assert "one training run with one seed, and computed in bfloat16" in text
     assert "| 12 to 18 | 200 | 500 | 90.0 (87.0 to 92.0) | 280 of 300 | 170 of 200 |" in text
     assert "| connect4 | 1,000 | 1.5 | 8 | 1 |" in text
-    assert f"{len(PIECES)} of {len(PIECES)} runs" in text
+    assert f"{len(TASKS)} of {len(TASKS)} runs" in text
     del records["solved"]["match-0"]
-    solved_report.write(records, PIECES, tmp_path, fast=False)
+    write_report(STUDY, records, tmp_path, tmp_path / "no runs")
     assert "other agents" not in (tmp_path / "report.md").read_text()
 
 
-def test_what_the_report_has_is_not_made_again(tmp_path, capsys):
-    records = {"solved": {name: made_up(task) for name, task in PIECES.items()}}
-    solved_report.write(records, PIECES, tmp_path / "out", fast=False)
+def test_tasks_with_records_are_not_run_again(tmp_path, capsys):
+    records = {"solved": {name: example_record(task) for name, task in TASKS.items()}}
+    write_report(STUDY, records, tmp_path / "out", tmp_path / "no runs")
     solved.reproduce(tmp_path / "out", tmp_path / "runs", keep=True)
     assert "solved: 0 of" in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()
@@ -92,5 +91,5 @@ def test_what_the_report_has_is_not_made_again(tmp_path, capsys):
 def test_a_fast_run_fills_the_report(tmp_path):
     solved.reproduce(tmp_path / "out", tmp_path / "runs", fast=True)
     content = json.loads((tmp_path / "out/results.json").read_text())
-    assert content["solved"].keys() == planned(1 / 32).keys()
+    assert content["solved"].keys() == make_study(fast=True).tasks.keys()
     assert "A fast run" in (tmp_path / "out/report.md").read_text()

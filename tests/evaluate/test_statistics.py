@@ -10,7 +10,7 @@ from scipy import stats
 from ludoteca.evaluate.statistics.ranks import friedman, groups, nemenyi, ranks
 from ludoteca.evaluate.statistics.ratings import ELO, VIRTUAL, rate, rate_orders
 from ludoteca.evaluate.statistics.wilcoxon import all_pairs, holm, signed_rank
-from ludoteca.evaluate.studies.ggp.valencia2021 import FRIEDMAN, POLICIES, WILCOXON, WINS
+from ludoteca.evaluate.studies.ggp.uaemex2021 import FRIEDMAN, POLICIES, WILCOXON, WINS
 from ludoteca.evaluate.tournament.analysis import analyze
 
 SIMULATIONS = list(WINS)

@@ -4,7 +4,6 @@ Our side of a game is one compiled call, so only OpenSpiel's Python interface co
 """
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 
 from ludoteca.envs.engine.trajectory import Trajectory, record_trajectory
 from ludoteca.envs.game import Game
+from ludoteca.envs.interpreted import cache_by_mode
 from ludoteca.envs.jit import compiled
 from ludoteca.envs.registry import make_game
 
@@ -76,8 +76,26 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("ours", "theirs", "games", "planes"), CASES, ids=[c[0] for c in CASES])
+cases = pytest.mark.parametrize(
+    ("ours", "theirs", "games", "planes"), CASES, ids=[case[0] for case in CASES]
+)
+
+
+@pytest.mark.interpreted
+@cases
+def test_some_random_games(
+    ours: str, theirs: str, games: int, planes: Callable[[Any], Any]
+) -> None:
+    compare_games(ours, theirs, 5, planes)
+
+
+@pytest.mark.slow
+@cases
 def test_random_games(ours: str, theirs: str, games: int, planes: Callable[[Any], Any]) -> None:
+    compare_games(ours, theirs, games, planes)
+
+
+def compare_games(ours: str, theirs: str, games: int, planes: Callable[[Any], Any]) -> None:
     game, other = make_game(ours), pyspiel.load_game(theirs)
     our_number = our_numbers(game, other)
     observer = make_observation(other)
@@ -152,7 +170,7 @@ def story(trajectory: Trajectory, i: int) -> str:
     return f"game {i}: actions {trajectory.actions[i, : trajectory.plies[i], 0].tolist()}"
 
 
-@cache
+@cache_by_mode
 def make_views(game: Game) -> Any:
     """Return `views(positions, out)`, which writes what player 0 sees at every position."""
     observe = game.observe

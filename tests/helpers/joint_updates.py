@@ -118,9 +118,9 @@ def ppo(method: str = "ppo", **network: Any) -> tuple[TrainableModel, Any]:
             policies = _policies(rng, size, game.num_actions) * masks
             policies /= policies.sum(1, keepdims=True)
             return learner.imitate(planes, masks, policies, values, 0.5)
-        chances = rng.uniform(0.1, 1, size).astype(np.float32)
+        probs = rng.uniform(0.1, 1, size).astype(np.float32)
         return learner.update(
-            Decisions(planes, masks, actions, chances, _values(rng, size), values), 0.5
+            Decisions(planes, masks, actions, probs, _values(rng, size), values), 0.5
         )
 
     return learner, update
@@ -146,7 +146,7 @@ def supervised() -> tuple[TrainableModel, Any]:
         mine = learner.part(size)
         outputs = learner.trained(learner.tensor(planes[mine]))
         loss = functional.cross_entropy(outputs, learner.given(actions[mine]))
-        learner.descend(loss, 0.1)
+        learner.gradient_step(loss, 0.1)
         return learner.means(loss)
 
     return learner, update

@@ -141,12 +141,12 @@ def test_searched_decisions_are_those_of_the_search():
     config = replace(TINY_SEARCH, games_per_iteration=60, num_simulations=20, search_prob=0.4)
     league = [make_agent("random_safe", game)]
     played = SearchCollector(encoder, config).play(run, league, np.random.default_rng(0))
-    assert (played.who[played.env_indices, played.seats] == LEARNER).all()
+    assert (played.seat_agents[played.env_indices, played.seats] == LEARNER).all()
     assert abs(played.searched.mean() - 0.4) < 0.05
     assert np.allclose(played.policies.sum(1), 1, atol=1e-5)
     assert (played.policies[played.masks == 0] == 0).all()
     rows = np.arange(len(played.actions))
-    assert np.allclose(played.chances, played.policies[rows, played.actions])
+    assert np.allclose(played.probs, played.policies[rows, played.actions])
     uniform = played.masks / played.masks.sum(1, keepdims=True)
     assert np.allclose(played.policies[~played.searched], uniform[~played.searched])
     assert (played.values[~played.searched] == 0).all()
@@ -181,14 +181,14 @@ def test_advantages_by_hand():
     played = ActorCriticRollout(
         lengths=np.array([2]),
         returns=np.array([[1.0, -1.0]], np.float32),
-        who=np.zeros((1, 2), np.int8),
+        seat_agents=np.zeros((1, 2), np.int8),
         env_indices=np.zeros(5, np.int32),
         seats=np.array([0, 1, 0, 1, 0], np.int8),
         planes=np.zeros((5, 1), np.uint8),
         masks=np.ones((5, 4), np.int8),
         actions=np.zeros(5, np.int8),
-        chances=np.ones(5, np.float32),
-        peaks=np.ones(5, np.float32),
+        probs=np.ones(5, np.float32),
+        max_probs=np.ones(5, np.float32),
         values=np.array([0.1, -0.3, 0.2, -0.5, 0.6], np.float32),
     )
     last = 1 - 0.6
@@ -238,17 +238,17 @@ def test_rounds_are_games_of_the_seats_that_learn():
     table = ActorCriticCollector(encoder, replace(TINY, games_per_iteration=60))
     league = [make_agent("random_safe", game), make_agent("greedy", game)]
     played = table.play(run, league, np.random.default_rng(0))
-    assert set(np.unique(played.who)) == {0, 1, 2}
-    assert (played.who == LEARNER).any(1).all()
-    assert (played.who[played.env_indices, played.seats] == LEARNER).all()
+    assert set(np.unique(played.seat_agents)) == {0, 1, 2}
+    assert (played.seat_agents == LEARNER).any(1).all()
+    assert (played.seat_agents[played.env_indices, played.seats] == LEARNER).all()
     # Who outlived all others decided in every ply, and nobody after he was out.
-    decided = np.zeros(played.who.shape, int)
+    decided = np.zeros(played.seat_agents.shape, int)
     np.add.at(decided, (played.env_indices, played.seats), 1)
-    best = (played.returns == 1) & (played.who == LEARNER)
+    best = (played.returns == 1) & (played.seat_agents == LEARNER)
     assert best.any()
     assert (decided[best] == played.lengths[np.nonzero(best)[0]]).all()
     assert (decided <= played.lengths[:, None]).all()
-    assert np.allclose(played.chances, 1 / played.masks.sum(1))
+    assert np.allclose(played.probs, 1 / played.masks.sum(1))
     assert abs(played.returns.sum(1)).max() < 1e-6
 
 
@@ -259,18 +259,20 @@ def test_a_share_of_the_certain_decisions_is_learned_from(share, tmp_path, monke
     )
     training.player.load(training.network)
     played = training.play(0)
-    peaks = np.random.default_rng(0).choice(np.array([0.5, 0.99], np.float32), len(played.values))
+    max_probs = np.random.default_rng(0).choice(
+        np.array([0.5, 0.99], np.float32), len(played.values)
+    )
     learned, update = [], training.learner.update
     monkeypatch.setattr(
         training.learner,
         "update",
-        lambda batch, progress: learned.append(batch.chances) or update(batch, progress),
+        lambda batch, progress: learned.append(batch.probs) or update(batch, progress),
     )
-    assert (played.peaks >= played.chances).all()
-    training.learn(replace(played, peaks=peaks, chances=peaks))
+    assert (played.max_probs >= played.probs).all()
+    training.learn(replace(played, max_probs=max_probs, probs=max_probs))
     seen = np.concatenate(learned)
-    assert (seen == 0.5).sum() == (peaks == 0.5).sum()
-    certain = (peaks > 0.5).sum()
+    assert (seen == 0.5).sum() == (max_probs == 0.5).sum()
+    certain = (max_probs > 0.5).sum()
     assert abs((seen > 0.5).sum() - share * certain) <= 3 * np.sqrt(share * (1 - share) * certain)
 
 
@@ -319,14 +321,16 @@ def test_the_documents_loop_keeps_only_what_wins(tmp_path, monkeypatch):
     shares, kept = iter([0.4, 0.4, 0.6]), []
     monkeypatch.setattr(training, "_share", lambda: next(shares))
     seen = [
-        len(training.learn_from) for _ in training.run() if kept.append(_trained(training)) is None
+        len(training.pending_rollouts)
+        for _ in training.run()
+        if kept.append(_trained(training)) is None
     ]
     assert seen == [1, 2, 0]
     assert kept[0].keys() == kept[1].keys() < kept[2].keys()  # no moments before one is kept
     assert all(np.array_equal(kept[0][name], kept[1][name]) for name in kept[0])
     assert not any(np.array_equal(kept[1][name], kept[2][name]) for name in kept[1])
     assert training.updates > 2
-    assert (training.tried, training.passed) == (3, 1)
+    assert (training.tested, training.accepted) == (3, 1)
 
 
 def _trained(training):

@@ -68,10 +68,10 @@ def test_a_network_evaluated_out_of_turn_is_preferred_while_it_is_the_present_on
     best = BestNetwork("best", pretrained=False)
     consider_all(best, [0.1, 0.5])
     best.consider_interim(updates=3, rate=0.4)
-    assert best.kept(35, 3) == {"win_rate": 0.5, "games": 10}, "it did worse"
+    assert best.selected(35, 3) == {"win_rate": 0.5, "games": 10}, "it did worse"
     best.consider_interim(updates=3, rate=0.5)
-    assert best.kept(35, 3) == {"win_rate": 0.5, "games": 35}
-    assert best.kept(45, 4) == best.record == {"win_rate": 0.5, "games": 10}
+    assert best.selected(35, 3) == {"win_rate": 0.5, "games": 35}
+    assert best.selected(45, 4) == best.record == {"win_rate": 0.5, "games": 10}
 
 
 @pytest.mark.parametrize("games", [10, 20, None])

@@ -104,7 +104,7 @@ def test_alone_a_batch_is_not_split_and_a_stop_is_ones_own():
     loss = torch.tensor(0.25)
     assert ALONE.scaled(loss, part) is loss
     assert ALONE.means([loss], part) == [0.25]
-    assert ALONE.decided(lambda: 3) == 3
+    assert ALONE.broadcast(lambda: 3) == 3
     ALONE.check(monitor)
     monitor.stop("")
     monitor.stop("because")

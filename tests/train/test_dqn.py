@@ -78,7 +78,7 @@ def by_hand(lengths, movers, explored=(), returns=((1, -1),), seats=(0,)) -> DQN
     )
 
 
-def linked(round_: DQNRollout, **settings):
+def linked(rollout: DQNRollout, **settings):
     """Return (ply, reward, discount, ply of what follows or None) of each transition."""
     config = replace(DEFAULT, gamma=0.5, **settings)
     dtype = ReplayBuffer(1, (1,), 8, False).records.dtype
@@ -89,7 +89,7 @@ def linked(round_: DQNRollout, **settings):
             float(r["discount"]),
             int(r["next_planes"][0]) if r["discount"] else None,
         )
-        for r in transitions(round_, config, dtype, 9)
+        for r in transitions(rollout, config, dtype, 9)
     ]
 
 
@@ -144,16 +144,16 @@ def test_several_steps_end_where_a_random_move_was_made():
 
 
 def test_games_of_a_round_do_not_mix_and_seats_decide_what_is_learned():
-    round_ = by_hand([3, 2], [0, 1, 0], returns=[(1, -1), (-1, 1)], seats=[0, 1])
-    found = linked(round_, n_step=1, td_target="reply", experience="simple")
+    rollout = by_hand([3, 2], [0, 1, 0], returns=[(1, -1), (-1, 1)], seats=[0, 1])
+    found = linked(rollout, n_step=1, td_target="reply", experience="simple")
     assert [ply for ply, *_ in found] == [0, 2, 11]
     assert found[-1] == (11, 1.0, 0.0, None)
 
 
 def test_losses_weigh_less_the_later_they_come():
-    round_ = by_hand([9, 19], [0, 1], returns=[(1, -1), (-1, 1)], seats=[0, 0])
+    rollout = by_hand([9, 19], [0, 1], returns=[(1, -1), (-1, 1)], seats=[0, 0])
     # By hand: 1 - 9 / 26 and 1 - 19 / 26 of -100.
-    paid = rewards(round_, TANAKA2018, 25)
+    paid = rewards(rollout, TANAKA2018, 25)
     assert np.allclose(paid, [[100, -65.3846], [-26.9231, 100]])
     drawn = by_hand([9], [0, 1], returns=[(0, 0)])
     assert rewards(drawn, TANAKA2018, 25).tolist() == [[0, 0]]
@@ -255,33 +255,33 @@ def test_rounds_are_games_by_the_rules():
     table = DQNCollector(encoder, 30, make_agent("random", game), "both")
     rng = np.random.default_rng(0)
     best = np.arange(game.num_actions, dtype=np.float32)  # the highest number first
-    round_ = table.play(lambda planes: np.tile(best, (len(planes), 1)), 0.25, rng)
+    rollout = table.play(lambda planes: np.tile(best, (len(planes), 1)), 0.25, rng)
     explored = 0
     for g in range(30):
         s = game.new()
-        for t in range(round_.lengths[g]):
+        for t in range(rollout.lengths[g]):
             mover = int(game.player(s))
-            assert round_.movers[g, t] == mover
-            action = int(encoder.translate(round_.actions[g, t : t + 1], np.array([mover]))[0])
+            assert rollout.movers[g, t] == mover
+            action = int(encoder.translate(rollout.actions[g, t : t + 1], np.array([mover]))[0])
             assert action in game.legal(s)
-            if mover == round_.seats[g]:
+            if mover == rollout.seats[g]:
                 legal = encoder.translate(
                     np.array(game.legal(s)), np.full(len(game.legal(s)), mover)
                 )
-                assert round_.explored[g, t] == (round_.actions[g, t] != legal.max())
-                explored += int(round_.explored[g, t])
+                assert rollout.explored[g, t] == (rollout.actions[g, t] != legal.max())
+                explored += int(rollout.explored[g, t])
             else:
-                assert not round_.explored[g, t]
+                assert not rollout.explored[g, t]
             game.step(s, action)
         assert game.is_terminal(s)
         expected = np.zeros(2)
         game.returns(s, expected)
-        assert round_.returns[g].tolist() == expected.tolist()
+        assert rollout.returns[g].tolist() == expected.tolist()
     assert explored > 5
-    assert sorted(set(round_.seats.tolist())) == [0, 1]
-    wins, played = round_.wins(0)
+    assert sorted(set(rollout.seats.tolist())) == [0, 1]
+    wins, played = rollout.wins(0)
     assert played == 15
-    assert wins == (round_.returns[round_.seats == 0, 0] > 0).sum()
+    assert wins == (rollout.returns[rollout.seats == 0, 0] > 0).sum()
 
 
 @pytest.mark.compiled

@@ -89,7 +89,7 @@ def test_it_learns_to_play_as_an_agent_does(tmp_path):
     data = training.data
     assert np.bincount(data.actions).max() / len(data) < 0.4
     assert training.best["accuracy"] > 0.75
-    assert training.best["value_loss"] < 0.9 * data.outcomes[data.validation].var()
+    assert training.best["value_loss"] < 0.9 * data.returns[data.validation].var()
     for agent in (f"cnn:{config.run_dir}", f"ac:{config.run_dir}"):
         assert play_match(game, [agent, "random_safe"], 50, seed=5).totals[0].score > 0.8
 
@@ -115,7 +115,7 @@ def test_nothing_that_is_validated_with_is_learned(mixed, tmp_path):
     starts = data.games.offsets
 
     def moves(chosen):
-        played = set(data.played[chosen].tolist())
+        played = set(data.game_indices[chosen].tolist())
         return {data.games.actions[starts[k] : starts[k + 1]].tobytes() for k in played}
 
     assert not moves(data.training) & moves(data.validation)
@@ -132,21 +132,21 @@ def test_nothing_that_is_validated_with_is_learned(mixed, tmp_path):
 @pytest.mark.parametrize("games", [None, 7])
 def test_samples_are_those_of_the_episodes(view, games, mixed, tmp_path, monkeypatch):
     monkeypatch.setattr("ludoteca.train.data.positions.GAMES_PER_CHUNK", 4)
-    monkeypatch.setattr("ludoteca.train.imitation.views.TOGETHER", 50)
+    monkeypatch.setattr("ludoteca.train.imitation.observations.BATCH_SIZE", 50)
     config = tiny(mixed, tmp_path, network=replace(TINY, view=view), games=games)
     data = load_data(replace(config, agents=("random_safe",)))
     dataset = load_dataset(mixed).select_agents(["random_safe"])[: games or 30]
     samples = replay_positions(dataset).samples()
     samples = samples[samples.selected]
     np.testing.assert_array_equal(data.actions, samples.actions)
-    np.testing.assert_array_equal(data.outcomes, samples.returns)
-    np.testing.assert_array_equal(data.played, samples.games)
+    np.testing.assert_array_equal(data.returns, samples.returns)
+    np.testing.assert_array_equal(data.game_indices, samples.games)
     chosen = np.random.default_rng(0).permutation(len(data))[:200]
     seats = samples.players[chosen].astype(np.int64)
     expected = SeatEncoder(data.games.game, view).encode(
         samples.states[samples.rows[chosen]], seats
     )
-    for one, other in zip(data.views.look(chosen), expected, strict=True):
+    for one, other in zip(data.observations.encode(chosen), expected, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -179,6 +179,7 @@ def test_moves_are_chosen_by_agent_and_by_rating(mixed, tmp_path):
         ("tron:rows=4,columns=4", "plain"),
     ],
 )
+@pytest.mark.interpreted
 def test_augmented_labels_point_to_the_same_neighbor(game, view):
     """Where the move goes, all planes show the same before and after."""
     games = games_of("random_safe", games=12, game=game)
@@ -218,7 +219,7 @@ def test_moves_are_learned_under_the_symmetry_that_was_drawn(mixed, tmp_path, mo
     symmetry = data.encoder.symmetries[1]
     monkeypatch.setattr(training._augmentation, "draw", lambda count, rng: np.ones(count, np.int64))
     found = training.update(chosen, np.random.default_rng(0), 0.0)
-    planes = torch.from_numpy(symmetry.observation(data.views.look(chosen)[0]))
+    planes = torch.from_numpy(symmetry.observation(data.observations.encode(chosen)[0]))
     outputs = training.network(planes * data.encoder.scale)
     actions = torch.from_numpy(symmetry.actions[data.actions[chosen]])
     loss = torch.nn.functional.cross_entropy(outputs[:, :4], actions)
@@ -328,7 +329,7 @@ def test_validation_is_without_dropout_and_by_running_means(mixed, tmp_path):
     before = {name: one.clone() for name, one in network.state_dict().items()}
     chosen = data.validation[:60]
     found = training.judge(network, chosen)
-    planes = torch.from_numpy(data.views.look(chosen)[0]).float()
+    planes = torch.from_numpy(data.observations.encode(chosen)[0]).float()
     network.eval()
     with torch.no_grad():
         logits = network(planes).double().numpy()
@@ -347,6 +348,7 @@ def test_validation_is_without_dropout_and_by_running_means(mixed, tmp_path):
     )
 
 
+@pytest.mark.interpreted
 def test_the_value_s_error_has_its_weight(mixed, tmp_path):
     def step(vf_coef, network):
         folder = tmp_path / f"{vf_coef}-{network.value}"

@@ -475,9 +475,9 @@ def test_the_best_network_is_not_the_untrained_one_once_others_have_learned(sele
     assert about["games"] == 60
     assert about["updates"] == training.updates > 0
     again = DQNTraining(config, tensorboard=False)
-    assert again.kept == {"win_rate": None, "games": 60}
+    assert again.selected == {"win_rate": None, "games": 60}
     training.evaluate_out_of_turn()
-    assert training.kept["win_rate"] is not None
+    assert training.selected["win_rate"] is not None
 
 
 def signals_at(updates: list[int], number: int, monkeypatch) -> None:

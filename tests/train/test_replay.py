@@ -86,11 +86,11 @@ def test_draws_are_uniform_and_do_not_repeat():
     rng = np.random.default_rng(0)
     counts = np.zeros(30)
     for _ in range(2000):
-        drawn = buffer.draw(6, rng)
+        drawn = buffer.sample(6, rng)
         assert len(set(drawn.tolist())) == 6
         counts[drawn] += 1
     assert (abs(counts - 400) < 80).all()  # four standard deviations
-    assert len(buffer.draw(100, rng)) == 100  # more than there are: with repetition
+    assert len(buffer.sample(100, rng)) == 100  # more than there are: with repetition
 
 
 def test_a_buffer_goes_on_where_it_was():
@@ -147,7 +147,7 @@ def test_places_are_drawn_by_priority_and_weighted_against_it():
     priorities.update(np.arange(6), errors)
     rng = np.random.default_rng(0)
     counts = np.bincount(
-        np.concatenate([priorities.draw(10, rng) for _ in range(1000)]), minlength=6
+        np.concatenate([priorities.sample(10, rng) for _ in range(1000)]), minlength=6
     )
     assert counts[[0, 5]].tolist() == [0, 0]  # no priority, never drawn
     assert np.allclose(counts / 10_000, errors / 10, atol=0.01)
@@ -170,7 +170,7 @@ def test_new_transitions_get_the_largest_priority():
     again.restore({name: array.copy() for name, array in priorities.state().items()})
     again.add(np.array([2]))
     assert again.total == 12.0
-    with pytest.raises(ValueError, match="nothing to draw"):
-        SumTree(4).draw(1, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="nothing to sample"):
+        SumTree(4).sample(1, np.random.default_rng(0))
     with pytest.raises(ValueError, match="expected"):
         SumTree(9).restore(priorities.state())

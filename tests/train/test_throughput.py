@@ -53,7 +53,7 @@ def test_cases_worked_out_by_hand(costs, cluster, expected):
 
 def test_a_network_that_is_full_carries_what_it_can():
     costs = replace(TEN, part_bytes=100)
-    found = simulate(costs, Cluster(500, max_staleness=2, bandwidth=1000.0), rounds=20)
+    found = simulate(costs, Cluster(500, max_staleness=2, bandwidth=1000.0), iterations=20)
     assert found.games_per_second == pytest.approx(4 * 10, rel=0.05)
     assert found.limit == "network"
     assert found.network_busy == pytest.approx(1, abs=0.05)
@@ -62,9 +62,9 @@ def test_a_network_that_is_full_carries_what_it_can():
 def test_actors_wait_for_the_slowest_part_only_without_staleness():
     """Of two parts of 1 and 3 s, the slower one takes 2.5 s on average."""
     costs = Costs(part_seconds=(1.0, 3.0))
-    bound = simulate(costs, Cluster(2), rounds=1500).games_per_second
+    bound = simulate(costs, Cluster(2), iterations=1500).games_per_second
     assert bound == pytest.approx(2 / 2.5, rel=0.03)
-    free = simulate(costs, Cluster(2, max_staleness=100), rounds=1500).games_per_second
+    free = simulate(costs, Cluster(2, max_staleness=100), iterations=1500).games_per_second
     assert free == pytest.approx(2 / 2, rel=0.03)
 
 
@@ -82,7 +82,7 @@ def test_what_is_the_limit():
 
 @pytest.mark.parametrize("bound", [0, 1, 2])
 def test_staleness_is_the_bound_where_the_learner_is_the_limit(bound):
-    found = simulate(LEARNS, Cluster(50, max_staleness=bound), rounds=30)
+    found = simulate(LEARNS, Cluster(50, max_staleness=bound), iterations=30)
     # The first round is played by the first network.
     assert 0.9 * bound <= found.staleness <= bound
     # A learner that keeps up is one round behind: that which is played while it learns.
@@ -92,7 +92,7 @@ def test_staleness_is_the_bound_where_the_learner_is_the_limit(bound):
 @pytest.mark.slow
 def test_it_foresees_what_two_processes_do():
     """Actors and a learner that only sleep: their times are known, whatever else runs here."""
-    rounds, config = 8, RLConfig(games=100, games_per_iteration=4, num_actors=2)
+    iterations, config = 8, RLConfig(games=100, games_per_iteration=4, num_actors=2)
     costs = Costs(
         part_seconds=(PLAYING,), update_seconds=LEARNING, updates_per_part=0.5, games_per_part=2
     )
@@ -102,13 +102,13 @@ def test_it_foresees_what_two_processes_do():
                 replace(config, max_staleness=bound), SleepingActor, 1.0, executor=executor
             )
             rng, times = np.random.default_rng(0), []
-            for k in range(rounds):
+            for k in range(iterations):
                 actors.load(network(k))
                 actors.play(rng, 4 * k)
                 time.sleep(LEARNING)
                 times.append(time.monotonic())
             actors.close()
-            measured = 4 * (rounds - 3) / (times[-1] - times[2])  # processes start at first
+            measured = 4 * (iterations - 3) / (times[-1] - times[2])  # processes start at first
             expected = simulate(costs, Cluster(2, bound)).games_per_second
             assert measured == pytest.approx(expected, rel=0.2), bound
 
@@ -148,7 +148,7 @@ def test_recorded_costs_are_simulated_again(tmp_path):
 def test_costs_and_throughput_are_measured(tmp_path):
     small = "num_simulations=4 network.filters=8 network.blocks=1 batch_size=32 eval_games=1"
     found = main(
-        game="tictactoe", games_per_part=8, parts=2, rounds=3, settings=tuple(small.split())
+        game="tictactoe", games_per_part=8, parts=2, iterations=3, settings=tuple(small.split())
     )
     costs = found["costs"]
     assert len(costs["part_seconds"]) == 2

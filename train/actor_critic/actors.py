@@ -1,4 +1,4 @@
-"""Who plays the rounds: the network, members of a league, and networks of the past."""
+"""Self-play actors of actor-critic learning: the network, pool agents and past networks."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,13 +25,13 @@ from ludoteca.train.run_directory import Arrays
 
 
 class ActorCriticActor:
-    """Plays rounds with the network that it was given last.
+    """Self-play actor of a network and its opponent pool, here or in worker processes.
 
-    Every `config.past_opponent_interval` games, that network joins those of the past;
-    the oldest leaves.
+    Every `config.past_opponent_interval` games, the network joins the pool;
+    the oldest past network leaves.
 
     Attributes:
-        actors: play the rounds if the settings say so; else None, and this process plays.
+        actors: actor processes of the settings, or None for self-play in this process.
     """
 
     def __init__(
@@ -44,35 +44,41 @@ class ActorCriticActor:
     ):
         """Make room, or prepare the actors that play; see `RemoteActor` for the arguments."""
         self._config, self._network, self._encoder = config, network, encoder
-        self._past: list[dict[str, torch.Tensor]] = []  # weights, in the order of `_runners`
-        self._rounds = self._joined = 0
+        self._past_weights: list[
+            dict[str, torch.Tensor]
+        ] = []  # weights, in the order of `_runners`
+        self._iterations = self._num_joined = 0
         self.actors: MultiprocessActor[ActorCriticRollout] | None = None
         if config.has_actors:
             self.actors = MultiprocessActor(config, ActorCriticActorWorker, encoder.scale, monitor)
-            self._sent: dict[int, tuple[Any, Shared[Weights]]] = {}  # networks of the past
+            self._shared: dict[int, tuple[Any, Shared[Weights]]] = {}  # past networks
             return
-        table = SearchCollector if config.method == "search" else ActorCriticCollector
-        self._table = table(encoder, config, monitor)
+        collector = SearchCollector if config.method == "search" else ActorCriticCollector
+        self._collector = collector(encoder, config, monitor)
         self._runner = make_runner(network, encoder.scale, config, server)
-        self._fixed: list[Agent] = [make_agent(spec, encoder.game) for spec in config.opponent_pool]
+        self._pool_agents: list[Agent] = [
+            make_agent(spec, encoder.game) for spec in config.opponent_pool
+        ]
         self._runners = [
             Runner(network, encoder.scale, config.device, config.precision)
             for _ in range(config.num_past_opponents)
         ]
-        self._former = [SeatNetworkAgent(encoder, one, 1.0) for one in self._runners]
+        self._past_agents = [SeatNetworkAgent(encoder, one, 1.0) for one in self._runners]
 
     def load(self, network: ACNetwork) -> None:
-        """Take over the weights of a network, for a round."""
+        """Load the weights of a network for a rollout."""
         config = self._config
-        before, after = (n * config.games_per_iteration for n in (self._rounds, self._rounds + 1))
-        self._rounds += 1
+        before, after = (
+            n * config.games_per_iteration for n in (self._iterations, self._iterations + 1)
+        )
+        self._iterations += 1
         if (
             config.num_past_opponents
             and after // config.past_opponent_interval > before // config.past_opponent_interval
         ):
-            place = self._joined % config.num_past_opponents
-            self._joined += 1
-            self._past[place : place + 1] = [
+            place = self._num_joined % config.num_past_opponents
+            self._num_joined += 1
+            self._past_weights[place : place + 1] = [
                 {
                     name: tensor.detach().cpu().clone()
                     for name, tensor in network.state_dict().items()
@@ -83,55 +89,57 @@ class ActorCriticActor:
         self.reload(network)
 
     def reload(self, network: ACNetwork) -> None:
-        """Take over the weights of a network again, for a round that was dropped."""
+        """Load the weights of a network again, for a rollout that was dropped."""
         if self.actors is None:
             self._runner.load(network)
         else:
-            self.actors.load(network, *(self._share(k) for k in range(len(self._past))))
+            self.actors.load(
+                network, *(self._shared_weights(k) for k in range(len(self._past_weights)))
+            )
 
-    def _share(self, place: int) -> Shared[Weights]:
+    def _shared_weights(self, place: int) -> Shared[Weights]:
         """Return a network of the past as a value that each worker receives once."""
         assert self.actors is not None
-        weights = self._past[place]
-        if place not in self._sent or self._sent[place][0] is not weights:
-            self._sent[place] = (weights, self.actors.put(weights))
-        return self._sent[place][1]
+        weights = self._past_weights[place]
+        if place not in self._shared or self._shared[place][0] is not weights:
+            self._shared[place] = (weights, self.actors.put(weights))
+        return self._shared[place][1]
 
-    def take(self, weights: Sequence[Weights]) -> None:
-        """Take over weights that a worker has received: the network's, and those of the past."""
+    def load_weights(self, weights: Sequence[Weights]) -> None:
+        """Load received weights: those of the network, then those of past networks."""
         set_weights(self._network, weights[0])
         self._runner.load(self._network)
-        self._past = [{}] * (len(weights) - 1)
+        self._past_weights = [{}] * (len(weights) - 1)
         for runner, one in zip(self._runners, weights[1:], strict=False):
             set_weights(self._network, one)
             runner.load(self._network)
 
     def play(self, rng: np.random.Generator, games: int = 0) -> ActorCriticRollout:
-        """Play a round, which begins after `games` games."""
+        """Collect a rollout after `games` games."""
         if self.actors is not None:
             return self.actors.play(rng, games)
-        league = [*self._fixed, *self._former[: len(self._past)]]
-        return self._table.play(self._runner, league, rng)
+        opponents = [*self._pool_agents, *self._past_agents[: len(self._past_weights)]]
+        return self._collector.play(self._runner, opponents, rng)
 
     def state(self) -> Arrays:
-        """Return what `restore` needs."""
-        arrays: Arrays = {"numbers": np.array([self._rounds, self._joined])}
-        for place, weights in enumerate(self._past):
+        """Return the state, for `restore`."""
+        arrays: Arrays = {"numbers": np.array([self._iterations, self._num_joined])}
+        for place, weights in enumerate(self._past_weights):
             arrays |= {f"{place}/{name}": tensor.numpy() for name, tensor in weights.items()}
         return arrays
 
     def restore(self, arrays: Arrays, network: ACNetwork) -> None:
-        """Go on from where `state` was taken; `network` is of the same form."""
-        self._rounds, self._joined = (int(number) for number in arrays["numbers"])
+        """Resume from `state`; `network` has the same architecture."""
+        self._iterations, self._num_joined = (int(number) for number in arrays["numbers"])
         now: Any = {name: tensor.clone() for name, tensor in network.state_dict().items()}
-        for place in range(min(self._joined, self._config.num_past_opponents)):
+        for place in range(min(self._num_joined, self._config.num_past_opponents)):
             prefix = f"{place}/"
             weights = {
                 name.removeprefix(prefix): torch.from_numpy(np.array(array))
                 for name, array in arrays.items()
                 if name.startswith(prefix)
             }
-            self._past.append(weights)
+            self._past_weights.append(weights)
             network.load_state_dict(weights)
             if self.actors is None:
                 self._runners[place].load(network)
@@ -139,14 +147,14 @@ class ActorCriticActor:
 
 
 class ActorCriticActorWorker:
-    """A worker's actor, see `ludoteca.train.actors.Actor`."""
+    """Actor in a worker, see `ludoteca.train.actors.Actor`."""
 
     def __init__(self, config: ActorCriticConfig, server: str):
-        """Make an actor for a part of a round.
+        """Make an actor for a part of each rollout.
 
         Args:
-            config: settings; `precision` is no auto.
-            server: name of the inference server where the network runs, or "" for this process.
+            config: settings; `precision` is not auto.
+            server: name of the inference server, or "" for inference in this process.
         """
         game = make_game(config.game)
         alone = replace(
@@ -154,11 +162,11 @@ class ActorCriticActorWorker:
         )  # of this part
         network = make_ac_network(config.network, game)
         encoder = SeatEncoder(game, config.network.view)
-        self._league = ActorCriticActor(network, encoder, alone, server=server)
+        self._actor = ActorCriticActor(network, encoder, alone, server=server)
 
     def play(
         self, weights: Sequence[Weights], rng: np.random.Generator, games: int
     ) -> ActorCriticRollout:
-        """Play a part of a round."""
-        self._league.take(weights)
-        return self._league.play(rng)
+        """Play a part of a rollout."""
+        self._actor.load_weights(weights)
+        return self._actor.play(rng)

@@ -1,4 +1,4 @@
-"""One update of an actor-critic network from a batch of decisions."""
+"""Updates of an actor-critic network: PPO, imitation of searches, and the loss of the thesis."""
 
 import math
 from typing import Any, NamedTuple
@@ -14,38 +14,38 @@ from ludoteca.train import learner
 from ludoteca.train.actor_critic.config import ActorCriticConfig
 
 MOMENTUM = 0.9  # of SGD
-# Probabilities in the document's loss, from this one to 1 minus it, as in Keras' cross-entropy.
-LEAST = 1e-7
+# Probabilities are clipped to [MIN_PROB, 1 - MIN_PROB] in the thesis' loss, as in Keras.
+MIN_PROB = 1e-7
 
 
 class Batch(NamedTuple):
-    """Decisions to learn from.
+    """Minibatch of decisions.
 
     Attributes:
-        planes: what was seen, int8. Shape `[N, planes, rows, columns]`.
-        masks: what could be chosen, int8. Shape `[N, A]`.
-        actions: what was, int64. Shape `[N]`.
-        chances: the probability with which it was, float32. Shape `[N]`.
-        advantages: how much better it was than expected, float32. Shape `[N]`.
-        targets: what the value ought to be, float32. Shape `[N]`.
+        planes: observations, int8. Shape `[N, planes, rows, columns]`.
+        masks: legal actions, int8. Shape `[N, A]`.
+        actions: sampled actions, int64. Shape `[N]`.
+        probs: probabilities of the sampled actions, float32. Shape `[N]`.
+        advantages: advantage estimates, float32. Shape `[N]`.
+        targets: value targets, float32. Shape `[N]`.
     """
 
     planes: NDArray[np.int8]
     masks: NDArray[np.int8]
     actions: NDArray[np.int64]
-    chances: NDArray[np.float32]
+    probs: NDArray[np.float32]
     advantages: NDArray[np.float32]
     targets: NDArray[np.float32]
 
 
 class Losses(NamedTuple):
-    """What an update tells: mean losses, the policy's entropy, and how far it moved.
+    """Mean losses and statistics of an update.
 
     Attributes:
-        policy: loss of the policy.
-        value: mean squared error of the value.
-        entropy: of the policy, in nats.
-        divergence: of the policy from the one that played, in nats.
+        policy: policy loss.
+        value: value loss, mean squared error.
+        entropy: entropy of the policy, in nats.
+        divergence: approximate KL divergence from the behavior policy, in nats.
     """
 
     policy: float
@@ -55,7 +55,7 @@ class Losses(NamedTuple):
 
 
 class ActorCriticLearner(learner.Learner[ACNetwork]):
-    """A network and its optimizer."""
+    """Learner of an actor-critic network."""
 
     def __init__(self, network: ACNetwork, config: ActorCriticConfig, scale: float):
         """Make a learner; see `ludoteca.train.learner.Learner`."""
@@ -63,21 +63,21 @@ class ActorCriticLearner(learner.Learner[ACNetwork]):
         self._config = config
 
     def update(self, batch: Batch, progress: float) -> Losses:
-        """Learn from a batch; `progress` is the share of the training that is over.
+        """Make one update from a batch; `progress` is the fraction of the training that is done.
 
         Raises:
-            ValueError: if the losses are not finite: nothing more can be learned then.
+            ValueError: if the losses are not finite: training has diverged.
         """
         config, mine = self._config, self.part(len(batch.planes))
         parts: Any = (array[mine] for array in batch)
         batch = Batch(*parts)
-        logs, values = self._look(batch.planes, batch.masks)
-        actions, chances, gains, targets = (
+        logs, values = self._log_policy(batch.planes, batch.masks)
+        actions, probs, gains, targets = (
             torch.from_numpy(array).to(self._device) for array in batch[2:]
         )
         chosen = logs.gather(1, actions[:, None])[:, 0]
         entropy = entropy_of(logs)
-        moved = chosen - chances.clamp(min=1e-9).log()
+        moved = chosen - probs.clamp(min=1e-9).log()
         policy_loss = POLICY_LOSSES[config.method](chosen, moved, gains, config.clip_range)
         value_loss = functional.mse_loss(values, targets)
         weight = config.ent_coef + (config.final_ent_coef - config.ent_coef) * min(progress, 1.0)
@@ -85,7 +85,9 @@ class ActorCriticLearner(learner.Learner[ACNetwork]):
             weight = 0.0
         self.step(policy_loss + config.vf_coef * value_loss - weight * entropy, progress)
         divergence = (moved.exp() - 1 - moved).mean()  # Schulman, "Approximating KL divergence"
-        return Losses(*self.told(policy_loss, value_loss), *self.means(entropy, divergence))
+        return Losses(
+            *self.finite_losses(policy_loss, value_loss), *self.means(entropy, divergence)
+        )
 
     def imitate(
         self,
@@ -95,28 +97,32 @@ class ActorCriticLearner(learner.Learner[ACNetwork]):
         targets: NDArray[np.float32],
         progress: float,
     ) -> Losses:
-        """Learn policies and values from a batch.
+        """Make one update towards target policies and values.
 
         Args:
-            planes: what was seen. Shape `[N, planes, rows, columns]`.
-            masks: what could be chosen. Shape `[N, A]`.
-            policies: what the policy ought to be; the divergence is from this one. Shape `[N, A]`.
-            targets: what the value ought to be. Shape `[N]`.
-            progress: share of the training that is over.
+            planes: observations. Shape `[N, planes, rows, columns]`.
+            masks: legal actions. Shape `[N, A]`.
+            policies: policy targets; the divergence is from these. Shape `[N, A]`.
+            targets: value targets. Shape `[N]`.
+            progress: fraction of the training that is done.
         """
         mine = self.part(len(planes))
         policies, targets = policies[mine], targets[mine]
-        logs, values = self._look(planes[mine], masks[mine])
+        logs, values = self._log_policy(planes[mine], masks[mine])
         wanted, worth = (torch.from_numpy(array).to(self._device) for array in (policies, targets))
         policy_loss = -(wanted * logs).sum(1).mean()
         value_loss = functional.mse_loss(values, worth)
         self.step(policy_loss + self._config.vf_coef * value_loss, progress)
         divergence = policy_loss + torch.xlogy(wanted, wanted).sum(1).mean()
         entropy = entropy_of(logs)
-        return Losses(*self.told(policy_loss, value_loss), *self.means(entropy, divergence))
+        return Losses(
+            *self.finite_losses(policy_loss, value_loss), *self.means(entropy, divergence)
+        )
 
-    def _look(self, planes: NDArray[np.int8], masks: NDArray[np.int8]) -> tuple[Tensor, Tensor]:
-        """Return the network's log-probabilities of what can be chosen, and its values."""
+    def _log_policy(
+        self, planes: NDArray[np.int8], masks: NDArray[np.int8]
+    ) -> tuple[Tensor, Tensor]:
+        """Return the network's log-probabilities, with illegal actions masked, and its values."""
         with self.cast():
             outputs = self.trained(self.tensor(planes)).float()
         closed = torch.from_numpy(masks).to(self._device) == 0
@@ -125,18 +131,20 @@ class ActorCriticLearner(learner.Learner[ACNetwork]):
 
 
 def entropy_of(logs: Tensor) -> Tensor:
-    """Return the mean entropy of policies, whose log-probabilities are given, in nats."""
+    """Return the mean entropy of policies with these log-probabilities, in nats."""
     return -(logs.exp() * logs).sum(1).mean()
 
 
 def clipped_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_range: float) -> Tensor:
-    """Return the loss of Schulman et al., "Proximal policy optimization algorithms" (2017), (7).
+    """Compute the clipped surrogate loss of PPO.
+
+    Schulman et al., "Proximal policy optimization algorithms" (2017), equation 7.
 
     Args:
         chosen: log-probabilities of the actions. Shape `[N]`.
-        moved: by how much they differ from those with which the actions were drawn. Shape `[N]`.
+        moved: log-probability ratios to the behavior policy. Shape `[N]`.
         gains: advantages. Shape `[N]`.
-        clip_range: epsilon.
+        clip_range: clip range (epsilon).
     """
     ratio = moved.exp()
     kept = ratio.clamp(1 - clip_range, 1 + clip_range)
@@ -144,12 +152,12 @@ def clipped_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_range: float
 
 
 def uib2021_loss(chosen: Tensor, moved: Tensor, gains: Tensor, clip_range: float) -> Tensor:
-    """Return the cross-entropy with labels that are the advantage at the action, 0 elsewhere.
+    """Compute the cross-entropy with labels equal to the advantage at the action, 0 elsewhere.
 
-    Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.2. With a negative advantage this has no
-    least value, and weights grow until they are no numbers, unless probabilities are clipped.
+    Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.2. With a negative advantage this is
+    unbounded below, and weights diverge unless probabilities are clipped.
     """
-    return -(gains * chosen.clamp(math.log(LEAST), math.log1p(-LEAST))).mean()
+    return -(gains * chosen.clamp(math.log(MIN_PROB), math.log1p(-MIN_PROB))).mean()
 
 
 POLICY_LOSSES = {"ppo": clipped_loss, "uib2021": uib2021_loss}

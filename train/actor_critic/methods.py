@@ -1,4 +1,4 @@
-"""How an actor-critic network can learn."""
+"""Methods of actor-critic learning."""
 
 from ludoteca.train.actor_critic.config import ActorCriticConfig
 from ludoteca.train.actor_critic.search_imitation import SearchImitationTraining
@@ -14,5 +14,5 @@ METHODS: dict[str, type[ActorCriticTraining]] = {
 
 
 def make_training(config: ActorCriticConfig, tensorboard: bool = True) -> ActorCriticTraining:
-    """Return a run by the method of its settings."""
+    """Return a run with the method of its settings."""
     return METHODS[config.method](config, tensorboard)

@@ -1,4 +1,4 @@
-"""Passes over the decisions of some rounds, batch by batch in random order."""
+"""Random minibatches of the decisions of rollouts."""
 
 from collections.abc import Sequence
 
@@ -10,48 +10,48 @@ from ludoteca.train.run_directory import Arrays
 
 
 class RolloutMinibatches:
-    """The decisions of some rounds, in the order in which they are learned from.
+    """Minibatches of the decisions of some rollouts.
 
     Attributes:
-        rounds: the rounds.
-        advantages: of the decisions of each round.
-        mean: of all advantages.
-        spread: their standard deviation, above 0.
-        left: number of batches that are still to come.
+        rollouts: the rollouts.
+        advantages: advantages of the decisions of each rollout.
+        mean: mean of all advantages.
+        std: standard deviation of all advantages, above 0.
+        left: number of minibatches left.
     """
 
     def __init__(
         self,
-        rounds: Sequence[ActorCriticRollout],
+        rollouts: Sequence[ActorCriticRollout],
         advantages: Sequence[NDArray[np.float32]],
         order: NDArray[np.int64],
-        count: int,
+        num_batches: int,
         left: int | None = None,
     ):
-        """Begin a pass, or resume one.
+        """Begin with the first minibatch, or resume.
 
         Args:
-            rounds: the rounds.
-            advantages: of the decisions of each, shape `[N_k]`.
-            order: numbers of decisions, as if those of all rounds were one sequence.
-            count: how many batches they are split into.
-            left: how many of these are still to come; by default all.
+            rollouts: the rollouts.
+            advantages: advantages of each rollout, shape `[N_k]`.
+            order: indices of decisions in the concatenation of all rollouts.
+            num_batches: number of minibatches that `order` is split into.
+            left: number of minibatches left; by default all.
         """
-        self.rounds, self.advantages = list(rounds), list(advantages)
+        self.rollouts, self.advantages = list(rollouts), list(advantages)
         every = np.concatenate(self.advantages)
-        self.mean, self.spread = float(every.mean()), float(every.std()) + 1e-8
+        self.mean, self.std = float(every.mean()), float(every.std()) + 1e-8
         self._starts = np.cumsum([0, *(len(one) for one in self.advantages)])
-        self._order, self._count = order, count
-        self._batches = np.array_split(order, count)
-        self.left = count if left is None else left
+        self._order, self._num_batches = order, num_batches
+        self._batches = np.array_split(order, num_batches)
+        self.left = num_batches if left is None else left
 
-    def draw(self) -> list[tuple[int, NDArray[np.int64]]]:
-        """Return the next batch: numbers of rounds, and of some decisions in each of them."""
-        chosen = self._batches[self._count - self.left]
+    def next_batch(self) -> list[tuple[int, NDArray[np.int64]]]:
+        """Return the next minibatch: pairs of a rollout's index, and indices of its decisions."""
+        chosen = self._batches[self._num_batches - self.left]
         self.left -= 1
         which = np.searchsorted(self._starts, chosen, side="right") - 1
         return [(int(k), chosen[which == k] - self._starts[k]) for k in np.unique(which)]
 
     def state(self) -> Arrays:
-        """Return the order and how far it is, as arrays."""
-        return {"order": self._order, "place": np.array([self._count, self.left])}
+        """Return the order and the current place, as arrays."""
+        return {"order": self._order, "place": np.array([self._num_batches, self.left])}

@@ -1,4 +1,4 @@
-"""Games of a network against itself and a league, and how well each decision turned out."""
+"""Rollouts of actor-critic learning: self-play with an opponent pool, and advantages."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,122 +16,123 @@ from ludoteca.train.actor_critic.config import ActorCriticConfig
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.rollout_games import RolloutGames, Turn
 
-LEARNER = 0  # who sits in a seat; k + 1 is member k of the league
+LEARNER = 0  # agent in a seat; k + 1 is member k of the opponent pool
 
 
 @dataclass(frozen=True)
 class ActorCriticRollout:
-    """B games of P players, and N decisions in them, in the order in which they were made.
+    """Rollout of B games of P players, with N decisions in order of play.
 
     Attributes:
         lengths: plies of each game. Shape `[B]`.
-        returns: results of all players. Shape `[B, P]`.
-        who: who sat where: `LEARNER`, or a member of the league. Shape `[B, P]`.
-        env_indices: the games of the decisions. Shape `[N]`.
-        seats: who decided. Shape `[N]`.
-        planes: what was seen, packed. Shape `[N, bytes]`.
-        masks: what could be chosen. Shape `[N, A]`.
-        actions: what was. Shape `[N]`.
-        chances: the probability with which it was. Shape `[N]`.
-        peaks: the probability of the likeliest action. Shape `[N]`.
-        values: what the network expected. Shape `[N]`.
+        returns: returns of all players. Shape `[B, P]`.
+        seat_agents: agent in each seat: `LEARNER`, or a member of the opponent pool. Shape
+            `[B, P]`.
+        game_index: game of each decision. Shape `[N]`.
+        seats: player of each decision. Shape `[N]`.
+        planes: observations, packed. Shape `[N, bytes]`.
+        masks: legal actions. Shape `[N, A]`.
+        actions: sampled actions. Shape `[N]`.
+        probs: probabilities of the sampled actions. Shape `[N]`.
+        max_probs: probabilities of the most likely actions. Shape `[N]`.
+        values: value estimates of the network. Shape `[N]`.
     """
 
     lengths: NDArray[np.int64]
     returns: NDArray[np.float32]
-    who: NDArray[np.int8]
+    seat_agents: NDArray[np.int8]
     env_indices: NDArray[np.int32]
     seats: NDArray[np.int8]
     planes: NDArray[np.uint8]
     masks: NDArray[np.int8]
     actions: NDArray[np.int8]
-    chances: NDArray[np.float32]
-    peaks: NDArray[np.float32]
+    probs: NDArray[np.float32]
+    max_probs: NDArray[np.float32]
     values: NDArray[np.float32]
 
 
 class ActorCriticCollector:
-    """Where a network plays rounds."""
+    """Collects rollouts of a network against itself and an opponent pool."""
 
-    round: ClassVar[type[ActorCriticRollout]] = ActorCriticRollout
+    rollout_class: ClassVar[type[ActorCriticRollout]] = ActorCriticRollout
 
     def __init__(
         self, encoder: SeatEncoder, config: ActorCriticConfig, monitor: Monitor | None = None
     ):
-        """Make room for a round of games; `monitor` is shown the progress, and may end a round."""
+        """Allocate a rollout of games; `monitor` receives the progress, and may stop the run."""
         self._encoder, self._config = encoder, config
-        self._arena = RolloutGames(encoder, config.games_per_iteration, monitor)
+        self._games = RolloutGames(encoder, config.games_per_iteration, monitor)
 
     def play(
-        self, run: Run, league: Sequence[Agent], rng: np.random.Generator
+        self, run: Run, opponents: Sequence[Agent], rng: np.random.Generator
     ) -> ActorCriticRollout:
-        """Play a round.
+        """Collect a rollout.
 
         Args:
             run: the network: planes to logits and, in the last column, values.
-            league: who else may play.
-            rng: decides about everything.
+            opponents: members of the opponent pool.
+            rng: random stream.
 
         Raises:
             Stopped: if the run is to stop.
         """
-        arena = self._arena
-        who = self._seat(len(league), rng)
-        streams = rng.integers(2**63, size=who.shape).astype(np.uint64)
-        lengths = np.zeros(arena.count, np.int64)
-        kept: list[tuple[NDArray[Any], ...]] = []
-        for agent in league:
-            agent.reset(np.arange(arena.count))
-        arena.begin(rng)
-        for turn in arena.turns():
+        games = self._games
+        seat_agents = self._assign_seats(len(opponents), rng)
+        streams = rng.integers(2**63, size=seat_agents.shape).astype(np.uint64)
+        lengths = np.zeros(games.count, np.int64)
+        decisions: list[tuple[NDArray[Any], ...]] = []
+        for agent in opponents:
+            agent.reset(np.arange(games.count))
+        games.begin(rng)
+        for turn in games.turns():
             actions = np.zeros(len(turn.env_indices), np.int64)
-            owners = who[turn.env_indices, turn.movers]
-            mine = np.flatnonzero(owners == LEARNER)
-            if len(mine) > 0:
-                actions[mine] = self._decide(run, turn, mine, kept, rng)
-            for member, agent in enumerate(league, LEARNER + 1):
+            owners = seat_agents[turn.env_indices, turn.movers]
+            learner_rows = np.flatnonzero(owners == LEARNER)
+            if len(learner_rows) > 0:
+                actions[learner_rows] = self._act(run, turn, learner_rows, decisions, rng)
+            for member, agent in enumerate(opponents, LEARNER + 1):
                 rows = np.flatnonzero(owners == member)
                 if len(rows) > 0:
                     env_indices, seats = turn.env_indices[rows], turn.movers[rows]
-                    drawn = streams[env_indices, seats].reshape(-1, 1)
-                    actions[rows] = agent.act(turn.states[rows], seats, drawn, env_indices)
-                    streams[env_indices, seats] = drawn[:, 0]
-            wrong = arena.play(turn, actions)
+                    sampled = streams[env_indices, seats].reshape(-1, 1)
+                    actions[rows] = agent.act(turn.states[rows], seats, sampled, env_indices)
+                    streams[env_indices, seats] = sampled[:, 0]
+            wrong = games.play(turn, actions)
             if wrong >= 0:
                 raise ValueError(
                     f"player {turn.movers[wrong]} chose the illegal action {actions[wrong]} in "
                     f"{self._encoder.game.spec}"
                 )
             lengths[turn.env_indices] = turn.ply + 1
-        columns = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-        return self.round(lengths, arena.returns, who, *columns)
+        columns = (np.concatenate(parts) for parts in zip(*decisions, strict=True))
+        return self.rollout_class(lengths, games.returns, seat_agents, *columns)
 
-    def _seat(self, members: int, rng: np.random.Generator) -> NDArray[np.int8]:
-        """Draw who sits where. Shape `[B, P]`."""
-        count, players = self._arena.count, self._encoder.game.num_players
+    def _assign_seats(self, members: int, rng: np.random.Generator) -> NDArray[np.int8]:
+        """Sample the agent of each seat. Shape `[B, P]`."""
+        count, players = self._games.count, self._encoder.game.num_players
         with_league = rng.random(count) < self._config.opponent_pool_prob
         given = rng.random((count, players)) < 0.5
         given[np.arange(count), rng.integers(players, size=count)] = False
-        drawn = rng.integers(members, size=(count, players)) if members else np.zeros(1, np.int64)
+        sampled = rng.integers(members, size=(count, players)) if members else np.zeros(1, np.int64)
         taken = given & with_league[:, None] & (members > 0)
-        return np.where(taken, LEARNER + 1 + drawn, LEARNER).astype(np.int8)
+        return np.where(taken, LEARNER + 1 + sampled, LEARNER).astype(np.int8)
 
-    def _decide(
+    def _act(
         self,
         run: Run,
         turn: Turn,
         rows: NDArray[np.int64],
-        kept: list[tuple[NDArray[Any], ...]],
+        decisions: list[tuple[NDArray[Any], ...]],
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
-        """Return the network's actions in some rows of a turn, and keep the decisions."""
-        policies, values, *more = self._think(run, turn, rows, rng)
+        """Return the network's actions in some rows of a turn, and record the decisions."""
+        policies, values, *more = self._policies(run, turn, rows, rng)
         actions = sample_by_weight(policies.astype(np.float64), rng.random(len(rows)))
-        kept.append(
+        decisions.append(
             (
                 turn.env_indices[rows].astype(np.int32),
                 turn.movers[rows].astype(np.int8),
-                self._arena.packing.pack(turn.planes[rows]),
+                self._games.packing.pack(turn.planes[rows]),
                 turn.masks[rows],
                 actions.astype(np.int8),
                 policies[np.arange(len(rows)), actions],
@@ -142,67 +143,67 @@ class ActorCriticCollector:
         )
         return actions
 
-    def _think(
+    def _policies(
         self, run: Run, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
-        """Return policies to draw from, values, and what else the round keeps of the decisions."""
+        """Return policies, values, and further columns of the rollout."""
         outputs = run(turn.planes[rows])
         return masked_softmax(outputs[:, :-1], turn.masks[rows]), outputs[:, -1].copy()
 
 
-def advantages(played: ActorCriticRollout, gamma: float, trace: float) -> NDArray[np.float32]:
-    """Return how much better each decision was than expected. Shape `[N]`.
+def advantages(rollout: ActorCriticRollout, gamma: float, gae_lambda: float) -> NDArray[np.float32]:
+    """Compute generalized advantage estimates (GAE). Shape `[N]`.
 
     Schulman et al., "High-dimensional continuous control using generalized advantage estimation"
-    (2016), equation 16; the reward is the game's result, at the last decision of each player: the
-    result of a player who is out is known then, and nothing is guessed.
+    (2016), equation 16. The reward is the game's result, at the last decision of each player: it is
+    final for a player that is eliminated.
     """
-    found = np.zeros(len(played.values), np.float32)
-    ahead = np.zeros((2, *played.returns.shape), np.float32)
-    seen = np.zeros(played.returns.shape, np.bool_)
-    trace_back()(
-        played.env_indices,
-        played.seats,
-        played.values,
-        played.returns,
+    out = np.zeros(len(rollout.values), np.float32)
+    ahead = np.zeros((2, *rollout.returns.shape), np.float32)
+    seen = np.zeros(rollout.returns.shape, np.bool_)
+    make_gae()(
+        rollout.env_indices,
+        rollout.seats,
+        rollout.values,
+        rollout.returns,
         gamma,
-        trace,
+        gae_lambda,
         ahead,
         seen,
-        found,
+        out,
     )
-    return found
+    return out
 
 
 @factory()
-def trace_back() -> Any:
-    """Return `trace_back(env_indices, seats, values, returns, gamma, trace, ahead, seen, found)`.
+def make_gae() -> Any:
+    """Return `gae(game_index, seats, values, returns, gamma, gae_lambda, ahead, seen, out)`.
 
-    Goes through the decisions from the last to the first; `ahead` holds the value and advantage of
-    the next one of each player, once `seen`.
+    Visits the decisions from the last to the first; `ahead` holds the value and advantage of the
+    next one of each player, once `seen`.
     """
 
     @compiled_without_allocation
-    def back(
+    def gae(
         env_indices: Any,
         seats: Any,
         values: Any,
         returns: Any,
         gamma: float,
-        trace: float,
+        gae_lambda: float,
         ahead: Any,
         seen: Any,
-        found: Any,
+        out: Any,
     ) -> None:
         for i in range(len(values) - 1, -1, -1):
             b, p = env_indices[i], seats[i]
             if seen[b, p]:
-                later = gamma * (ahead[0, b, p] + trace * ahead[1, b, p])
-                found[i] = later - values[i]
+                later = gamma * (ahead[0, b, p] + gae_lambda * ahead[1, b, p])
+                out[i] = later - values[i]
             else:
-                found[i] = returns[b, p] - values[i]
+                out[i] = returns[b, p] - values[i]
             seen[b, p] = True
             ahead[0, b, p] = values[i]
-            ahead[1, b, p] = found[i]
+            ahead[1, b, p] = out[i]
 
-    return back
+    return gae

@@ -1,4 +1,4 @@
-"""Learning from searches: the network learns what they make of its policy, and how games end."""
+"""Imitation of searches: the network learns the improved policies, and the results of games."""
 
 from functools import cached_property
 from typing import Any
@@ -13,22 +13,22 @@ from ludoteca.train.actor_critic.training import ActorCriticTraining
 from ludoteca.train.replay import RingBuffer
 from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
 
-MOST = 16  # times that a decision is kept in a round
+MAX_COPIES = 16  # of a decision of a rollout in the replay buffer
 
 
 class SearchImitationTraining(ActorCriticTraining):
-    """A run that learns from the decisions after a search, again and again."""
+    """Run that imitates searches, from a replay buffer of searched decisions."""
 
-    round = SearchRollout
+    rollout_class = SearchRollout
 
     def __init__(self, config: ActorCriticConfig, tensorboard: bool = True):
-        """Begin a run, or go on with the one in the folder; see `Training`."""
-        self._owed = 0.0  # updates that are due
+        """Begin a run, or resume the one in `run_dir`; see `Training`."""
+        self._pending_updates = 0.0  # pending updates
         super().__init__(config, tensorboard)
 
     @cached_property
-    def window(self) -> RingBuffer:
-        """The decisions that are learned from."""
+    def buffer(self) -> RingBuffer:
+        """Replay buffer of searched decisions."""
         actions = (self.game.num_actions,)
         decision = [
             ("planes", np.uint8, (self._packing.size,)),
@@ -38,46 +38,47 @@ class SearchImitationTraining(ActorCriticTraining):
         ]
         return RingBuffer(self.config.buffer_size, np.dtype(decision))
 
-    def keep(self, played: ActorCriticRollout) -> None:
-        """Keep the decisions of a round that were searched; updates are due by their number."""
-        assert isinstance(played, SearchRollout)
+    def add_rollout(self, rollout: ActorCriticRollout) -> None:
+        """Add the searched decisions of a rollout; their number determines the pending updates."""
+        assert isinstance(rollout, SearchRollout)
         config = self.config
-        advantage = advantages(played, config.gamma, config.gae_lambda)
-        chosen = played.searched
-        dtype: Any = self.window.records.dtype
+        advantage = advantages(rollout, config.gamma, config.gae_lambda)
+        chosen = rollout.searched
+        dtype: Any = self.buffer.records.dtype
         records: NDArray[np.void] = np.zeros(int(chosen.sum()), dtype)
-        records["planes"], records["mask"] = played.planes[chosen], played.masks[chosen]
-        records["policy"] = played.policies[chosen]
-        records["target"] = np.clip(advantage + played.values, -1, 1)[chosen]
-        records = records[self.copies(played.gains[chosen])]
-        self.window.add(records)
-        self._owed += len(records) * config.replay_ratio / config.batch_size
-        self.sums.add_round(played)
+        records["planes"], records["mask"] = rollout.planes[chosen], rollout.masks[chosen]
+        records["policy"] = rollout.policies[chosen]
+        records["target"] = np.clip(advantage + rollout.values, -1, 1)[chosen]
+        records = records[self.copies(rollout.gains[chosen])]
+        self.buffer.add(records)
+        self._pending_updates += len(records) * config.replay_ratio / config.batch_size
+        self.sums.add_round(rollout)
 
     @property
     def due(self) -> int:
-        """The number of updates that are due."""
-        return int(self._owed)
+        """The number of pending updates."""
+        return int(self._pending_updates)
 
     def copies(self, gains: NDArray[np.float32]) -> NDArray[np.int64]:
-        """Return which decisions of a round are kept, some several times, some not at all.
+        """Sample indices of the decisions to store, some repeated, some left out.
 
-        A decision is expected to be kept `1 - improvement_fraction` times, and by how much the
-        search gained there, measured by the mean, `improvement_fraction` times that,
-        at most `MOST` times in all.
+        The expected number of copies is `1 - improvement_fraction`, plus `improvement_fraction`
+        times the policy improvement relative to its mean, and at most `MAX_COPIES`.
         """
         share = self.config.improvement_fraction
         if share == 0:
             return np.arange(len(gains))
         expected = 1 - share + share * gains / max(float(gains.mean()), 1e-9)
         drawn = self.learning.random(len(gains))
-        return np.repeat(np.arange(len(gains)), (np.minimum(expected, MOST) + drawn).astype(int))
+        return np.repeat(
+            np.arange(len(gains)), (np.minimum(expected, MAX_COPIES) + drawn).astype(int)
+        )
 
     def update(self) -> None:
-        """Learn from a batch, under a random symmetry."""
+        """Make an update from a minibatch, under a random symmetry."""
         config, rng = self.config, self.learning
-        self._owed -= 1
-        drawn = self.window.records[self.window.draw(config.batch_size, rng)]
+        self._pending_updates -= 1
+        drawn = self.buffer.records[self.buffer.sample(config.batch_size, rng)]
         planes, masks = self._packing.unpack(drawn["planes"]), drawn["mask"]
         policies = drawn["policy"].astype(np.float32)
         symmetries = self.encoder.symmetries
@@ -91,7 +92,7 @@ class SearchImitationTraining(ActorCriticTraining):
         self.sums.add_losses(losses)
 
     def searching(self) -> dict[str, Any]:
-        """Return how the network searches: as in training."""
+        """Return the search options in evaluations: those of training."""
         config = self.config
         return {
             "simulations": config.num_simulations,
@@ -100,12 +101,14 @@ class SearchImitationTraining(ActorCriticTraining):
         }
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return what `restore` needs."""
+        """Return the state, for `restore`."""
         numbers, arrays = super().state()
-        return numbers | {"owed": self._owed}, arrays | with_prefix("window", self.window.state())
+        return numbers | {"pending_updates": self._pending_updates}, arrays | with_prefix(
+            "window", self.buffer.state()
+        )
 
     def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
-        """Go on from where `state` was taken."""
+        """Resume from `state`."""
         super().restore(numbers, arrays)
-        self._owed = numbers["owed"]
-        self.window.restore(without_prefix("window", arrays))
+        self._pending_updates = numbers["pending_updates"]
+        self.buffer.restore(without_prefix("window", arrays))

@@ -1,4 +1,4 @@
-"""Games in which some positions are searched, and what the searches make of the policies."""
+"""Rollouts with search: some positions are searched, and their policies improved."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -21,12 +21,12 @@ from ludoteca.train.rollout_games import Turn
 
 @dataclass(frozen=True)
 class SearchRollout(ActorCriticRollout):
-    """A round, and the policies that its actions were drawn from.
+    """Rollout with searched positions, and the policies that actions were sampled from.
 
     Attributes:
         searched: whether the position was searched. Shape `[N]`.
-        policies: the network's, improved by the search if there was one. Shape `[N, A]`.
-        gains: how much better the search thinks they are than the network's, of 1. Shape `[N]`.
+        policies: policies of the network, improved where the position was searched. Shape `[N, A]`.
+        gains: policy improvement: expected value gained, on the scale 0 to 1. Shape `[N]`.
     """
 
     searched: NDArray[np.bool_]
@@ -35,31 +35,31 @@ class SearchRollout(ActorCriticRollout):
 
 
 class SearchCollector(ActorCriticCollector):
-    """Where a network plays rounds and searches."""
+    """Collects rollouts in which some positions are searched."""
 
-    round = SearchRollout
+    rollout_class = SearchRollout
 
     def __init__(
         self, encoder: SeatEncoder, config: ActorCriticConfig, monitor: Monitor | None = None
     ):
-        """Make room for a round of games, and as many searches."""
+        """Allocate a rollout of games, and as many searches."""
         super().__init__(encoder, config, monitor)
         self._search = DecoupledNetworkGuidedSearch(
             encoder.game, config.games_per_iteration, config.num_simulations
         )
 
-    def _think(
+    def _policies(
         self, run: Run, turn: Turn, rows: NDArray[np.int64], rng: np.random.Generator
     ) -> tuple[NDArray[Any], ...]:
-        """Return the policies and values, of some positions after a search, and of which."""
-        policies, values = super()._think(run, turn, rows, rng)
+        """Return policies and values, improved by search at random positions, and where."""
+        policies, values = super()._policies(run, turn, rows, rng)
         env_indices, movers = turn.env_indices[rows], turn.movers[rows]
         games, first, which = np.unique(env_indices, return_index=True, return_inverse=True)
         chosen = rng.random(len(games)) < self._config.search_prob
         searched: NDArray[np.bool_] = chosen[which]
         gains = np.zeros(len(rows), np.float32)
         if chosen.any():
-            found = self._look(run, turn.states[rows[first[chosen]]], rng)
+            found = self._search_positions(run, turn.states[rows[first[chosen]]], rng)
             place = (np.cumsum(chosen) - 1)[which[searched]]
             better, worth, gain = improved_policies(
                 found.priors, found.visit_counts, found.action_values, self._config.value_scale
@@ -69,11 +69,11 @@ class SearchCollector(ActorCriticCollector):
             gains[searched] = gain[one]
         return policies, values, searched, policies, gains
 
-    def _look(
+    def _search_positions(
         self, run: Run, states: NDArray[np.void], rng: np.random.Generator
     ) -> DecoupledSearchResult:
-        """Search some positions side by side."""
-        config, monitor = self._config, self._arena.monitor
+        """Search a batch of positions."""
+        config, monitor = self._config, self._games.monitor
 
         def checked(planes: NDArray[np.int8]) -> NDArray[np.float32]:
             monitor.check()

@@ -1,4 +1,4 @@
-"""The document's loop: a network that has learned from a round is only kept if it beats the last.
+"""Loop of the thesis: a network is kept after a rollout only if it beats the previous one.
 
 Martín Miralles, "Hungry Geese" (UIB, 2021), section 5.1.
 """
@@ -23,53 +23,55 @@ from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
 
 
 class UIB2021Training(ActorCriticTraining):
-    """A run whose network is that of the last round that improved it.
+    """Run with a gatekeeper match after each rollout.
 
     Attributes:
-        tried: how many networks were put to the test.
-        passed: how many of them were kept.
-        learn_from: the rounds since then, the last `config.sets`.
+        tested: number of candidate networks in gatekeeper matches.
+        accepted: number of candidates accepted.
+        pending_rollouts: rollouts since the last accepted one, at most `config.max_rollouts`.
     """
 
     def __init__(self, config: ActorCriticConfig, tensorboard: bool = True):
-        """Begin a run, or go on with the one in the folder; see `Training`."""
-        self.tried = self.passed = 0
-        self.learn_from: list[ActorCriticRollout] = []
-        self._before: Arrays = {}  # the learner before the pass that is under way
+        """Begin a run, or resume the one in `run_dir`; see `Training`."""
+        self.tested = self.accepted = 0
+        self.pending_rollouts: list[ActorCriticRollout] = []
+        self._previous_state: Arrays = {}  # of the learner, before the current epoch
         super().__init__(config, tensorboard)
 
-    def keep(self, played: ActorCriticRollout) -> None:
-        """Begin an epoch over the rounds since the network was kept."""
-        self.learn_from = [*self.learn_from, played][-self.config.max_rollouts :]
-        self._before = {name: array.copy() for name, array in self.learner.state().items()}
-        self.begin_pass(self.learn_from)
-        self.sums.add_round(played)
+    def add_rollout(self, rollout: ActorCriticRollout) -> None:
+        """Begin an epoch over the rollouts since the last accepted candidate."""
+        self.pending_rollouts = [*self.pending_rollouts, rollout][-self.config.max_rollouts :]
+        self._previous_state = {name: array.copy() for name, array in self.learner.state().items()}
+        self.begin_epochs(self.pending_rollouts)
+        self.sums.add_round(rollout)
 
-    def conclude(self, played: ActorCriticRollout) -> None:
-        """Keep what was learned, or drop it.
+    def finish_rollout(self, rollout: ActorCriticRollout) -> None:
+        """Accept or reject the candidate network.
 
         Raises:
-            Stopped: if the run is to stop; then the network has yet to be tested.
+            Stopped: if the run is to stop; the gatekeeper match is then played after resuming.
         """
-        share = ranks().decided(self._share)
-        super().conclude(played)
-        self.tried += 1
-        if share > self.config.gating_threshold:
-            self.passed += 1
-            self.learn_from = []
+        score = ranks().broadcast(self._score_against_previous)
+        super().finish_rollout(rollout)
+        self.tested += 1
+        if score > self.config.gating_threshold:
+            self.accepted += 1
+            self.pending_rollouts = []
         else:
-            # The weights and the optimizer's moments; updates that were made count nevertheless.
-            self.learner.restore(self._before | {"updates": np.array(self.learner.updates)})
-        self._before = {}
+            # Weights and optimizer state; the number of updates is not reset.
+            self.learner.restore(self._previous_state | {"updates": np.array(self.learner.updates)})
+        self._previous_state = {}
 
-    def _share(self) -> float:
-        """Return the share of games that the network wins against what it was; draws are halves."""
+    def _score_against_previous(self) -> float:
+        """Return the score of the candidate against the previous network, draws as halves."""
         config, monitor = self.config, self.monitor
         self.tester.load(self.network)
-        former = Runner(self._former(), self.encoder.scale, config.device, self.precision)
+        previous = Runner(
+            self._previous_network(), self.encoder.scale, config.device, self.precision
+        )
         agents = [
             SeatNetworkAgent(self.encoder, runner, temperature=1.0)
-            for runner in (self.tester, former)
+            for runner in (self.tester, previous)
         ]
         monitor.phase = "evaluating"
         monitor.begin("evaluating", config.gating_games)
@@ -78,47 +80,51 @@ class UIB2021Training(ActorCriticTraining):
                 self.game,
                 agents,
                 config.gating_games,
-                seed=config.seed + self.tried + 1,
+                seed=config.seed + self.tested + 1,
                 on_step=lambda ended: monitor.step("evaluating", ended),
             )
             .totals[0]
             .score
         )
 
-    def _former(self) -> ACNetwork:
-        """Return the network as it was before the pass."""
+    def _previous_network(self) -> ACNetwork:
+        """Return the network before the epoch."""
         network = copy.deepcopy(self.network)
-        weights = without_prefix("network", self._before)
-        network.load_state_dict({name: torch.from_numpy(one) for name, one in weights.items()})
+        weights = without_prefix("network", self._previous_state)
+        network.load_state_dict(
+            {name: torch.from_numpy(rollout_) for name, rollout_ in weights.items()}
+        )
         return network  # type: ignore[no-any-return]
 
     def summary(self) -> dict[str, float | int | None]:
-        """Return what was seen since the last summary, and how often the network was kept."""
+        """Return the metrics since the last summary, and the numbers of candidates."""
         return super().summary() | {
-            "candidates_tested": self.tried,
-            "candidates_accepted": self.passed,
+            "candidates_tested": self.tested,
+            "candidates_accepted": self.accepted,
         }
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return what `restore` needs."""
+        """Return the state, for `restore`."""
         numbers, arrays = super().state()
-        for k, one in enumerate(self.learn_from):
-            kept: dict[str, NDArray[Any]] = {f.name: getattr(one, f.name) for f in fields(one)}
+        for k, rollout_ in enumerate(self.pending_rollouts):
+            kept: dict[str, NDArray[Any]] = {
+                f.name: getattr(rollout_, f.name) for f in fields(rollout_)
+            }
             arrays |= with_prefix(f"sets/{k}", kept)
-        arrays |= with_prefix("before", self._before)
-        counts = {"tried": self.tried, "passed": self.passed, "sets": len(self.learn_from)}
+        arrays |= with_prefix("before", self._previous_state)
+        counts = {"tried": self.tested, "passed": self.accepted, "sets": len(self.pending_rollouts)}
         return numbers | counts, arrays
 
     def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
-        """Go on from where `state` was taken."""
-        self.learn_from = [
+        """Resume from `state`."""
+        self.pending_rollouts = [
             ActorCriticRollout(**without_prefix(f"sets/{k}", arrays))
             for k in range(numbers["sets"])
         ]
         super().restore(numbers, arrays)
-        self.tried, self.passed = numbers["tried"], numbers["passed"]
-        self._before = without_prefix("before", arrays)
+        self.tested, self.accepted = numbers["tried"], numbers["passed"]
+        self._previous_state = without_prefix("before", arrays)
 
-    def resume_pass(self, rounds: list[ActorCriticRollout], arrays: Arrays) -> None:
-        """Resume the pass over all rounds since the network was kept."""
-        super().resume_pass(self.learn_from, arrays)
+    def resume_epochs(self, rollouts: list[ActorCriticRollout], arrays: Arrays) -> None:
+        """Resume the epoch over all rollouts since the last accepted candidate."""
+        super().resume_epochs(self.pending_rollouts, arrays)

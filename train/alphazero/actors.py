@@ -1,4 +1,4 @@
-"""Who plays the rounds of self-play: this process, or actors in several others."""
+"""Self-play actors of AlphaZero, in this process and in workers."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -16,13 +16,13 @@ from ludoteca.train.monitor import Monitor
 
 
 class SelfPlayActor(Protocol):
-    """Plays rounds of self-play with the network that it was given last."""
+    """Self-play with the network that was loaded last."""
 
     def load(self, network: PVNetwork) -> None:
-        """Take over the weights of a network."""
+        """Load the weights of a network."""
 
     def play(self, rng: np.random.Generator, games: int = 0) -> AlphaZeroRollout:
-        """Play a round, which begins after `games` games; `rng` decides about everything in it.
+        """Collect a rollout after `games` games; `rng` is its random stream.
 
         Raises:
             Stopped: if the run is to stop.
@@ -30,7 +30,7 @@ class SelfPlayActor(Protocol):
 
 
 class AlphaZeroLocalActor:
-    """Plays in this process."""
+    """Self-play in this process."""
 
     def __init__(
         self,
@@ -40,35 +40,35 @@ class AlphaZeroLocalActor:
         monitor: Monitor | None = None,
         server: str = "",
     ):
-        """Make room for rounds of `config.games_per_iteration` games.
+        """Allocate rollouts of `config.games_per_iteration` games.
 
         Args:
-            network: with the weights to begin with.
-            encoder: of the game.
-            config: settings; `precision` is no auto.
-            monitor: is shown the progress, and may end a round.
-            server: name of the inference server where the network runs, or "" for this process.
+            network: network with the initial weights.
+            encoder: encoder of the game.
+            config: settings; `precision` is not auto.
+            monitor: receives the progress, and may stop the run.
+            server: name of the inference server, or "" for inference in this process.
         """
         game = encoder.game
         self._runner = make_runner(network, 1 / game.observation_high, config, server)
         self._cache = EvaluationCache(self._runner, encoder.shape, game.num_actions + 1)
-        self._table = AlphaZeroCollector(encoder, config, monitor)
+        self._collector = AlphaZeroCollector(encoder, config, monitor)
 
     def load(self, network: PVNetwork) -> None:
-        """Take over the weights of a network."""
+        """Load the weights of a network."""
         self._runner.load(network)
         self._cache.clear()
 
     def play(self, rng: np.random.Generator, games: int = 0) -> AlphaZeroRollout:
-        """Play a round."""
-        return self._table.play(make_evaluator(self._cache), rng)
+        """Collect a rollout."""
+        return self._collector.play(make_evaluator(self._cache), rng)
 
 
 class AlphaZeroActorWorker:
-    """A worker's actor, see `ludoteca.train.actors.Actor`."""
+    """Actor in a worker, see `ludoteca.train.actors.Actor`."""
 
     def __init__(self, config: AlphaZeroConfig, server: str):
-        """Make an actor for a part of a round; `server` as for `LocalActor`."""
+        """Make an actor for a part of each rollout; `server` as for `LocalActor`."""
         game = make_game(config.game)
         self._network = make_pv_network(config.network, game)
         self._actor = AlphaZeroLocalActor(self._network, Encoder(game), config, server=server)
@@ -76,7 +76,7 @@ class AlphaZeroActorWorker:
     def play(
         self, weights: Sequence[Weights], rng: np.random.Generator, games: int
     ) -> AlphaZeroRollout:
-        """Play a part of a round."""
+        """Play a part of a rollout."""
         set_weights(self._network, weights[0])
         self._actor.load(self._network)
         return self._actor.play(rng)

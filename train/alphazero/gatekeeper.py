@@ -1,4 +1,4 @@
-"""Only a network that beats the one that plays may play: the gate of AlphaGo Zero."""
+"""Gatekeeper of AlphaGo Zero: only a network that beats the self-play network replaces it."""
 
 import copy
 from typing import Any
@@ -19,14 +19,14 @@ from ludoteca.train.run_directory import Arrays
 
 
 class Gatekeeper:
-    """A player who takes over a network only if that beats the last one that he took over.
+    """Self-play actor that loads a network only if it beats the current self-play network.
 
     Silver et al., "Mastering the game of Go without human knowledge" (2017), methods, "Evaluator":
     a network had to win 55 % of 400 games.
 
     Attributes:
-        passed: how many networks got through.
-        tried: how many there were.
+        accepted: number of candidate networks accepted.
+        tested: number of candidate networks.
     """
 
     def __init__(
@@ -41,24 +41,24 @@ class Gatekeeper:
         self._player, self._game, self._config = player, game, config
         self._monitor = monitor or Monitor()
         scale = 1 / game.observation_high
-        self._new, self._held = (
+        self._candidate, self._incumbent = (
             Runner(network, scale, config.device, config.precision) for _ in range(2)
         )
-        self._form, self._weights = network, _copied(network)
-        self._rounds = 0  # since the last trial
-        self.passed = self.tried = 0
+        self._template, self._weights = network, _copied(network)
+        self._iterations = 0  # since the last match
+        self.accepted = self.tested = 0
 
     def load(self, network: PVNetwork) -> None:
-        """Try a network, if it is time to.
+        """Play a gatekeeper match with a candidate network, at its interval.
 
         Raises:
-            Stopped: if the run is to stop; then the trial has yet to be made.
+            Stopped: if the run is to stop; the match is then played after resuming.
         """
         config, monitor = self._config, self._monitor
-        if (self._rounds + 1) * config.games_per_iteration < config.gating_interval:
-            self._rounds += 1
+        if (self._iterations + 1) * config.games_per_iteration < config.gating_interval:
+            self._iterations += 1
             return
-        self._new.load(network)
+        self._candidate.load(network)
         agents = [
             PolicyValueAgent(
                 self._game,
@@ -68,46 +68,46 @@ class Gatekeeper:
                 config.max_num_considered_actions,
                 0.5,
             )
-            for runner in (self._new, self._held)
+            for runner in (self._candidate, self._incumbent)
         ]
         monitor.begin("evaluating", config.gating_games, "game")
-        match = ranks().decided(
+        match = ranks().broadcast(
             lambda: play_match(
                 self._game,
                 agents,
                 config.gating_games,
-                seed=config.seed + self.tried + 1,
+                seed=config.seed + self.tested + 1,
                 on_step=lambda ended: monitor.step("evaluating", ended),
             )
         )
-        self._rounds = 0
-        self.tried += 1
+        self._iterations = 0
+        self.tested += 1
         if match.totals[0].score >= config.gating_threshold:
-            self.passed += 1
-            self._held.load(network)
+            self.accepted += 1
+            self._incumbent.load(network)
             self._weights = _copied(network)
             self._player.load(network)
 
     def reload(self) -> None:
-        """Let the player begin anew with the network that holds, after a round was dropped."""
-        network = copy.deepcopy(self._form)
+        """Load the self-play network into the player again, after a rollout was dropped."""
+        network = copy.deepcopy(self._template)
         network.load_state_dict(self._weights)
         self._player.load(network)
 
     def play(self, rng: np.random.Generator, games: int = 0) -> Any:
-        """Play a round with the network that holds."""
+        """Collect a rollout with the self-play network."""
         return self._player.play(rng, games)
 
     def state(self) -> Arrays:
-        """Return what `restore` needs."""
-        numbers = np.array([self._rounds, self.passed, self.tried])
+        """Return the state, for `restore`."""
+        numbers = np.array([self._iterations, self.accepted, self.tested])
         return {"numbers": numbers} | {
             f"held/{name}": tensor.numpy() for name, tensor in self._weights.items()
         }
 
     def restore(self, arrays: Arrays, network: PVNetwork) -> None:
-        """Go on from where `state` was taken; `network` is of the same form."""
-        self._rounds, self.passed, self.tried = (int(number) for number in arrays["numbers"])
+        """Resume from `state`; `network` has the same architecture."""
+        self._iterations, self.accepted, self.tested = (int(number) for number in arrays["numbers"])
         self._weights = {
             name.removeprefix("held/"): torch.from_numpy(np.array(array))
             for name, array in arrays.items()
@@ -115,7 +115,7 @@ class Gatekeeper:
         }
         now = _copied(network)
         network.load_state_dict(self._weights)
-        self._held.load(network)
+        self._incumbent.load(network)
         self._player.load(network)
         network.load_state_dict(now)
 

@@ -1,4 +1,4 @@
-"""One update of a policy-value network from a batch of positions."""
+"""Update of a policy-value network from a minibatch of positions."""
 
 import numpy as np
 import torch
@@ -13,12 +13,12 @@ MOMENTUM = 0.9  # of SGD
 
 
 class AlphaZeroLearner(learner.Learner[PVNetwork]):
-    """A network and its optimizer."""
+    """Learner of a policy-value network."""
 
     def __init__(self, network: PVNetwork, config: AlphaZeroConfig, scale: float):
         """Make a learner; see `ludoteca.train.learner.Learner`."""
         super().__init__(network, config, scale, MOMENTUM, config.weight_decay)
-        self._value_weight = config.vf_coef
+        self._vf_coef = config.vf_coef
 
     def update(
         self,
@@ -27,19 +27,19 @@ class AlphaZeroLearner(learner.Learner[PVNetwork]):
         values: NDArray[np.float32],
         progress: float,
     ) -> tuple[float, float]:
-        """Learn from a batch.
+        """Make an update from a minibatch.
 
         Args:
-            planes: what was seen. Shape `[N, planes, rows, columns]`.
-            policies: what the search made of the moves. Shape `[N, A]`.
-            values: what became of the game. Shape `[N]`.
-            progress: share of the training that is over, for the learning rate.
+            planes: observations. Shape `[N, planes, rows, columns]`.
+            policies: policy targets. Shape `[N, A]`.
+            values: value targets. Shape `[N]`.
+            progress: fraction of the training that is done, for the learning rate.
 
         Returns:
             The mean losses: cross-entropy of the policy, squared error of the value.
 
         Raises:
-            ValueError: if they are not finite: nothing more can be learned then.
+            ValueError: if they are not finite: training has diverged.
         """
         mine = self.part(len(planes))
         planes, policies, values = planes[mine], policies[mine], values[mine]
@@ -48,5 +48,5 @@ class AlphaZeroLearner(learner.Learner[PVNetwork]):
         wanted = torch.from_numpy(policies).to(self._device)
         policy_loss = -(wanted * functional.log_softmax(outputs[:, :-1], 1)).sum(1).mean()
         value_loss = functional.mse_loss(outputs[:, -1], torch.from_numpy(values).to(self._device))
-        self.step(policy_loss + self._value_weight * value_loss, progress)
-        return self.told(policy_loss, value_loss)
+        self.step(policy_loss + self._vf_coef * value_loss, progress)
+        return self.finite_losses(policy_loss, value_loss)

@@ -1,4 +1,4 @@
-"""Games of self-play with search, side by side."""
+"""Self-play rollouts of AlphaZero, with network-guided search."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,19 +17,19 @@ from ludoteca.train.rollout_games import RolloutGames, Turn
 
 @dataclass(frozen=True)
 class AlphaZeroRollout:
-    """B games, each of at most T plies.
+    """Rollout of B games, each of at most T plies.
 
     Attributes:
         lengths: plies of each game. Shape `[B]`.
-        returns: results for player 0. Shape `[B]`.
-        planes: what the mover saw, packed. Shape `[B, T, bytes]`.
-        policies: what the search made of the moves, as the network numbers them, float16. Shape
+        returns: returns of player 0. Shape `[B]`.
+        planes: observations of the player to move, packed. Shape `[B, T, bytes]`.
+        policies: policies of the search, in the network's numbering of actions, float16. Shape
             `[B, T, A]`.
-        values: what the search thought of the position, for the mover. Shape `[B, T]`.
-        movers: who moved. Shape `[B, T]`.
-        full: whether the position is learned from: the search was a full one, or it is solved.
-            Shape `[B, T]`.
-        opening: plies at the beginning that were random. Shape `[B]`.
+        values: root values of the search, for the player to move. Shape `[B, T]`.
+        movers: player to move. Shape `[B, T]`.
+        full: whether the position is a training example: after a full search, or solved. Shape
+            `[B, T]`.
+        opening: number of random opening plies. Shape `[B]`.
     """
 
     lengths: NDArray[np.int64]
@@ -43,10 +43,10 @@ class AlphaZeroRollout:
 
 
 class AlphaZeroCollector:
-    """Where a network plays rounds against itself."""
+    """Collects rollouts of self-play with network-guided search."""
 
     def __init__(self, encoder: Encoder, config: AlphaZeroConfig, monitor: Monitor | None = None):
-        """Make room for a round of games; `monitor` is shown the progress, and may end a round."""
+        """Allocate a rollout of games; `monitor` receives the progress, and may stop the run."""
         self._encoder, self._config = encoder, config
         self._arena = RolloutGames(encoder, config.games_per_iteration, monitor)
         self._search = NetworkGuidedSearch(
@@ -57,25 +57,25 @@ class AlphaZeroCollector:
             config.max_num_considered_actions,
         )
         self._endgame = make_endgame_solver(encoder.game) if config.solver_empties else None
-        self._lines: dict[int, OptimalLine] = {}  # by index of the game: how solved games go on
+        self._lines: dict[int, OptimalLine] = {}  # by game: continuation of solved games
 
     def play(self, evaluate: Evaluate, rng: np.random.Generator) -> AlphaZeroRollout:
-        """Play a game at every index.
+        """Collect a rollout.
 
         Args:
             evaluate: the network.
-            rng: decides about everything in the round.
+            rng: random stream of the rollout.
 
         Raises:
-            Stopped: if the run is to stop; noticed between two evaluations of positions.
+            Stopped: if the run is to stop; checked before each evaluation of positions.
         """
         arena, num_actions = self._arena, self._encoder.game.num_actions
         count, plies = arena.count, arena.plies
         arena.begin(rng)
         self._lines.clear()
         opening = rng.integers(self._config.random_plies + 1, size=count).astype(np.int16)
-        self._uniform = rng.random(count)  # share of uniformly random moves in each opening
-        kept = AlphaZeroRollout(
+        self._uniform = rng.random(count)  # fraction of uniformly random moves in each opening
+        rollout = AlphaZeroRollout(
             lengths=np.zeros(count, np.int64),
             returns=np.zeros(count, np.float32),
             planes=np.zeros((count, plies, arena.packing.size), np.uint8),
@@ -86,15 +86,15 @@ class AlphaZeroCollector:
             opening=opening,
         )
         for turn in arena.turns():
-            self._play(turn, kept, evaluate, rng, opening[turn.env_indices] > turn.ply)
-            kept.lengths[turn.env_indices] += 1
-        kept.returns[:] = arena.returns[:, 0]
-        return kept
+            self._play(turn, rollout, evaluate, rng, opening[turn.env_indices] > turn.ply)
+            rollout.lengths[turn.env_indices] += 1
+        rollout.returns[:] = arena.returns[:, 0]
+        return rollout
 
     def _play(
         self,
         turn: Turn,
-        kept: AlphaZeroRollout,
+        rollout: AlphaZeroRollout,
         evaluate: Evaluate,
         rng: np.random.Generator,
         opening: NDArray[np.bool_],
@@ -102,24 +102,28 @@ class AlphaZeroCollector:
         """Play one ply."""
         ply, actions = turn.ply, np.zeros(len(turn.env_indices), np.int64)
         policies = np.zeros((len(turn.env_indices), self._encoder.game.num_actions), np.float32)
-        solved = self._play_solved(turn, kept, policies, actions)
+        solved = self._play_solved(turn, rollout, policies, actions)
         rows = np.flatnonzero(~solved)
         if len(rows) > 0:
-            self._play_searched(turn, rows, kept, evaluate, rng, opening[rows], policies, actions)
-        kept.planes[turn.env_indices, ply] = self._arena.packing.pack(turn.planes)
-        kept.policies[turn.env_indices, ply] = self._encoder.translate_policy(policies, turn.movers)
-        kept.movers[turn.env_indices, ply] = turn.movers
+            self._play_searched(
+                turn, rows, rollout, evaluate, rng, opening[rows], policies, actions
+            )
+        rollout.planes[turn.env_indices, ply] = self._arena.packing.pack(turn.planes)
+        rollout.policies[turn.env_indices, ply] = self._encoder.translate_policy(
+            policies, turn.movers
+        )
+        rollout.movers[turn.env_indices, ply] = turn.movers
         wrong = self._arena.play(turn, actions)
         assert wrong < 0, "the search chose an illegal action"
 
     def _play_solved(
         self,
         turn: Turn,
-        kept: AlphaZeroRollout,
+        rollout: AlphaZeroRollout,
         policies: NDArray[np.float32],
         actions: NDArray[np.int64],
     ) -> NDArray[np.bool_]:
-        """Choose a best move in the games that are solved; return which those are."""
+        """Play best moves in solved games; return which games are solved."""
         solved = np.zeros(len(turn.env_indices), np.bool_)
         if self._endgame is None:
             return solved
@@ -135,24 +139,24 @@ class AlphaZeroCollector:
             solved[row] = True
             actions[row] = action = line.next()
             policies[row, action] = 1
-            kept.values[env_index, turn.ply] = (
+            rollout.values[env_index, turn.ply] = (
                 line.value if line.mover == turn.movers[row] else -line.value
             )
-            kept.full[env_index, turn.ply] = True
+            rollout.full[env_index, turn.ply] = True
         return solved
 
     def _play_searched(
         self,
         turn: Turn,
         rows: NDArray[np.int64],
-        kept: AlphaZeroRollout,
+        rollout: AlphaZeroRollout,
         evaluate: Evaluate,
         rng: np.random.Generator,
         opening: NDArray[np.bool_],
         policies: NDArray[np.float32],
         actions: NDArray[np.int64],
     ) -> None:
-        """Search the positions of some rows of a turn, and choose their moves."""
+        """Search some rows of a turn, and select their moves."""
         config, ply, monitor = self._config, turn.ply, self._arena.monitor
 
         def checked(*positions: Any) -> Any:
@@ -187,25 +191,25 @@ class AlphaZeroCollector:
             mixed = np.where(rng.random(len(rows)) < shares, uniform, by_prior)
             chosen = np.where(opening, mixed, chosen)
         actions[rows], policies[rows] = chosen, result.action_weights
-        kept.values[turn.env_indices[rows], ply] = result.root_value
-        kept.full[turn.env_indices[rows], ply] = full
+        rollout.values[turn.env_indices[rows], ply] = result.root_value
+        rollout.full[turn.env_indices[rows], ply] = full
 
 
-def examples(played: AlphaZeroRollout, outcome_weight: float, dtype: Any) -> NDArray[np.void]:
-    """Return what is to be learned from a round: positions of full searches.
+def examples(rollout: AlphaZeroRollout, outcome_weight: float, dtype: Any) -> NDArray[np.void]:
+    """Return training examples of a rollout: its positions with full searches.
 
     Args:
-        played: a round.
-        outcome_weight: share of the game's result in the value; the rest is the search's. Before
-            random plies it is 0, since the result is theirs.
-        dtype: of the records, with `planes`, `policy` and `value`.
+        rollout: a rollout.
+        outcome_weight: weight of the game's result in value targets; the rest is the root value of
+            the search. Before random plies the weight is 0, as these decide the result.
+        dtype: dtype of the records, with `planes`, `policy` and `value`.
     """
-    learned = played.full & (np.arange(played.full.shape[1]) < played.lengths[:, None])
+    learned = rollout.full & (np.arange(rollout.full.shape[1]) < rollout.lengths[:, None])
     game, ply = np.nonzero(learned)
     records = np.zeros(len(game), dtype)
-    records["planes"] = played.planes[game, ply]
-    records["policy"] = played.policies[game, ply]
-    result = played.returns[game] * np.where(played.movers[game, ply] == 0, 1, -1)
-    weight = np.where(ply < played.opening[game], 0, outcome_weight)
-    records["value"] = weight * result + (1 - weight) * played.values[game, ply]
+    records["planes"] = rollout.planes[game, ply]
+    records["policy"] = rollout.policies[game, ply]
+    result = rollout.returns[game] * np.where(rollout.movers[game, ply] == 0, 1, -1)
+    weight = np.where(ply < rollout.opening[game], 0, outcome_weight)
+    records["value"] = weight * result + (1 - weight) * rollout.values[game, ply]
     return records

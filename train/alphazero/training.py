@@ -1,4 +1,4 @@
-"""A run of AlphaZero: what is played, kept, learned and measured in its rounds."""
+"""Training run of AlphaZero."""
 
 from dataclasses import replace
 from typing import Any
@@ -24,18 +24,18 @@ from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
 
 
 class AlphaZeroTraining(RLTraining):
-    """A run of AlphaZero, which can be interrupted at any time."""
+    """Run of AlphaZero."""
 
-    round = AlphaZeroRollout
+    rollout_class = AlphaZeroRollout
     kind = "az"
     config: AlphaZeroConfig
     learner: AlphaZeroLearner
 
     def __init__(self, config: AlphaZeroConfig, tensorboard: bool = True):
-        """Begin a run, or go on with the one in the folder.
+        """Begin a run, or resume the one in `run_dir`.
 
         Raises:
-            ValueError: if the folder holds a run with other settings, or a setting makes no sense.
+            ValueError: if `run_dir` holds a run with other settings, or a setting is invalid.
         """
         game = make_game(config.game)
         encoder = Encoder(game)
@@ -54,7 +54,7 @@ class AlphaZeroTraining(RLTraining):
             ("policy", np.float16, (game.num_actions,)),
             ("value", np.float32),
         ]
-        self._window = RingBuffer(config.buffer_size, np.dtype(record))
+        self._buffer = RingBuffer(config.buffer_size, np.dtype(record))
         scale = 1 / game.observation_high
         sure = replace(config, precision=self.precision)
         self.learner = AlphaZeroLearner(network, sure, scale)
@@ -66,47 +66,47 @@ class AlphaZeroTraining(RLTraining):
         gated = config.gating_interval > 0
         if gated:
             player.load(network)
-        self._gate = Gatekeeper(player, game, network, sure, self.monitor) if gated else None
-        self.player = self._gate or player
+        self._gatekeeper = Gatekeeper(player, game, network, sure, self.monitor) if gated else None
+        self.player = self._gatekeeper or player
         self._tester = Runner(network, scale, config.device, self.precision)
-        self._owed = 0.0  # updates that are due
-        self._sums = _Sums()
+        self._pending_updates = 0.0
+        self._sums = _MetricSums()
         self.begin(tensorboard)
 
     def play(self, games: int) -> AlphaZeroRollout:
-        """Play a round of self-play."""
-        played: AlphaZeroRollout = self.player.play(self.playing, games)
-        return played
+        """Collect a rollout of self-play."""
+        rollout: AlphaZeroRollout = self.player.play(self.playing, games)
+        return rollout
 
     def reload(self, network: PVNetwork) -> None:
-        """Give the player weights that it has had before; a gate holds them itself."""
-        if self._gate is not None:
-            self._gate.reload()
+        """Load earlier weights into the player; a gatekeeper stores them itself."""
+        if self._gatekeeper is not None:
+            self._gatekeeper.reload()
         else:
             self.player.load(network)
 
-    def keep(self, played: AlphaZeroRollout) -> None:
-        """Keep a round; updates are due by the number of its positions."""
-        config, window = self.config, self._window
-        records = examples(played, config.outcome_weight, window.records.dtype)
-        window.add(records)
-        if window.added >= config.learning_starts:
-            self._owed += len(records) * config.replay_ratio / config.batch_size
-        self._sums.add_round(played)
+    def add_rollout(self, rollout: AlphaZeroRollout) -> None:
+        """Add a rollout to the replay buffer; its size determines the pending updates."""
+        config, buffer = self.config, self._buffer
+        records = examples(rollout, config.outcome_weight, buffer.records.dtype)
+        buffer.add(records)
+        if buffer.added >= config.learning_starts:
+            self._pending_updates += len(records) * config.replay_ratio / config.batch_size
+        self._sums.add_round(rollout)
 
     @property
     def due(self) -> int:
-        """The number of updates that are due."""
-        return int(self._owed)
+        """The number of pending updates."""
+        return int(self._pending_updates)
 
     def update(self) -> None:
-        """Make one of the updates that are due."""
-        self._owed -= 1
+        """Make one pending update."""
+        self._pending_updates -= 1
         self._sums.add_losses(*self._update())
 
     def _update(self) -> tuple[float, float]:
         config, rng = self.config, self.learning
-        chosen = self._window.records[self._window.draw(config.batch_size, rng)]
+        chosen = self._buffer.records[self._buffer.sample(config.batch_size, rng)]
         planes = self._packing.unpack(chosen["planes"])
         policies, values = chosen["policy"].astype(np.float32), chosen["value"].copy()
         if config.augment and len(self._encoder.symmetries) > 1:
@@ -118,17 +118,17 @@ class AlphaZeroTraining(RLTraining):
     def summary(self) -> dict[str, float | int | None]:
         """Return lengths, results and losses since the last summary."""
         values = self._sums.summary()
-        if self._gate is not None:
-            values["candidates_accepted"] = self._gate.passed
-        self._sums = _Sums()
+        if self._gatekeeper is not None:
+            values["candidates_accepted"] = self._gatekeeper.accepted
+        self._sums = _MetricSums()
         return values
 
     def opponents(self) -> tuple[str, ...]:
-        """Return those of the settings."""
+        """Return `eval_opponents` of the settings."""
         return self.config.eval_opponents
 
     def candidate(self) -> PolicyValueAgent:
-        """Return the network as it is now as an agent that searches."""
+        """Return the current network as an agent that searches."""
         config = self.config
         self._tester.load(self.network)
         return PolicyValueAgent(
@@ -145,36 +145,36 @@ class AlphaZeroTraining(RLTraining):
         return matches[-1].totals[0].score
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return what `restore` needs."""
+        """Return the state, for `restore`."""
         arrays = with_prefix("learner", self.learner.state()) | with_prefix(
-            "window", self._window.state()
+            "buffer", self._buffer.state()
         )
-        if self._gate is not None:
-            arrays |= with_prefix("gate", self._gate.state())
-        return {"owed": self._owed, "sums": vars(self._sums)}, arrays
+        if self._gatekeeper is not None:
+            arrays |= with_prefix("gatekeeper", self._gatekeeper.state())
+        return {"pending_updates": self._pending_updates, "sums": vars(self._sums)}, arrays
 
     def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
-        """Go on from where `state` was taken."""
-        self._owed = numbers["owed"]
+        """Resume from `state`."""
+        self._pending_updates = numbers["pending_updates"]
         vars(self._sums).update(numbers["sums"])
         self.learner.restore(without_prefix("learner", arrays))
-        self._window.restore(without_prefix("window", arrays))
-        if self._gate is not None:
-            self._gate.restore(without_prefix("gate", arrays), self.network)
+        self._buffer.restore(without_prefix("buffer", arrays))
+        if self._gatekeeper is not None:
+            self._gatekeeper.restore(without_prefix("gatekeeper", arrays), self.network)
 
 
-class _Sums:
-    """Sums since the last row of metrics."""
+class _MetricSums:
+    """Sums of metrics since the last row."""
 
     def __init__(self) -> None:
         self.games = self.plies = self.updates = self.first_wins = self.draws = 0
         self.policy_loss = self.value_loss = 0.0
 
-    def add_round(self, played: AlphaZeroRollout) -> None:
-        self.games += len(played.lengths)
-        self.plies += int(played.lengths.sum())
-        self.first_wins += int((played.returns > 0).sum())
-        self.draws += int((played.returns == 0).sum())
+    def add_round(self, rollout: AlphaZeroRollout) -> None:
+        self.games += len(rollout.lengths)
+        self.plies += int(rollout.lengths.sum())
+        self.first_wins += int((rollout.returns > 0).sum())
+        self.draws += int((rollout.returns == 0).sum())
 
     def add_losses(self, policy: float, value: float) -> None:
         self.updates += 1

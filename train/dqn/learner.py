@@ -1,4 +1,4 @@
-"""One update of a Q network from a batch of transitions."""
+"""Update of a Q-network from a minibatch of transitions."""
 
 import copy
 import math
@@ -17,7 +17,7 @@ from ludoteca.train.replay import TransitionBatch
 
 
 class DQNLearner(learner.Learner[QNetwork]):
-    """A network, the older copy that its targets come from, and the optimizer."""
+    """Learner of a Q-network with a target network."""
 
     def __init__(self, network: QNetwork, config: DQNConfig, scale: float):
         """Make a learner; see `ludoteca.train.learner.Learner`."""
@@ -29,21 +29,21 @@ class DQNLearner(learner.Learner[QNetwork]):
         )
 
     def parts(self) -> dict[str, nn.Module]:
-        """Return the networks that belong to the state, by name."""
+        """Return the networks of the state, by name."""
         return {"network": self.network, "target": self._target}
 
     def update(
         self, batch: TransitionBatch, weights: NDArray[np.float32] | None, progress: float
     ) -> Any:
-        """Learn from a batch.
+        """Make an update from a minibatch.
 
         Args:
             batch: transitions.
-            weights: of each transition, or None for 1.
-            progress: share of the training that is over, for the learning rate.
+            weights: importance-sampling weights, or None for 1.
+            progress: fraction of the training that is done, for the learning rate.
 
         Returns:
-            The mean loss, and the absolute errors of the values, float32 `[N]`.
+            The mean loss, and the absolute TD errors, float32 `[N]`.
         """
         size = len(batch)
         mine = self.part(size)
@@ -63,10 +63,10 @@ class DQNLearner(learner.Learner[QNetwork]):
         ):
             self._target.load_state_dict(self.network.state_dict())
         errors = (self.network.values(chosen.detach()) - targets).abs()
-        return self.means(loss.detach())[0], self._ranks.gathered(errors.cpu().numpy(), size)
+        return self.means(loss.detach())[0], self._ranks.all_gather(errors.cpu().numpy(), size)
 
     def _targets(self, batch: TransitionBatch) -> Tensor:
-        """Return `reward + discount * Q(next, best)`. Shape `[N]`."""
+        """Return TD targets `reward + discount * Q(next, best)`. Shape `[N]`."""
         targets = torch.from_numpy(batch.rewards)
         going = np.flatnonzero(batch.discounts)
         if len(going) > 0:
@@ -86,8 +86,8 @@ class DQNLearner(learner.Learner[QNetwork]):
         """Return the loss of each transition. Shape `[N]`."""
         kind = self._config.loss_function
         if kind == "bce":
-            chances = (targets.clamp(-1, 1) + 1) / 2
-            return functional.binary_cross_entropy_with_logits(outputs, chances, reduction="none")
+            win_probs = (targets.clamp(-1, 1) + 1) / 2
+            return functional.binary_cross_entropy_with_logits(outputs, win_probs, reduction="none")
         if kind == "huber":
             return functional.huber_loss(outputs, targets, reduction="none")
         return 0.5 * (targets - outputs) ** 2

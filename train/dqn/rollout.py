@@ -1,4 +1,4 @@
-"""Playing rounds of games side by side, and keeping all that happens in them."""
+"""Rollouts of deep Q-learning: games against an opponent or in self-play."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ Run = Callable[[NDArray[np.int8]], NDArray[np.float32]]
 
 @dataclass(frozen=True)
 class DQNRollout:
-    """B games, each of at most T plies.
+    """Rollout of B games, each of at most T plies.
 
     Attributes:
         lengths: plies of each game. Shape `[B]`.
-        returns: results for both players. Shape `[B, 2]`.
-        seats: where the learner sat, or -1 for both. Shape `[B]`.
-        planes: what the mover saw, packed. Shape `[B, T, bytes]`.
-        masks: what was legal for him, packed. Shape `[B, T, bytes]`.
-        actions: what he did, as the network numbers actions. Shape `[B, T]`.
-        movers: who he was. Shape `[B, T]`.
-        explored: whether the learner moved at random there, and not as it thinks best. Shape
+        returns: returns of both players. Shape `[B, 2]`.
+        seats: seat of the learner, or -1 for both. Shape `[B]`.
+        planes: observations of the player to move, packed. Shape `[B, T, bytes]`.
+        masks: legal actions, packed. Shape `[B, T, bytes]`.
+        actions: actions, in the network's numbering. Shape `[B, T]`.
+        movers: player to move. Shape `[B, T]`.
+        explored: whether the action was exploratory: random, and not the greedy one. Shape
             `[B, T]`.
     """
 
@@ -43,13 +43,13 @@ class DQNRollout:
     explored: NDArray[np.bool_]
 
     def wins(self, seat: int) -> tuple[int, int]:
-        """Return how many games the learner won in a seat, and how many it played there."""
+        """Return the numbers of games that the learner won and played in a seat."""
         there = (self.seats == seat) | (self.seats < 0)
         return int((self.returns[there, seat] > 0).sum()), int(there.sum())
 
 
 class DQNCollector:
-    """Where a learner plays rounds against an opponent, or itself."""
+    """Collects rollouts of a learner against an opponent, or against itself."""
 
     def __init__(
         self,
@@ -59,14 +59,14 @@ class DQNCollector:
         seat: str,
         monitor: Monitor | None = None,
     ):
-        """Make the table.
+        """Allocate a rollout of games.
 
         Args:
-            encoder: of the game.
-            games: B, games of a round.
-            opponent: an agent, or None for self-play.
-            seat: `"first"`, `"second"` or `"both"`: where the learner sits, if there is one.
-            monitor: is shown the progress, and may end a round.
+            encoder: encoder of the game.
+            games: B, games of a rollout.
+            opponent: opponent, or None for self-play.
+            seat: seat of the learner, if there is an opponent: `"first"`, `"second"` or `"both"`.
+            monitor: receives the progress, and may stop the run.
         """
         self._encoder, self._opponent = encoder, opponent
         self._arena = RolloutGames(encoder, games, monitor)
@@ -77,12 +77,12 @@ class DQNCollector:
             self._seats[:] = -1
 
     def play(self, run: Run, epsilon: float, rng: np.random.Generator) -> DQNRollout:
-        """Play a game at every index.
+        """Collect a rollout.
 
         Args:
-            run: the learner's network: one number per action, for planes.
-            epsilon: probability that it moves at random.
-            rng: decides about everything in the round.
+            run: the learner's network: planes to one value per action.
+            epsilon: probability of a random move.
+            rng: random stream of the rollout.
 
         Raises:
             Stopped: if the run is to stop.
@@ -93,7 +93,7 @@ class DQNCollector:
         rngs = rng.integers(2**63, size=(count, 1)).astype(np.uint64)
         if self._opponent is not None:
             self._opponent.reset(np.arange(count))
-        kept = DQNRollout(
+        rollout = DQNRollout(
             lengths=np.zeros(count, np.int64),
             returns=np.zeros((count, 2), np.float32),
             seats=self._seats,
@@ -104,15 +104,15 @@ class DQNCollector:
             explored=np.zeros((count, plies), np.bool_),
         )
         for turn in arena.turns():
-            self._play(turn, kept, run, epsilon, rng, rngs)
-            kept.lengths[turn.env_indices] += 1
-        kept.returns[:] = arena.returns
-        return kept
+            self._play(turn, rollout, run, epsilon, rng, rngs)
+            rollout.lengths[turn.env_indices] += 1
+        rollout.returns[:] = arena.returns
+        return rollout
 
     def _play(
         self,
         turn: Turn,
-        kept: DQNRollout,
+        rollout: DQNRollout,
         run: Run,
         epsilon: float,
         rng: np.random.Generator,
@@ -121,12 +121,12 @@ class DQNCollector:
         """Play one ply."""
         ply, going, masks = turn.ply, turn.env_indices, turn.masks
         own = np.flatnonzero((self._seats[going] < 0) | (self._seats[going] == turn.movers))
-        chosen = np.zeros(len(going), np.int64)  # as the network numbers actions
+        chosen = np.zeros(len(going), np.int64)  # in the network's numbering
         if len(own) > 0:
             best = np.where(masks[own] == 1, run(turn.planes[own]), ILLEGAL).argmax(1)
             random = sample_legal(masks[own], rng.random(len(own)))
             chosen[own] = np.where(rng.random(len(own)) < epsilon, random, best)
-            kept.explored[going[own], ply] = chosen[own] != best
+            rollout.explored[going[own], ply] = chosen[own] != best
         if len(own) < len(going):
             assert self._opponent is not None
             rows = np.setdiff1d(np.arange(len(going)), own, assume_unique=True)
@@ -134,10 +134,10 @@ class DQNCollector:
             answers = self._opponent.act(turn.states[rows], seats, streams, going[rows])
             rngs[going[rows]] = streams
             chosen[rows] = self._encoder.translate(np.asarray(answers, np.int64), seats)
-        kept.planes[going, ply] = self._arena.packing.pack(turn.planes)
-        kept.masks[going, ply] = self._mask_packing.pack(masks)
-        kept.actions[going, ply] = chosen
-        kept.movers[going, ply] = turn.movers
+        rollout.planes[going, ply] = self._arena.packing.pack(turn.planes)
+        rollout.masks[going, ply] = self._mask_packing.pack(masks)
+        rollout.actions[going, ply] = chosen
+        rollout.movers[going, ply] = turn.movers
         actions = self._encoder.translate(chosen, turn.movers)
         wrong = self._arena.play(turn, actions)
         if wrong >= 0:

@@ -1,4 +1,4 @@
-"""A run of deep Q-learning: what is played, kept, learned and measured in its rounds."""
+"""Training run of deep Q-learning."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,18 +25,18 @@ from ludoteca.train.sum_tree import SumTree
 
 
 class DQNTraining(RLTraining):
-    """A run of deep Q-learning, which can be interrupted at any time."""
+    """Run of deep Q-learning."""
 
-    round = DQNRollout
+    rollout_class = DQNRollout
     kind = "dqn"
     config: DQNConfig
     learner: DQNLearner
 
     def __init__(self, config: DQNConfig, tensorboard: bool = True):
-        """Begin a run, or go on with the one in the folder.
+        """Begin a run, or resume the one in `run_dir`.
 
         Raises:
-            ValueError: if the folder holds a run with other settings, or a setting makes no sense.
+            ValueError: if `run_dir` holds a run with other settings, or a setting is invalid.
         """
         game = make_game(config.game)
         encoder = Encoder(game)
@@ -49,7 +49,7 @@ class DQNTraining(RLTraining):
             lambda file: load_q_network(game, file),
             lambda: make_q_network(config.network, game),
         )
-        # Settings that make no sense leave no folder behind.
+        # Invalid settings do not create `run_dir`.
         super().__init__(config, game)
         self._encoder = encoder
         binary = game.observation_high == 1
@@ -66,46 +66,48 @@ class DQNTraining(RLTraining):
             self.player = self.actors = MultiprocessActor(sure, DQNActorWorker, scale, self.monitor)
         else:
             self.player = DQNLocalActor(network, encoder, sure, self.monitor)
-        self._owed = 0.0  # updates that are due
-        self._window = _Window()
+        self._pending_updates = 0.0
+        self._sums = _MetricSums()
         self.begin(tensorboard)
         self._tester = QNetworkAgent(game, self.network, 0.0, config.device, self.precision)
 
     def play(self, games: int) -> DQNRollout:
-        """Play a round, which begins after `games` games."""
-        played: DQNRollout = self.player.play(self.playing, games)
-        return played
+        """Collect a rollout after `games` games."""
+        rollout: DQNRollout = self.player.play(self.playing, games)
+        return rollout
 
-    def keep(self, played: DQNRollout) -> None:
-        """Keep a round; updates are due by the number of its games or positions."""
+    def add_rollout(self, rollout: DQNRollout) -> None:
+        """Add a rollout to the replay buffer; its size determines the pending updates."""
         config, buffer = self.config, self._buffer
-        records = transitions(played, config, buffer.records.dtype, self.game.max_plies)
+        records = transitions(rollout, config, buffer.records.dtype, self.game.max_plies)
         places = buffer.add(records)
         if self._priorities is not None:
             self._priorities.add(places)
         if config.games_per_update is not None:
-            self._owed += len(played.lengths) / config.games_per_update
+            self._pending_updates += len(rollout.lengths) / config.games_per_update
         elif buffer.added >= config.learning_starts:
-            self._owed += len(records) * config.replay_ratio / config.batch_size
-        self._window.add_round(played)
+            self._pending_updates += len(records) * config.replay_ratio / config.batch_size
+        self._sums.add_round(rollout)
 
     @property
     def due(self) -> int:
-        """The number of updates that are due."""
-        return int(self._owed) if self._buffer.added >= self.config.learning_starts else 0
+        """The number of pending updates."""
+        return (
+            int(self._pending_updates) if self._buffer.added >= self.config.learning_starts else 0
+        )
 
     def update(self) -> None:
-        """Make one of the updates that are due."""
-        self._owed -= 1
-        self._window.add_loss(self._update())
+        """Make one pending update."""
+        self._pending_updates -= 1
+        self._sums.add_loss(self._update())
 
     def _update(self) -> float:
         config, buffer, rng = self.config, self._buffer, self.learning
         weights = None
         if self._priorities is None:
-            places = buffer.draw(config.batch_size, rng)
+            places = buffer.sample(config.batch_size, rng)
         else:
-            places = self._priorities.draw(config.batch_size, rng)
+            places = self._priorities.sample(config.batch_size, rng)
             weights = self._priorities.weights(places, len(buffer), config.prioritized_replay_beta)
         batch = buffer.batch(places)
         if config.augment and len(self._encoder.symmetries) > 1:
@@ -118,23 +120,23 @@ class DQNTraining(RLTraining):
 
     def summary(self) -> dict[str, float | int | None]:
         """Return wins, lengths and losses since the last summary."""
-        values = self._window.summary() | {"epsilon": epsilon_at(self.config, self.games)}
-        self._window = _Window()
+        values = self._sums.summary() | {"epsilon": epsilon_at(self.config, self.games)}
+        self._sums = _MetricSums()
         return values
 
     def opponents(self) -> tuple[str, ...]:
-        """Return those of the settings; by default the one it trains with, or random moves."""
+        """Return `eval_opponents`; by default the training opponent, or random moves."""
         config = self.config
         trained_with = "random" if config.opponent == "self" else config.opponent
         return config.eval_opponents or (trained_with,)
 
     def candidate(self) -> QNetworkAgent:
-        """Return the network as it is now as an agent."""
+        """Return an agent with the current network."""
         self._tester.update(self.network)
         return self._tester
 
     def strength(self, matches: list[MatchResult]) -> float:
-        """Return the share of wins against the first opponent, in the seats it trains for."""
+        """Return the win rate against the first opponent, in the seats of `agent_seat`."""
         rated = rate_seats(matches[0])
         rates = [
             one["win_rate"] for one in rated if self.config.agent_seat in ("both", one["seat"])
@@ -142,49 +144,49 @@ class DQNTraining(RLTraining):
         return float(sum(rates) / len(rates))
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return what `restore` needs."""
+        """Return the state, for `restore`."""
         arrays = with_prefix("learner", self.learner.state()) | with_prefix(
             "buffer", self._buffer.state()
         )
         if self._priorities is not None:
             arrays |= with_prefix("priorities", self._priorities.state())
-        return {"owed": self._owed, "window": vars(self._window)}, arrays
+        return {"pending_updates": self._pending_updates, "sums": vars(self._sums)}, arrays
 
     def restore(self, numbers: dict[str, Any], arrays: Arrays) -> None:
-        """Go on from where `state` was taken."""
-        self._owed = numbers["owed"]
-        vars(self._window).update(numbers["window"])
+        """Resume from `state`."""
+        self._pending_updates = numbers["pending_updates"]
+        vars(self._sums).update(numbers["sums"])
         self.learner.restore(without_prefix("learner", arrays))
         self._buffer.restore(without_prefix("buffer", arrays))
         if self._priorities is not None:
             self._priorities.restore(without_prefix("priorities", arrays))
 
 
-class _Window:
-    """Sums since the last row of metrics."""
+class _MetricSums:
+    """Sums of metrics since the last row."""
 
     def __init__(self) -> None:
         self.games = self.plies = self.updates = 0
         self.loss = 0.0
-        self.wins, self.played = [0, 0], [0, 0]  # by seat
+        self.wins, self.rollout = [0, 0], [0, 0]  # by seat
 
-    def add_round(self, played: DQNRollout) -> None:
-        self.games += len(played.lengths)
-        self.plies += int(played.lengths.sum())
+    def add_round(self, rollout: DQNRollout) -> None:
+        self.games += len(rollout.lengths)
+        self.plies += int(rollout.lengths.sum())
         for seat in range(2):
-            wins, count = played.wins(seat)
+            wins, count = rollout.wins(seat)
             self.wins[seat] += wins
-            self.played[seat] += count
+            self.rollout[seat] += count
 
     def add_loss(self, loss: float) -> None:
         self.updates += 1
         self.loss += loss
 
     def summary(self) -> dict[str, float | int | None]:
-        wins, played = self.wins, self.played
+        wins, rollout = self.wins, self.rollout
         return {
-            "training__first": wins[0] / played[0] if played[0] else None,
-            "training__second": wins[1] / played[1] if played[1] else None,
+            "training__first": wins[0] / rollout[0] if rollout[0] else None,
+            "training__second": wins[1] / rollout[1] if rollout[1] else None,
             "plies": self.plies / self.games if self.games else None,
             "loss": self.loss / self.updates if self.updates else None,
             "updates": self.updates,

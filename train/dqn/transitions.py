@@ -1,4 +1,4 @@
-"""From finished games to transitions: what each move led to, some steps later."""
+"""N-step transitions from finished games."""
 
 from typing import Any
 
@@ -11,27 +11,27 @@ from ludoteca.train.dqn.rollout import DQNRollout
 from ludoteca.train.outcome_reward import loss_weight
 
 
-def transitions(round_: DQNRollout, config: DQNConfig, dtype: np.dtype[Any], plies: int) -> Any:
-    """Return what is to be learned from a round, as records for the replay buffer.
+def transitions(rollout: DQNRollout, config: DQNConfig, dtype: np.dtype[Any], plies: int) -> Any:
+    """Return the n-step transitions of a rollout, as records of the replay buffer.
 
     Args:
-        round_: finished games.
-        config: tells which moves, which target, how many steps and which rewards.
-        dtype: of the records.
-        plies: of the longest possible game.
+        rollout: finished games.
+        config: settings of experience, TD target, n-step return and rewards.
+        dtype: dtype of the records.
+        plies: plies of the longest possible game.
     """
-    learned = np.arange(round_.actions.shape[1]) < round_.lengths[:, None]
+    learned = np.arange(rollout.actions.shape[1]) < rollout.lengths[:, None]
     if config.experience == "simple":
-        seats = round_.seats[:, None]
-        learned &= (seats < 0) | (round_.movers == seats)
-    # Of each transition: its game, the ply of the move, the ply of what follows or -1.
+        seats = rollout.seats[:, None]
+        learned &= (seats < 0) | (rollout.movers == seats)
+    # Of each transition: game, ply of the move, ply of the bootstrap state or -1.
     found = np.zeros((int(learned.sum()), 3), np.int64)
     numbers = np.zeros((len(found), 2), np.float32)  # reward, discount
     make_link()(
-        round_.lengths,
-        round_.movers,
-        round_.explored,
-        rewards(round_, config, plies),
+        rollout.lengths,
+        rollout.movers,
+        rollout.explored,
+        rewards(rollout, config, plies),
         learned,
         (config.td_target == "negamax", config.n_step, config.gamma),
         found,
@@ -39,22 +39,22 @@ def transitions(round_: DQNRollout, config: DQNConfig, dtype: np.dtype[Any], pli
     )
     game, move, after = found.T
     records = np.zeros(len(found), dtype)
-    records["planes"] = round_.planes[game, move]
-    records["action"] = round_.actions[game, move]
+    records["planes"] = rollout.planes[game, move]
+    records["action"] = rollout.actions[game, move]
     records["reward"], records["discount"] = numbers.T
     going = after >= 0
-    records["next_planes"][going] = round_.planes[game[going], after[going]]
-    records["next_mask"][going] = round_.masks[game[going], after[going]]
+    records["next_planes"][going] = rollout.planes[game[going], after[going]]
+    records["next_mask"][going] = rollout.masks[game[going], after[going]]
     return records
 
 
-def rewards(round_: DQNRollout, config: DQNConfig, plies: int) -> NDArray[np.float32]:
-    """Return what the end of each game is worth to both players. Shape `[B, 2]`."""
-    loss = np.full(len(round_.lengths), config.loss_reward)
+def rewards(rollout: DQNRollout, config: DQNConfig, plies: int) -> NDArray[np.float32]:
+    """Return the final rewards of both players. Shape `[B, 2]`."""
+    loss = np.full(len(rollout.lengths), config.loss_reward)
     if config.loss_reward_by_length:
-        loss = loss * loss_weight(round_.lengths, plies)
-    gained = np.where(round_.returns > 0, config.win_reward, 0.0)
-    paid: NDArray[np.float32] = np.where(round_.returns < 0, loss[:, None], gained)
+        loss = loss * loss_weight(rollout.lengths, plies)
+    gained = np.where(rollout.returns > 0, config.win_reward, 0.0)
+    paid: NDArray[np.float32] = np.where(rollout.returns < 0, loss[:, None], gained)
     return paid.astype(np.float32)
 
 
@@ -62,9 +62,9 @@ def rewards(round_: DQNRollout, config: DQNConfig, plies: int) -> NDArray[np.flo
 def make_link() -> Any:
     """Return `link(lengths, movers, explored, rewards, learned, rule, found, numbers)`.
 
-    It goes from each learned move `n_step` steps ahead, or to the end, or to where a random move
-    was made, and writes where that is, what was gained until there and what the value there is
-    multiplied with. `rule` is `(negamax, n_step, gamma)`.
+    For each learned move, find the bootstrap state (`n_step` steps later, the end of the game, or
+    the next random move), and write its ply, the discounted reward until there, and the discount of
+    its value. `rule` is `(negamax, n_step, gamma)`.
     """
 
     @compiled

@@ -1,4 +1,4 @@
-"""The moves that a network learns, and those that it is validated with."""
+"""Training and validation samples of imitation learning (behavioral cloning)."""
 
 import zlib
 from dataclasses import dataclass
@@ -13,33 +13,33 @@ from ludoteca.train.data.positions import iterate_positions
 from ludoteca.train.data.split import validation_games
 from ludoteca.train.data.storage import load_dataset
 from ludoteca.train.imitation.config import ImitationConfig
-from ludoteca.train.imitation.views import Views, views_of
+from ludoteca.train.imitation.observations import Observations, observations_class
 
 
 @dataclass(frozen=True)
 class ImitationData:
-    """S samples: moves of single seats, of two kinds of games.
+    """S state-action samples, split by games into training and validation.
 
     Attributes:
-        games: those with moves to learn.
-        about: of each file, how many games it has and how they came about, as JSON can hold it.
-        encoder: what the network sees.
-        views: of each sample.
-        actions: the move. int16, shape `[S]`.
-        outcomes: how the game ended for the seat, in [-1, 1]. float32, shape `[S]`.
-        played: which of the games it is of. int32, shape `[S]`.
-        agents: whose move it is, as an index into `games.agent_names`. int32, shape `[S]`.
-        training: which samples it learns from, as indices.
-        validation: which it is validated with, all of other games.
+        games: games with selected players.
+        about: file name, number of games and metadata of each file, JSON-serializable.
+        encoder: encoder of the network's observations.
+        observations: observation of each sample.
+        actions: the player's action. int16, shape `[S]`.
+        returns: the player's return, in [-1, 1]. float32, shape `[S]`.
+        game_indices: index of the sample's game in `games`. int32, shape `[S]`.
+        agents: the player's agent, as an index into `games.agent_names`. int32, shape `[S]`.
+        training: indices of the training samples.
+        validation: indices of the validation samples.
     """
 
     games: GameDataset
     about: list[dict[str, Any]]
     encoder: SeatEncoder
-    views: Views
+    observations: Observations
     actions: NDArray[np.int16]
-    outcomes: NDArray[np.float32]
-    played: NDArray[np.int32]
+    returns: NDArray[np.float32]
+    game_indices: NDArray[np.int32]
     agents: NDArray[np.int32]
     training: NDArray[np.int64]
     validation: NDArray[np.int64]
@@ -49,7 +49,7 @@ class ImitationData:
 
     @property
     def digest(self) -> int:
-        """A number that is another one for other games, and for other seats to learn from."""
+        """Checksum of the games and the selected players."""
         digest = 0
         for name in ("actions", "lengths", "seeds", "chance_outcomes", "agents", "selected"):
             digest = zlib.crc32(getattr(self.games, name).tobytes(), digest)
@@ -57,61 +57,64 @@ class ImitationData:
 
 
 def load_data(config: ImitationConfig) -> ImitationData:
-    """Read the games, choose and split them, and play them again.
+    """Load, select, split and replay the games.
 
     Raises:
-        FileNotFoundError: if a file is not there.
-        ValueError: if one is damaged, the files are of different games, or too few games are left.
+        FileNotFoundError: if a file does not exist.
+        ValueError: if a file is damaged, the files are of different games, or too few games are
+            selected.
     """
-    games, about = _choose(config)
+    games, about = _select_games(config)
     encoder = SeatEncoder(games.game, config.network.view)
-    kind = views_of(encoder)
-    parts, views = [], []
+    observations_of = observations_class(encoder)
+    parts, observations = [], []
     for positions in iterate_positions(games):
         samples = positions.samples()
         samples = samples[samples.selected]
-        views.append(kind.of(encoder, samples))
+        observations.append(observations_of.of(encoder, samples))
         parts.append((samples.actions, samples.returns, samples.games, samples.agents))
-    actions, outcomes, played, agents = (
+    actions, returns, game_indices, agents = (
         np.concatenate(arrays) for arrays in zip(*parts, strict=True)
     )
-    apart = validation_games(games, config.validation_fraction, config.seed)[played]
-    if apart.all() or not apart.any():
+    held_out = validation_games(games, config.validation_fraction, config.seed)[game_indices]
+    if held_out.all() or not held_out.any():
         raise ValueError(
-            f"needs moves to learn from and moves to validate with, got {(~apart).sum()} and "
-            f"{apart.sum()} from {len(games)} games"
+            f"needs samples for training and for validation, got {(~held_out).sum()} and "
+            f"{held_out.sum()} from {len(games)} games"
         )
     return ImitationData(
         games,
         about,
         encoder,
-        kind.join(views),
+        observations_of.concatenate(observations),
         actions,
-        outcomes,
-        played,
+        returns,
+        game_indices,
         agents,
-        np.flatnonzero(~apart),
-        np.flatnonzero(apart),
+        np.flatnonzero(~held_out),
+        np.flatnonzero(held_out),
     )
 
 
-def _choose(config: ImitationConfig) -> tuple[GameDataset, list[dict[str, Any]]]:
-    """Return the games with moves to learn, and what is told about the files."""
+def _select_games(config: ImitationConfig) -> tuple[GameDataset, list[dict[str, Any]]]:
+    """Return the games with selected players, and the description of each file."""
     if not config.data:
         raise ValueError("data must name at least one file, got none")
-    files = [load_dataset(path) for path in config.data]
+    datasets = [load_dataset(path) for path in config.data]
     about = [
-        {"file": path.name, "games": len(one), "about": one.metadata}
-        for path, one in zip(config.data, files, strict=True)
+        {"file": path.name, "games": len(dataset), "about": dataset.metadata}
+        for path, dataset in zip(config.data, datasets, strict=True)
     ]
-    games = concatenate(files)
+    games = concatenate(datasets)
     if config.agents or config.rating_range is not None:
         games = games.select_agents(config.agents, config.rating_range)
     games = games[games.selected.any(1)]
     if len(games) < 2:
-        raise ValueError(f"needs at least two games with moves to learn, got {len(games)}")
+        raise ValueError(f"needs at least two games with selected players, got {len(games)}")
     if config.games is not None:
         if config.games > len(games):
-            raise ValueError(f"games must be at most {len(games)}, as many as have moves to learn")
+            raise ValueError(
+                f"games must be at most {len(games)}, as many as have selected players"
+            )
         games = games[: config.games]
     return games, about

@@ -24,7 +24,7 @@ def validation_report(training: ImitationTraining) -> ValidationReport:
     """Measure the best network of a training."""
     data, game, games = training.data, training.game, len(training.data.games)
     validation = _by_agent(training)
-    others = len(np.unique(data.played[data.validation]))
+    others = len(np.unique(data.game_indices[data.validation]))
     has_value = training.config.network.value
     panels = [("cross-entropy", "loss"), ("accuracy", "accuracy")]
     if has_value:
@@ -56,8 +56,8 @@ def _by_agent(training: ImitationTraining) -> list[dict[str, Any]]:
     network, _ = load_ac_network(training.game, best)
     found = training.judge(network, data.validation)
     if "value_loss" in found:
-        mean = data.outcomes[data.training].mean(dtype=np.float64)
-        found["value_loss_of_mean"] = np.square(mean - data.outcomes[data.validation])
+        mean = data.returns[data.training].mean(dtype=np.float64)
+        found["value_loss_of_mean"] = np.square(mean - data.returns[data.validation])
     agents, learned = data.agents[data.validation], data.agents[data.training]
     order = np.argsort(-np.bincount(agents, minlength=len(data.games.agent_names)), kind="stable")
     parts = [("all", np.ones(len(agents), np.bool_), len(learned))]

@@ -29,7 +29,7 @@ class ImitationTraining(SupervisedTraining):
     learner: TrainableModel[ACNetwork]
 
     def __init__(self, config: ImitationConfig, tensorboard: bool = True):
-        """Begin a run, or go on with the one in the folder.
+        """Begin a run, or resume the one in `run_dir`.
 
         Args:
             config: the settings.
@@ -70,7 +70,7 @@ class ImitationTraining(SupervisedTraining):
         data, config, learner = self.data, self.config, self.learner
         size, mine = len(chosen), learner.part(len(chosen))
         chosen = chosen[mine]
-        planes, _ = data.views.look(chosen)
+        planes, _ = data.observations.encode(chosen)
         actions = data.actions[chosen].astype(np.int64)
         if config.augment:
             which = self._augmentation.draw(size, rng)[mine]
@@ -83,10 +83,10 @@ class ImitationTraining(SupervisedTraining):
         loss = functional.cross_entropy(logits, learner.given(actions))
         losses, total = {"loss": loss}, loss
         if config.network.value:
-            errors = functional.mse_loss(outputs[:, -1], learner.given(data.outcomes[chosen]))
+            errors = functional.mse_loss(outputs[:, -1], learner.given(data.returns[chosen]))
             losses["value_loss"] = errors
             total = loss + config.vf_coef * errors
-        learner.descend(total, rate)
+        learner.gradient_step(total, rate)
         return dict(zip(losses, learner.means(*losses.values()), strict=True))
 
     def validate(self) -> dict[str, float]:
@@ -111,7 +111,7 @@ class ImitationTraining(SupervisedTraining):
         said, played = [], []
         self.monitor.begin("evaluating", len(chosen), "position")
         for k in range(0, len(chosen), TOGETHER):
-            planes, masks = data.views.look(chosen[k : k + TOGETHER])
+            planes, masks = data.observations.encode(chosen[k : k + TOGETHER])
             said.append(runner(planes).astype(np.float64))
             self.monitor.step("evaluating", min(k + TOGETHER, len(chosen)))
             allowed = np.where(masks > 0, said[-1][:, :num_actions], -np.inf)
@@ -125,5 +125,5 @@ class ImitationTraining(SupervisedTraining):
             "accuracy": (np.concatenate(played) == actions).astype(np.float64),
         }
         if network.config.value:
-            found["value_loss"] = np.square(outputs[:, -1] - data.outcomes[chosen])
+            found["value_loss"] = np.square(outputs[:, -1] - data.returns[chosen])
         return found

@@ -1,8 +1,8 @@
 """Measure self-play actors and their learner here, and simulate more of them.
 
-`python -m ludoteca.train.throughput` measures what parts of rounds, updates and messages cost, and
-the games per second with one and two actors. With these costs, a simulation says how many games per
-second more actors give, and what is the limit: actors, the learner, the driver's work for them, its
+`python -m ludoteca.train.throughput` measures the costs of rollout parts, updates and messages,
+and games per second with one and two actors. With these costs, a simulation estimates the games per
+second of more actors, and the bottleneck: actors, the learner, the driver's work for them, its
 network, the object store, or the replay buffer.
 """
 
@@ -42,7 +42,7 @@ def main(
     executor: str = "local",
     games_per_part: int = 16,
     parts: int = 4,
-    rounds: int = 6,
+    iterations: int = 6,
     measured: tuple[int, ...] = (1, 2),
     simulated: tuple[int, ...] = (1, 2, 4, 16, 64, 256, 1000),
     learner_speeds: tuple[float, ...] = (1, 100),
@@ -61,13 +61,13 @@ def main(
         algorithm: which one learns.
         game: as a spec string.
         executor: where actors run: local, ray, or ray:ADDRESS.
-        games_per_part: games of each actor in each round.
+        games_per_part: games of each actor in each rollout.
         parts: how many are played to measure costs.
-        rounds: of each measurement of throughput.
+        iterations: of each measurement of throughput.
         measured: numbers of actors to measure.
         simulated: numbers of actors to simulate.
         learner_speeds: how many times as fast as measured updates are, in the simulation.
-        max_staleness: rounds that actors may be ahead, in the simulation and in measurements.
+        max_staleness: rollouts that actors may be ahead, in the simulation and in measurements.
         per_node: actors on each machine, in the simulation.
         gigabits: per second, of the driver's network there.
         store_gigabytes: of its object store there.
@@ -76,7 +76,11 @@ def main(
         json_file: also write all numbers to this file.
         page: also write a page of results to this file.
     """
-    for name, value in (("games_per_part", games_per_part), ("parts", parts), ("rounds", rounds)):
+    for name, value in (
+        ("games_per_part", games_per_part),
+        ("parts", parts),
+        ("iterations", iterations),
+    ):
         integer(name, value, 1, 10**6)
     for speed in learner_speeds:
         real("learner_speeds", speed, 1e-6, 1e9)
@@ -97,7 +101,7 @@ def main(
         found["costs"] = asdict(known)
         # With one local worker, this process plays.
         found["measured"] = [
-            measure_throughput(algorithm, config, executor, actors, staleness, rounds)
+            measure_throughput(algorithm, config, executor, actors, staleness, iterations)
             for actors in measured
             if actors > 1 or executor != LOCAL
             for staleness in (0, max_staleness)

@@ -28,7 +28,7 @@ def bench_config(algorithm: str, game: str, games_per_part: int) -> RLConfig:
     Args:
         algorithm: a name in `ALGORITHMS`.
         game: as a spec string.
-        games_per_part: of each actor in each round.
+        games_per_part: of each actor in each rollout.
     """
     config: RLConfig = ALGORITHMS[algorithm].config
     changes = {"game": game, "games": 10**6, "games_per_iteration": games_per_part, "threads": 1}
@@ -60,7 +60,7 @@ def measure_costs(
         for k in range(parts + 1):  # the first one compiles
             training.player.load(training.network)
             played, seconds = _timed(lambda games=games: training.play(games))  # type: ignore[misc]
-            _, kept = _timed(lambda played=played: training.keep(played))  # type: ignore[misc]
+            _, kept = _timed(lambda played=played: training.add_rollout(played))  # type: ignore[misc]
             made, began = 0, time.process_time()
             while training.due > 0:
                 training.update()
@@ -71,7 +71,7 @@ def measure_costs(
                 learning.append(time.process_time() - began)
                 positions += _positions(played)
                 updates += made
-            training.conclude(played)
+            training.finish_rollout(played)
             games += len(played.lengths)
         state = {name: one.cpu().numpy() for name, one in training.network.state_dict().items()}
         part = pickle.dumps(played)
@@ -99,7 +99,7 @@ def measure_costs(
 
 
 def measure_throughput(
-    algorithm: str, config: RLConfig, executor: str, actors: int, staleness: int, rounds: int
+    algorithm: str, config: RLConfig, executor: str, actors: int, staleness: int, iterations: int
 ) -> dict[str, Any]:
     """Let actors play and a learner learn, and compare with the simulation of just that.
 
@@ -120,20 +120,20 @@ def measure_throughput(
     with _training(algorithm, settings) as training:
         ends, updates, learning, keeping = list[float](), 0, 0.0, 0.0
         games = 0
-        skipped = 2 + staleness  # rounds that workers need to begin and compile
-        for k in range(rounds + skipped):
+        skipped = 2 + staleness  # rollouts that workers need to begin and compile
+        for k in range(iterations + skipped):
             if k == skipped:
                 training.actors.part_seconds.clear()
                 updates, learning, keeping = 0, 0.0, 0.0
             training.player.load(training.network)
             played = training.play(games)
             began = time.perf_counter()
-            training.keep(played)
+            training.add_rollout(played)
             kept = time.perf_counter()
             while training.due > 0:
                 training.update()
                 updates += 1
-            training.conclude(played)
+            training.finish_rollout(played)
             ends.append(time.perf_counter())
             keeping += kept - began
             learning += ends[-1] - kept
@@ -141,9 +141,9 @@ def measure_throughput(
         walls = [wall for wall, _ in training.actors.part_seconds]
         processor = [cpu for _, cpu in training.actors.part_seconds]
         found = training.actors.summary()
-    counted = rounds * settings.games_per_iteration
+    counted = iterations * settings.games_per_iteration
     seconds = ends[-1] - ends[skipped - 1]
-    parts = rounds * actors
+    parts = iterations * actors
     costs = Costs(
         part_seconds=tuple(walls),
         keep_seconds=keeping / parts,
@@ -151,7 +151,7 @@ def measure_throughput(
         updates_per_part=updates / parts,
         games_per_part=config.games_per_iteration,
     )
-    expected = simulate(costs, Cluster(actors, staleness), max(rounds, 50))
+    expected = simulate(costs, Cluster(actors, staleness), max(iterations, 50))
     return {
         "actors": actors,
         "max_staleness": staleness,
@@ -161,7 +161,7 @@ def measure_throughput(
         "part_processor_seconds": median(processor),
         "learner_busy": (learning + keeping) / seconds,
         "staleness": found.get("staleness", 0.0),
-        "rounds": rounds,
+        "iterations": iterations,
     }
 
 
@@ -213,8 +213,8 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def _positions(played: Any) -> int:
-    """Return how many positions of a round may be learned from."""
-    actions = getattr(played, "env_indices", None)
+    """Return how many positions of a rollout may be learned from."""
+    actions = getattr(played, "lanes", None)
     return len(actions) if actions is not None else int(played.lengths.sum())
 
 

@@ -120,7 +120,7 @@ other programs run; what counts is the ratio of the two.
 
 With the costs above, each actor and the learner on a processor of its own. A machine has
 {cluster["per_node"]} actors, the driver's network {8 * cluster["bandwidth"] / 1e9:g} Gbit/s and its
-object store {cluster["store"] / 1e9:g} GB; {cluster["max_staleness"]} rounds of staleness are
+object store {cluster["store"] / 1e9:g} GB; {cluster["max_staleness"]} iterations of staleness are
 allowed, and there is {_buffer(found)}. Each actor plays
 {found["costs"]["games_per_part"]} games of each round.
 Other clusters: `--costs results.json` with other options simulates again without measuring.

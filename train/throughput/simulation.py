@@ -1,6 +1,6 @@
 """Discrete-event simulation of a learner and its self-play actors, with measured costs.
 
-It follows `ludoteca.train.actors`. A round has as many parts as there are actors. The driver's
+It follows `ludoteca.train.actors`. A rollout has as many parts as there are actors. The driver's
 process gives parts to idle actors, within the bound of staleness, collects what they have played,
 and learns; between two updates it serves actors first. Each machine receives each version of the
 weights once, from the driver's machine, whose network is one server for each direction.
@@ -15,7 +15,7 @@ from math import inf
 
 import numpy as np
 
-SKIPPED = 0.2  # share of the rounds before throughput is counted: the first ones wait for actors
+SKIPPED = 0.2  # share of the rollouts before throughput is counted: the first ones wait for actors
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Cluster:
 
     Attributes:
         actors: how many there are.
-        max_staleness: rounds that the network may have learned from since it was as it plays.
+        max_staleness: rollouts that the network may have learned from since it was as it plays.
         actors_per_node: on one machine.
         bandwidth: bytes per second, of the driver's machine in each direction.
         store: bytes of its object store.
@@ -87,9 +87,9 @@ class SimulationResult:
         driver_busy: share of the time in which the driver works; it learns, too.
         learner_busy: the part of that in which it learns.
         network_busy: the same for the driver's network, in the busier direction.
-        staleness: mean of all parts, in rounds.
+        staleness: mean of all parts, by reinforcement learning.
         store_peak: largest share of the object store that is filled at a time.
-        buffer_share: share of the replay buffer that one round fills.
+        buffer_share: share of the replay buffer that one rollout fills.
         limit: what is nearest to its limit: `"actors"`, `"learner"`, `"driver"` (its work for
             actors), `"network"`, `"object store"` or `"buffer"`.
     """
@@ -118,24 +118,24 @@ class _Server:
 
 
 class Simulation:
-    """A run of some rounds."""
+    """A run of some rollouts."""
 
-    def __init__(self, costs: Costs, cluster: Cluster, rounds: int, seed: int = 0):
+    def __init__(self, costs: Costs, cluster: Cluster, iterations: int, seed: int = 0):
         """Prepare a run; `seed` draws how long parts take."""
-        self._costs, self._cluster, self._rounds = costs, cluster, rounds
+        self._costs, self._cluster, self._iterations = costs, cluster, iterations
         self._now, self._order = 0.0, itertools.count()
         self._events: list[tuple[float, int, Callable[[], None]]] = []
-        drawn = np.random.default_rng(seed).choice(costs.part_seconds, rounds * cluster.actors)
+        drawn = np.random.default_rng(seed).choice(costs.part_seconds, iterations * cluster.actors)
         self._seconds = iter(drawn.tolist())  # of the parts
         self._driver, self._out, self._in = _Server(), _Server(), _Server()
         self._version = self._taken = 0
-        self._there = [0] * rounds  # parts of each round that have come back
+        self._there = [0] * iterations  # parts of each rollout that have come back
         self._learning = False
         self._idle = deque(range(cluster.actors))
         self._versions = [-1] * cluster.actors  # that each actor has
         self._on_node: dict[tuple[int, int], list[Callable[[], None]] | None] = {}
         self._stale: list[int] = []
-        self._learned: list[float] = []  # when each round was learned from
+        self._learned: list[float] = []  # when each rollout was learned from
         self._played = self._learner_seconds = 0.0
         self._stored = self._store_peak = 0
 
@@ -145,7 +145,7 @@ class Simulation:
         while self._events:
             self._now, _, happen = heapq.heappop(self._events)
             happen()
-        assert len(self._learned) == self._rounds
+        assert len(self._learned) == self._iterations
         return self._outcome()
 
     def _after(self, seconds: float, happen: Callable[[], None]) -> None:
@@ -176,7 +176,7 @@ class Simulation:
     def _give(self) -> None:
         """Give parts to idle actors, as far as staleness allows."""
         cluster = self._cluster
-        while self._idle and self._taken < self._rounds * cluster.actors:
+        while self._idle and self._taken < self._iterations * cluster.actors:
             part_round = self._taken // cluster.actors
             if part_round - self._version > cluster.max_staleness:
                 return
@@ -234,9 +234,9 @@ class Simulation:
         self._serve(self._in, costs.part_bytes / self._cluster.bandwidth, arrived)
 
     def _learn(self) -> None:
-        """Learn from the next round, if it is there and the learner is free."""
+        """Learn from the next rollout, if it is there and the learner is free."""
         r, actors, costs = len(self._learned), self._cluster.actors, self._costs
-        if self._learning or r == self._rounds or self._there[r] < actors:
+        if self._learning or r == self._iterations or self._there[r] < actors:
             return
         self._learning = True
         updates = round((r + 1) * actors * costs.updates_per_part) - round(
@@ -262,9 +262,9 @@ class Simulation:
 
     def _outcome(self) -> SimulationResult:
         costs, cluster, learned = self._costs, self._cluster, self._learned
-        skipped = min(int(SKIPPED * self._rounds), self._rounds - 1)
+        skipped = min(int(SKIPPED * self._iterations), self._iterations - 1)
         began = learned[skipped - 1] if skipped > 0 else 0.0
-        counted = self._rounds - skipped
+        counted = self._iterations - skipped
         rate = counted * cluster.actors / (learned[-1] - began)  # parts per second
         learner = self._learner_seconds / self._now
         driver = self._driver.busy / self._now
@@ -291,6 +291,8 @@ class Simulation:
         )
 
 
-def simulate(costs: Costs, cluster: Cluster, rounds: int = 50, seed: int = 0) -> SimulationResult:
-    """Simulate some rounds of a run; see `Outcome`."""
-    return Simulation(costs, cluster, rounds, seed).run()
+def simulate(
+    costs: Costs, cluster: Cluster, iterations: int = 50, seed: int = 0
+) -> SimulationResult:
+    """Simulate some rollouts of a run; see `Outcome`."""
+    return Simulation(costs, cluster, iterations, seed).run()

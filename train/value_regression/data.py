@@ -1,4 +1,4 @@
-"""The positions that a value network learns from, and those that it is validated with."""
+"""Training and validation positions of value regression."""
 
 from dataclasses import dataclass
 
@@ -15,15 +15,15 @@ from ludoteca.train.value_regression.config import ValueRegressionConfig
 
 @dataclass(frozen=True)
 class ValueRegressionData:
-    """Positions of two kinds of games.
+    """N positions, split by games into training and validation.
 
     Attributes:
-        games: all games.
-        positions: of all games.
-        view: what the network sees of them.
-        targets: what it is to say: how the game ended for who looks. float32, shape `[P]`.
-        training: which positions it learns from, as indices.
-        validation: which it is validated with, all of other games.
+        games: the games.
+        positions: all positions of the games.
+        view: encoder of the network's observations.
+        targets: return of the player that the network evaluates. float32, shape `[N]`.
+        training: indices of the training positions.
+        validation: indices of the validation positions.
     """
 
     games: GameDataset
@@ -33,18 +33,18 @@ class ValueRegressionData:
     training: NDArray[np.int64]
     validation: NDArray[np.int64]
 
-    def planes(self, chosen: NDArray[np.int64]) -> NDArray[np.int8]:
-        """Return what the network sees of some positions. Shape `[K, planes, rows, columns]`."""
-        seats = self.positions.players[chosen].astype(np.int64)
-        return self.view.encode(self.positions.states[chosen], seats)
+    def planes(self, indices: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return the observations of positions. Shape `[K, planes, rows, columns]`."""
+        players = self.positions.players[indices].astype(np.int64)
+        return self.view.encode(self.positions.states[indices], players)
 
 
 def load_data(config: ValueRegressionConfig) -> ValueRegressionData:
-    """Read the games and split them.
+    """Load, split and replay the games.
 
     Raises:
-        FileNotFoundError: if a file is not there.
-        ValueError: if one is damaged, or there are too few games.
+        FileNotFoundError: if a file does not exist.
+        ValueError: if a file is damaged, or there are too few games.
     """
     games = concatenate([load_dataset(path) for path in config.data])
     view = ValueView(games.game, config.network.view)

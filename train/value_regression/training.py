@@ -27,7 +27,7 @@ class ValueRegressionTraining(SupervisedTraining):
     learner: TrainableModel[ValueNetwork]
 
     def __init__(self, config: ValueRegressionConfig, tensorboard: bool = True):
-        """Begin a run, or go on with the one in the folder.
+        """Begin a run, or resume the one in `run_dir`.
 
         Args:
             config: the settings.
@@ -86,13 +86,13 @@ class ValueRegressionTraining(SupervisedTraining):
         with self.learner.cast():
             values = self.learner.trained(self.learner.tensor(planes)).float()
         loss = functional.mse_loss(values, self.learner.given(self.data.targets[chosen]))
-        self.learner.descend(loss, rate)
+        self.learner.gradient_step(loss, rate)
         return {"loss": self.learner.means(loss)[0]}
 
 
 def accuracy(values: NDArray[np.float32], targets: NDArray[np.float32]) -> float:
     """Return of how many decided games the values tell the winner; 0.5 if there are none."""
-    decided = targets != 0
-    if not decided.any():
+    broadcast = targets != 0
+    if not broadcast.any():
         return 0.5
-    return float(((values > 0) == (targets > 0))[decided].mean())
+    return float(((values > 0) == (targets > 0))[broadcast].mean())

@@ -1,4 +1,4 @@
-"""The thesis' questions for future work: constants, the other policies, and enhancements.
+"""Questions that the thesis leaves for future work: constants, policies, and enhancements.
 
 1. Does UCB-alpha keep its edge over a well-tuned constant? (`constants`)
 2. Which selection policy is best? (`policies`)
@@ -8,7 +8,7 @@
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.evaluate.markdown import bold, p_text, table
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.wilcoxon import signed_rank
-from ludoteca.evaluate.studies.ggp.valencia2021 import GAME_NAMES, GAMES
+from ludoteca.evaluate.studies.ggp.uaemex2021 import GAME_NAMES, GAMES
+from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.report import duration, provenance_paragraphs
 from ludoteca.evaluate.tournament.results import Results
@@ -91,7 +92,7 @@ def write(
         found: the tournaments, by name.
         out: the folder; the tournaments' own reports are in folders there.
         made: `"about"` and `"versions"` of the run that played them; by default this one.
-        about: what else to tell about the run.
+        about: further facts on the run.
     """
     made = made or {"about": {**run_info(), **about}, "versions": package_versions()}
     run, versions = made["about"], made["versions"]
@@ -105,76 +106,45 @@ def write(
     }
     content = {"about": run, "versions": versions, "elo_low_high": ratings}
     write_whole(out / "answers.json", json.dumps(content, indent=1) + "\n")
-    write_whole(out / "report.md", to_markdown(found, run, versions))
+    names = {
+        "found": found,
+        "played": sum(results.tournament.total_games for results in found.values()),
+        "edge": edge(found["constants"]),
+        "podium": podium,
+        "ratings_table": ratings_table,
+        "equivalents": equivalents,
+        "budget": budget,
+        "duration": duration,
+        "provenance": "\n\n".join(provenance_paragraphs(run, versions)),
+    }
+    write_whole(out / "report.md", render("ggp/extended.md.j2", names))
 
 
-def to_markdown(found: Mapping[str, Results], run: dict[str, Any], versions: dict[str, str]) -> str:
-    """Return the report."""
-    played = sum(results.tournament.total_games for results in found.values())
-    equal, timed = found["combinations"], found["equal_time"]
-    blocks = [
-        "# Selection policies and enhancements in General Game Playing",
-        f"What the thesis (UAEMex, 2021) leaves as future work, in its eight games and by its "
-        f"rules: a draw is a loss for both. {played:,} games. Elo ratings have the mean 0 of their "
-        "own table; intervals are 95 %.",
-        "## Does UCB-alpha keep its edge over a well-tuned constant?",
-        _edge(found["constants"]),
-        "Elo in each game; the best of each game is bold, and everything in its own report: "
-        "[constants](constants/report.md).",
-        _by_game(found["constants"]),
-        "## Which policy is best?",
-        f"{_podium(found['policies'])} Parameters are the defaults of the agent `mcts`; more in "
-        "[policies](policies/report.md).",
-        _by_game(found["policies"]),
-        "## Which combination is best?",
-        f"With {_budget(equal)} a move: {_podium(equal)} More in "
-        "[combinations](combinations/report.md).",
-        _by_game(equal),
-        f"With {_budget(timed)} a move: {_podium(timed)} More in "
-        "[equal_time](equal_time/report.md).",
-        _by_game(timed),
-        "## With which enhancements is UCB as good as plain UCB-alpha2?",
-        "UCB has alpha = 2. Wins against plain alpha2 of the games that were decided, over all "
-        "games, with Wilson intervals; bold where the interval reaches 50 %, so that UCB cannot be "
-        "told to be weaker. Of some 70 games each, these intervals are wide.",
-        _equivalents(equal, timed),
-        "## How it was made",
-        *provenance_paragraphs(run, versions),
-        "Playing took "
-        + ", ".join(f"{duration(results.seconds)} ({stage})" for stage, results in found.items())
-        + ", all processes together.",
-    ]
-    return "\n\n".join(blocks) + "\n"
-
-
-def _edge(results: Results) -> str:
+def edge(results: Results) -> dict[str, Any]:
     """Compare both UCB-alpha with the constant that is best over all games."""
     names, elo = results.tournament.names, results.ratings.elo
     constants = [a for a, name in enumerate(names) if name.startswith("UCB ")]
     best = max(constants, key=lambda a: elo[a])
-    points = results.points()
-    lines = [f"The best constant over all games is {names[best]}, with Elo {elo[best]:+.0f}."]
+    points, rivals = results.points(), []
     for name in ("alpha1", "alpha2"):
         a = names.index(name)
-        test = signed_rank(points[:, a], points[:, best])
         wins, losses = _decided(results, a, best)
         low, high = wilson(wins, wins + losses)
-        verdict = (
-            "keeps an edge over"
-            if low > 0.5
-            else "is weaker than"
-            if high < 0.5
-            else "does not differ significantly from"
+        verdict = "is weaker than" if high < 0.5 else "does not differ significantly from"
+        rivals.append(
+            {
+                "name": name,
+                "verdict": "keeps an edge over" if low > 0.5 else verdict,
+                "elo": f"{elo[a]:+.0f}",
+                "share": _percent(wins, losses),
+                "p": p_text(signed_rank(points[:, a], points[:, best]).p),
+            }
         )
-        lines.append(
-            f"**{name} {verdict} it**: Elo {elo[a]:+.0f}; of their decided games it wins "
-            f"{_percent(wins, losses)}; over the games Wilcoxon's {p_text(test.p)}."
-        )
-    return "\n".join(f"- {line}" for line in lines)
+    return {"name": names[best], "elo": f"{elo[best]:+.0f}", "rivals": rivals}
 
 
-def _podium(results: Results) -> str:
-    """Name the best, or all whose intervals overlap the best one's, and three at least."""
+def podium(results: Results) -> str:
+    """Return the best, or all whose intervals overlap the best one's, and three at least."""
     ratings, names = results.ratings, results.tournament.names
     ordered = np.argsort(-ratings.elo, kind="stable").tolist()
     tied = [a for a in ordered if ratings.high[a] >= ratings.low[ordered[0]]]
@@ -191,7 +161,7 @@ def _podium(results: Results) -> str:
     return f"{listed}.{together}"
 
 
-def _by_game(results: Results) -> str:
+def ratings_table(results: Results) -> str:
     """Return the ratings over all games and in each, the best first."""
     overall, each = results.ratings, results.ratings_by_game
     rows = []
@@ -203,20 +173,19 @@ def _by_game(results: Results) -> str:
     return table(("agent", "Elo", "95 % interval", *GAME_NAMES), rows)
 
 
-def _equivalents(equal: Results, timed: Results) -> str:
-    """Compare UCB with each enhancement against plain UCB-alpha2."""
+def equivalents(equal: Results, timed: Results) -> list[tuple[str, ...]]:
+    """Return the results of UCB with each enhancement against plain UCB-alpha2."""
     names = equal.tournament.names
-    plain = names.index("alpha2 plain")
-    rows: list[Iterable[str]] = []
+    plain, rows = names.index("alpha2 plain"), []
     for name in ENHANCEMENTS:
         a = names.index(f"UCB {name}")
-        cells = []
-        for results in (equal, timed):
-            wins, losses = _decided(results, a, plain)
-            reaches = wilson(wins, wins + losses)[1] >= 0.5
-            cells.append(bold(_percent(wins, losses), reaches))
-        rows.append([f"UCB {name}", *cells])
-    return table(("agent", _budget(equal), _budget(timed)), [list(row) for row in rows])
+        decided = [_decided(results, a, plain) for results in (equal, timed)]
+        cells = (
+            bold(_percent(wins, losses), wilson(wins, wins + losses)[1] >= 0.5)
+            for wins, losses in decided
+        )
+        rows.append((f"UCB {name}", *cells))
+    return rows
 
 
 def _decided(results: Results, a: int, b: int) -> tuple[int, int]:
@@ -227,11 +196,10 @@ def _decided(results: Results, a: int, b: int) -> tuple[int, int]:
 
 def _percent(wins: int, losses: int) -> str:
     low, high = wilson(wins, wins + losses)
-    share = wins / max(wins + losses, 1)
-    return f"{100 * share:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+    return f"{100 * (wins / max(wins + losses, 1)):.1f} % ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def _budget(results: Results) -> str:
+def budget(results: Results) -> str:
     """Return what each move of these agents costs, e.g. `"simulations=1000"`."""
     items = results.tournament.agents[0].split(",")
     return next(one for one in items if one.startswith(("simulations=", "seconds=")))

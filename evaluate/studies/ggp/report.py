@@ -1,4 +1,4 @@
-"""The report of the study beside the thesis' tables."""
+"""Report of the study beside the thesis' tables."""
 
 import json
 from collections import Counter
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.evaluate.markdown import bold, p_value, table
+from ludoteca.evaluate.markdown import bold, p_value
 from ludoteca.evaluate.studies.ggp.conclusions import Conclusion, conclusions
-from ludoteca.evaluate.studies.ggp.valencia2021 import (
+from ludoteca.evaluate.studies.ggp.uaemex2021 import (
     FRIEDMAN,
     GAME_NAMES,
     GAMES_PER_PAIR,
@@ -21,6 +21,7 @@ from ludoteca.evaluate.studies.ggp.valencia2021 import (
     WILCOXON,
     WINS,
 )
+from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.studies.verdicts import FAILS, HOLDS, OPEN, UNCORRECTED, VERDICTS
 from ludoteca.evaluate.tournament.analysis import Analysis, analyze
 from ludoteca.evaluate.tournament.report import duration, provenance_paragraphs
@@ -35,13 +36,6 @@ SUMMARY = {
     FAILS: "do not hold",
     OPEN: "are inconclusive",
 }
-READ_VERDICTS = (
-    "A conclusion holds, or does not, if the whole 95 % interval of what decides it says so, or a "
-    "test at 0.05; intervals of sums of wins are normal ones, and rather too wide than too narrow. "
-    "The thesis does not correct its tests for their number. Between five policies there are ten, "
-    "and with eight games Wilcoxon's smallest p, 0.0078, becomes 0.078 by Holm's correction: after "
-    "it, none of these tests is significant, here or in the thesis."
-)
 THESIS_GAMES = GAMES_PER_PAIR * (len(POLICIES) - 1)  # that each policy played of each game
 
 
@@ -54,7 +48,7 @@ def write(
         found: the tournaments, by simulations a move.
         out: the folder; the tournaments' own reports are in folders there.
         made: `"about"` and `"versions"` of the run that played them; by default this one.
-        about: what else to tell about the run.
+        about: further facts on the run.
     """
     made = made or {"about": {**run_info(), **about}, "versions": package_versions()}
     run, versions = made["about"], made["versions"]
@@ -80,64 +74,38 @@ def write(
         "conclusions": [asdict(one) for one in ours],
     }
     write_whole(out / "comparison.json", json.dumps(content, indent=1, default=_plain) + "\n")
-    write_whole(out / "report.md", to_markdown(found, shares, ours, run, versions))
+    names = _template_names(found, shares, ours)
+    names["provenance"] = "\n\n".join(provenance_paragraphs(run, versions))
+    write_whole(out / "report.md", render("ggp/report.md.j2", names))
 
 
-def to_markdown(
+def _template_names(
     found: Mapping[int, Results],
     shares: Mapping[int, NDArray[np.float64]],
     ours: list[Conclusion],
-    run: dict[str, Any],
-    versions: dict[str, str],
-) -> str:
-    """Return the report."""
-    per_pair = next(iter(found.values())).tournament.games_per_pair
-    played = sum(results.tournament.total_games for results in found.values())
+) -> dict[str, Any]:
+    """Return what the template of the report uses."""
     counts = Counter(one.verdict for one in ours)
-    summary = "; ".join(f"{counts[one]} {SUMMARY[one]}" for one in VERDICTS if counts[one])
-    blocks = [
-        "# Selection policies in General Game Playing: the thesis' study, played again",
-        f"Five policies in eight games, {per_pair} games a pair and game, {played:,} games in all: "
-        "Monte Carlo tree search, uniformly random playouts, a draw a loss for both, the move with "
-        "the highest mean played. The thesis (UAEMex, 2021) played 48,000 games with GGP-Base in "
-        "Java.",
-        f"**Of the {len(ours)} conclusions that were checked, {summary}**; they are listed at the "
-        "end.",
-    ]
-    if per_pair != GAMES_PER_PAIR:
-        blocks.append(
-            f"**This is a small run**: {per_pair} games a pair instead of {GAMES_PER_PAIR}. Wins "
-            f"are scaled to the thesis' {THESIS_GAMES:,} games, and chance is large."
-        )
-    for simulations, results in found.items():
-        blocks += _at(simulations, results, shares[simulations])
-    blocks += [
-        "## The thesis' conclusions",
-        READ_VERDICTS,
-        table(
-            ("simulations", "the thesis says", "here", "numbers here"),
-            [
-                [one.simulations, one.claim, bold(one.verdict, one.verdict != HOLDS), one.evidence]
-                for one in ours
-            ],
-            texts=4,
-        ),
-        "## How it was made",
-        *provenance_paragraphs(run, versions),
-        "Playing took "
-        + ", ".join(
-            f"{duration(results.seconds)} at {simulations} simulations"
-            for simulations, results in found.items()
-        )
-        + ", all processes together. All numbers are in [comparison.json](comparison.json).",
-    ]
-    return "\n\n".join(blocks) + "\n"
+    return {
+        "per_pair": next(iter(found.values())).tournament.games_per_pair,
+        "GAMES_PER_PAIR": GAMES_PER_PAIR,
+        "POLICY_NAMES": POLICY_NAMES,
+        "THESIS_GAMES": THESIS_GAMES,
+        "played": sum(results.tournament.total_games for results in found.values()),
+        "conclusions": ours,
+        "summary": "; ".join(f"{counts[one]} {SUMMARY[one]}" for one in VERDICTS if counts[one]),
+        "stages": {s: _stage(s, results, shares[s]) for s, results in found.items()},
+        "conclusion_rows": [
+            [one.simulations, one.claim, bold(one.verdict, one.verdict != HOLDS), one.evidence]
+            for one in ours
+        ],
+    }
 
 
 def beyond_chance(
     ours: NDArray[np.float64], thesis: NDArray[np.float64], games: int
 ) -> NDArray[np.bool_]:
-    """Tell which shares of wins differ by more than chance does in 95 % of cases.
+    """Return which shares of wins differ by more than chance does in 95 % of cases.
 
     Args:
         ours: shares of wins.
@@ -150,8 +118,8 @@ def beyond_chance(
     return beyond
 
 
-def _at(simulations: int, results: Results, shares: NDArray[np.float64]) -> list[str]:
-    """Return the section about the tournament with so many simulations."""
+def _stage(simulations: int, results: Results, shares: NDArray[np.float64]) -> dict[str, Any]:
+    """Return the tables and figures of the tournament with so many simulations."""
     thesis, games = WINS[simulations], results.games_per_agent
     beyond = beyond_chance(shares, thesis / THESIS_GAMES, games)
     wins = THESIS_GAMES * shares
@@ -162,19 +130,15 @@ def _at(simulations: int, results: Results, shares: NDArray[np.float64]) -> list
     rows.append(
         ["*total*", *(_cell(x, y, False) for x, y in zip(wins.sum(0), thesis.sum(0), strict=True))]
     )
-    correlation = np.corrcoef(wins.ravel(), thesis.ravel())[0, 1]
-    scaled = "" if games == THESIS_GAMES else f", scaled from {games:,}"
-    return [
-        f"## {simulations:,} simulations a move",
-        f"Wins of {THESIS_GAMES:,} games{scaled}, and in brackets the thesis' and the difference; "
-        f"bold differences are larger than chance explains (95 %): {int(beyond.sum())} of "
-        f"{beyond.size}, where chance alone makes {0.05 * beyond.size:.0f}. Over all cells, the "
-        f"correlation with the thesis is {correlation:.2f}.",
-        table(("game", *POLICY_NAMES), rows),
-        _statistics(simulations, analyze(np.round(wins, 6)), analyze(thesis)),
-        f"Box plots, ratings, ranks and every pair: [report]({simulations}/report.md).",
-        f"![Wins over the games, {simulations} simulations]({simulations}/points.png)",
-    ]
+    return {
+        "scaled": "" if games == THESIS_GAMES else f", scaled from {games:,}",
+        "beyond": int(beyond.sum()),
+        "cells": beyond.size,
+        "correlation": np.corrcoef(wins.ravel(), thesis.ravel())[0, 1],
+        "wins": rows,
+        "statistics": _statistics(simulations, analyze(np.round(wins, 6)), analyze(thesis)),
+        "duration": duration(results.seconds),
+    }
 
 
 def _cell(ours: float, thesis: float, beyond: bool) -> str:
@@ -182,8 +146,8 @@ def _cell(ours: float, thesis: float, beyond: bool) -> str:
     return f"{ours:,.0f} ({thesis:,.0f}, {bold(f'{difference:+,}', beyond)})"
 
 
-def _statistics(simulations: int, ours: Analysis, thesis: Analysis) -> str:
-    """Return the statistics of both in one table."""
+def _statistics(simulations: int, ours: Analysis, thesis: Analysis) -> list[list[str]]:
+    """Return the statistics of both."""
     assert ours.friedman is not None
     assert thesis.friedman is not None
     rows = [
@@ -202,7 +166,7 @@ def _statistics(simulations: int, ours: Analysis, thesis: Analysis) -> str:
         name = f"Wilcoxon p, {POLICY_NAMES[pair[1]]} against {POLICY_NAMES[pair[0]]}"
         rows.append([name, _wilcoxon(ours, pair), p_value(p)])
     rows.append(["Wilcoxon p, alpha1 against alpha2", _wilcoxon(ours, (3, 4)), "at least 0.2"])
-    return table(("statistic", "here", "thesis"), rows)
+    return rows
 
 
 def _wilcoxon(analysis: Analysis, pair: tuple[int, int]) -> str:

@@ -1,4 +1,4 @@
-"""The study of selection policies of the thesis in General Game Playing (UAEMex, 2021).
+"""Study of the selection policies of the thesis in General Game Playing (UAEMex, 2021).
 
 Five policies play a round robin in eight games, 300 games a pair and game, with 100 and with 1000
 simulations a move: 48,000 games. A draw is a loss for both, in the searches and in the tables, and
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ludoteca.evaluate.studies.ggp import extended as ggp_extended
 from ludoteca.evaluate.studies.ggp import report as ggp_report
-from ludoteca.evaluate.studies.ggp import valencia2021
+from ludoteca.evaluate.studies.ggp import uaemex2021
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.report import write_report
 from ludoteca.evaluate.tournament.results import Results
@@ -42,7 +42,7 @@ def reproduce(
 ) -> None:
     """Play the study of the thesis in General Game Playing, and compare with its tables.
 
-    Interrupted or killed, it goes on where it was when the same command is given again.
+    Interrupted or killed, it resumes when the same command is given again.
 
     Args:
         out: folder for the report; by default docs/results/ggp or, if extended, ggp_extended, and
@@ -52,7 +52,7 @@ def reproduce(
         extended: instead of the study, compare all other policies and enhancements, to answer the
             thesis' questions for future work.
         seed: the same seed gives the same games.
-        processes: how many play side by side; one for each core by default.
+        processes: how many play in parallel; one for each core by default.
         executor: where they run: local, or a Ray cluster: ray (of this machine), ray:auto,
             ray:HOST:PORT; see docs/distributed.md.
         rewrite: write the comparison again from the tournaments' reports in `out`, and play
@@ -101,18 +101,18 @@ def study(fast: bool, seed: int) -> dict[str, Tournament]:
     """Return the thesis' tournaments, by simulations a move."""
     whole = {
         str(simulations): Tournament(
-            games=valencia2021.GAMES,
+            games=uaemex2021.GAMES,
             agents=tuple(
                 f"mcts:{policy},simulations={simulations},draw=loss,action_selection=mean"
                 for policy in POLICIES.values()
             ),
-            names=valencia2021.POLICY_NAMES,
-            games_per_pair=valencia2021.GAMES_PER_PAIR,
-            repeats=valencia2021.REPEATS,
+            names=uaemex2021.POLICY_NAMES,
+            games_per_pair=uaemex2021.GAMES_PER_PAIR,
+            repeats=uaemex2021.REPEATS,
             seed=seed,
             draws="loss",
         )
-        for simulations in valencia2021.WINS
+        for simulations in uaemex2021.WINS
     }
     if not fast:
         return whole

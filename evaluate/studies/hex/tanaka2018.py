@@ -1,7 +1,9 @@
-"""What Tanaka, "Inteligencia artificial para o jogo de Hex" (University of Sao Paulo, 2018) found.
+"""Results of Tanaka, "Inteligencia artificial para o jogo de Hex" (University of Sao Paulo, 2018).
 
 Shares of games won, in %, over a whole training run.
 """
+
+MIXED, HEURISTIC = "mixed:x=0.2", "heuristic"  # its opponents
 
 # Table 4.1, the 12 best of 36: learning rate, gamma, epsilon, layers of convolutions -> wins.
 GRID = {

@@ -1,13 +1,26 @@
 """Figures of the report on Othello."""
 
+from pathlib import Path
+
 from matplotlib.figure import Figure
 
 from ludoteca.evaluate.figures import figure_png
 from ludoteca.evaluate.statistics.intervals import wilson
-from ludoteca.evaluate.studies.othello.plan import ITERATIONS, NETWORKS, SIZES
+from ludoteca.evaluate.studies.othello.names import ITERATIONS, NETWORKS, SIZES
+from ludoteca.evaluate.studies.othello.tables import SIZE_MATCHES
 from ludoteca.evaluate.studies.study import Records
 
 COLORS = ("#9bc4e8", "#1f77d0", "#0b3d73", "#d6452b")
+
+
+def draw(found: Records, folder: Path) -> dict[str, bytes]:
+    """Return the figures whose tasks have records, as PNG files by name."""
+    figures = {}
+    if found.keys() >= {f"net-{name}" for name in NETWORKS}:
+        figures["learning_curves.png"] = learning_curves(found)
+    if found.keys() >= set(SIZE_MATCHES):
+        figures["strength.png"] = strength(found)
+    return figures
 
 
 def learning_curves(found: Records) -> bytes:
@@ -51,9 +64,9 @@ def strength(found: Records) -> bytes:
     games = [found[f"net-{name}"]["data"]["games"] for name in SIZES]
     budgets = [(str(n), f"{n} iterations") for n in ITERATIONS] + [("time", "equal time")]
     for k, ((budget, label), color) in enumerate(zip(budgets, COLORS, strict=True)):
-        tallies = [found[f"{name}-{budget}"]["agents"][0]["total"] for name in SIZES]
-        won = [one["wins"] / one["games"] for one in tallies]
-        ends = [wilson(one["wins"], one["games"]) for one in tallies]
+        records = [found[f"{name}-{budget}"]["agents"][0]["total"] for name in SIZES]
+        won = [one["wins"] / one["games"] for one in records]
+        ends = [wilson(one["wins"], one["games"]) for one in records]
         below = [100 * (w - low) for w, (low, _) in zip(won, ends, strict=True)]
         above = [100 * (high - w) for w, (_, high) in zip(won, ends, strict=True)]
         apart = [count * 1.04 ** (k - 1.5) for count in games]  # intervals beside one another

@@ -1,4 +1,4 @@
-"""SequentialGames to learn from: generated, kept in files, and read again without a change."""
+"""Recorded sequential games: generation, replay, tables of Othello, files, commands."""
 
 import zipfile
 from dataclasses import replace
@@ -235,7 +235,7 @@ def test_self_play_labels_are_returns_of_first_player():
 
 def test_default_agent_is_uct_of_seville():
     agent = make_agent(GenerationConfig().agents[0], make_game("othello"))
-    assert (agent.num_simulations, agent.config.policy) == (50, "uct")
+    assert (agent.simulations, agent.config.policy) == (50, "uct")
     assert ACTION_SELECTIONS[agent.action_selection] == "mean"
     assert agent._params["c"][0, 0] == 2**0.5
 
@@ -273,7 +273,7 @@ def test_commands(tmp_path, capsys):
 
 
 def test_file_with_member_that_is_not_an_array_raises(tmp_path):
-    """Found by `tests/fuzz`: NumPy returns bytes for it."""
+    """NumPy returns bytes for it."""
     path = tmp_path / "games.npz"
     generate(replace(SMALL, games=2, out=path))
     with np.load(path) as archive:

@@ -1,0 +1,33 @@
+"""Agents and networks of the study on Othello."""
+
+ITERATIONS = (50, 200, 800)
+SECONDS = 0.02  # per move, at equal time
+LEAVES = 16  # that a network evaluates in a batch, at equal time
+UCT = "mcts:policy=uct,c=1.4142135623730951,action_selection=mean"  # the paper's
+SHIPPED = "othello"  # name of the AlphaZero network that comes with the package
+# One line for each competitor that goes beyond the paper: its name, and its spec string.
+COMPETITORS = {
+    "az": f"az:{SHIPPED},simulations=200,leaf_batch=8,solver_empties=10,precision=auto",
+}
+TIMES = 10  # how much more time than a competitor our own UCT gets
+# Name of a network -> opponent of its games, how many games, and its view.
+SIZES = {
+    "random-1k": ("random", 1_000, "second"),
+    "random-10k": ("random", 10_000, "second"),
+    "random-100k": ("random", 100_000, "second"),
+}
+READINGS = {
+    "random-10k-mover": ("random", 10_000, "mover"),
+    "self-10k": ("self", 10_000, "second"),
+    "self-10k-mover": ("self", 10_000, "mover"),
+}
+NETWORKS = SIZES | READINGS
+MOST_GAMES = "random-100k"  # network that stands for the paper's agent against others
+# Time or iterations of a match, and their names in the report.
+BUDGETS = (*map(str, ITERATIONS), "time")
+TITLES = (*(f"{count} iterations" for count in ITERATIONS), f"{SECONDS:g} s a move")
+# The networks of 10,000 games: the opponent of their games, and the view.
+NOISE = ("random-10k", "random-10k-mover", "self-10k", "self-10k-mover")
+NOISE_ITERATIONS = (50, 200)
+OPPONENTS = {"random": "random moves", "self": "itself"}
+VIEWS = {"second": "white", "mover": "player to move"}

@@ -1,0 +1,145 @@
+"""Reports of studies: a Jinja2 template in Markdown, rendered with the tables of its study."""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from ludoteca.evaluate.markdown import bold, number, p_text, p_value, percent, table
+from ludoteca.evaluate.statistics.intervals import score_interval, wilson
+from ludoteca.evaluate.studies.study import RESULTS, Records, RecordsByPart, Study
+from ludoteca.files import read_json, write_whole
+from ludoteca.provenance import package_versions, run_info
+
+
+def render(template: str, names: Mapping[str, Any]) -> str:
+    """Return a template of this folder, such as `"hex/report.md.j2"`, rendered with some names.
+
+    Templates have the functions of `ludoteca.evaluate.markdown` and the ones below as filters.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent, encoding="utf-8"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    environment.filters |= FILTERS
+    environment.globals["table"] = table
+    return environment.get_template(template).render(names)
+
+
+def write_report(study: Study, records: RecordsByPart, out: Path, folder: Path) -> None:
+    """Write `report.md`, `results.json` and the figures; sections without records are left out.
+
+    Args:
+        study: the study.
+        records: what is kept of finished tasks, by part and name.
+        out: folder of the report.
+        folder: of the tasks.
+    """
+    found = {name: one for part in records.values() for name, one in part.items()}
+    made = provenance(out, records)
+    names: dict[str, Any] = {"minutes": minutes, "precisions": precisions}
+    for module in study.modules:
+        names |= {key: value for key, value in vars(module).items() if not key.startswith("_")}
+    names |= {
+        "fast": study.fast,
+        "found": found,
+        "has": lambda *needed: found.keys() >= set(needed),
+        "records": records,
+        "tasks": study.tasks,
+        "labels": {name: task.label for name, task in study.tasks.items() if task.label},
+        "counts": {
+            part: f"{len(records[part])} of {sum(task.recorded for task in tasks.values())}"
+            for part, tasks in study.parts.items()
+        },
+        "provenance": provenance_lines(records, made["versions"]),
+    }
+    text = render(f"{study.name}/report.md.j2", names)
+    for name, png in (study.draw(found, folder) if study.draw else {}).items():
+        write_whole(out / name, png)
+    write_whole(out / RESULTS, json.dumps({**made, **records}, indent=1) + "\n")
+    write_whole(out / "report.md", text)
+
+
+def provenance(out: Path, records: RecordsByPart) -> dict[str, Any]:
+    """Return `"about"` and `"versions"` of a report: those of this run, or of an earlier one.
+
+    A report that is written again from its own records was not made by this run.
+
+    Args:
+        out: folder of the report.
+        records: what is kept of the tasks, by part and name.
+    """
+    path = out / RESULTS
+    if path.exists():
+        content = read_json(path)
+        if {part: content.get(part) for part in records} == json.loads(json.dumps(records)):
+            return {key: content[key] for key in ("about", "versions")}
+    return {"about": run_info(), "versions": package_versions()}
+
+
+def provenance_lines(records: RecordsByPart, versions: Mapping[str, str]) -> str:
+    """Return, as items of a list, when and where the tasks of a study were finished.
+
+    Args:
+        records: what is kept of the tasks, by part and name.
+        versions: of the packages, for tasks whose records do not hold theirs.
+    """
+    every = [one for part in records.values() for one in part.values()]
+    if not every:
+        return ""
+    about = [one["about"] for one in every]
+    dates = sorted(one["date"][:16] for one in about)
+    machines = {f"{one['cpu']}, {one['cores']} cores" for one in about}
+    used = [dict(versions), *(one["versions"] for one in every if "versions" in one)]
+    texts = {", ".join(f"{name} {number}" for name, number in each.items()): None for each in used}
+    return f"""- Finished from {dates[0]} to {dates[-1]} (UTC); versions: {"; ".join(texts)}
+- Machine: {"; ".join(sorted(machines))}"""
+
+
+def with_interval(value: float, interval: tuple[float, float]) -> str:
+    """Return a share in %, and its interval as shares, e.g. `"61.3 (58.2 to 64.3)"`."""
+    low, high = interval
+    return f"{value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def wilson_share(count: int, total: int) -> str:
+    """Return a share in % with its Wilson 95 % interval."""
+    return with_interval(100 * count / total, wilson(count, total))
+
+
+def points_share(total: Mapping[str, int]) -> str:
+    """Return the share of points in %, a draw half a point, with its 95 % interval."""
+    points = 100 * (total["wins"] + total["draws"] / 2) / total["games"]
+    return with_interval(points, score_interval(total["wins"], total["draws"], total["games"]))
+
+
+def strength(total: Mapping[str, int]) -> str:
+    """Return whether an agent is stronger than its rival, by the interval of its points."""
+    low, high = score_interval(total["wins"], total["draws"], total["games"])
+    return "stronger" if low > 0.5 else "weaker" if high < 0.5 else "no significant difference"
+
+
+def precisions(found: Records) -> str:
+    """Return the numerical precisions in which the networks among some records computed."""
+    return ", ".join(sorted({one["training"]["precision"] for one in found.values()}))
+
+
+def minutes(found: Records) -> tuple[float, float]:
+    """Return the minutes of all trainings and of all matches among some records."""
+    training = sum(one["training"]["seconds"] for one in found.values() if "training" in one)
+    return training / 60, sum(one["seconds"] for one in found.values() if "seconds" in one) / 60
+
+
+FILTERS = {
+    "bold": bold, "number": number, "percent": percent, "p_text": p_text, "p_value": p_value,
+    "wrap": partial(fill, width=100, break_on_hyphens=False),
+    "thousands": "{:,}".format, "fixed": lambda x, digits=1: f"{x:.{digits}f}",
+}  # fmt: skip
