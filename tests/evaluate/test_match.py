@@ -144,7 +144,7 @@ def test_agents_that_are_no_kernels_play_too():
     assert mixed.totals[0].games == 20
 
 
-def test_an_agent_in_two_places_is_told_of_a_game_once():
+def test_agent_in_two_seats_is_reset_once_per_game():
     game = make_game("tictactoe")
     agent = Scripted(game)
     play_match(game, (agent, agent), 3, batch_size=3)
@@ -212,7 +212,7 @@ def test_a_failure_in_one_thread_ends_the_match(monkeypatch):
         ("hex", BOTH, {"seed": -1}, "a seed must be an integer from 0"),
     ],
 )
-def test_what_cannot_be_played_is_refused(game, agents, options, message):
+def test_invalid_matches_are_refused(game, agents, options, message):
     with pytest.raises(ValueError, match=message):
         play_match(game, agents, **({"games": 10} | options))
 
@@ -279,7 +279,7 @@ def test_games_that_agents_without_chance_repeat_are_counted_once():
     assert (whole["low"], whole["high"]) == wilson(whole["wins"], 40)
 
 
-def test_digests_of_games_tell_them_apart():
+def test_digests_identify_games():
     match = play_match("tictactoe", BOTH, 200, seed=2, num_replays=200)
     told = {}
     for replay, course in zip(match.replays, match.game_digests.tolist(), strict=True):

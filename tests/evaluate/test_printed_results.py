@@ -153,7 +153,7 @@ def test_exact_endgames_show_their_scores() -> None:
 
 
 @pytest.mark.parametrize("simulations", [0, 8])
-def test_a_search_with_a_network_is_like_what_the_agent_plays(simulations: int) -> None:
+def test_search_with_a_network_matches_the_agents_moves(simulations: int) -> None:
     game = make_game("hex:board_size=5")
     agent: Any = make_agent(f"az:hex5,simulations={simulations}", game)
     report = agent.search(game.new())
@@ -175,7 +175,7 @@ def test_moves_are_drawn_at_a_temperature() -> None:
     assert len(names) > 3
 
 
-def test_solutions_show_what_moves_are_worth() -> None:
+def test_solutions_show_values_of_moves() -> None:
     lines = lines_of(solve(make_game("hex:board_size=3")))
     assert lines == [
         "perfect play: player 0 gets +1, player 1 gets -1",
