@@ -49,8 +49,8 @@ def test_an_agent_with_several_seats_wins_once_a_game():
 
 
 def test_record_of_no_games_is_empty():
-    tally = seat_record(np.zeros((4, 2)), 0, ~ALL)
-    assert (tally.games, tally.wins, tally.score, tally.win_rate, tally.mean_rank) == (
+    record = seat_record(np.zeros((4, 2)), 0, ~ALL)
+    assert (record.games, record.wins, record.score, record.win_rate, record.mean_rank) == (
         0,
         0,
         0,

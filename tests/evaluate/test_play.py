@@ -67,16 +67,16 @@ class Throwing(Agent):
 
 
 class Slow(First):
-    """Waits until it is told to move on; counts its questions."""
+    """Waits for permission to move; records its positions."""
 
     def __init__(self, game):
         super().__init__(game)
-        self.go_on = threading.Event()
+        self.may_move = threading.Event()
         self.asked = []
 
     def act(self, states, seats, rngs, env_indices):
         self.asked.append(int((states["board"] >= 0).sum()))
-        assert self.go_on.wait(PATIENCE)
+        assert self.may_move.wait(PATIENCE)
         return super().act(states, seats, rngs, env_indices)
 
 
@@ -456,7 +456,7 @@ def test_clicks_beside_the_board_or_out_of_turn_do_nothing():
     wait_for(lambda: controller.tick() or agent.asked)
     screen.click(*pixel(screen, 5))
     assert controller.session.actions == [0]
-    agent.go_on.set()
+    agent.may_move.set()
     settle(controller)
     screen.click(*pixel(screen, 0))  # taken
     assert controller.session.actions == [0, 1]
@@ -480,7 +480,7 @@ def test_the_window_stays_alive_while_an_agent_thinks():
     assert controller.session.actions == []
     do(screen, 8)
     wait_for(lambda: controller.tick() or agent.asked)
-    agent.go_on.set()
+    agent.may_move.set()
     settle(controller)
     assert controller.session.actions == [8, 0]  # the answer to the first question has been dropped
 

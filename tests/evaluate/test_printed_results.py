@@ -53,15 +53,15 @@ def test_a_match_is_its_table() -> None:
     assert lines[2].split() == ["seat", "games", "wins", "draws", "losses", "win", "%", "score"]
     for a, name in enumerate(("greedy", "random")):
         row = lines.index(name)
-        tallies = (result.totals[a], *result.seats[a])
-        for k, tally in enumerate(tallies):
+        records = (result.totals[a], *result.seats[a])
+        for k, record in enumerate(records):
             line = lines[row + 1 + k]
             assert line.split()[0] == ("all", "first", "second")[k]
             found = numbers_in(line)
-            assert found[:4] == [tally.games, tally.wins, tally.draws, tally.losses]
-            assert found[4] == pytest.approx(100 * tally.win_rate, abs=0.051)
+            assert found[:4] == [record.games, record.wins, record.draws, record.losses]
+            assert found[4] == pytest.approx(100 * record.win_rate, abs=0.051)
             assert found[5] <= found[4] <= found[6]
-            assert found[7] == pytest.approx(tally.score, abs=0.0006)
+            assert found[7] == pytest.approx(record.score, abs=0.0006)
     assert any("the first player wins" in line for line in lines)
     assert re.search(r"plies a game on average; \d+\.\d\d s, [\d,]+ games/s", lines[-1])
     assert "'greedy': " in repr(result)
