@@ -109,7 +109,7 @@ class UCTNetAgent(NetworkGuidedAgent):
     def search_positions(
         self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None
     ) -> SearchResult:
-        """Search positions in which the game goes on, and return what was result; see the base."""
+        """Search positions that are not terminal, and return the results; see the base class."""
         search = self.allocate_search(len(states))
         evaluate = _make_evaluator(self._view, self._runner)
         return search.run(states, evaluate, self.simulations, streams=rngs, seconds=self.seconds)

@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import pytest
 
-# Networks in tests are small, and tests run side by side: threads would wait for each other.
+# Networks in tests are small, and tests run in parallel: threads would wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # What tests read from standard error must not depend on what other tests have compiled.
 os.environ.setdefault("LUDOTECA_COMPILE_MESSAGES", "0")

@@ -34,7 +34,7 @@ def card_path(kind: str, name: str) -> Path:
     """
     known = shipped_weights(kind)
     if name not in known:
-        find_weights(name, kind)  # says which there are, if it is no file either
+        find_weights(name, kind)  # raises with those that there are, if it is not a file either
         raise FileNotFoundError(f"the package comes with no network {kind}:{name}")
     return known[name].with_name(f"{name}.json")
 

@@ -207,7 +207,7 @@ def test_env_configs_make_what_they_say():
             make_env(bad)
 
 
-def test_the_vector_environment_tells_only_seats_of_finished_games():
+def test_the_vector_environment_reports_only_seats_of_finished_games():
     env = RLlibVectorEnv("tictactoe", 32, opponent="random", agent_seat="random")
     assert env.single_observation_space == ObservationFormat(**FORMAT).space(env.game)
     seen, info = env.reset(seed=0)
@@ -503,7 +503,7 @@ def test_policies_play_from_files_as_in_memory(trained, tmp_path):
         ]
         results = [play_match(game, [one, "random"], games=60, seed=1) for one in agents]
         assert results[0].totals == results[1].totals == results[2].totals
-        assert [tally.games for tally in results[0].seats[0]] == [30, 30]
+        assert [record.games for record in results[0].seats[0]] == [30, 30]
     env = gymnasium.make("ludoteca/TicTacToe-v0", opponent=f"rllib:{path}", agent_seat=1)
     env.reset(seed=0)
 

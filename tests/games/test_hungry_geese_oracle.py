@@ -172,7 +172,7 @@ def mean_signs(rewards: Any) -> Any:
 
 
 def difference(ours: dict[str, Any], recorded: dict[str, Any]) -> str:
-    """Tell the first difference between our game and the recorded one, or return ""."""
+    """Return the first difference between our game and the recorded one, or return ""."""
     steps = len(recorded["actions"])
     expected = checksums(ours)
     outcome = mean_signs(recorded["rewards"].astype(np.int64))

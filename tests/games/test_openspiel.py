@@ -166,7 +166,7 @@ def replay(trajectory: Trajectory, i: int, other: Any, observer: Any, our_number
 
 
 def story(trajectory: Trajectory, i: int) -> str:
-    """Tell what was played, to reproduce a failure."""
+    """Return the actions played, to reproduce a failure."""
     return f"game {i}: actions {trajectory.actions[i, : trajectory.plies[i], 0].tolist()}"
 
 

@@ -11,7 +11,7 @@ from ludoteca.train.settings import RLConfig
 
 
 @dataclass(frozen=True)
-class Round:
+class CountedGames:
     lengths: np.ndarray
     env_indices: np.ndarray
     networks: np.ndarray
@@ -23,12 +23,14 @@ class CountingActor:
     def __init__(self, config: RLConfig, server: str):
         self._games = config.games_per_iteration
 
-    def play(self, weights: Sequence[Weights], rng: np.random.Generator, games: int) -> Round:
+    def play(
+        self, weights: Sequence[Weights], rng: np.random.Generator, games: int
+    ) -> CountedGames:
         count = self._games
         network = weights[0]["weight"].ravel()[0]
         if network < 0:
             raise ValueError("this network cannot play")
-        return Round(
+        return CountedGames(
             np.full(count, 3),
             np.arange(count, dtype=np.int32),
             np.full(count, network),

@@ -30,12 +30,12 @@ from ludoteca.train.replay import TransitionBatch
 from ludoteca.train.trainable_model import TrainableModel
 
 SIZES = (33, 64, 1)  # of batches: one that no two processes halve, and one that is not split
-Found = dict[str, np.ndarray]
+UpdateArrays = dict[str, np.ndarray]
 
 
-def updates() -> Found:
+def updates() -> UpdateArrays:
     """Return the losses of every update, and the state of every learner after them, by name."""
-    found: Found = {}
+    found: UpdateArrays = {}
     for name, make in MAKERS.items():
         torch.manual_seed(1)
         rng = np.random.default_rng(1)

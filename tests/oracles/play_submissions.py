@@ -48,7 +48,7 @@ def play(game: dict[str, Any]) -> dict[str, Any]:
 
 
 def scripted(answers: list[Any]) -> Any:
-    """Return an agent that does what it is told."""
+    """Return an agent that plays given actions."""
 
     def agent(seen: Any) -> Any:
         answer = answers[seen.step]

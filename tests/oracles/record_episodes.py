@@ -1,6 +1,6 @@
 """Record episode files of Hungry Geese whose agents fail, as kaggle-environments writes them.
 
-Run it as `record_geese.py` beside it, whose docstring tells how. It writes two files to
+Run it as `record_geese.py` beside it, whose docstring says how. It writes two files to
 `tests/golden/geese_episodes.zip`, beside those that are there: `faults.json`, in which agents are
 too late, raise an error and answer nonsense, and `small.json`, on a small board with rules of its
 own. The same seed records the same games.

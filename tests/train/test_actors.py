@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 import torch
-from counting_actor import CountingActor, Round, network
+from counting_actor import CountedGames, CountingActor, network
 
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
@@ -38,7 +38,7 @@ def _threads():
     torch.set_num_threads(threads)
 
 
-def counting(monitor: Monitor | None = None, **changes: object) -> MultiprocessActor[Round]:
+def counting(monitor: Monitor | None = None, **changes: object) -> MultiprocessActor[CountedGames]:
     config = replace(COUNTING, **changes)
     return MultiprocessActor(config, CountingActor, 1.0, monitor, InlineExecutor())
 
@@ -52,7 +52,8 @@ def same(one: object, other: object) -> bool:
 
 def test_parts_make_a_round():
     parts = [
-        Round(np.full(n, 1), np.arange(n, dtype=np.int32), *(np.full(n, n),) * 3) for n in (2, 3)
+        CountedGames(np.full(n, 1), np.arange(n, dtype=np.int32), *(np.full(n, n),) * 3)
+        for n in (2, 3)
     ]
     whole = concatenate_rollouts(parts)
     assert whole.env_indices.tolist() == [0, 1, 2, 3, 4]

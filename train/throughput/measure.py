@@ -213,15 +213,16 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def _positions(played: Any) -> int:
-    """Return how many positions of a rollout may be learned from."""
-    actions = getattr(played, "lanes", None)
-    return len(actions) if actions is not None else int(played.lengths.sum())
+    """Return the number of positions of a rollout that are training data."""
+    if hasattr(played, "env_indices"):
+        return len(played.env_indices)
+    return int(played.lengths.sum())
 
 
 def _replay_buffer(training: Any) -> RingBuffer | None:
     """Return the replay buffer of a run, if it has one."""
-    found = (vars(training).get(name) for name in ("_window", "_buffer"))
-    return next((one for one in found if isinstance(one, RingBuffer)), None)
+    buffer = vars(training).get("_buffer")
+    return buffer if isinstance(buffer, RingBuffer) else None
 
 
 @contextmanager

@@ -246,11 +246,11 @@ class Simulation:
             [actors * costs.keep_seconds] + [costs.update_seconds] * updates + [costs.put_seconds]
         )
 
-        def go_on() -> None:
+        def resume() -> None:
             seconds = next(left, None)
             if seconds is not None:
                 self._learner_seconds += seconds
-                self._serve(self._driver, seconds, go_on, last=True)
+                self._serve(self._driver, seconds, resume, last=True)
                 return
             self._learned.append(self._now)
             self._learning = False
@@ -258,7 +258,7 @@ class Simulation:
             self._give()
             self._learn()
 
-        go_on()
+        resume()
 
     def _outcome(self) -> SimulationResult:
         costs, cluster, learned = self._costs, self._cluster, self._learned
