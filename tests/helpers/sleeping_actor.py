@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from counting_actor import CountingActor, Round
+from counting_actor import CountingActor, CountedGames
 
 from ludoteca.train.actors import Weights
 
@@ -12,6 +12,8 @@ PLAYING, LEARNING = 0.4, 0.3  # seconds for a part, and for learning from a roun
 
 
 class SleepingActor(CountingActor):
-    def play(self, weights: Sequence[Weights], rng: np.random.Generator, games: int) -> Round:
+    def play(
+        self, weights: Sequence[Weights], rng: np.random.Generator, games: int
+    ) -> CountedGames:
         time.sleep(PLAYING)
         return super().play(weights, rng, games)

@@ -300,7 +300,7 @@ PLACED: list[int] = []  # how many foods the interpreter has placed in this step
 
 
 def watch_food() -> None:
-    """Note how many foods the interpreter places: the lists of foods alone do not always show it."""
+    """Note how many foods the interpreter places, which the lists of foods may not show."""
     sample = hungry_geese.sample
 
     def watched(cells: Any, count: int) -> Any:
