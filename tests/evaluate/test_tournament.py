@@ -90,8 +90,8 @@ def test_games_that_agents_left_are_recorded(tmp_path):
         ((0, 1), 0, 1), ((0, 1), 1, 0), ((1, 2), 0, 0), ((1, 2), 1, 1)
     ]  # fmt: skip
     write_report(first, tmp_path)
-    told = json.loads((tmp_path / "results.json").read_text())["forfeits"]
-    assert [(one["against"], one["kind"]) for one in told] == [
+    forfeits = json.loads((tmp_path / "results.json").read_text())["forfeits"]
+    assert [(one["against"], one["kind"]) for one in forfeits] == [
         ("random", "crash"), ("random", "crash"), ("greedy", "crash"), ("greedy", "crash")
     ]  # fmt: skip
     report = (tmp_path / "report.md").read_text()
