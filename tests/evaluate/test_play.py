@@ -231,7 +231,7 @@ def test_illegal_moves_are_refused():
 
 
 def test_sessions_refuse_invalid_games():
-    with pytest.raises(ValueError, match="in tron all move at once"):
+    with pytest.raises(ValueError, match="tron is simultaneous"):
         Session(make_game("tron"), (HUMAN, "agent"))
     with pytest.raises(ValueError, match="has 2 players, got 1"):
         Session(make_game("hex"), (HUMAN,))
