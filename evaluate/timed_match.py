@@ -1,4 +1,4 @@
-"""`python -m ludoteca.evaluate.timed_match`: a match that tells how long agents think."""
+"""Match with the agents' time per move: `python -m ludoteca.evaluate.timed_match`."""
 
 import json
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from ludoteca.evaluate.match_table import match_json
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
 
-PROBED = 4  # every how many-th position of the first two games is searched again
+PROBE_INTERVAL = 4  # of positions of the first two games that are searched again
 
 
 def timed_match(
@@ -32,7 +32,7 @@ def timed_match(
     batch: int = BATCH_SIZE,
     probe: bool = False,
 ) -> dict[str, Any]:
-    """Play a match of two agents and write what came of it.
+    """Play a match of two agents and write its results.
 
     Args:
         agents: their spec strings.
@@ -40,7 +40,7 @@ def timed_match(
         game: the game's spec string.
         games: how many are played; the agents take turns in moving first.
         seed: determines the match.
-        batch: games played side by side; with 1, agents take as long as in a single game.
+        batch: games played at a time; with 1, agents take as long as in a single game.
         probe: also count how many simulations a second the agents make, in single positions of the
             first games.
     """
@@ -49,9 +49,9 @@ def timed_match(
         make_game(game), agents, games, seed=seed, batch_size=batch, num_replays=min(games, 2)
     )
     if probe:
-        positions = [s for one in result.replays for s in list(one.positions())[:-1:PROBED]]
-        for told, player in zip(content["agents"], players, strict=True):
-            told |= simulation_speed(player.agent, positions)
+        positions = [s for one in result.replays for s in list(one.positions())[:-1:PROBE_INTERVAL]]
+        for agent, player in zip(content["agents"], players, strict=True):
+            agent |= simulation_speed(player.agent, positions)
     write_whole(out, json.dumps(content, indent=1) + "\n")
     return content
 
@@ -59,7 +59,7 @@ def timed_match(
 def play_timed(
     game: Game, agents: Sequence[str], games: int, **options: Any
 ) -> tuple[MatchResult, "list[Timed]", dict[str, Any]]:
-    """Play a match, and return it, its players, and all that JSON can tell of it and of their time.
+    """Play a match, and return it, its players, and its results and times as JSON holds them.
 
     Args:
         game: what is played.
@@ -70,14 +70,14 @@ def play_timed(
     players = [Timed(spec, game) for spec in agents]
     result = play_match(game, players, games, **options)
     content = match_json(result) | {"about": run_info(), "versions": package_versions()}
-    for told, player in zip(content["agents"], players, strict=True):
-        told |= {"agent": player.name, "moves": player.moves}
-        told["seconds_per_move"] = player.seconds / max(player.moves, 1)
+    for agent, player in zip(content["agents"], players, strict=True):
+        agent |= {"agent": player.name, "moves": player.moves}
+        agent["seconds_per_move"] = player.seconds / max(player.moves, 1)
     return result, players, content
 
 
 class Timed(Agent):
-    """An agent, and how long it thinks.
+    """Agent whose time per move is measured.
 
     Attributes:
         agent: who chooses.
@@ -112,9 +112,9 @@ class Timed(Agent):
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """See `Agent`."""
-        begun = clock()
+        start = clock()
         actions = self.agent.act(states, seats, rngs, env_indices)
-        self.seconds += clock() - begun
+        self.seconds += clock() - start
         self.moves += len(states)
         return actions
 
@@ -125,21 +125,21 @@ def simulation_speed(agent: Any, positions: list[Any]) -> dict[str, float]:
     Medians: near the end of a game there are many, as playouts are short and need no network.
 
     Args:
-        agent: one that tells what it finds, by `search(s)` or `search_positions(states)`; of others
-            nothing is told.
-        positions: records in which the game goes on.
+        agent: one with a method `search(s)` or `search_positions(states)`; of others nothing is
+            returned.
+        positions: records that are not terminal.
     """
     if not hasattr(agent, "search") and not hasattr(agent, "search_positions"):
         return {}
     simulations, speeds = [], []
     for s in positions:
-        begun = clock()
+        start = clock()
         if hasattr(agent, "search"):
             count = agent.search(s).simulations
         else:
             count = int(agent.search_positions(batch_of_one(agent.game, s)).visit_counts.sum())
         simulations.append(count)
-        speeds.append(count / (clock() - begun))
+        speeds.append(count / (clock() - start))
     return {
         "simulations": float(np.median(simulations)),
         "simulations_per_second": float(np.median(speeds)),

@@ -1,7 +1,7 @@
-"""Verdicts on the conclusions of a document: none without an interval or a test.
+"""Verdicts on the conclusions of a paper: none without an interval or a test.
 
-A conclusion holds, or does not, if the whole 95 % interval of what decides it says so; a difference
-that the interval does not tell from zero decides nothing.
+A conclusion holds, or does not, if the whole 95 % interval of the number that decides it says so; a
+difference whose interval contains zero is inconclusive.
 """
 
 from collections.abc import Iterable
@@ -13,14 +13,14 @@ LEVEL = 0.05
 
 
 def by_interval(low: float, high: float) -> str:
-    """Return whether what ought to be positive is, by its interval."""
+    """Return whether a number that ought to be positive is, by its interval."""
     return HOLDS if low > 0 else FAILS if high < 0 else OPEN
 
 
 def all_of(verdicts: Iterable[str]) -> str:
     """Return the verdict on a claim that is made of several: it holds if all of them do."""
-    found = list(verdicts)
-    return FAILS if FAILS in found else HOLDS if set(found) <= {HOLDS} else OPEN
+    every = set(verdicts)
+    return FAILS if FAILS in every else HOLDS if every <= {HOLDS} else OPEN
 
 
 def by_test(p: float, corrected: float, as_claimed: bool) -> str:

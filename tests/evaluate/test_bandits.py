@@ -20,12 +20,20 @@ from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
 from ludoteca.evaluate.studies.bandits.annealing import anneal
-from ludoteca.evaluate.studies.bandits.cells import FULL, CellMissingError, Cells, Study, spread
-from ludoteca.evaluate.studies.bandits.distribute import compute_all, foresee
+from ludoteca.evaluate.studies.bandits.cells import (
+    FULL,
+    BanditStudy,
+    CellMissingError,
+    Cells,
+    spread,
+)
+from ludoteca.evaluate.studies.bandits.distribute import compute_all, make_plan
 from ludoteca.evaluate.studies.bandits.grids import between_neighbors, intervals
 from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play
-from ludoteca.evaluate.studies.bandits.report import alpha_rows, not_told_apart, write_report
+from ludoteca.evaluate.studies.bandits.report import alpha_rows, not_worse, write_report
 from ludoteca.evaluate.studies.bandits.study import Findings, Shard, run_study
+from ludoteca.evaluate.studies.bandits.tables import template_names
+from ludoteca.evaluate.studies.report import render
 from ludoteca.local_executor import InlineExecutor
 
 # Bookkeeping.
@@ -169,7 +177,7 @@ def test_wrong_arguments_are_refused(arguments: dict, message: str) -> None:
 
 # The study.
 
-TINY = Study(
+TINY = BanditStudy(
     arms=(2, 5),
     problems=20,
     rounds=300,
@@ -302,7 +310,7 @@ def test_a_merge_computes_nothing(whole: tuple[Path, Findings], tmp_path: Path) 
     assert not lost.exists()
 
 
-def test_a_stopped_study_goes_on(whole: tuple[Path, Findings], tmp_path: Path) -> None:
+def test_a_stopped_study_resumes(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(whole[0], copy)
     cells = sorted((copy / "cells").rglob("*.json"))
@@ -332,7 +340,7 @@ def test_an_executor_computes_the_same(whole: tuple[Path, Findings], tmp_path: P
 
 
 def test_a_plan_knows_all_cells(whole: tuple[Path, Findings]) -> None:
-    plan = foresee(TINY)
+    plan = make_plan(TINY)
     blocks = len(list(whole[0].rglob("ucb1/K*/*.json")))
     assert plan.cells["grids"] + plan.cells["annealing"] >= blocks  # some alphas come twice
     assert plan.cells["curves"] == len(TINY.curve_arms) * len(POLICIES) * 1
@@ -341,7 +349,7 @@ def test_a_plan_knows_all_cells(whole: tuple[Path, Findings]) -> None:
     assert re.search(r"\n +1,000 +\d.* \$\d", text)
 
 
-def test_another_study_does_not_go_on_there(whole: tuple[Path, Findings]) -> None:
+def test_another_study_does_not_resume_there(whole: tuple[Path, Findings]) -> None:
     with pytest.raises(ValueError, match="describes another study"):
         run_study(replace(TINY, seed=2), whole[0], quiet=True)
 
@@ -352,10 +360,10 @@ def test_the_report(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     text = file.read_text()
     for row in alpha_rows(found):
         k, best = row["arms"], row["intervals"]
-        near = f"{row['lowest_not_told_apart']:.4f} to {row['highest_not_told_apart']:.4f}"
+        near = f"{row['lowest_not_worse']:.4f} to {row['highest_not_worse']:.4f}"
         assert f"| {k} | {best:.4f} | {near} |" in text
         assert row["regret_best"] == found.regrets[k][best].mean()
-        assert row["lowest_not_told_apart"] <= best <= row["highest_not_told_apart"]
+        assert row["lowest_not_worse"] <= best <= row["highest_not_worse"]
     last = found.curves[3]["moss"][:, -1]
     assert f"| moss | {last.mean():.1f} ± {last.std(ddof=1) / 2:.1f} |" in text
     for picture in ("alphas", "regret_by_alpha", "curves"):
@@ -371,12 +379,30 @@ def test_the_report(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     assert results["about"]["study"]["rounds"] == 300
 
 
-def test_alphas_are_told_apart_by_paired_differences() -> None:
+def test_committed_report_is_that_of_the_committed_tables() -> None:
+    folder = Path(__file__).resolve().parents[2] / "docs/results/bandits"
+    content = json.loads((folder / "results.json").read_text())
+    tables = []
+    for name in ("regrets", "curves"):
+        with (folder / f"{name}.csv").open() as lines:
+            numbers = {"arms": int, "rounds": int, "policy": str}
+            tables.append(
+                [
+                    {key: numbers.get(key, float)(x) for key, x in row.items() if x}
+                    for row in csv.DictReader(lines)
+                ]
+            )
+    about = content["about"]
+    names = template_names(about["study"], content["alphas"], *tables, about)
+    assert render("bandits/report.md.j2", names) == (folder / "report.md").read_text()
+
+
+def test_alphas_are_compared_by_paired_differences() -> None:
     rng = np.random.default_rng(1)
     best = rng.uniform(0, 1000, 100)  # problems differ much more than alphas do
     noise = rng.normal(0, 1, 100)
     regrets = {0.1: best, 0.05: best + noise - noise.mean() + 0.1, 0.2: best + noise + 5}
-    assert not_told_apart(regrets, 0.1) == (0.05, 0.1)
+    assert not_worse(regrets, 0.1) == (0.05, 0.1)
 
 
 @pytest.mark.parametrize("text", ["1", "2/2", "-1/2", "a/b", "0/0", ""])
@@ -403,11 +429,11 @@ def test_the_settings_are_checked() -> None:
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     tiny = replace(TINY, problems=30, annealing_problems=20)  # the command asks for 20 below
-    monkeypatch.setattr(command, "Study", lambda: tiny)
+    monkeypatch.setattr(command, "BanditStudy", lambda: tiny)
     options = ["bandits", "--runs", str(tmp_path), "--problems", "20"]
     assert main([*options, "--shard", "3/2"]) == 2
     assert "shard must be i/n with i from 0 to n - 1, got '3/2'" in capsys.readouterr().err
-    with pytest.raises(SystemExit, match="cells of other shards are needed to go on"):
+    with pytest.raises(SystemExit, match="cells of other shards are needed to resume"):
         main([*options, "--shard", "0/2"])
     assert main(options) == 0
     report = tmp_path / "bandits_20" / "report" / "report.md"

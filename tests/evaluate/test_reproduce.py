@@ -1,4 +1,4 @@
-"""Reproducing the documents' studies: reports beside their tables."""
+"""Studies of papers: reports beside their tables."""
 
 import json
 import shutil
@@ -92,7 +92,7 @@ def test_a_lead_within_chance_decides_nothing():
 
 
 def test_intervals_of_differences_of_wins_cover_them():
-    """Of 400 tournaments of one game between equal policies, about 95 % tell no two apart."""
+    """About 95 % of the intervals of 400 tournaments between equal policies contain zero."""
     rng = np.random.default_rng(0)
     games, covered = 300, 0
     for _ in range(400):

@@ -1,4 +1,4 @@
-"""The study on Hungry Geese: what became of each goose, its tasks, and what its report says."""
+"""Study of Hungry Geese: fates of the geese, tasks, and the report."""
 
 import json
 from collections import Counter
@@ -137,6 +137,7 @@ def random_replay(game, seed, mind):
 
 
 @pytest.mark.parametrize("spec", BOARDS)
+@pytest.mark.interpreted
 def test_causes_of_death_are_those_of_the_rules(spec):
     game = make_game(spec)
     replays = [random_replay(game, seed, 0.98) for seed in range(60)]
@@ -191,7 +192,7 @@ LIVES = Lives(
 WHO = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
 
 
-def test_what_is_told_of_geese_by_hand():
+def test_fates_of_geese_by_hand():
     found = fates(LIVES, WHO == 1)  # seat 1 of the first game, seat 0 of the second
     assert (found["geese"], found["wins"], found["deaths"]) == (2, 1, 1)
     assert (found["mean_length"], found["length_deviation"]) == (7.0, None)
@@ -241,20 +242,20 @@ def test_a_match_of_geese(tmp_path):
     found, few = (json.loads((tmp_path / name).read_text()) for name in ("m.json", "f.json"))
     assert sum(found["outcomes"].values()) == 40
     read = read_outcomes(found["outcomes"])
-    for a, told in enumerate(found["agents"]):
-        lives = told["lives"]
-        assert (lives["geese"], told["first"]["geese"]) == (40, 12)
-        assert told["first"] == few["agents"][a]["lives"]
+    for a, agent in enumerate(found["agents"]):
+        lives = agent["lives"]
+        assert (lives["geese"], agent["first"]["geese"]) == (40, 12)
+        assert agent["first"] == few["agents"][a]["lives"]
         assert lives["deaths"] == sum(lives["causes"].values())
         assert lives["deaths"] == 40 - read.games @ read.alive[:, a]
-        assert told["moves"] == round(40 * lives["mean_steps"])
-        assert told["total"]["mean_return"] == pytest.approx(
+        assert agent["moves"] == round(40 * lives["mean_steps"])
+        assert agent["total"]["mean_return"] == pytest.approx(
             float(read.games @ read.scores[:, a]) / 40
         )
     # With two agents, each has two geese in every game.
     geese_match(agents[:2], tmp_path / "two.json", games=4)
     two = json.loads((tmp_path / "two.json").read_text())
-    assert [told["lives"]["geese"] for told in two["agents"]] == [8, 8]
+    assert [agent["lives"]["geese"] for agent in two["agents"]] == [8, 8]
     assert "outcomes" not in two
     with pytest.raises(ValueError, match="game must be hungry_geese, got 'tron'"):
         geese_match(agents[:2], tmp_path / "no.json", game="tron")
@@ -271,7 +272,7 @@ def test_shares_of_equal_answers_by_hand():
     assert shares(np.array([[0, 1, 2, 3]]), 4) == {"agreement": 0, "predictable": 0}
 
 
-def test_who_plays_without_chance_agrees_with_itself(tmp_path):
+def test_deterministic_agent_agrees_with_itself(tmp_path):
     agents = ("deterministic", "random")
     agreement(agents, tmp_path / "a.json", games=6, moves=60, repeats=5)
     sure, chance = json.loads((tmp_path / "a.json").read_text())["agents"]
@@ -392,7 +393,7 @@ def test_all_agents_exist_and_get_the_places_of_winners(tmp_path):
     assert SECONDS < 1
 
 
-def test_pieces_come_after_what_they_need():
+def test_tasks_come_after_those_they_require():
     seen = set()
     for name, task in EVERY.items():
         assert seen.issuperset(task.requires), name
@@ -423,7 +424,7 @@ METRICS = {
 COUNTS = {"1* 2 3 4": 600, "4 3 2 1*": 400}
 
 
-def lives_told(geese, wins, deaths, forced=0):
+def lives_record(geese, wins, deaths, forced=0):
     causes = dict.fromkeys(CAUSES, 0)
     return {
         "geese": geese,
@@ -437,8 +438,8 @@ def lives_told(geese, wins, deaths, forced=0):
     }
 
 
-def made_up(task):
-    """Return what a task leaves behind, without making it."""
+def example_artifact(task):
+    """Return an artifact of a task without running it."""
     if task.kind == "network":
         best = {"epoch": 4, "loss": 0.5, "accuracy": 0.625}
         return {
@@ -456,10 +457,10 @@ def made_up(task):
         training = {"games": 50_000, "seconds": 120.0, "precision": "float32"}
         return {"about": ABOUT, "training": training, "evaluation": evaluation, "config": {}}
     if task.kind == "agreement":
-        told = {"moves": 2_000, "agreement": 0.75, "predictable": 0.875}
+        answers = {"moves": 2_000, "agreement": 0.75, "predictable": 0.875}
         return {
             "about": ABOUT,
-            "agents": [{"agent": spec, **told} for spec in task.options["agents"]],
+            "agents": [{"agent": spec, **answers} for spec in task.options["agents"]],
         }
     best = {"simulated": "net-125", "real": "net-real-2"}
     keys = {key: f"cnn:run/{best[key]},precision=auto" for key in task.placeholders}
@@ -468,14 +469,14 @@ def made_up(task):
     for k, spec in enumerate(task.options["agents"]):
         wins = {0: 600, 3: 400}.get(k, 0) if four else (550, 400)[k]
         total = {"games": 1_000, "wins": wins, "draws": 50, "losses": 950 - wins}
-        told = {
+        agent = {
             "agent": spec.format(folder="run", **keys),
             "seconds_per_move": 0.002,
             "total": total,
-            "first": lives_told(100, wins // 10, 100 - wins // 10),
-            "lives": lives_told(1_000, wins, 1_000 - wins, forced=100),
+            "first": lives_record(100, wins // 10, 100 - wins // 10),
+            "lives": lives_record(1_000, wins, 1_000 - wins, forced=100),
         }
-        agents.append(told)
+        agents.append(agent)
     found = {"about": ABOUT, "seconds": 60.0, "agents": agents}
     return found | ({"outcomes": COUNTS} if four else {})
 
@@ -486,7 +487,7 @@ def folder(tmp_path):
         if task.recorded:
             product = task.artifact(tmp_path / "runs")
             product.parent.mkdir(parents=True)
-            product.write_text(json.dumps(made_up(task)))
+            product.write_text(json.dumps(example_artifact(task)))
         if task.kind == "self-play":
             (tmp_path / "runs" / name / "metrics.csv").write_text(METRICS[task.words[0]])
     return tmp_path / "runs"
@@ -505,7 +506,7 @@ def share(count, games):
     return f"{100 * count / games:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def test_the_report_says_what_the_pieces_found(folder, tmp_path, monkeypatch):
+def test_report_has_the_figures_of_the_records(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(names, "is_shipped", lambda: True)
     write(all_records(folder), tmp_path / "report")
     text = (tmp_path / "report/report.md").read_text()
@@ -552,15 +553,15 @@ def test_the_report_says_what_the_pieces_found(folder, tmp_path, monkeypatch):
     }  # fmt: skip
 
 
-def test_counts_that_differ_from_the_thesis_are_told(folder, tmp_path):
+def test_counts_that_differ_from_the_thesis_are_listed(folder, tmp_path):
     found = all_records(folder)
     # With 220 of 1,000 wins and 690 deaths the first agent of depth 4 is the thesis'.
     for name in ("depth-4", "depth-6", "mixed"):
-        for told, (wins, deaths, _) in zip(
+        for agent, (wins, deaths, _) in zip(
             found["uib2021"][name]["agents"], uib2021.RESULTS[name], strict=True
         ):
-            told["lives"] = lives_told(1_000, 10 * wins, 10 * deaths)
-    told["lives"] = lives_told(1_000, 800, 570)  # wins of the last one, 30 in the thesis
+            agent["lives"] = lives_record(1_000, 10 * wins, 10 * deaths)
+    agent["lives"] = lives_record(1_000, 800, 570)  # wins of the last one, 30 in the thesis
     write(found, tmp_path)
     text = (tmp_path / "report.md").read_text()
     assert "Of the thesis' 24 counts of wins and deaths, 1 differs from ours" in text
@@ -569,39 +570,39 @@ def test_counts_that_differ_from_the_thesis_are_told(folder, tmp_path):
 
 def test_conclusions_by_hand(folder):
     found = {name: one for part in all_records(folder).values() for name, one in part.items()}
-    told = {one.claim: one for one in conclusions(found)}
+    by_claim = {one.claim: one for one in conclusions(found)}
     # The first agent scores 1 in 600 games and -1 in 400, the second 1/3 and -1/3, and so on.
     match = found["factors"]
     assert scores(match, (1, 0, 0, 0)).mean == pytest.approx(0.2)
     assert scores(match, DEPTH).mean == pytest.approx(-0.2 * 4 / 3)
     assert survival(match, (1, 0, 0, -1)).mean == pytest.approx(0.2)
     # Depth: -4/15; simulations: -2/15. Their difference is -2/15, and in each game 2/3 or -2/3.
-    depth = told["depth matters more than the number of simulations"]
+    depth = by_claim["depth matters more than the number of simulations"]
     assert depth.verdict == FAILS
     assert "depth 6 instead of 4: -0.267 (" in depth.evidence
     assert "difference -0.133 (" in depth.evidence
     # Of 3,000 deaths in each of four competitions 400 were forced; all are collisions of heads.
-    dead_ends = told["flat Monte Carlo dies because it does not see dead ends"]
+    dead_ends = by_claim["flat Monte Carlo dies because it does not see dead ends"]
     assert dead_ends.verdict == FAILS
     assert "of 12,000 deaths, no other move would have helped in 13.3 %" in dead_ends.evidence
     assert "86.7 % are collisions of heads" in dead_ends.evidence
     assert "against agents of other kinds it is 10.0 % to 25.0 %" in dead_ends.evidence
     # In the final the thesis' goose is ahead by 2/3 in 600 games, and behind by that in 400.
-    rules = told["flat Monte Carlo plays better than the deterministic agent"]
+    rules = by_claim["flat Monte Carlo plays better than the deterministic agent"]
     assert rules.verdict == FAILS
     assert "it scores -0.133 (" in rules.evidence
     assert "wins 0 of 1,000 games, the deterministic agent 600" in rules.evidence
     assert "deterministic (thesis, tail): -0.133 (" in rules.evidence
-    assert told["a network that flat Monte Carlo teaches plays badly"].verdict == HOLDS
-    noisy = told["... because its labels are noisy"]  # both fall behind by 2/3 or -2/3
+    assert by_claim["a network that flat Monte Carlo teaches plays badly"].verdict == HOLDS
+    noisy = by_claim["... because its labels are noisy"]  # both fall behind by 2/3 or -2/3
     assert noisy.verdict == OPEN
     assert "87.5 %, 87.5 %, 87.5 %, 87.5 % could be predicted" in noisy.evidence
-    assert len(told) == 8
+    assert len(by_claim) == 8
     del found["factors"], found["final"]
     assert len(list(conclusions(found))) == 4
 
 
-def test_sections_wait_for_their_pieces_and_earlier_ones_are_kept(folder, tmp_path, monkeypatch):
+def test_sections_wait_for_their_tasks_and_earlier_records_stay(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(names, "is_shipped", lambda: False)
     out, records = tmp_path / "report", all_records(folder)
     records |= {"real": {}, "beyond": {}}
@@ -642,7 +643,7 @@ def test_matches_of_another_network_of_the_package_are_others(folder, tmp_path, 
     assert len(places) == 2
 
 
-def test_what_the_report_has_is_not_made_again(folder, tmp_path, capsys):
+def test_tasks_with_records_are_not_run_again(folder, tmp_path, capsys):
     out, empty = tmp_path / "report", tmp_path / "empty"
     write(all_records(folder), out)
     arguments = ["geese", "--part", "uib2021", "--keep", "--out", str(out), "--runs", str(empty)]

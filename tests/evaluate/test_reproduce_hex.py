@@ -1,4 +1,4 @@
-"""The study on Hex: its runs are the document's, and its report says what the runs found."""
+"""Study of Hex: its runs are those of the paper, and the report has their results."""
 
 import csv
 import json
@@ -40,7 +40,7 @@ def parsed(run: Task) -> DQNConfig:
     return parse(arguments[3:])
 
 
-def test_the_runs_are_the_documents():
+def test_runs_are_those_of_the_paper():
     grid = [name for name in RUNS if name.startswith("grid")]
     assert len(grid) == 36
     assert {
@@ -75,7 +75,7 @@ def test_every_ablation_has_a_label():
     assert ABLATION_LABELS.keys() == ABLATIONS.keys()
 
 
-def test_ours_use_no_more_games_than_the_document():
+def test_ours_use_no_more_games_than_the_paper():
     for size in (5, 6, 7, 8):
         run = OURS[f"hex{size}"]
         assert parsed(run).games <= 150_000
@@ -130,7 +130,7 @@ def made_up(tmp_path):
     return folder
 
 
-def test_the_report_says_what_the_runs_found(made_up, tmp_path):
+def test_report_has_the_figures_of_the_runs(made_up, tmp_path):
     out = tmp_path / "report"
     records = {
         "tanaka2018": {name: record(made_up / name) for name in RUNS},
@@ -158,7 +158,7 @@ def test_the_report_says_what_the_runs_found(made_up, tmp_path):
     assert len(content["beyond"]) == 5
 
 
-def test_sections_wait_for_their_runs_and_earlier_ones_are_kept(made_up, tmp_path):
+def test_sections_wait_for_their_runs_and_earlier_records_stay(made_up, tmp_path):
     out = tmp_path / "report"
     some = [name for name in RUNS if name.startswith(("grid", "ablation"))]
     records = {"tanaka2018": {name: record(made_up / name) for name in some[1:]}, "beyond": {}}
@@ -176,7 +176,7 @@ def test_sections_wait_for_their_runs_and_earlier_ones_are_kept(made_up, tmp_pat
     assert "(table 4.1)" in (out / "report.md").read_text()
 
 
-def test_what_the_report_has_is_not_run_again(made_up, tmp_path, capsys):
+def test_tasks_with_records_are_not_run_again(made_up, tmp_path, capsys):
     out = tmp_path / "report"
     records = {"tanaka2018": {name: record(made_up / name) for name in RUNS}, "beyond": {}}
     write_report(STUDY, records, out, made_up)
@@ -187,7 +187,7 @@ def test_what_the_report_has_is_not_run_again(made_up, tmp_path, capsys):
     assert "tanaka2018: 0 of 52 runs" in capsys.readouterr().err
 
 
-def test_runs_are_made_once_and_failures_tell(tmp_path, capsys):
+def test_tasks_run_once_and_failures_are_reported(tmp_path, capsys):
     settings = {"games_per_iteration": 5, "game": "hex:board_size=2", "opponent": "random"}
     settings |= {"network.filters": "4", "eval_games": 5, "final_eval_games": 5}
     run = training_task("tiny", "tanaka2018", 10, settings)

@@ -47,7 +47,7 @@ def options(task, folder: str = "there") -> dict[str, list[str]]:
     return found
 
 
-def test_games_are_the_documents():
+def test_games_are_those_of_the_paper():
     from tyro import cli
 
     for opponents, games in ((("random",), 100_000), ((), 10_000)):
@@ -58,7 +58,7 @@ def test_games_are_the_documents():
         assert (config.seats, config.learn_from, config.seed) == ("rotating", (0,), 0)
 
 
-def test_networks_are_the_documents_but_for_the_view():
+def test_networks_are_those_of_the_paper_but_for_the_view():
     from tyro import cli
 
     for name, (opponent, games, view) in NETWORKS.items():
@@ -111,20 +111,20 @@ def test_competitors_are_given_times_that_were_measured(tmp_path):
     assert tasks["az-mcts"].options["games"] == 400
 
 
-def test_the_fast_study_has_the_same_pieces():
+def test_fast_study_has_the_same_tasks():
     assert paper_tasks(fast=True).keys() == TASKS.keys()
     assert alphazero_tasks(fast=True).keys() == PLANNED["alphazero"].keys()
 
 
-def tally(wins: int, draws: int, losses: int) -> dict:
+def match_record(wins: int, draws: int, losses: int) -> dict:
     return {"games": wins + draws + losses, "wins": wins, "draws": draws, "losses": losses}
 
 
 ABOUT = {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
 
 
-def made_up(task) -> dict:
-    """Return what a task leaves behind, without making it."""
+def example_artifact(task) -> dict:
+    """Return an artifact of a task without running it."""
     if task.kind == "network":
         games = task.options["games"]
         rows = [
@@ -145,13 +145,13 @@ def made_up(task) -> dict:
             "metrics": rows,
         }
     if task.kind == "match":
-        seats = [tally(120, 10, 70), tally(100, 10, 90)]
-        told = {"moves": 1, "seconds_per_move": 0.02, "simulations_per_second": 12_345.0}
+        seats = [match_record(120, 10, 70), match_record(100, 10, 90)]
+        ours = {"moves": 1, "seconds_per_move": 0.02, "simulations_per_second": 12_345.0}
         other = {"seconds_per_move": 0.0215, "simulations_per_second": 400_000.0}
         return {
             "about": ABOUT,
             "seconds": 60.0,
-            "agents": [{"total": tally(220, 20, 160), "seats": seats, **told}, other],
+            "agents": [{"total": match_record(220, 20, 160), "seats": seats, **ours}, other],
         }
     phases = [{"moves": "0 to 9", "loss": 0.875, "accuracy": 0.5}]
     tests = [
@@ -168,7 +168,7 @@ def folder(tmp_path):
         for name, task in tasks.items():
             if task.recorded:
                 (tmp_path / "runs" / name).mkdir(parents=True)
-                task.artifact(tmp_path / "runs").write_text(json.dumps(made_up(task)))
+                task.artifact(tmp_path / "runs").write_text(json.dumps(example_artifact(task)))
     return tmp_path / "runs"
 
 
@@ -180,7 +180,7 @@ def all_records(folder: Path) -> dict:
     return {part: {n: one for n, one in of.items() if one} for part, of in found.items()}
 
 
-def test_the_report_says_what_the_pieces_found(folder, tmp_path):
+def test_report_has_the_figures_of_the_records(folder, tmp_path):
     records = all_records(folder)
     write(records, tmp_path / "report")
     text = (tmp_path / "report/report.md").read_text()
@@ -213,13 +213,13 @@ def test_the_report_says_what_the_pieces_found(folder, tmp_path):
 
 def test_draws_count_as_half_in_the_verdict():
     assert wilson(200, 400)[0] < 0.5 < score_interval(200, 60, 400)[0]
-    assert strength(tally(230, 0, 170)) == "stronger"
-    assert strength(tally(200, 60, 140)) == "stronger"
-    assert strength(tally(210, 0, 190)) == "no significant difference"
-    assert strength(tally(140, 60, 200)) == "weaker"
+    assert strength(match_record(230, 0, 170)) == "stronger"
+    assert strength(match_record(200, 60, 140)) == "stronger"
+    assert strength(match_record(210, 0, 190)) == "no significant difference"
+    assert strength(match_record(140, 60, 200)) == "weaker"
 
 
-def test_sections_wait_for_their_pieces_and_earlier_ones_are_kept(folder, tmp_path):
+def test_sections_wait_for_their_tasks_and_earlier_records_stay(folder, tmp_path):
     out, records = tmp_path / "report", all_records(folder)
     del records["seville2019"]["random-1k-time"]
     records["alphazero"] = {}
@@ -239,7 +239,7 @@ def test_sections_wait_for_their_pieces_and_earlier_ones_are_kept(folder, tmp_pa
     assert records["seville2019"].keys() - kept.keys() == gone
 
 
-def test_what_the_report_has_is_not_made_again(folder, tmp_path, capsys):
+def test_tasks_with_records_are_not_run_again(folder, tmp_path, capsys):
     out, empty = tmp_path / "report", tmp_path / "empty"
     write(all_records(folder) | {"alphazero": {}}, out)
     arguments = [
@@ -269,7 +269,7 @@ def test_options_are_checked(capsys, monkeypatch):
     assert "needs the network az:othello, which is not there" in capsys.readouterr().err
 
 
-class Made:
+class WritingTask:
     """A task that writes the names of those that were there before it."""
 
     def __init__(self, name, after=(), **settings):
@@ -283,21 +283,25 @@ class Made:
         return folder / self.name
 
 
-def test_pieces_wait_for_those_they_need(tmp_path):
-    told = []
-    tasks = [Made("a", ("c",)), Made("b", ("a",)), Made("c", ("of another part",))]
-    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, told.append)
-    assert told == ["c", "a", "b"]
+def test_tasks_wait_for_those_they_require(tmp_path):
+    finished = []
+    tasks = [
+        WritingTask("a", ("c",)),
+        WritingTask("b", ("a",)),
+        WritingTask("c", ("of another part",)),
+    ]
+    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, finished.append)
+    assert finished == ["c", "a", "b"]
     assert "a" in (tmp_path / "b").read_text()
-    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, told.append)
-    assert sorted(told[3:]) == ["a", "b", "c"]
+    run_tasks({one.name: one for one in tasks}, tmp_path, 2, False, finished.append)
+    assert sorted(finished[3:]) == ["a", "b", "c"]
     with pytest.raises(RuntimeError, match="these wait for each other: x"):
-        run_tasks({"x": Made("x", ("x",))}, tmp_path, 1, False)
+        run_tasks({"x": WritingTask("x", ("x",))}, tmp_path, 1, False)
 
 
-def test_pieces_with_other_settings_are_not_taken_for_each_other(tmp_path):
+def test_artifacts_of_other_settings_are_refused(tmp_path):
     def make(games, folder=tmp_path):
-        run_tasks({"a": Made("a", games=games, agents=("x", "y"))}, folder, 1, False)
+        run_tasks({"a": WritingTask("a", games=games, agents=("x", "y"))}, folder, 1, False)
 
     make(5)
     make(5)

@@ -1,4 +1,4 @@
-"""The study of solved games: its commands are understood, and its report says what was found."""
+"""Study of solved games: its commands are valid, and the report has their results."""
 
 import json
 
@@ -42,25 +42,28 @@ def test_all_opponents_play_hex():
 ABOUT = {"date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2}
 
 
-def made_up(task):
+def example_record(task):
     settings = dict(task.settings)
     if task.kind == "network":
         config = {"game": settings["game"], "network": {"filters": 8, "blocks": 1}}
         training = {"games": 1_000, "seconds": 90, "precision": "bfloat16"}
-        told = {"config": config, "training": training}
+        content = {"config": config, "training": training}
     elif task.kind == "best-response":
         found = {"decisions": 1234, "wins": 55, "draws": 0, "losses": 6, "example": ["a1"]}
-        told = {"game": task.words[1], "result": found}
+        content = {"game": task.words[1], "result": found}
     elif task.kind == "positions":
         found = {"positions": 500, "perfect": 450, "low": 0.87, "high": 0.92}
-        told = {"game": task.words[1], "result": found | {"won": [300, 280], "drawn": [200, 170]}}
+        content = {
+            "game": task.words[1],
+            "result": found | {"won": [300, 280], "drawn": [200, 170]},
+        }
     else:
-        told = {"agents": [{"seats": [{"games": 100, "wins": 90}, {"games": 100, "wins": 3}]}]}
-    return told | {"about": ABOUT, "settings": settings}
+        content = {"agents": [{"seats": [{"games": 100, "wins": 90}, {"games": 100, "wins": 3}]}]}
+    return content | {"about": ABOUT, "settings": settings}
 
 
-def test_the_report_says_what_was_found(tmp_path):
-    records = {"solved": {name: made_up(task) for name, task in TASKS.items()}}
+def test_report_has_the_figures_of_the_records(tmp_path):
+    records = {"solved": {name: example_record(task) for name, task in TASKS.items()}}
     write_report(STUDY, records, tmp_path, tmp_path / "no runs")
     text = (tmp_path / "report.md").read_text()
     assert "| hex:board_size=5 | first | 4 | 1,234 | 55 | 0 | 6 |" in text
@@ -76,8 +79,8 @@ def test_the_report_says_what_was_found(tmp_path):
     assert "other agents" not in (tmp_path / "report.md").read_text()
 
 
-def test_what_the_report_has_is_not_made_again(tmp_path, capsys):
-    records = {"solved": {name: made_up(task) for name, task in TASKS.items()}}
+def test_tasks_with_records_are_not_run_again(tmp_path, capsys):
+    records = {"solved": {name: example_record(task) for name, task in TASKS.items()}}
     write_report(STUDY, records, tmp_path / "out", tmp_path / "no runs")
     solved.reproduce(tmp_path / "out", tmp_path / "runs", keep=True)
     assert "solved: 0 of" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Simulated annealing of one number, as algorithm 13 of the thesis has it."""
+"""Simulated annealing of one number, after algorithm 13 of the thesis."""
 
 import math
 from collections.abc import Callable, Generator
@@ -14,7 +14,7 @@ def anneal(
     beta: float = 0.9,
     reach: float = 0.1,
 ) -> list[tuple[float, float]]:
-    """Look for the x in [0, 1] of lowest cost and return every `(x, cost)` tried, in order.
+    """Search for the x in [0, 1] of lowest cost and return every `(x, cost)` tried, in order.
 
     The first x is drawn from [0, 1], each later one within `reach` of the current one. Better ones
     are accepted, worse ones with probability exp(-increase / temperature), and the temperature is

@@ -1,4 +1,4 @@
-"""Regrets on disk: a study is made of cells, each a small file that is written whole."""
+"""Cells of a study of bandits: blocks of regrets, each a small file."""
 
 import json
 from collections.abc import Callable
@@ -16,8 +16,8 @@ from ludoteca.files import read_json, write_whole
 
 
 @dataclass(frozen=True)
-class Study:
-    """What is played; the defaults are the scaled experiment."""
+class BanditStudy:
+    """Settings of a study; the defaults are the scaled experiment."""
 
     arms: tuple[int, ...] = ARMS
     """The numbers of arms K."""
@@ -32,7 +32,7 @@ class Study:
     annealing_steps: int = 40
     """Steps of simulated annealing for each K."""
     annealing_problems: int = 200
-    """The first so many problems judge an alpha in simulated annealing."""
+    """Number of problems, the first ones, that evaluate an alpha in simulated annealing."""
     curve_arms: tuple[int, ...] = (2, 10, 100)
     """The numbers of arms for which all policies are compared."""
     curve_problems: int = 200
@@ -40,9 +40,9 @@ class Study:
     curve_rounds: int = 10_000
     """Pulls in each run of that comparison."""
     block: int = 100
-    """Problems in a cell: what is computed at a time, kept, and shared among shards."""
+    """Problems in a cell, the unit that is computed, written, and divided among shards."""
     seed: int = 1
-    """Decides all chance."""
+    """Seed of all random numbers."""
 
     def __post_init__(self) -> None:
         for name in ("problems", "runs", "rounds", "curve_problems", "curve_rounds", "block"):
@@ -62,7 +62,7 @@ class Study:
 
 # The thesis' own size: about 2 * 10^12 pulls for the grids, and 7 * 10^12 for simulated annealing,
 # of which the thesis does not say how many steps it took.
-FULL = Study(
+FULL = BanditStudy(
     problems=1000,
     runs=100,
     annealing_steps=60,
@@ -80,7 +80,7 @@ def spread(rounds: int) -> list[int]:
 
 
 class CellMissingError(Exception):
-    """A cell that belongs to another shard, or that a merge did not find."""
+    """A cell that belongs to another shard, or that a merge lacks."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Block:
         """Its file."""
         return f"ucb1/K{self.arms}/{self.alpha!r}-{self.block}.json"
 
-    def play(self, study: Study, most: int | None = None, threads: int = 1) -> list[float]:
+    def play(self, study: BanditStudy, most: int | None = None, threads: int = 1) -> list[float]:
         """Return the regrets; `most` limits the problems."""
         start = self.block * study.block
         problems = random_problems(study.problems, self.arms, study.seed)
@@ -139,7 +139,9 @@ class CurvePart:
         """Its file."""
         return f"curves/K{self.arms}/{self.policy}-{self.block}.json"
 
-    def play(self, study: Study, most: int | None = None, threads: int = 1) -> list[list[float]]:
+    def play(
+        self, study: BanditStudy, most: int | None = None, threads: int = 1
+    ) -> list[list[float]]:
         """Return the regrets, by problem and checkpoint; `most` limits the problems."""
         start = self.block * study.block
         problems = random_problems(study.curve_problems, self.arms, study.seed)
@@ -161,9 +163,9 @@ Cell = Block | CurvePart
 
 
 class Cells:
-    """The cells of a study in a folder: looked up, or else computed."""
+    """Cells of a study in a folder, read or else computed."""
 
-    def __init__(self, study: Study, folder: Path, threads: int = 1) -> None:
+    def __init__(self, study: BanditStudy, folder: Path, threads: int = 1) -> None:
         """Open a folder, a new one or one that holds cells of the same study.
 
         Raises:
@@ -174,7 +176,8 @@ class Cells:
         file = folder / "study.json"
         if file.exists() and read_json(file) != json.loads(text):
             raise ValueError(
-                f"{file} describes another study; go on with its settings, or choose another folder"
+                f"{file} describes another study; resume with its settings, or choose another "
+                "folder"
             )
         write_whole(file, text)
 
@@ -226,7 +229,7 @@ class Cells:
         return self._file(cell.name).exists() or bool(whole and self._file(whole).exists())
 
     def write(self, cell: Cell, result: Any) -> None:
-        """Keep what a cell's `play` returned."""
+        """Write the result of a cell's `play`."""
         write_whole(self._file(cell.name), json.dumps(result))
 
     def _file(self, name: str) -> Path:

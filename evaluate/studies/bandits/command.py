@@ -1,4 +1,4 @@
-"""The command `python -m ludoteca.evaluate.studies bandits`."""
+"""Command `python -m ludoteca.evaluate.studies bandits`."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ludoteca.envs.params import integer, real
-from ludoteca.evaluate.studies.bandits.cells import FULL, CellMissingError, Cells, Study
-from ludoteca.evaluate.studies.bandits.distribute import compute_all, foresee
+from ludoteca.evaluate.studies.bandits.cells import FULL, BanditStudy, CellMissingError, Cells
+from ludoteca.evaluate.studies.bandits.distribute import compute_all, make_plan
 from ludoteca.evaluate.studies.bandits.report import write_report
 from ludoteca.evaluate.studies.bandits.study import Shard, run_study
 from ludoteca.executor import LOCAL, make_executor
@@ -28,32 +28,32 @@ def reproduce(
     plan: bool = False,
     price: float = 0.04,
 ) -> None:
-    """Find the best constant of UCB1 for each number of arms, as the thesis did.
+    """Find the best constant of UCB1 for each number of arms, as in the thesis.
 
     Interrupted or killed, it resumes where it was when the same command is given again.
 
     To distribute the full size, start it with --full --shard 0/8 to --full --shard 7/8, with one
-    shared folder or each with its own. A shard stops where it needs what others find: join the
+    shared folder or each with its own. A shard stops where it needs results of others: join the
     folders, start all again, and join them again. At last --full --merge writes the report.
 
     Args:
         out: folder for the report; by default docs/results/bandits or, in full, bandits_full, and
             with fewer problems a folder in `runs`.
-        runs: folder for what was found so far, with a folder for each experiment.
+        runs: folder of the cells computed so far, with a folder for each experiment.
         full: the thesis' own size, about 10^13 pulls, instead of the scaled experiment.
         problems: for each number of arms, in hundreds, instead of 1000; 100 take a minute or two.
         shard: i/n: compute only the i-th of n parts, from 0.
-        merge: compute nothing: join what the shards left.
-        seed: decides all chance.
+        merge: compute nothing: join the results of the shards.
+        seed: of all random numbers.
         threads: that share the problems, unless there is an executor or there are processes.
         executor: where the cells are computed: local, or a Ray cluster: ray (of this machine),
             ray:auto, ray:HOST:PORT; see docs/distributed.md.
-        processes: how many compute cells side by side, each with one thread.
+        processes: how many compute cells in parallel, each with one thread.
         plan: measure some cells, and print how long all will take with 1 to 1,000 processes,
             instead of computing them.
         price: of a core for an hour, in dollars, for that plan.
     """
-    study, name = (FULL, "bandits_full") if full else (Study(), "bandits")
+    study, name = (FULL, "bandits_full") if full else (BanditStudy(), "bandits")
     report = Path("docs/results") / name
     study = replace(study, seed=seed)
     if problems is not None:
@@ -64,7 +64,7 @@ def reproduce(
     integer("threads", threads, 1, 1024)
     if plan:
         real("price", price, 0, 1e6)
-        print("\n".join(foresee(study).lines(price)))
+        print("\n".join(make_plan(study).lines(price)))
         return
     if processes is not None or executor != LOCAL:
         cells = Cells(study, runs / name)

@@ -1,4 +1,4 @@
-"""The cells of a study of bandits on the workers of an executor, and how long all of them take."""
+"""Cells of a study of bandits on the workers of an executor, and a forecast of their time."""
 
 import heapq
 from collections.abc import Generator, Iterable
@@ -12,7 +12,7 @@ from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.envs.clock import clock
 from ludoteca.evaluate.forecast import Forecast, forecast_lines, long_time
 from ludoteca.evaluate.studies.bandits.annealing import annealing
-from ludoteca.evaluate.studies.bandits.cells import Block, Cell, Cells, CurvePart, Study
+from ludoteca.evaluate.studies.bandits.cells import BanditStudy, Block, Cell, Cells, CurvePart
 from ludoteca.evaluate.studies.bandits.grids import best_alpha, between_neighbors, intervals, others
 from ludoteca.executor import WAIT, Executor, Task, _Wait
 
@@ -108,14 +108,14 @@ def _grid_chain(cells: Cells, arms: int) -> Chain:
     yield blocks(study, arms, [*second, *others(arms)], study.problems)
 
 
-def blocks(study: Study, arms: int, alphas: Iterable[float], problems: int) -> list[Cell]:
+def blocks(study: BanditStudy, arms: int, alphas: Iterable[float], problems: int) -> list[Cell]:
     """Return the cells of some alphas."""
     return [
         Block(arms, alpha, block) for alpha in alphas for block in range(problems // study.block)
     ]
 
 
-def curve_parts(study: Study) -> list[Cell]:
+def curve_parts(study: BanditStudy) -> list[Cell]:
     """Return the cells of the comparison of all policies."""
     starts = range(0, study.curve_problems, study.block)
     return [
@@ -128,7 +128,7 @@ def curve_parts(study: Study) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Plan:
-    """How long a study takes, by a slice of it that was measured.
+    """Forecast of the time of a study, by a slice of it that was measured.
 
     Attributes:
         study: the study.
@@ -138,7 +138,7 @@ class Plan:
         forecast: of all.
     """
 
-    study: Study
+    study: BanditStudy
     cells: dict[str, int]
     seconds: dict[str, float]
     measured: float
@@ -174,8 +174,8 @@ class Plan:
         return float(pulls * study.rounds + in_curves * study.curve_rounds)
 
 
-def foresee(study: Study) -> Plan:
-    """Measure a slice of a study in this process, and foresee all of it.
+def make_plan(study: BanditStudy) -> Plan:
+    """Measure a slice of a study in this process, and predict the time of all of it.
 
     Of each kind of cell and each K one is played, for some problems and one run of each; cells of
     other alphas of the same K are taken to cost the same, as the number of rounds is.
@@ -213,7 +213,7 @@ def foresee(study: Study) -> Plan:
     return Plan(study, numbers, seconds, clock() - began, forecast)
 
 
-def _seconds(cell: Cell, study: Study) -> float:
+def _seconds(cell: Cell, study: BanditStudy) -> float:
     """Return the processor's seconds for a few problems of a cell, compiling left out."""
     cell.play(replace(study, rounds=100, curve_rounds=100), MEASURED_PROBLEMS)
     start = process_time()

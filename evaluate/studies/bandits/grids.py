@@ -1,4 +1,4 @@
-"""Which alphas a study tries: two grids, and the constants of the thesis' policies."""
+"""Alphas of a study: two grids, and the constants of the thesis' policies."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The compiled loop of the bandits, one for each selection policy."""
+"""Compiled loop of the bandits, one for each selection policy."""
 
 import math
 from typing import Any

@@ -42,7 +42,7 @@ def play_bandits(
         probabilities: of success, for N problems of K arms, `[N, K]`.
         rounds: pulls in each run. The first K go to the arms in turn.
         params: parameters of the policy that differ from the table's.
-        seed: decides all chance, together with the problem's number and the run's.
+        seed: of all random numbers, together with the problem's number and the run's.
         runs: the result is the mean over so many.
         checkpoints: numbers of rounds, ascending, after which to report; `rounds` alone if None.
         first_problem: number of the first problem: parts of a batch give the numbers of the whole.

@@ -1,4 +1,4 @@
-"""The plots of a study, as PNG."""
+"""Plots of the study of bandits, as PNG."""
 
 from typing import Any
 
@@ -19,9 +19,9 @@ def alphas_by_arms(rows: list[dict[str, Any]]) -> bytes:
         return np.array([row[name] for row in rows], float)  # None becomes NaN
 
     ours = column("intervals")
-    below, above = ours - column("lowest_not_told_apart"), column("highest_not_told_apart") - ours
+    below, above = ours - column("lowest_not_worse"), column("highest_not_worse") - ours
     axes.errorbar(
-        arms, ours, [below, above], fmt="o", capsize=3, label="intervals (bar: not told apart)"
+        arms, ours, [below, above], fmt="o", capsize=3, label="intervals (bar: not worse)"
     )
     axes.plot(arms, column("annealing"), "d", label="simulated annealing")
     axes.plot(arms, column("thesis_intervals"), "x", color="k", label="thesis, intervals")

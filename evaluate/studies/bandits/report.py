@@ -1,4 +1,4 @@
-"""The report of a study: Markdown, CSV, JSON and plots."""
+"""Report of the study of bandits: Markdown, CSV, JSON and plots."""
 
 import csv
 import io
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from ludoteca.evaluate.studies.bandits import plots
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
-from ludoteca.evaluate.studies.bandits.sections import standard_error, to_markdown
 from ludoteca.evaluate.studies.bandits.study import Findings
+from ludoteca.evaluate.studies.bandits.tables import template_names
+from ludoteca.evaluate.studies.report import render
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
 
@@ -34,24 +35,25 @@ def write_report(findings: Findings, folder: Path) -> Path:
     write_whole(folder / "alphas.png", plots.alphas_by_arms(alphas))
     write_whole(folder / "regret_by_alpha.png", plots.regret_by_alpha(regrets))
     write_whole(folder / "curves.png", plots.curves(findings))
-    write_whole(folder / "report.md", to_markdown(findings, alphas, about))
+    names = template_names(asdict(findings.study), alphas, regrets, curves, about)
+    write_whole(folder / "report.md", render("bandits/report.md.j2", names))
     return folder / "report.md"
 
 
 def alpha_rows(findings: Findings) -> list[dict[str, Any]]:
-    """Return a row for each K: the alphas found, the thesis' ones and the regrets they cost."""
+    """Return a row for each K: the best alphas, the thesis' ones, and their regrets."""
     rows = []
     for k in findings.study.arms:
         regrets, best = findings.regrets[k], findings.best[k]
-        near = not_told_apart(regrets, best)
+        near = not_worse(regrets, best)
         tried = findings.annealed[k]
         annealed, _ = min(tried, key=lambda pair: pair[1])
         rows.append(
             {
                 "arms": k,
                 "intervals": best,
-                "lowest_not_told_apart": near[0],
-                "highest_not_told_apart": near[1],
+                "lowest_not_worse": near[0],
+                "highest_not_worse": near[1],
                 "annealing": annealed,
                 "thesis_intervals": thesis.BY_INTERVALS.get(k),
                 "thesis_annealing": thesis.BY_ANNEALING.get(k),
@@ -67,7 +69,7 @@ def alpha_rows(findings: Findings) -> list[dict[str, Any]]:
     return rows
 
 
-def not_told_apart(regrets: dict[float, NDArray[np.float64]], best: float) -> tuple[float, float]:
+def not_worse(regrets: dict[float, NDArray[np.float64]], best: float) -> tuple[float, float]:
     """Return the lowest and highest alpha whose regret is not significantly above the best's.
 
     All alphas met the same problems and the same payoffs: the differences are taken problem by
@@ -111,6 +113,11 @@ def curve_rows(findings: Findings) -> list[dict[str, Any]]:
         for policy, values in by_policy.items()
         for slot, rounds in enumerate(findings.checkpoints)
     ]
+
+
+def standard_error(values: NDArray[np.float64]) -> float:
+    """Return the standard error of a mean; NaN for a single value."""
+    return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:

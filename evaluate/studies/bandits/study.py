@@ -1,4 +1,4 @@
-"""The experiment: grids of alphas, simulated annealing, and the curves of all policies."""
+"""Study of bandits: grids of alphas, simulated annealing, and the curves of all policies."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from rich.progress import Progress, track
 
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.evaluate.studies.bandits.annealing import anneal
-from ludoteca.evaluate.studies.bandits.cells import CellMissingError, Cells, Study, spread
+from ludoteca.evaluate.studies.bandits.cells import BanditStudy, CellMissingError, Cells, spread
 from ludoteca.evaluate.studies.bandits.grids import best_alpha, between_neighbors, intervals, others
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Which part of the cells to compute: all those whose number leaves `index` modulo `count`."""
+    """Part of the cells: those whose number is `index` modulo `count`."""
 
     index: int = 0
     count: int = 1
@@ -29,7 +29,7 @@ class Shard:
         """Read `"i/n"`.
 
         Raises:
-            ValueError: if it is none.
+            ValueError: if the text is invalid.
         """
         index, slash, count = text.partition("/")
         if not (slash and index.isdigit() and count.isdigit() and int(index) < int(count)):
@@ -37,13 +37,13 @@ class Shard:
         return cls(int(index), int(count))
 
     def has(self, number: int) -> bool:
-        """Tell whether cell `number` belongs to it."""
+        """Return whether cell `number` belongs to the shard."""
         return number % self.count == self.index
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a study found.
+    """Results of a study.
 
     Attributes:
         study: its settings.
@@ -51,11 +51,11 @@ class Findings:
         first_best: by K, the best alpha of the first grid.
         best: by K, the best alpha of both grids.
         annealed: by K, every `(alpha, mean regret)` that simulated annealing tried.
-        checkpoints: rounds after which the curves tell the regret.
+        checkpoints: rounds after which the curves have the regret.
         curves: by K and policy, the regret in each problem after each of them.
     """
 
-    study: Study
+    study: BanditStudy
     regrets: dict[int, dict[float, NDArray[np.float64]]]
     first_best: dict[int, float]
     best: dict[int, float]
@@ -65,7 +65,7 @@ class Findings:
 
 
 def run_study(
-    study: Study,
+    study: BanditStudy,
     folder: Path,
     shard: Shard | None = None,
     threads: int = 1,
@@ -184,7 +184,7 @@ def _track(wanted: Sequence[Any], name: str, quiet: bool) -> Iterable[Any]:
 
 
 def _keep_missing(missing: list[str], get: Callable[..., Any], *args: Any) -> Any:
-    """Return what `get` does, or None and a note in `missing`."""
+    """Return the result of `get`, or None with a note in `missing`."""
     try:
         return get(*args)
     except CellMissingError as error:
@@ -195,5 +195,5 @@ def _keep_missing(missing: list[str], get: Callable[..., Any], *args: Any) -> An
 def _stop_if(missing: list[str]) -> None:
     if missing:
         raise CellMissingError(
-            f"{len(missing)} cells of other shards are needed to go on; the first: {missing[0]}"
+            f"{len(missing)} cells of other shards are needed to resume; the first: {missing[0]}"
         )

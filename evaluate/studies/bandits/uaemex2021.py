@@ -1,4 +1,4 @@
-"""What the thesis found, in its section 4.2.1.
+"""Results of the thesis on bandits, section 4.2.1.
 
 Valencia, "Desarrollo de una política de selección para General Game Playing basada en el problema
 del bandido multi-armado", Universidad Autónoma del Estado de México, 2021.

@@ -1,7 +1,7 @@
 """Agreement of agents with themselves: `python -m ludoteca.evaluate.studies.geese.agreement`.
 
-An agent that chooses by chance answers the same position now so and now otherwise. Whoever is
-taught its moves cannot foretell more of them than there is to know.
+A stochastic agent answers the same position differently from time to time: its moves can be
+predicted, and imitated, only up to a limit.
 """
 
 import json
@@ -30,14 +30,14 @@ def agreement(
     repeats: int = 8,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Ask agents for moves in their own games again and again, and write how they agree.
+    """Sample moves of agents in positions of their own games, and write how these agree.
 
     Args:
         agents: their spec strings.
         out: the JSON file to write.
-        game: a game in which all move at once, as a spec string.
+        game: a simultaneous game, as a spec string.
         games: how many each agent plays against itself.
-        moves: how many of the moves in these games are asked for again, at most.
+        moves: number of moves in these games that are sampled again, at most.
         repeats: how often each.
         seed: of the games and of the answers.
     """

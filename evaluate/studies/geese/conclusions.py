@@ -1,4 +1,4 @@
-"""What the thesis on Hungry Geese concludes, and whether it holds in other numbers."""
+"""Conclusions of the thesis on Hungry Geese, and whether they hold in our records."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ def _few(found: Records) -> Conclusion:
 
 def _dead_ends(found: Records) -> Conclusion:
     """Check how many deaths are dead ends: at least the forced ones, at most all but heads' own."""
-    lives = [told["lives"] for name in FLAT for told in found[name]["agents"]]
+    lives = [agent["lives"] for name in FLAT for agent in found[name]["agents"]]
     counts = [
         (
             one["deaths"],
@@ -125,11 +125,11 @@ def _dead_ends(found: Records) -> Conclusion:
 def _forced_elsewhere(found: Records) -> list[float]:
     """Return the shares of flat Monte Carlo's deaths without a way out, by other competition."""
     return [
-        sum(told["lives"]["forced"].values()) / told["lives"]["deaths"]
+        sum(agent["lives"]["forced"].values()) / agent["lives"]["deaths"]
         for name, match in found.items()
         if name not in FLAT and "outcomes" in match
-        for told in match["agents"]
-        if told["agent"].startswith("flat:") and told["lives"]["deaths"] > 0
+        for agent in match["agents"]
+        if agent["agent"].startswith("flat:") and agent["lives"]["deaths"] > 0
     ]
 
 
@@ -146,8 +146,11 @@ def _noise(found: Records) -> Conclusion:
     match = found["teachers"]
     gap, clear = scores(match, (1, -1, 0, 0)), scores(match, (0, 0, 1, -1))
     more = scores(match, (1, -1, -1, 1))
-    told = {one["agent"]: one["predictable"] for one in found["agreement"]["agents"]}
-    ceilings = ", ".join(percent(share) for spec, share in told.items() if "flat" in spec)
+    ceilings = ", ".join(
+        percent(one["predictable"])
+        for one in found["agreement"]["agents"]
+        if "flat" in one["agent"]
+    )
     reached = ", ".join(
         percent(found[f"net-{count}"]["training"]["best"]["accuracy"]) for count, _ in TEACHERS
     )
@@ -181,7 +184,7 @@ def _real(found: Records) -> Conclusion:
 def _deterministic(found: Records) -> Conclusion:
     """Compare both in the final, with the thesis' goose; beside it with other readings of it."""
     ahead = scores(found["final"], (-1, 1, 0, 0))
-    goose, monte_carlo = (told["lives"] for told in found["final"]["agents"][:2])
+    goose, monte_carlo = (agent["lives"] for agent in found["final"]["agents"][:2])
     others = [
         f"{called(match['agents'][0]['agent'])}: {signed(scores(match, (-1, 1, 0, 0)))}"
         for match in (found.get(name) for name in ("final-tail", "final-default"))

@@ -1,4 +1,4 @@
-"""What became of each goose in games of Hungry Geese: how it died, and whether it had to."""
+"""Fates of the geese in games of Hungry Geese: causes of death, and whether it was forced."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,19 +41,19 @@ class Lives:
 
     @property
     def alive(self) -> NDArray[np.bool_]:
-        """Who lives in the end."""
+        """Geese that live in the end."""
         survivors: NDArray[np.bool_] = self.causes == ALIVE
         return survivors
 
     @property
     def won(self) -> NDArray[np.bool_]:
-        """Who lives in the end, and nobody has scored more."""
+        """Geese that live in the end, and no other has a higher score."""
         winners: NDArray[np.bool_] = self.alive & (self.scores == self.scores.max(1, keepdims=True))
         return winners
 
 
 def lives_of(replays: Sequence[Replay]) -> Lives:
-    """Play games of Hungry Geese again, and return what became of the geese.
+    """Play games of Hungry Geese again, and return the fates of the geese.
 
     Args:
         replays: of games with the same parameters, all over.
@@ -137,7 +137,7 @@ def find_causes(states: Any, actions: Any, causes: Any) -> None:
 
 @kernel
 def death_in_move(length: int, last_action: int, action: int) -> int:
-    """Tell why a goose of some length died before others were looked at.
+    """Return why a goose of some length died before its collisions with others.
 
     A single segment has no body to bite: it starves, if it has not turned back.
     """
@@ -150,7 +150,7 @@ def death_in_move(length: int, last_action: int, action: int) -> int:
 
 @kernel
 def collision(s: Any, player: int, head: int) -> int:
-    """Tell what a head has run into: a body, or nothing but heads."""
+    """Return the cause of a head's collision: a body, or only other heads."""
     room = s.body.shape[1]
     for p in range(s.length.shape[0]):
         if p != player:

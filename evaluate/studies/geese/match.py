@@ -1,4 +1,4 @@
-"""`python -m ludoteca.evaluate.studies.geese.match`: a match, and what became of each goose."""
+"""`python -m ludoteca.evaluate.studies.geese.match`: match with the fate of each goose."""
 
 import json
 from collections import Counter
@@ -28,16 +28,16 @@ def geese_match(
     seed: int = 0,
     batch: int = BATCH_SIZE,
 ) -> dict[str, Any]:
-    """Play a match and write what came of it, and of each goose.
+    """Play a match and write its results, and the fates of the geese.
 
     Args:
         agents: their spec strings, two or more.
         out: the JSON file to write.
         game: the game's spec string, with parameters of `hungry_geese` if other than usual.
         games: how many are played; the agents take turns in every seat.
-        first: so many games, the first ones, are also told of alone.
+        first: number of games, the first ones, that also have results of their own.
         seed: determines the match.
-        batch: games played side by side.
+        batch: games played at a time.
     """
     integer("first", first, 1, 10**9)
     made = make_game(game)
@@ -48,9 +48,9 @@ def geese_match(
     )
     lives = lives_of(result.replays)
     who = assign_seats(np.arange(games), made.num_players, len(agents))
-    for a, told in enumerate(content["agents"]):
-        told["lives"] = fates(lives, who == a)
-        told["first"] = fates(lives, (who == a) & (np.arange(games) < first)[:, None])
+    for a, agent in enumerate(content["agents"]):
+        agent["lives"] = fates(lives, who == a)
+        agent["first"] = fates(lives, (who == a) & (np.arange(games) < first)[:, None])
     if len(agents) == made.num_players:
         content["outcomes"] = outcomes(lives, who)
     write_whole(out, json.dumps(content, indent=1) + "\n")
@@ -58,7 +58,7 @@ def geese_match(
 
 
 def fates(lives: Lives, mine: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return what became of some geese, as JSON can hold it.
+    """Return the fates of some geese, as JSON holds them.
 
     Args:
         lives: all geese.

@@ -1,4 +1,4 @@
-"""How games of Hungry Geese ended, counted: differences between agents, and their ratings."""
+"""Outcomes of games of Hungry Geese: differences between agents, and their ratings."""
 
 import math
 from collections import Counter
@@ -15,10 +15,10 @@ Z = 1.959963984540054  # of a normal interval of 95 %
 
 @dataclass(frozen=True)
 class Outcomes:
-    """How the games of a competition ended; each line stands for many games.
+    """Outcomes of the games of a competition; each line stands for many games.
 
     Attributes:
-        places: of the agents, 1 the best; who tie share the mean of their places. Shape
+        places: of the agents, 1 the best; agents that tie share the mean of their places. Shape
             `[lines, agents]`.
         alive: which of them lived to the end, likewise.
         games: how many ended so. Shape `[lines]`.
@@ -41,7 +41,7 @@ class Difference:
     """A mean over games, with its normal 95 % interval.
 
     Attributes:
-        mean: what was found.
+        mean: of the sample.
         low: lower end.
         high: upper end.
     """
@@ -52,7 +52,7 @@ class Difference:
 
 
 def read_outcomes(counts: Mapping[str, int]) -> Outcomes:
-    """Read what `ludoteca.evaluate.studies.geese.match` counts."""
+    """Return the outcomes that `ludoteca.evaluate.studies.geese.match` counts."""
     rows = [text.split() for text in counts]
     return Outcomes(
         np.array([[float(word.rstrip("*")) for word in row] for row in rows]),

@@ -1,4 +1,4 @@
-"""The numbers of the thesis on Hungry Geese, tables 1 and 2 and section 3.2.
+"""Results of the thesis on Hungry Geese, tables 1 and 2 and section 3.2.
 
 Martín Miralles, "Modelos de inteligencia artificial aplicados al juego Hungry Geese", master's
 thesis, Universitat de les Illes Balears, 2021.

@@ -1,4 +1,4 @@
-"""What the thesis in General Game Playing concludes, and whether it holds in other numbers."""
+"""Conclusions of the thesis in General Game Playing, and whether they hold in our numbers."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -144,7 +144,7 @@ def _in_general(wins: Wins, played: int) -> Iterator[Checked]:
 
 
 def _by_wilcoxon(wins: Wins, simulations: int) -> Iterator[Checked]:
-    """Check what the thesis tells by Wilcoxon's test, which it does not correct for their number.
+    """Check the claims that the thesis bases on Wilcoxon's tests, uncorrected for their number.
 
     With eight games and ten pairs no p can be below 0.05 after Holm's correction.
     """
@@ -217,14 +217,14 @@ def _compared(few: Wins, many: Wins, played: int) -> Iterator[Checked]:
         f"at 100 {_listed(before[old], 0, old)}; at 1000 {_listed(after[old], 0, old)}",
     )
     gains = {k: difference(many[:, k], few[:, k], played, met=False) for k in OURS}
-    told = ", ".join(
+    evidence = ", ".join(
         f"{POLICY_NAMES[k]} {before[k]:.0f} and {after[k]:.0f} ({low:+.0f} to {high:+.0f})"
         for k, (low, high) in gains.items()
     )
     yield (
         "alpha1 and alpha2 win more at 1000 simulations than at 100",
         all_of(by_interval(*interval) for interval in gains.values()),
-        told,
+        evidence,
     )
     verdicts, back = [], []
     for name, x, y in zip(GAME_NAMES, few[:, ETC], many[:, ETC], strict=True):

@@ -1,4 +1,4 @@
-"""The thesis' questions for future work: constants, the other policies, and enhancements.
+"""Questions that the thesis leaves for future work: constants, policies, and enhancements.
 
 1. Does UCB-alpha keep its edge over a well-tuned constant? (`constants`)
 2. Which selection policy is best? (`policies`)

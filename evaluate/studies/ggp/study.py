@@ -1,4 +1,4 @@
-"""The study of selection policies of the thesis in General Game Playing (UAEMex, 2021).
+"""Study of the selection policies of the thesis in General Game Playing (UAEMex, 2021).
 
 Five policies play a round robin in eight games, 300 games a pair and game, with 100 and with 1000
 simulations a move: 48,000 games. A draw is a loss for both, in the searches and in the tables, and
@@ -42,7 +42,7 @@ def reproduce(
 ) -> None:
     """Play the study of the thesis in General Game Playing, and compare with its tables.
 
-    Interrupted or killed, it goes on where it was when the same command is given again.
+    Interrupted or killed, it resumes when the same command is given again.
 
     Args:
         out: folder for the report; by default docs/results/ggp or, if extended, ggp_extended, and
@@ -52,7 +52,7 @@ def reproduce(
         extended: instead of the study, compare all other policies and enhancements, to answer the
             thesis' questions for future work.
         seed: the same seed gives the same games.
-        processes: how many play side by side; one for each core by default.
+        processes: how many play in parallel; one for each core by default.
         executor: where they run: local, or a Ray cluster: ray (of this machine), ray:auto,
             ray:HOST:PORT; see docs/distributed.md.
         rewrite: write the comparison again from the tournaments' reports in `out`, and play

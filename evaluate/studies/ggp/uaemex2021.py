@@ -1,4 +1,4 @@
-"""The numbers of the thesis in General Game Playing (UAEMex, 2021), tables 4.37 to 4.41."""
+"""Results of the thesis in General Game Playing (UAEMex, 2021), tables 4.37 to 4.41."""
 
 import numpy as np
 from numpy.typing import NDArray

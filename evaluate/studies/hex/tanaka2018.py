@@ -1,4 +1,4 @@
-"""What Tanaka, "Inteligencia artificial para o jogo de Hex" (University of Sao Paulo, 2018) found.
+"""Results of Tanaka, "Inteligencia artificial para o jogo de Hex" (University of Sao Paulo, 2018).
 
 Shares of games won, in %, over a whole training run.
 """

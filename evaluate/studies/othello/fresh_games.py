@@ -32,9 +32,9 @@ def fresh_games(
     games: int = 2000,
     seed: int = 10**6,
 ) -> dict[str, Any]:
-    """Let a network tell the results of fresh games, and write how often it was right.
+    """Predict the results of fresh games with a network, and write its errors.
 
-    It sees all positions in which somebody is to move.
+    It evaluates all positions in which a player is to move.
 
     Args:
         network: folder of its training.
@@ -61,7 +61,7 @@ def fresh_games(
             np.concatenate([part[k] for one in seen for part in one.parts]) for k in range(4)
         )
         targets = result.returns[env_indices, 0].astype(np.float32)
-        told = np.concatenate(
+        predicted = np.concatenate(
             [
                 runner(view.encode(states[part], seats[part])) * view.signs(seats[part])
                 for part in (slice(k, k + 4096) for k in range(0, len(states), 4096))
@@ -72,14 +72,16 @@ def fresh_games(
         for low, high in PHASES:
             chosen = (plies >= low) & (plies < high)
             if chosen.any():
-                phases.append({"moves": phase(low, high)} | errors(told[chosen], targets[chosen]))
-        content["tests"].append(about | errors(told, targets) | {"phases": phases})
+                phases.append(
+                    {"moves": phase(low, high)} | errors(predicted[chosen], targets[chosen])
+                )
+        content["tests"].append(about | errors(predicted, targets) | {"phases": phases})
     write_whole(out, json.dumps(content, indent=1) + "\n")
     return content
 
 
 class Watched(Timed):
-    """An agent of whom is kept what it was asked.
+    """Agent whose questions are recorded.
 
     Attributes:
         parts: positions, seats, indices of games and moves played of each question.

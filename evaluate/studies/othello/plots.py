@@ -64,9 +64,9 @@ def strength(found: Records) -> bytes:
     games = [found[f"net-{name}"]["data"]["games"] for name in SIZES]
     budgets = [(str(n), f"{n} iterations") for n in ITERATIONS] + [("time", "equal time")]
     for k, ((budget, label), color) in enumerate(zip(budgets, COLORS, strict=True)):
-        tallies = [found[f"{name}-{budget}"]["agents"][0]["total"] for name in SIZES]
-        won = [one["wins"] / one["games"] for one in tallies]
-        ends = [wilson(one["wins"], one["games"]) for one in tallies]
+        records = [found[f"{name}-{budget}"]["agents"][0]["total"] for name in SIZES]
+        won = [one["wins"] / one["games"] for one in records]
+        ends = [wilson(one["wins"], one["games"]) for one in records]
         below = [100 * (w - low) for w, (low, _) in zip(won, ends, strict=True)]
         above = [100 * (high - w) for w, (_, high) in zip(won, ends, strict=True)]
         apart = [count * 1.04 ** (k - 1.5) for count in games]  # intervals beside one another
