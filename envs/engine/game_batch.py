@@ -73,9 +73,8 @@ class GameBatch:
         integer("num_threads", num_threads, 1, 1024)
         self.game, self.count, self.autoreset = game, count, autoreset
         self.num_threads = num_threads
-        self.illegal_rule = ILLEGAL_RULES[
-            choice("illegal_action", illegal_action, tuple(ILLEGAL_RULES))
-        ]
+        rule = choice("illegal_action", illegal_action, tuple(ILLEGAL_RULES))
+        self.illegal_rule = ILLEGAL_RULES[rule]
         opponents: tuple[Opponent, ...] = ()
         if opponent is None:
             if type(agent_seat) is not int or agent_seat != 0:
@@ -92,9 +91,8 @@ class GameBatch:
         self.dtype = check_dtype(dtype)
         channels_last = self.channels_last = check_flag("channels_last", channels_last)
         planes, rows, columns = game.observation_shape
-        self.observation_shape = (
-            (rows, columns, planes) if channels_last else game.observation_shape
-        )
+        last = (rows, columns, planes)
+        self.observation_shape = last if channels_last else game.observation_shape
         self.states = game.empty(count)
         self.episode_states = np.zeros(count, episode_state_dtype(game))
         self.episode_states["over"] = True
@@ -235,8 +233,7 @@ class GameBatch:
     def observe(self, player: int) -> NDArray[Any]:
         """Return the observations of `player`. Shape `[B, *observation_shape]`."""
         observations = np.empty((self.count, *self.observation_shape), self.dtype)
-        planes = self._channels_first(observations)
-        self._stepper.observe_player(self.states, player, planes)
+        self._stepper.observe_player(self.states, player, self._channels_first(observations))
         return observations
 
     def plies_of(self, env_index: int) -> int:
@@ -378,8 +375,8 @@ class GameBatch:
         return ThreadPool(self._stepper.step_slices, self.num_threads, slices, example)
 
     def _write_step_result(self, step_result: StepResult) -> None:
-        count = self.count
-        self._stepper.write_step_result(self.episode_states, self.masks, step_result, 0, count)
+        rows = (0, self.count)
+        self._stepper.write_step_result(self.episode_states, self.masks, step_result, *rows)
 
     def _observe(self, observations: NDArray[Any], *, finished_only: bool = False) -> None:
         """Write masks and observations, of all games or those that are over."""

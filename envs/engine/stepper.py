@@ -16,7 +16,7 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
 # So many games are stepped, and then observed while their records are in the processor's cache.
-BLOCK = 32
+BLOCK = 8
 
 
 class Stepper(NamedTuple):
