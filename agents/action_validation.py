@@ -1,4 +1,4 @@
-"""Checks of actions that code from outside has chosen from observations and masks."""
+"""Validation of actions that external policies return for observations and masks."""
 
 from typing import Any
 
@@ -16,20 +16,19 @@ def validate_actions(
     seats: NDArray[np.int64],
     who: str,
 ) -> NDArray[np.int64]:
-    """Return the chosen actions as int64 `[K]` if there is a legal one for each position.
+    """Validate the actions of a policy and return them as int64 `[K]`, one per position.
 
     Args:
         game: the game.
-        chosen: what was returned: integers of shape `[K]`, in anything that NumPy makes an array
-            of, such as a list or a tensor on the CPU.
+        chosen: returned value: integers of shape `[K]`, as an array, a list or a tensor on the CPU.
         masks: 1 for legal actions, else 0. Shape `[K, num_actions]`.
         states: the positions. Shape `[K]`.
-        seats: who is to move. Shape `[K]`.
-        who: who has chosen, for the message, such as `"the policy mymodule:policy"`.
+        seats: players to act. Shape `[K]`.
+        who: name of the policy for messages, such as `"the policy mymodule:policy"`.
 
     Raises:
-        ValueError: if something else was returned, or an action is illegal: the message shows the
-            position.
+        ValueError: if the value has another type or shape, or an action is illegal; the message
+            shows the position.
     """
     count = len(states)
     try:
@@ -37,7 +36,7 @@ def validate_actions(
     except (TypeError, ValueError, RuntimeError) as error:  # ragged lists, tensors on a GPU
         raise ValueError(
             f"{who} must return {count} integers, one per observation, got {chosen!r:.80}, which "
-            f"is no array: {error!s:.200}"
+            f"is not an array: {error!s:.200}"
         ) from None
     if actions.shape != (count,) or actions.dtype.kind not in "iu":
         hint = ""
@@ -60,7 +59,7 @@ def validate_actions(
 
 
 def describe_position(game: Game, state: Any, seat: int) -> str:
-    """Return lines that show a position: the game, who is asked to move, and the board."""
+    """Return a position as text: the game, the player to act, and the board."""
     from ludoteca.envs.render import render
 
     s = np.array([state]).view(np.recarray)[0]

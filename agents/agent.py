@@ -1,4 +1,4 @@
-"""What an agent is: it is made for one game and chooses actions for a batch of positions."""
+"""Base classes of agents: an agent is made for one game and chooses actions for a batch."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -19,15 +19,15 @@ class Agent(ABC):
 
     Attributes:
         game: the game it was made for.
-        choose: its policy kernel `choose(s, player, legal, n, rng) -> action`, if it is one.
+        choose: policy kernel `choose(s, player, legal, n, rng) -> action` of a compiled agent.
         max_games: how many games it can play in one batch, at the indices below that number; None
             if there is no limit.
 
-    Agents can be copied and pickled, and play on as the original would.
+    Agents can be copied and pickled; a copy continues exactly as the original would.
     """
 
     lazy_attributes: ClassVar[tuple[str, ...]] = ()
-    """Attributes of a subclass that are None in a copy, as it can make them anew."""
+    """Attributes that are None in a copy, since the agent creates them at their first use."""
 
     choose: Policy | None = None
     max_games: int | None = None
@@ -52,28 +52,28 @@ class Agent(ABC):
         return
 
     def __getstate__(self) -> dict[str, Any]:
-        anew = dict.fromkeys(self.lazy_attributes)
-        return {key: by_reference(value) for key, value in (vars(self) | anew).items()}
+        unset = dict.fromkeys(self.lazy_attributes)
+        return {key: by_reference(value) for key, value in (vars(self) | unset).items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update({key: resolved(value) for key, value in state.items()})
 
     def prepare(self) -> None:
-        """Compile or load what acting needs, so that the first move takes no longer than others."""
+        """Compile or load what acting needs, so that the first action is as fast as the others."""
         return
 
     def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
-        """Tell why it has just answered `FORFEIT` there: the kind of reason, and a message."""
+        """Return the kind of reason for the last `FORFEIT` there, and a message."""
         return "forfeit", ""
 
     def action_probabilities(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> NDArray[np.float64] | None:
-        """Return the probabilities that `act` draws from, `[K, num_actions]`, if they are known.
+        """Return the probabilities that `act` samples from, `[K, num_actions]`, or None if unknown.
 
         Args:
             states: positions. Shape `[K]`; not to be changed.
-            seats: whose action is wanted. Shape `[K]`.
+            seats: players to act. Shape `[K]`.
         """
         return None
 
@@ -85,18 +85,18 @@ class Agent(ABC):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Return one legal action per position, or `FORFEIT` where all players move at once.
+        """Return one legal action per position; in simultaneous games also `FORFEIT`.
 
         Args:
             states: positions. Shape `[K]`; not to be changed.
-            seats: whose move is asked for. Shape `[K]`.
-            rngs: one random stream per position, to be advanced in place. Shape `[K, 1]`.
+            seats: players to act. Shape `[K]`.
+            rngs: one random stream per position, advanced in place. Shape `[K, 1]`.
             env_indices: index of each game in its batch. Shape `[K]`.
         """
 
 
 class CompiledAgent(Agent):
-    """An agent that chooses in compiled code, position by position."""
+    """Agent whose actions are chosen by one compiled function, position by position."""
 
     def __init__(self, game: Game, act: Any, *more: Any):
         """Make the agent.
@@ -105,13 +105,13 @@ class CompiledAgent(Agent):
             game: the game it plays.
             act: the compiled function `act(states, seats, rngs, *more, actions)`, which fills
                 `actions`, int64 `[K]`.
-            more: its further arguments: working memory and settings.
+            more: further arguments: workspaces and parameters.
         """
         super().__init__(game)
         self._act, self._more = act, more
 
     def prepare(self) -> None:
-        """Compile what chooses."""
+        """Compile the function."""
         compile_act(self)
 
     def act(
@@ -121,14 +121,14 @@ class CompiledAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose for one position after the other."""
+        """Choose an action for each position."""
         actions = np.zeros(len(states), np.int64)
         self._act(states, seats, rngs, *self._more, actions)
         return actions
 
 
 class PolicyAgent(CompiledAgent):
-    """An agent that is a policy kernel, and so plays at compiled speed."""
+    """Agent with a policy kernel, which runs at compiled speed inside environments."""
 
     def __init__(self, game: Game, choose: Policy):
         super().__init__(game, make_act(game, choose), np.zeros(game.num_actions, np.int16))
@@ -136,7 +136,7 @@ class PolicyAgent(CompiledAgent):
 
 
 def compile_act(agent: Agent) -> None:
-    """Compile an agent whose `act` is compiled code: ask it about no positions at all."""
+    """Compile an agent whose `act` is compiled code, by an empty batch."""
     none = np.zeros(0, np.int64)
     agent.act(agent.game.empty(0), none, np.zeros((0, 1), np.uint64), none)
 

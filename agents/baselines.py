@@ -1,4 +1,4 @@
-"""Agents without search or learning: uniform random, and greedy."""
+"""Baseline agents without search or learning: uniformly random and greedy."""
 
 from typing import Any
 
@@ -23,21 +23,21 @@ class RandomAgent(PolicyAgent):
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the same probability for each legal action. Shape `[K, num_actions]`."""
-        found = np.zeros((len(states), self.game.num_actions))
+        probabilities = np.zeros((len(states), self.game.num_actions))
         for k, s in enumerate(view_records(states)):
             legal = (
                 self.game.legal(s, int(seats[k])) if self.game.simultaneous else self.game.legal(s)
             )
-            found[k, legal] = 1 / len(legal)
-        return found
+            probabilities[k, legal] = 1 / len(legal)
+        return probabilities
 
 
 def greedy(game: Game) -> Agent:
-    """Takes what looks best one ply ahead, by the game's own rule if it has one.
+    """Plays greedily with a lookahead of one ply, by the game's own policy if it has one.
 
-    Othello: the most discs after the move, ties broken at random. Hungry Geese: the step that comes
-    nearest to food, as the `greedy` agent of kaggle-environments. Other games: the best result at
-    once, so that it wins where one move does; otherwise it plays at random, see `OnePlyAgent`.
+    Othello: the most discs after the move, ties broken at random. Hungry Geese: the step nearest to
+    food, as the `greedy` agent of kaggle-environments. Other games: the highest immediate return,
+    so a winning move if there is one, otherwise a random move; see `OnePlyAgent`.
     """
     policy = find_knowledge(game).greedy
     return OnePlyAgent(game) if policy is None else PolicyAgent(game, policy)
@@ -46,9 +46,9 @@ def greedy(game: Game) -> Agent:
 class OnePlyAgent(CompiledAgent):
     """Chooses the action with the highest own return right after it; ties are broken at random.
 
-    The return of a game that goes on is 0, so it wins if one move wins, and avoids moves that lose
-    at once. Where all move at once, it assumes that the others play uniformly random actions: it
-    draws one for each, and answers that.
+    The return of an unfinished game is 0, so the agent plays a winning move if there is one, and
+    avoids moves that lose at once. In simultaneous games it samples one uniformly random action for
+    each opponent, and plays the best response.
     """
 
     def __init__(self, game: Game):
@@ -83,7 +83,7 @@ def make_one_ply(game: Game) -> Any:
                 after[0] = s
                 t = after[0]
                 if has_chance:
-                    t.rng[0] = chance  # what the game will draw is not for agents to know
+                    t.rng[0] = chance  # agents must not know future chance events
                 if simultaneous:
                     joint[seat] = legal[k]
                     step(t, joint)

@@ -11,9 +11,9 @@ from ludoteca.envs.names import did_you_mean
 
 
 def find_evaluation(name: str, game: Game) -> Evaluation:
-    """Return an evaluation of `game`: `"returns"`, or one of its `Knowledge`.
+    """Return an evaluation of a game: `"returns"`, or one of its `Knowledge`.
 
-    `""` stands for the first of its own if it has one, otherwise for `"returns"`.
+    `""` means the first of its `Knowledge` if there is one, otherwise `"returns"`.
 
     Raises:
         ValueError: if there is no such evaluation.

@@ -1,4 +1,4 @@
-"""Flat Monte Carlo: many random games after each move, and no tree."""
+"""Flat Monte Carlo: playouts after each legal action, without a tree."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -15,23 +15,23 @@ from ludoteca.envs.params import integer
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.rng import below, next_u64
 
-STATES = 2  # the position asked about, and the one being played
+STATES = 2  # the position to act in, and the one being played
 START, PLAYED = range(STATES)
 
 
 class FlatAgent(CompiledAgent):
-    """Flat Monte Carlo: plays at random after each move, and takes the move of the highest mean.
+    """Flat Monte Carlo: random playouts after each action; plays the action of the highest mean.
 
     Each simulation is a first move and random moves of all players up to `playout_depth` plies, the
     first one included. In other games than Hungry Geese the reward is the result (0 if the game is
     not over), and the first moves take turns. What the game will draw is drawn anew in each
     simulation.
 
-    Hungry Geese is played as in Martín Miralles (UIB, 2021), section 2.3: random "valid" moves
-    from the first on, and the reward of `length_to_the_fifth`. The thesis does not say what makes a
-    move valid. Here it is one onto a cell that is free now (`playout="safe"`): four such agents end
-    their games about as long as those of the thesis' figure 7. If a move only must not turn back,
-    which is all that its section 2.1 forbids the random goose (`playout="valid"`), they are much
+    Hungry Geese is played as in Martín Miralles (UIB, 2021), section 2.3: random "valid" moves,
+    including the first, and the reward `length_to_the_fifth`. The thesis does not define valid
+    moves. Here they lead to cells that are free now (`playout="safe"`): four such agents reach
+    about the lengths of the thesis' figure 7. With moves that merely do not turn back, the only
+    condition that section 2.1 sets for its random goose (`playout="valid"`), they stay much
     shorter.
     """
 
@@ -45,10 +45,10 @@ class FlatAgent(CompiledAgent):
         """Make the agent.
 
         Args:
-            game: the game it plays.
-            simulations: per move.
-            playout_depth: plies of a simulation: 6 by default in Hungry Geese, otherwise to the
-                end.
+            game: the game to play.
+            simulations: simulations per move.
+            playout_depth: plies of a simulation: 6 by default in Hungry Geese, otherwise to the end
+                of the game.
             playout: `"uniform"`, `"valid"` or `"safe"`, see `ludoteca.agents.playouts`. The default
                 is `"safe"` in Hungry Geese, otherwise `"uniform"`.
 
@@ -64,12 +64,12 @@ class FlatAgent(CompiledAgent):
         )
 
     def means(self, s: Any, seat: int, rng: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Return the mean reward of each action in one position, NaN where it was not tried.
+        """Return the mean reward of each action in one position, NaN without simulations.
 
         Args:
             s: a record, as `Game.new` returns.
-            seat: whose move it is.
-            rng: the random stream, uint64 `[1]`, to be advanced.
+            seat: the player to act.
+            rng: random stream, uint64 `[1]`, advanced in place.
         """
         self.act(
             batch_of_one(self.game, s), np.array([seat]), rng.reshape(1, 1), np.zeros(1, np.int64)
@@ -79,7 +79,7 @@ class FlatAgent(CompiledAgent):
 
 
 def work_dtype(game: Game) -> np.dtype[np.void]:
-    """Return the record of working memory of one agent."""
+    """Return the record dtype of an agent's workspace."""
     players, actions = game.num_players, game.num_actions
     return np.dtype(
         [
@@ -124,7 +124,7 @@ def make_act(game: Game, playout: str) -> Callable[..., None]:
 def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
     """Return `simulate(states, seat, rng, work, simulations, playout_depth) -> action`.
 
-    Afterwards `work.total` and `work.visits` tell what was found about each action.
+    `work.total` and `work.visits` then hold the sum of rewards and the simulations of each action.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
     returns, player, play_out = game.returns, cast(Any, game.player), cast(Any, game.playout)
@@ -132,8 +132,8 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
     has_chance = "rng" in (game.state.names or ())
     choose = playout_policy(playout, game)
     reward = cast(Any, find_knowledge(game).playout_reward)
-    thesis = reward is not None
-    fast = play_out is not None and playout == "uniform" and not thesis
+    has_own_reward = reward is not None
+    fast = play_out is not None and playout == "uniform" and not has_own_reward
     max_plies = game.max_plies
 
     @kernel
@@ -155,7 +155,7 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
 
     @kernel
     def result(s: Any, seat: int, plies: int, work: Any) -> float:
-        if thesis:
+        if has_own_reward:
             return float(reward(s, seat, plies))
         returns(s, work.scores)
         return float(work.scores[seat])
@@ -191,7 +191,9 @@ def simulate_kernel(game: Game, playout: str) -> Callable[..., int]:
             states[PLAYED] = states[START]
             if has_chance:
                 s.rng[0] = next_u64(rng)
-            first = int(choose(s, seat, work.first, n, rng) if thesis else work.first[i % n])
+            first = int(
+                choose(s, seat, work.first, n, rng) if has_own_reward else work.first[i % n]
+            )
             play(s, seat, first, rng, work)
             plies, over = 1, is_terminal(s)
             if fast and playout_depth >= max_plies:

@@ -1,4 +1,4 @@
-"""Functions as agents: any `policy(planes, masks) -> actions`."""
+"""Agents that call a function `policy(planes, masks) -> actions`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,12 +18,12 @@ BatchPolicy = Callable[[NDArray[Any], NDArray[np.int8]], Any]
 
 
 class FunctionAgent(Agent):
-    """Plays by a function `policy(planes, masks) -> actions`, of any library.
+    """Plays by a function `policy(planes, masks) -> actions`, from any library.
 
-    One call gets all K positions of a batch: `planes` `[K, *shape]`, the observations of the
-    players to move, and `masks` int8 `[K, num_actions]`, 1 for legal actions. It returns one legal
-    action for each position, integers `[K]`. The function may change both arrays. If it samples, it
-    needs a random generator of its own, and the seed of a match does not determine its games.
+    One call receives all K positions of a batch: `planes` `[K, *shape]`, the observations of the
+    players to act, and `masks` int8 `[K, num_actions]`, 1 for legal actions. It returns one legal
+    action per position, integers `[K]`. The function may modify both arrays. A function that
+    samples needs a random generator of its own; the seed of a match does not determine its games.
 
     Copies and pickles contain the function itself, or only its name if it was given by name.
     """
@@ -39,8 +39,9 @@ class FunctionAgent(Agent):
         """Make the agent.
 
         Args:
-            game: the game it plays.
-            policy: the function, or its name: `module:function` or `path/to/file.py:function`.
+            game: the game to play.
+            policy: the function, or its import target: `module:function` or
+                `path/to/file.py:function`.
             dtype: type of the planes, such as `float32`.
             channels_last: whether the shape is `(rows, columns, planes)` instead of `(planes, rows,
                 columns)`.
@@ -90,7 +91,7 @@ class FunctionAgent(Agent):
         return f"{self._policy.__module__}:{named}"
 
     def prepare(self) -> None:
-        """Compile the kernels that write observations."""
+        """Compile the observation kernels."""
         self._observer.observe(self.game.empty(0), np.zeros(0, np.int64))
 
     def act(
@@ -100,10 +101,10 @@ class FunctionAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Call the function with all positions at once.
+        """Call the function with the whole batch.
 
         Raises:
-            ValueError: if it returns anything but one legal action for each.
+            ValueError: if it does not return one legal action per position.
             Exception: any exception of the function, with a note that names the function.
         """
         planes, masks = self._observer.observe(states, seats)

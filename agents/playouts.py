@@ -1,4 +1,4 @@
-"""Policies for playouts: random moves that are not plainly bad, which are agents, too.
+"""Playout policies: random moves without obvious blunders; some are agents, too.
 
 A playout policy is a policy kernel, `choose(s, player, legal, n, rng) -> action`.
 """
@@ -13,7 +13,7 @@ from ludoteca.envs.params import integer
 
 
 def random_valid(game: Game) -> PolicyAgent:
-    """Plays uniformly random moves, but never turns back on itself (Hungry Geese).
+    """Plays uniformly random moves that do not turn back (Hungry Geese).
 
     This is the random goose of Martín Miralles (UIB, 2021), section 2.1.
     """
@@ -59,18 +59,18 @@ def _policies(knowledge: Knowledge) -> dict[str, Policy]:
 def choose_playout(
     game: Game, playout: str, playout_depth: int | None, least: int
 ) -> tuple[str, int]:
-    """Return the kind of a game's playouts and their plies, those of its `Knowledge` by default.
+    """Return the name of a playout policy and the playout depth, by default the game's own.
 
     Args:
         game: the game.
-        playout: their kind, or `""`.
-        playout_depth: their plies, or None.
-        least: how many plies there must be.
+        playout: name of the policy, or `""` for the default of its `Knowledge`.
+        playout_depth: maximum number of plies, or None for the default.
+        least: lower bound of the depth.
 
     Raises:
         ValueError: if `playout_depth` is out of range.
     """
-    usual, plies = find_knowledge(game).default_playout or ("uniform", game.max_plies)
-    return playout or usual, plies if playout_depth is None else integer(
+    default, plies = find_knowledge(game).default_playout or ("uniform", game.max_plies)
+    return playout or default, plies if playout_depth is None else integer(
         "playout_depth", playout_depth, least, 10**6
     )

@@ -28,8 +28,8 @@ class PoolMember:
     """A member of a pool, and the learner's results against it.
 
     Attributes:
-        name: its name, such as `"step_20000"`.
-        agent: the agent that plays its moves.
+        name: name, such as `"step_20000"`.
+        agent: the agent.
         fixed: whether it is never replaced.
         games: weighted number of games against it: older ones count less.
         points: points of the learner in them; a win is worth 1, a draw a half.

@@ -1,4 +1,4 @@
-"""Agents that need only what a player sees: one adapter for anything that predicts."""
+"""Adapter for policies that need only a player's observation and action mask."""
 
 from typing import Any, Protocol
 
@@ -21,13 +21,13 @@ class Predictor(Protocol):
         """Return one legal action per observation. Shape `[K]`.
 
         Args:
-            observation: what the players to move see. Shape `[K, *observation_shape]`.
+            observation: observations of the players to act. Shape `[K, *observation_shape]`.
             action_mask: 1 for legal actions, else 0. Shape `[K, num_actions]`.
         """
 
 
 class PredictorAgent(Agent):
-    """Plays what `predictor.predict(observation, action_mask)` says."""
+    """Plays the actions of `predictor.predict(observation, action_mask)`."""
 
     def __init__(
         self,
@@ -40,10 +40,10 @@ class PredictorAgent(Agent):
         """Make the agent.
 
         Args:
-            game: the game it plays.
-            predictor: who chooses.
-            dtype: type of the observations it wants.
-            channels_last: whether it wants `(rows, columns, planes)`.
+            game: the game to play.
+            predictor: the policy.
+            dtype: dtype of its observations.
+            channels_last: whether its observations are `(rows, columns, planes)`.
         """
         super().__init__(game)
         self.predictor = predictor
@@ -56,10 +56,10 @@ class PredictorAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Ask the predictor about all positions at once.
+        """Predict the actions of the whole batch.
 
         Raises:
-            ValueError: if it returns something else than one legal action each.
+            ValueError: if it does not return one legal action per position.
         """
         observations, masks = self._observer.observe(states, seats)
         chosen = self.predictor.predict(observations, masks.copy())
@@ -67,7 +67,7 @@ class PredictorAgent(Agent):
 
 
 class Observer:
-    """Turns positions into what their players see, and the masks of their legal actions."""
+    """Computes observations and action masks of positions."""
 
     def __init__(self, game: Game, dtype: DTypeLike = "int8", channels_last: bool = False):
         planes, rows, columns = game.observation_shape

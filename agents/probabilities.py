@@ -1,4 +1,4 @@
-"""Probabilities of an agent's actions: exact where the agent knows them, else from samples."""
+"""Action probabilities of agents: exact where the agent knows them, otherwise estimated."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from ludoteca.agents.agent import Agent
 from ludoteca.envs.params import integer
 from ludoteca.envs.rng import next_u64
 
-TOGETHER = 4096  # positions that an agent is asked about at once
+BATCH_SIZE = 4096  # positions per call of an agent
 
 
 def action_probabilities(
@@ -17,35 +17,34 @@ def action_probabilities(
     samples: int = 1,
     seed: int = 0,
 ) -> NDArray[np.float64]:
-    """Return with which probability an agent chooses each action.
+    """Return the probability with which an agent chooses each action.
 
-    An agent that does not know its probabilities (see `Agent.action_probabilities`) is asked
-    `samples` times for its action, with the same random streams in each position. So one sample is
-    a deterministic policy, and what an agent with randomness of its own gets estimated is a
-    policy near to its own.
+    For an agent that does not know its probabilities (see `Agent.action_probabilities`), `samples`
+    actions per position are sampled, with the same random streams in each position. So one sample
+    is a deterministic policy, and the estimate for a stochastic agent is close to its policy.
 
     Args:
-        agent: the agent. It must not need to see the moves before a position.
+        agent: the agent. It must not depend on the moves before a position.
         states: positions in which the game is not over. Shape `[K]`.
-        seats: whose action is wanted. Shape `[K]`.
-        samples: how often an agent is asked that does not know its probabilities.
-        seed: of the random streams.
+        seats: players to act. Shape `[K]`.
+        samples: samples per position, for agents that do not know their probabilities.
+        seed: seed of the random streams.
 
     Returns:
         The probabilities, `[K, num_actions]`.
 
     Raises:
-        ValueError: if `samples` is out of range, or an agent chooses what is no action of the game.
-            An action that is illegal in a position has a probability above 0.
+        ValueError: if `samples` is out of range, or an agent's choice is not an action of the game.
+            Illegal actions that it chooses have a probability above 0.
     """
     integer("samples", samples, 1, 10**6)
-    found = np.zeros((len(states), agent.game.num_actions))
-    together = min(TOGETHER, agent.max_games or TOGETHER)
-    for begin in range(0, len(states), together):
-        part = slice(begin, begin + together)
+    probabilities = np.zeros((len(states), agent.game.num_actions))
+    batch_size = min(BATCH_SIZE, agent.max_games or BATCH_SIZE)
+    for begin in range(0, len(states), batch_size):
+        part = slice(begin, begin + batch_size)
         known = agent.action_probabilities(states[part], seats[part])
-        found[part] = _sampled(agent, states[part], seats[part], samples, seed, known)
-    return found
+        probabilities[part] = _sampled(agent, states[part], seats[part], samples, seed, known)
+    return probabilities
 
 
 def _sampled(
@@ -58,7 +57,7 @@ def _sampled(
 ) -> NDArray[np.float64]:
     if known is not None:
         return known
-    found = np.zeros((len(states), agent.game.num_actions))
+    frequencies = np.zeros((len(states), agent.game.num_actions))
     rows, stream = np.arange(len(states)), np.array([seed], np.uint64)
     for _ in range(samples):
         with np.errstate(over="ignore"):
@@ -71,5 +70,5 @@ def _sampled(
                 f"expected actions from 0 to {agent.game.num_actions - 1}, the agent chose "
                 f"{np.unique(actions[wrong])}"
             )
-        found[rows, actions] += 1 / samples
-    return found
+        frequencies[rows, actions] += 1 / samples
+    return frequencies

@@ -1,4 +1,4 @@
-"""Registration of agents that are not the package's own: by code, and by entry points."""
+"""Registration of agents of other packages, by code and by entry points."""
 
 import re
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def register_agent(maker: None = None, *, name: str | None = None) -> Callable[[
 def register_agent(maker: Any = None, *, name: str | None = None) -> Any:
     """Register an agent, for this process; also a decorator, with or without a name.
 
-    The agent is then known by its name in every place that takes a spec string: `make_agent`, the
+    The agent can then be named in every spec string: `make_agent`, the
     command `ludoteca`, matches and tournaments, training, `opponent=` of the environments.
     Registering the same class or function again, such as after an edit in a notebook, replaces it.
 
@@ -39,7 +39,7 @@ def register_agent(maker: Any = None, *, name: str | None = None) -> Any:
         maker: a subclass of `Agent`, or a function that returns an agent. It is called with the
             game and, by name, the parameters of the spec string. Their annotations say how values
             are read; the first can be given without its name; those without a default are required.
-        name: what it is called; by default the name of the function, or of the class in small
+        name: its name; by default the name of the function, or of the class in small
             letters without its ending `Agent`: `patient`.
 
     Returns:
@@ -77,9 +77,9 @@ def register_agent(maker: Any = None, *, name: str | None = None) -> Any:
 
 
 def register_entry_points() -> None:
-    """Register the agents that installed packages offer as entry points; none is imported.
+    """Register the agents that installed packages declare as entry points, without importing them.
 
-    A package that does it wrongly, or takes a name that is taken, gets a warning and is left out.
+    Invalid entry points, and those whose name is taken, are skipped with a warning.
     """
     taken = {name: agent_source(name) for name in AGENTS} | dict.fromkeys(ALIASES, "ludoteca")
     for name, extension in find_extensions(GROUP, taken):
@@ -87,7 +87,7 @@ def register_entry_points() -> None:
 
 
 class Registered(NamedTuple):
-    """What was registered by code in this process, for another process.
+    """Registrations by code in this process, for another process.
 
     Attributes:
         games: id, name and extension of each game.
@@ -116,9 +116,9 @@ def registered_by_code() -> Registered:
 
 
 def adopt(registered: Registered) -> None:
-    """Register what another process, this one's parent, has registered; nothing is imported yet.
+    """Register the games and agents of the parent process, without importing them.
 
-    What this process has registered itself stays as it is.
+    Registrations of this process are kept.
     """
     for id_, name, extension in registered.games:
         if id_ not in GAMES:

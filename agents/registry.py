@@ -1,4 +1,4 @@
-"""Which agents exist, and how a spec string becomes one.
+"""Registry of agents, and their construction from spec strings.
 
 A spec string begins with the name of a registered agent, or, if there is none of that name, with a
 target, `module:maker` or `path/to/file.py:maker`; parameters may follow after a colon. The value of
@@ -19,7 +19,7 @@ from ludoteca.envs.names import did_you_mean, plain_name
 from ludoteca.envs.spec import call_checked, parse_name, parse_params, parse_spec
 from ludoteca.envs.targets import NoSuchModuleError, load_target, split_target
 
-# One line per agent: its name, and what makes it from a game and the spec's parameters.
+# One line per agent: its name, and the target that makes it from a game and parameters.
 AGENTS = {
     "random": "ludoteca.agents.baselines:RandomAgent",
     "greedy": "ludoteca.agents.baselines:greedy",
@@ -54,15 +54,15 @@ ALIASES = {
     "alphazero": "az",
     "actor_critic": "ac",
     "ppo": "ac",
-    # What libraries of PyTorch's have trained is written by `torch_agent.save_policy`.
+    # Policies of other PyTorch libraries are written by `torch_agent.save_policy`.
     "torchrl": "torch",
     "tianshou": "torch",
 }
 
 
-# Agents that are not the package's own, by name.
+# Agents of other packages, by name.
 EXTENSIONS: dict[str, Extension] = {}
-# What makes those, and the agents of targets: as it was loaded, and as it was checked.
+# Makers of those and of targets: the loaded object and the validated maker.
 _makers: dict[str, tuple[Any, Callable[..., Agent]]] = {}
 
 

@@ -1,4 +1,4 @@
-"""UCT in which the value of a network takes the place of random playouts."""
+"""UCT agent with a value network in place of random playouts."""
 
 import math
 from pathlib import Path
@@ -25,15 +25,15 @@ except ImportError as error:
         'agents with networks need PyTorch and safetensors: pip install "ludoteca[train]"'
     ) from error
 
-# Nodes of all trees that grow side by side, and trees: more need memory, and are not faster.
-NODES, TREES = 60_000, 256
+# Limits of a batch of searches: nodes of all trees, and trees. Larger batches are not faster.
+MAX_NODES, MAX_TREES = 60_000, 256
 
 
 class UCTNetAgent(NetworkGuidedAgent):
-    """Searches by UCT, many positions at once; a value network evaluates the leaves together.
+    """Searches by UCT, many positions per batch; a value network evaluates all leaves together.
 
     The agent of Sancho and Fernández' Othello document: `Q/N + C sqrt(2 ln N(parent) / N(child))`,
-    children without visits first, and in the end the child with the best mean.
+    children without visits first, and the child with the best mean is played.
     """
 
     def __init__(
@@ -52,19 +52,19 @@ class UCTNetAgent(NetworkGuidedAgent):
         """Load a network.
 
         Args:
-            game: the game it plays.
+            game: the game to play.
             path: a file or folder that `python -m ludoteca.train.value_regression` wrote.
-            simulations: of each search.
-            seconds: per move, instead of a number of simulations; positions are then searched one
-                after the other.
-            c: UCT's constant.
+            simulations: simulations per search.
+            seconds: time per move, instead of a number of simulations; positions are then searched
+                one after the other.
+            c: UCT's exploration constant.
             max_depth: trees grow no deeper below their roots; 0: as deep as they like. The
                 document's grows one level.
             leaf_batch: of each search that the network sees at once. With more than one,
                 simulations under way count as lost to others; worth it where few positions are
                 searched.
             max_nodes: a tree that grows for some `seconds` grows no larger.
-            device: where the network runs, such as `cpu` or `cuda`.
+            device: device of the network, such as `cpu` or `cuda`.
             precision: `float32`, `bfloat16`, or `auto`: the faster of the two.
 
         Raises:
@@ -82,14 +82,14 @@ class UCTNetAgent(NetworkGuidedAgent):
         self.seconds = None if seconds is None else real("seconds", seconds, 1e-4, 1e6)
         if seconds is not None:
             self.simulations = integer("max_nodes", max_nodes, 2, 10**9) - 1
-        self._together = 1
+        self._batch_size = 1
         if seconds is None:
-            self._together = max(1, min(TREES, NODES // (self.simulations + 1)))
+            self._batch_size = max(1, min(MAX_TREES, MAX_NODES // (self.simulations + 1)))
         self._runner = Runner(network, 1 / game.observation_high, device, precision)
 
     @classmethod
     def check_game(cls, game: Game) -> None:
-        """Check that a game is for two players who move in turn."""
+        """Check that a game is sequential and for two players."""
         Encoder(game)
 
     def act(
@@ -99,10 +99,10 @@ class UCTNetAgent(NetworkGuidedAgent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Search positions side by side."""
+        """Search the positions in batches."""
         actions = np.zeros(len(states), np.int64)
-        for k in range(0, len(states), self._together):
-            part = slice(k, k + self._together)
+        for k in range(0, len(states), self._batch_size):
+            part = slice(k, k + self._batch_size)
             actions[part] = self.search_positions(states[part], rngs[part]).action
         return actions
 
@@ -120,7 +120,7 @@ class UCTNetAgent(NetworkGuidedAgent):
 
 
 class _ValueEncoder:
-    """What a value network sees, and one plane more, which tells whose move it is."""
+    """Encoder of a value network, with one more plane for the player to move."""
 
     def __init__(self, view: ValueView):
         self.game, self.view = view.game, view
@@ -141,7 +141,7 @@ class _ValueEncoder:
 
 
 def _make_evaluator(encoder: _ValueEncoder, runner: Runner) -> Evaluate:
-    """Return what tells the movers' values, and of actions nothing."""
+    """Return an evaluator with uniform policies and the movers' values."""
 
     def evaluate(
         planes: NDArray[np.int8],

@@ -1,4 +1,4 @@
-"""Checks of what makes agents: subclasses of `Agent`, and functions that return agents."""
+"""Validation of agent makers: subclasses of `Agent`, and functions that return agents."""
 
 import inspect
 from collections.abc import Callable
@@ -10,11 +10,11 @@ NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 
 
 def check_maker(maker: Any, what: str) -> Callable[..., Agent]:
-    """Return what makes agents, after a look at its signature; nothing is made.
+    """Validate a maker of agents by its signature, without calling it, and return it.
 
     Args:
-        maker: what should make agents, called with a game and parameters by name.
-        what: what it is called in messages, such as `"mymodule:MyAgent"`.
+        maker: the maker, to be called with a game and parameters by name.
+        what: its name in messages, such as `"mymodule:MyAgent"`.
 
     Raises:
         TypeError: if it is neither a subclass of `Agent` nor a function.

@@ -1,4 +1,4 @@
-"""The contract of `Game`: checks that a game's kernels and data keep it.
+"""Checks of the contract of `Game`: its kernels and data.
 
 `ludoteca.testing.check_game` runs all of them, with those of the environments.
 """

@@ -1,4 +1,4 @@
-"""Positions of play: checks of what the contract of `Game` asks of each of them."""
+"""Checks of the contract of `Game` in a single position."""
 
 from typing import Any
 

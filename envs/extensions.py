@@ -1,4 +1,4 @@
-"""Extensions: games and agents that are not the package's own, and where they come from.
+"""Extensions: games and agents of other packages, and their origin.
 
 They are registered by code (`ludoteca.register_game`, `ludoteca.register_agent`) or by the entry
 points of an installed package, which are loaded only when a game or agent is asked for.
@@ -31,7 +31,7 @@ class Extension:
 
     @property
     def source(self) -> str:
-        """Where it comes from, for people, such as `package dots-games 0.1`."""
+        """Origin in words, such as `package dots-games 0.1`."""
         return f"package {self.package}" if self.package else f"registered by {self.target}"
 
     def load(self) -> Any:

@@ -1,4 +1,4 @@
-"""What a game is: a record dtype and a handful of kernels over one record of it."""
+"""Game: the rules as a record dtype and scalar kernels over one record."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields

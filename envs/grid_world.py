@@ -1,8 +1,8 @@
-"""The grid world of the textbooks: twelve cells, a goal, a trap and an obstacle.
+"""Grid world of the textbooks: twelve cells, a goal, a trap and an obstacle.
 
 Stuart Russell and Peter Norvig, "Artificial Intelligence: A Modern Approach", 3rd edition, section
-17.1, where the agent slips (`slip=0.2`) and every move costs 0.04. It is no game of this package,
-but the smallest world to learn in: `ludoteca.train.q_learning` does.
+17.1, where the agent slips (`slip=0.2`) and every move costs 0.04. It is not a game of this
+package, but the smallest environment to learn in, for `ludoteca.train.q_learning`.
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -24,7 +24,7 @@ ROWS, COLUMNS = len(LAYOUT), len(LAYOUT[0])
 CELLS = "".join(LAYOUT)
 START, GOAL, TRAP, OBSTACLE = (CELLS.index(symbol) for symbol in "S+-#")
 FREE = tuple(cell for cell in range(len(CELLS)) if cell not in (GOAL, TRAP, OBSTACLE))
-"""The cells from which the agent moves; the episode goes on in these only."""
+"""The cells from which the agent moves; all others are terminal or an obstacle."""
 
 ACTIONS = ("north", "east", "south", "west")
 DIRECTIONS = ((-1, 0), (0, 1), (1, 0), (0, -1))

@@ -1,4 +1,4 @@
-"""How a board looks, as data: games declare it, renderers draw it, and rules never do."""
+"""Board layout as data: declared by games, drawn by renderers, never used by rules."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Shape = Literal["disc", "cross", "ring", "square", "head", "body", "food"]
 
 @dataclass(frozen=True)
 class Piece:
-    """What may stand on a cell.
+    """Kind of piece on a cell.
 
     Attributes:
         letter: one character for text boards, unique within a layout.
@@ -45,7 +45,7 @@ class Layout:
         cell_actions: whether action `row * columns + column` means that cell.
         column_actions: whether action `c` means column `c`.
         counts: what the cells that a player holds are called, such as `"discs"`, if their number
-            is worth telling; else empty.
+            is shown; else empty.
         paths: `paths(s)` lists, for each player, the cells (`row * columns + column`) of a body,
             head first, to be drawn joined; neighbors across the border are joined around it.
         coordinates: `"a1 top"`: rows are numbered from the top; `"a1 bottom"`: from the bottom, as

@@ -1,4 +1,4 @@
-"""Names that users type: forgiving comparison, and suggestions for unknown ones."""
+"""Names typed by users: tolerant comparison, and suggestions for unknown ones."""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher

@@ -25,7 +25,7 @@ END_MASKS = ("zeros", "ones")
 
 @dataclass(frozen=True)
 class ObservationFormat:
-    """How an environment returns planes and masks.
+    """Format of the planes and masks that an environment returns.
 
     Attributes:
         observation: `"planes"`: an array `[planes, rows, columns]`; `"flat"`: the same values in

@@ -1,4 +1,4 @@
-"""Checks of game parameters, shared by the games' factories."""
+"""Validation of parameters: integers, numbers and choices."""
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence

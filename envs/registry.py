@@ -1,8 +1,8 @@
-"""Which games exist, and how to make one by name.
+"""Registry of games, by name, id, alias and import target.
 
 A spec string begins with the name of a registered game, or with a target, `module:factory` or
 `path/to/file.py:factory`; parameters may follow after a colon. Parameters have an equal sign, so
-what follows the first colon tells the two apart.
+the text after the first colon distinguishes the two.
 """
 
 import importlib

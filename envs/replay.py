@@ -1,4 +1,4 @@
-"""Replays: a game as its parameters, seed and actions; playing it again verifies it."""
+"""Replays: games as parameters, seed and actions, verified by replaying them."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -154,7 +154,9 @@ def _returns(game: Game, s: Any) -> tuple[float, ...] | None:
 def _check_action(game: Game, s: Any, legal: Any, k: int, action: Any) -> None:
     """Raise a `ValueError` unless `action` can be move `k`, in position `s`."""
     if game.is_terminal(s):
-        raise ValueError(f"move {k}: the game is over, but the replay goes on with {action!r:.80}")
+        raise ValueError(
+            f"move {k}: the game is over, but the replay continues with {action!r:.80}"
+        )
     if not game.simultaneous:
         _check_legal(k, action, legal[: game.legal_actions(s, legal)], "")
         return

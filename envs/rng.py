@@ -1,4 +1,4 @@
-"""A random generator of one uint64: the same numbers interpreted, compiled and on a GPU."""
+"""Random generator of one uint64: the same numbers interpreted, compiled and on a GPU."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Spec strings: how games and agents are named with parameters, e.g. `"hex:board_size=5"`."""
+"""Spec strings: names of games and agents with parameters, such as `"hex:board_size=5"`."""
 
 import inspect
 import re

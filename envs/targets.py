@@ -1,4 +1,4 @@
-"""Import targets: objects that users name as `module:attribute` or `path/to/file.py:attribute`.
+"""Import targets: objects named `module:attribute` or `path/to/file.py:attribute`.
 
 Loading a target runs the module's code. So only names that a user typed may be loaded: code that
 reads names from files (weights, replays, results) does so within `names_from`, where nothing is

@@ -1,4 +1,4 @@
-"""What agents have in common that search with a network, where moves are in turn."""
+"""Base class of agents with a network-guided search in sequential games."""
 
 from abc import abstractmethod
 from typing import Any
@@ -17,10 +17,10 @@ from ludoteca.envs.records import batch_of_one
 
 
 class NetworkGuidedAgent(Agent):
-    """Searches positions side by side; a subclass sets `simulations` and looks.
+    """Searches positions in batches; subclasses set `simulations` and implement the search.
 
     Attributes:
-        simulations: of each search.
+        simulations: simulations per search.
     """
 
     lazy_attributes = ("_search",)
@@ -36,33 +36,35 @@ class NetworkGuidedAgent(Agent):
         """Make the agent.
 
         Args:
-            encoder: what the network sees of its game.
-            params: settings of the selection.
-            leaf_batch: of each search that the network sees at once.
-            max_num_considered_actions: Gumbel: how many actions of a root are tried at most.
+            encoder: encoder of the network's observations.
+            params: parameters of the selection.
+            leaf_batch: leaves of one search that the network evaluates together.
+            max_num_considered_actions: Gumbel: maximum number of actions that are considered at the
+                root.
         """
         super().__init__(encoder.game)
         self._encoder, self._params = encoder, params
         self._max_num_considered_actions = max_num_considered_actions
         self._leaf_batch = integer("leaf_batch", leaf_batch, 1, 1024)
         self._search: NetworkGuidedSearch | None = None
-        self._room = 0
+        self._capacity = 0
 
     @abstractmethod
     def search_positions(
         self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None
     ) -> SearchResult:
-        """Search positions in which the game goes on, and return what was found.
+        """Search a batch of unfinished positions.
 
         Args:
             states: the positions. Shape `[K]`.
-            rngs: one random stream for each, to be advanced in place, if it draws. Shape `[K, 1]`.
+            rngs: one random stream per position, advanced in place by a stochastic search. Shape
+                `[K, 1]`.
         """
 
     def allocate_search(self, count: int) -> NetworkGuidedSearch:
-        """Return the memory for `count` searches: that of before, if it is large enough."""
-        if self._search is None or count > self._room:
-            self._room = count
+        """Return the workspace of `count` searches, the previous one if it is large enough."""
+        if self._search is None or count > self._capacity:
+            self._capacity = count
             self._search = NetworkGuidedSearch(
                 self._encoder,
                 count,
@@ -74,20 +76,20 @@ class NetworkGuidedAgent(Agent):
         return self._search
 
     def prepare(self) -> None:
-        """Compile the search with a single simulation, in which the network runs."""
+        """Compile the search by a single simulation, which also runs the network."""
         simulations, self.simulations = self.simulations, min(self.simulations, 1)
-        self._search, self._room = None, 0
+        self._search, self._capacity = None, 0
         try:
             self.search_positions(batch_of_one(self.game), np.zeros((1, 1), np.uint64))
         finally:
-            self.simulations, self._search, self._room = simulations, None, 0
+            self.simulations, self._search, self._capacity = simulations, None, 0
 
     def search(self, s: Any, rng: NDArray[np.uint64] | None = None) -> SearchReport:
-        """Search one position and return the result, which can be printed.
+        """Search one position and return a report, which can be printed.
 
         Args:
             s: a record, as `Game.new` returns.
-            rng: the random stream, uint64 `[1]`, to be advanced; zero if None.
+            rng: random stream, uint64 `[1]`, advanced in place; zero if None.
         """
         start = clock()
         streams = (np.zeros(1, np.uint64) if rng is None else rng).reshape(1, 1)
@@ -106,11 +108,12 @@ class NetworkGuidedAgent(Agent):
         )
 
     def select_actions(self, result: SearchResult, rngs: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the moves after searches. Shape `[K]`.
+        """Return the actions to play after searches. Shape `[K]`.
 
         Args:
-            result: the results of K searches.
-            rngs: one random stream for each, to be advanced in place, if it draws. Shape `[K, 1]`.
+            result: results of K searches.
+            rngs: one random stream per position, advanced in place by a stochastic search. Shape
+                `[K, 1]`.
         """
         return result.action
 
@@ -119,7 +122,7 @@ class NetworkGuidedAgent(Agent):
         return f"{type(self).__name__} of {self.game.name}"
 
     def values(self, s: Any) -> NDArray[np.float32]:
-        """Return the mean value of every action that was searched, NaN of others.
+        """Return the mean value of every action, NaN without visits.
 
         Args:
             s: a record, as `Game.new` returns.

@@ -1,4 +1,4 @@
-"""B searches side by side where all move at once, whose leaves a network evaluates together."""
+"""Batched network-guided search in simultaneous games: decoupled PUCT."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from ludoteca.agents.mcts.tree import ROOT
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 
-# Positions [K] and seats [K] -> policies, float32 [K, A], 0 for actions that are not to be tried,
-# and values in [-1, 1], float32 [K].
+# Positions [K] and seats [K] -> policies, float32 [K, A], 0 for masked actions, and values in [-1,
+# 1], float32 [K].
 SeatEvaluator = Callable[
     [NDArray[np.void], NDArray[np.int64]], tuple[NDArray[np.float32], NDArray[np.float32]]
 ]
@@ -26,13 +26,13 @@ SeatEvaluator = Callable[
 
 @dataclass(frozen=True)
 class DecoupledSearchResult:
-    """What B searches found at their roots, for each of P players.
+    """Result of B searches at their roots, for each of P players.
 
     Attributes:
-        visit_counts: simulations through each action. Shape `[B, P, A]`.
-        action_values: mean value of the actions for who plays them, in [-1, 1], NaN without visits.
+        visit_counts: visit counts of the actions. Shape `[B, P, A]`.
+        action_values: mean values of the actions for their player, in [-1, 1], NaN without visits.
             Shape `[B, P, A]`.
-        priors: what the network said. Shape `[B, P, A]`.
+        priors: the network's policies. Shape `[B, P, A]`.
     """
 
     visit_counts: NDArray[np.int32]
@@ -41,23 +41,22 @@ class DecoupledSearchResult:
 
 
 class DecoupledNetworkGuidedSearch:
-    """Searches many positions of one game at once.
+    """Search over a batch of positions of one simultaneous game.
 
     Attributes:
-        trees: the memory, after a search with all that was found.
+        trees: the trees of the last search.
     """
 
     def __init__(self, game: Game, count: int, simulations: int, leaf_batch: int = 1):
-        """Make the memory.
+        """Allocate the workspace.
 
         Args:
-            game: in which all move at once.
-            count: B, how many positions are searched at once, at most.
-            simulations: of each search, at most.
-            leaf_batch: of each search that the network sees at once; simulations under way count as
-                lost to others.
+            game: the game.
+            count: B, maximum number of positions in a batch.
+            simulations: maximum number of simulations per search.
+            leaf_batch: leaves of one search that the network evaluates together, with virtual loss.
         """
-        self.game, self._most, self._leaf_batch = game, simulations, leaf_batch
+        self.game, self._max_simulations, self._leaf_batch = game, simulations, leaf_batch
         self._all = make_decoupled_trees(game, count, simulations + 1, leaf_batch)
         self.trees: DecoupledTrees = self._all
         self._compiled = make_decoupled_simulation(game)
@@ -73,28 +72,28 @@ class DecoupledNetworkGuidedSearch:
         seconds: float | None = None,
         uniform_fraction: float = 0.0,
     ) -> DecoupledSearchResult:
-        """Search positions in which the game goes on.
+        """Search a batch of unfinished positions.
 
         Args:
             states: the positions. Shape `[B]`.
             evaluate: the network.
-            simulations: how many each search makes.
-            streams: one random stream for each position, advanced in place. Shape `[B, 1]`.
-            c_puct: PUCT's constant; values are in [0, 1].
-            fpu_reduction: how much less than its node an action without visits is worth.
-            seconds: stop after this time, if there are simulations left, but not before the first
-                ones.
+            simulations: simulations per search.
+            streams: one random stream per position, advanced in place. Shape `[B, 1]`.
+            c_puct: PUCT's exploration constant; values are in [0, 1].
+            fpu_reduction: first-play urgency: the value of an action without visits is the node's
+                value minus this.
+            seconds: time limit; the first simulations are run in any case.
             uniform_fraction: share of the uniform policy in the players' policies at the root,
                 while searching.
 
         Raises:
-            ValueError: if there are more positions or simulations than the memory was made for.
+            ValueError: if there are more positions or simulations than the workspace holds.
         """
         count = len(states)
-        if count > len(self._all.size) or simulations > self._most:
+        if count > len(self._all.size) or simulations > self._max_simulations:
             raise ValueError(
-                f"the memory is for {len(self._all.size)} searches of {self._most} simulations, "
-                f"got {count} of {simulations}"
+                f"the workspace is for {len(self._all.size)} searches of "
+                f"{self._max_simulations} simulations, got {count} of {simulations}"
             )
         start = clock()
         trees = self.trees = first_decoupled_trees(self._all, count)
@@ -111,7 +110,7 @@ class DecoupledNetworkGuidedSearch:
                 tried, (1 - uniform_fraction) * policies + uniform_fraction * uniform, HIDDEN
             )
         for k in range(0, simulations, self._leaf_batch):
-            # The first simulations are made in any case: without visits nothing was found.
+            # The first simulations are run in any case: without visits there is no result.
             if k > 0 and seconds is not None and clock() - start > seconds:
                 break
             self._compiled.descend(
@@ -126,7 +125,7 @@ class DecoupledNetworkGuidedSearch:
         return DecoupledSearchResult(visits, values, policies)
 
     def _evaluate(self, trees: DecoupledTrees, evaluate: SeatEvaluator) -> None:
-        """Let the network see the new leaves, each from the seats of all who can act."""
+        """Evaluate the new leaves for all active players by the network, and back them up."""
         game = self.game
         states = trees.leaf_states[trees.leaves >= 0]
         active = np.zeros((len(states), game.num_players), np.bool_)

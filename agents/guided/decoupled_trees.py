@@ -1,9 +1,9 @@
-"""B searches side by side where all move at once: their memory, and how they go on.
+"""Trees and compiled simulation of batched decoupled PUCT.
 
-Decoupled PUCT: in every node each player chooses by his own policy and values, independently of the
-others (Tak, Lanctot and Winands, "Monte Carlo tree search variants for simultaneous move games",
-2014, section III.A; the selection is that of Silver et al., "Mastering the game of Go without human
-knowledge", 2017). Chance is open-loop: a node stands for the actions that led there.
+In every node each player chooses by their own priors and values, independently of the others (Tak,
+Lanctot and Winands, "Monte Carlo tree search variants for simultaneous move games", 2014, section
+III.A; the selection is that of Silver et al., "Mastering the game of Go without human knowledge",
+2017). Chance is open-loop: a node stands for the actions that led there.
 """
 
 import math
@@ -26,32 +26,32 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import next_u64
 
-HIDDEN = -1.0  # prior of an action that is not tried
-NOBODY = -1  # in place of an action: the player cannot act
-ENDED = -1  # in place of a leaf: the network has nothing to say
+HIDDEN = -1.0  # prior of a masked action
+NO_ACTION = -1  # of an inactive player
+ENDED = -1  # instead of a leaf: the game is over, nothing to evaluate
 
 
 class DecoupledTrees(NamedTuple):
-    """B trees of up to N nodes, for P players with A actions, L simulations at once in each.
+    """B trees of up to N nodes, for P players with A actions and L simultaneous simulations.
 
     Attributes:
-        states: the roots' positions. Shape `[B]`.
+        states: positions of the roots. Shape `[B]`.
         nodes: dtype `joint_tree.NODE`. Shape `[B, N]`.
-        arms: what each player tried, with values in [0, 1]. Dtype `joint_tree.ARM`, shape
-            `[B, N, P, A]`.
+        arms: statistics of the players' actions, with values in [0, 1]. Dtype `joint_tree.ARM`,
+            shape `[B, N, P, A]`.
         table: children by joint action, int32. Shape `[B, table_size(N)]`.
-        size: nodes in use. Shape `[B]`.
-        seen: whether the network has seen a node. Shape `[B, N]`.
-        values: what the network, or the game, said of it for each player, in [0, 1]. Shape
+        size: number of nodes. Shape `[B]`.
+        seen: whether the network has evaluated a node. Shape `[B, N]`.
+        values: value of a node for each player by the network or the game, in [0, 1]. Shape
             `[B, N, P]`.
-        leaf_states: where each simulation ended. Shape `[B, L]`.
-        leaves: at which node, or `ENDED`. Shape `[B, L]`.
-        path: the nodes on the way. Shape `[B, L, D]`.
-        chosen: the actions there, or `NOBODY`. Shape `[B, L, D, P]`.
-        depth: how many. Shape `[B, L]`.
-        scores: working memory. Shape `[P]`.
-        joint: likewise.
-        legal: likewise. Shape `[A]`.
+        leaf_states: last position of each simulation. Shape `[B, L]`.
+        leaves: its node, or `ENDED`. Shape `[B, L]`.
+        path: nodes of the simulation. Shape `[B, L, D]`.
+        chosen: actions in these nodes, or `NO_ACTION`. Shape `[B, L, D, P]`.
+        depth: length of the path. Shape `[B, L]`.
+        scores: scratch space. Shape `[P]`.
+        joint: scratch space. Shape `[P]`.
+        legal: scratch space. Shape `[A]`.
         streams: random streams. Shape `[B, 1]`.
     """
 
@@ -74,7 +74,7 @@ class DecoupledTrees(NamedTuple):
 
 
 def make_decoupled_trees(game: Game, count: int, nodes: int, leaf_batch: int) -> DecoupledTrees:
-    """Return memory for `count` searches of up to `nodes` nodes.
+    """Return trees for `count` searches of up to `nodes` nodes.
 
     Raises:
         ValueError: if the game has too many joint actions.
@@ -103,7 +103,7 @@ def make_decoupled_trees(game: Game, count: int, nodes: int, leaf_batch: int) ->
 
 
 def first_decoupled_trees(trees: DecoupledTrees, count: int) -> DecoupledTrees:
-    """Return the first `count` of the trees, in the same memory."""
+    """Return views of the first `count` trees."""
     shared = ("scores", "joint", "legal")
     parts = {
         name: array if name in shared else array[:count] for name, array in trees._asdict().items()
@@ -115,15 +115,15 @@ class DecoupledSimulation(NamedTuple):
     """Compiled functions over trees.
 
     Attributes:
-        begin: `begin(trees)` makes the roots the only nodes, and the first leaves.
-        descend: `descend(trees, count, c, fpu)` begins `count` simulations in each tree, at most
-            L; those that end where the game is over are backed up at once.
-        outline: `outline(trees, active, results)` tells of the K other leaves, in the order of
-            `np.nonzero(leaves >= 0)`, who can act, bool `[K, P]`, and what the game says of each
-            player, float64 `[K, P]`: for who is out that is the result.
-        back_up_all: `back_up_all(trees, priors, values)` takes what the network said of these
-            leaves, `priors` `[K, P, A]` (`HIDDEN` for actions that are not tried) and `values`
-            `[K, P]` in [0, 1], and backs it up.
+        begin: `begin(trees)` resets the trees to their roots, which are the first leaves.
+        descend: `descend(trees, count, c, fpu)` selects the leaves of `count` simulations in each
+            tree, at most L; simulations that end in terminal positions are backed up at once.
+        outline: `outline(trees, active, results)` writes for the K other leaves, in the order of
+            `np.nonzero(leaves >= 0)`, which players are active, bool `[K, P]`, and the players'
+            returns so far, float64 `[K, P]`, which are final for inactive players.
+        back_up_all: `back_up_all(trees, priors, values)` expands these leaves with the network's
+            `priors` `[K, P, A]` (`HIDDEN` for masked actions) and backs up its `values` `[K, P]` in
+            [0, 1].
     """
 
     begin: Any
@@ -142,7 +142,7 @@ def make_decoupled_simulation(game: Game) -> DecoupledSimulation:
 
     @kernel
     def choose(t: Any, b: int, node: int, p: int, n: int, c: float, fpu: float) -> int:
-        """Choose one of `t.legal[:n]` for a player by PUCT."""
+        """Return a player's action among `t.legal[:n]` by PUCT."""
         total = 0
         for k in range(n):
             total += t.arms[b, node, p, t.legal[k]].visits
@@ -162,11 +162,11 @@ def make_decoupled_simulation(game: Game) -> DecoupledSimulation:
 
     @kernel
     def back_up(t: Any, b: int, slot: int) -> None:
-        """Add `t.scores` along the path: until now the simulation was a visit worth 0, a loss."""
+        """Add `t.scores` along the path, whose visits were counted before (virtual loss)."""
         for d in range(t.depth[b, slot]):
             for p in range(players):
                 action = t.chosen[b, slot, d, p]
-                if action != NOBODY:
+                if action != NO_ACTION:
                     t.arms[b, t.path[b, slot, d], p, action].value += t.scores[p]
 
     @kernel
@@ -181,7 +181,7 @@ def make_decoupled_simulation(game: Game) -> DecoupledSimulation:
             joint = 0
             for p in range(players):
                 n = legal_actions(s, p, t.legal)
-                action = NOBODY
+                action = NO_ACTION
                 if n > 0:
                     action = choose(t, b, node, p, n, c, fpu)
                     t.arms[b, node, p, action].visits += 1

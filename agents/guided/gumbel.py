@@ -1,4 +1,4 @@
-"""Gumbel AlphaZero at the root: which actions are tried, how often, and which is played.
+"""Gumbel AlphaZero's action selection at the root: sequential halving.
 
 Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with Gumbel" (2022).
 """
@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 NEVER = -np.inf
-OVER = -1  # instead of a number of visits: no simulation any more
+OVER = -1  # instead of a number of visits: the simulations are finished
 
 
 @cache
 def sequence_of_considered_visits(
     max_num_considered_actions: int, simulations: int
 ) -> tuple[int, ...]:
-    """Return how many visits the action has that a simulation begins with, by sequential halving.
+    """Return, per simulation, the visit count of the root action to be visited next.
 
-    `max_num_considered_actions` actions share the simulations, then the better half of them, and
-    so on (section 3, algorithm 2). Two actions and four simulations: `(0, 0, 1, 1)`.
+    By sequential halving, the simulations are first divided among `max_num_considered_actions`
+    actions, then among the better half of them, and so on (section 3, algorithm 2). Two actions and
+    four simulations: `(0, 0, 1, 1)`.
     """
     if max_num_considered_actions <= 1:
         return tuple(range(simulations))
@@ -36,7 +37,7 @@ def sequence_of_considered_visits(
 
 
 class SequentialHalving:
-    """The roots of B searches, each of which tries its most promising actions."""
+    """Sequential halving at the roots of B searches."""
 
     def __init__(
         self,
@@ -49,41 +50,41 @@ class SequentialHalving:
 
         Args:
             noisy: log priors plus Gumbel noise. Shape `[B, A]`.
-            legal: which actions are legal. Shape `[B, A]`.
-            max_num_considered_actions: how many actions are tried at most.
-            simulations: of each search. Shape `[B]`.
+            legal: mask of the legal actions. Shape `[B, A]`.
+            max_num_considered_actions: maximum number of considered actions.
+            simulations: simulations per search. Shape `[B]`.
         """
         self._noisy = np.where(legal, noisy, NEVER)
         counts = np.minimum(
             np.minimum(legal.sum(1), max_num_considered_actions), np.maximum(simulations, 1)
         )
         self._schedule = np.full((len(legal), simulations.max(initial=0)), OVER)
-        for b, (tried, budget) in enumerate(zip(counts, simulations, strict=True)):
-            self._schedule[b, :budget] = sequence_of_considered_visits(int(tried), int(budget))
-        # Only the best by prior and noise are tried at all.
+        for b, (considered, budget) in enumerate(zip(counts, simulations, strict=True)):
+            self._schedule[b, :budget] = sequence_of_considered_visits(int(considered), int(budget))
+        # Only the best by prior and noise are considered.
         order = np.argsort(-self._noisy, axis=1, kind="stable")
         rank = np.empty_like(order)
         np.put_along_axis(rank, order, np.arange(legal.shape[1])[None], axis=1)
-        self._tried = rank < counts[:, None]
+        self._is_considered = rank < counts[:, None]
 
     def choose(
         self, simulation: int, visits: NDArray[np.int32], values: NDArray[np.floating]
     ) -> NDArray[np.int64]:
-        """Return the action that a simulation begins with. Shape `[B]`.
+        """Return the root actions of a simulation. Shape `[B]`.
 
-        Searches whose simulations are over get any action.
+        Actions of searches whose simulations are finished are arbitrary.
 
         Args:
-            simulation: its number.
-            visits: of each action so far. Shape `[B, A]`.
+            simulation: index of the simulation.
+            visits: visit counts so far. Shape `[B, A]`.
             values: `sigma(q)` of each action. Shape `[B, A]`.
         """
-        due = self._tried & (visits == self._schedule[:, simulation, None])
+        due = self._is_considered & (visits == self._schedule[:, simulation, None])
         chosen: NDArray[np.int64] = np.where(due, self._noisy + values, NEVER).argmax(1)
         return chosen
 
     def best(self, visits: NDArray[np.int32], values: NDArray[np.floating]) -> NDArray[np.int64]:
-        """Return the action to play: of the most visited, the best. Shape `[B]`."""
+        """Return the actions to play: the best of the most visited. Shape `[B]`."""
         most = visits == visits.max(1, keepdims=True)
         able = most & (self._noisy > NEVER)
         best: NDArray[np.int64] = np.where(able, self._noisy + values, NEVER).argmax(1)

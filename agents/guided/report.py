@@ -1,4 +1,4 @@
-"""The report of a search that a network guides, where players move in turn."""
+"""Report of a network-guided search."""
 
 import numpy as np
 
@@ -21,10 +21,10 @@ def make_network_guided_report(
 
     Args:
         game: the game.
-        result: the result, of one position.
-        trees: the memory of the search, of which the first tree is read.
-        action: the chosen move.
-        seconds: how long the search took.
+        result: the result, for one position.
+        trees: the trees of the search, of which the first is read.
+        action: the chosen action.
+        seconds: duration of the search.
         title: the kind of search and the game.
         priors: whether the network has a policy.
     """

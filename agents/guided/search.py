@@ -1,4 +1,4 @@
-"""B searches side by side, whose leaves a network evaluates together."""
+"""Batched network-guided search in sequential games: PUCT, Gumbel AlphaZero or UCT."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,31 +26,32 @@ Evaluate = Callable[[NDArray[np.int8]], tuple[NDArray[np.float32], NDArray[np.fl
 
 
 class PositionEncoder(Protocol):
-    """What the network sees, and what its actions stand for; see `networks.encoder.Encoder`."""
+    """Encoder of positions for a network; see `networks.encoder.Encoder`."""
 
     game: Game
 
     def encode(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Return the planes, and the legal actions, of positions `[K]`."""
+        """Return the planes and the action masks of positions `[K]`."""
 
     def translate_policy(
         self, values: NDArray[np.float32], seats: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """Return in the game's order what the network says of each action. Shape `[K, A]`."""
+        """Return per-action outputs of the network in the game's action order. Shape `[K, A]`."""
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What B searches found at their roots.
+    """Result of B searches at their roots.
 
     Attributes:
-        visit_counts: simulations through each action. Shape `[B, A]`.
-        action_weights: the improved policy: shares of visits, or Gumbel's. Shape `[B, A]`.
-        action_values: mean value of the actions for the mover, NaN without visits. Shape `[B, A]`.
-        root_value: of the position for the mover, who plays the improved policy. Shape `[B]`.
-        action: the action that the search would play. Shape `[B]`.
+        visit_counts: visit counts of the actions. Shape `[B, A]`.
+        action_weights: improved policy: normalized visit counts, or Gumbel's. Shape `[B, A]`.
+        action_values: mean values of the actions for the player to move, NaN without visits. Shape
+            `[B, A]`.
+        root_value: value of the improved policy for the player to move. Shape `[B]`.
+        action: action to play. Shape `[B]`.
     """
 
     visit_counts: NDArray[np.int32]
@@ -61,10 +62,10 @@ class SearchResult:
 
 
 class NetworkGuidedSearch:
-    """Searches many positions of one game at once.
+    """Search over a batch of positions of one sequential game.
 
     Attributes:
-        trees: the memory, after a search with all that was found.
+        trees: the trees of the last search.
     """
 
     def __init__(
@@ -76,33 +77,34 @@ class NetworkGuidedSearch:
         max_num_considered_actions: int = 16,
         leaf_batch: int = 1,
     ):
-        """Make the memory.
+        """Allocate the workspace.
 
         Args:
-            encoder: of the game.
-            count: B, how many positions are searched at once, at most.
-            simulations: of each search, at most.
-            params: settings of the selection; by default PUCT's.
-            max_num_considered_actions: Gumbel: how many actions of a root are tried at most.
-            leaf_batch: of each search that the network sees at once; more than one are faster where
-                few positions are searched, and choose a little less well. Not for Gumbel.
+            encoder: encoder of the network's observations.
+            count: B, maximum number of positions in a batch.
+            simulations: maximum number of simulations per search.
+            params: parameters of the selection; by default PUCT's.
+            max_num_considered_actions: Gumbel: maximum number of actions that are considered at the
+                root.
+            leaf_batch: leaves of one search that the network evaluates together, with virtual loss;
+                more than one is faster for small batches, and a little weaker. Not for Gumbel.
 
         Raises:
-            ValueError: if Gumbel's search is to have more than one leaf.
+            ValueError: if `leaf_batch` is above 1 with Gumbel.
         """
         self._encoder, self._params = encoder, params or SelectionParams()
         self._max_num_considered_actions = max_num_considered_actions
-        self._most, self._leaf_batch = simulations, leaf_batch
+        self._max_simulations, self._leaf_batch = simulations, leaf_batch
         if self._params.gumbel and leaf_batch > 1:
             raise ValueError(f"the policy gumbel needs leaf_batch=1, got {leaf_batch}")
-        # A node more than the trees can have: its state is working memory.
+        # The last node is scratch space for a position.
         self._all = make_trees(encoder.game, count, simulations + 2, leaf_batch)
         self.trees: SearchTrees = self._all
         self._compiled = make_simulation(
             encoder.game, self._params.gumbel, self._params.uct, self._params.decisive
         )
         actions = encoder.game.num_actions
-        self._memory = (np.zeros(actions, np.float32), np.zeros(2))
+        self._scratch = (np.zeros(actions, np.float32), np.zeros(2))
         self._legal = np.zeros(actions, np.int16)
 
     def run(
@@ -117,30 +119,29 @@ class NetworkGuidedSearch:
         streams: NDArray[np.uint64] | None = None,
         seconds: float | None = None,
     ) -> SearchResult:
-        """Search positions in which the game goes on.
+        """Search a batch of unfinished positions.
 
         Args:
             states: the positions. Shape `[B]`.
             evaluate: the network.
-            simulations: how many each search makes: one number or one for each. Shape `[B]`.
-            rng: draws the noise at the roots; None for none.
+            simulations: simulations per search: one number, or one per position, shape `[B]`.
+            rng: generator of the noise at the roots; None for none.
             dirichlet_fraction: PUCT: weight of Dirichlet noise in the roots' priors.
             dirichlet_alpha: concentration of the Dirichlet distribution.
             gumbel_scale: Gumbel: scale of the Gumbel noise at the roots.
-            streams: UCT: one random stream for each position, advanced in place. Shape `[B, 1]`.
-            seconds: stop after this time, if there are simulations left, but not before the first
-                ones.
+            streams: UCT: one random stream per position, advanced in place. Shape `[B, 1]`.
+            seconds: time limit; the first simulations are run in any case.
 
         Raises:
-            ValueError: if there are more positions or simulations than the memory was made for.
+            ValueError: if there are more positions or simulations than the workspace holds.
         """
         count = len(states)
         budget = np.broadcast_to(np.asarray(simulations, np.int64), (count,))
         longest = int(budget.max(initial=0))
-        if count > len(self._all.size) or longest > self._most:
+        if count > len(self._all.size) or longest > self._max_simulations:
             raise ValueError(
-                f"the memory is for {len(self._all.size)} searches of {self._most} simulations, "
-                f"got {count} of up to {longest}"
+                f"the workspace is for {len(self._all.size)} searches of "
+                f"{self._max_simulations} simulations, got {count} of up to {longest}"
             )
         start = clock()
         trees = self.trees = first_trees(self._all, count)
@@ -161,20 +162,20 @@ class NetworkGuidedSearch:
             )
         first = np.full(count, BY_POLICY)
         for k in range(0, longest, self._leaf_batch):
-            # The first simulations are made in any case: without visits there is no best action.
+            # The first simulations are run in any case: without visits there is no best action.
             if k > 0 and seconds is not None and clock() - start > seconds:
                 break
             if halving is not None:
                 first = halving.choose(k, trees.visits[:, ROOT], self._sigma(trees))
             now = np.clip(budget - k, 0, self._leaf_batch)
-            self._compiled.descend(trees, now, first, self._params, *self._memory)
+            self._compiled.descend(trees, now, first, self._params, *self._scratch)
             self._expand(trees, evaluate)
         if streams is not None:
             streams[:] = trees.streams
-        return self._found(trees, halving)
+        return self._result(trees, halving)
 
     def _expand(self, trees: SearchTrees, evaluate: Evaluate) -> None:
-        """Let the network evaluate the new leaves, and back up all simulations under way."""
+        """Evaluate the new leaves by the network, and back up all pending simulations."""
         chosen, slots = np.divmod(np.flatnonzero(trees.fresh), self._leaf_batch)
         leaves = trees.leaves[chosen, slots]
         seats = trees.mover[chosen, leaves].astype(np.int64)
@@ -190,7 +191,7 @@ class NetworkGuidedSearch:
                     f"{logits.shape} and {values.shape}"
                 )
             logits = self._encoder.translate_policy(logits, seats)
-        self._compiled.expand(trees, chosen, slots, logits, values, self._legal, self._memory[1])
+        self._compiled.expand(trees, chosen, slots, logits, values, self._legal, self._scratch[1])
 
     def _halving(
         self,
@@ -206,12 +207,12 @@ class NetworkGuidedSearch:
         return SequentialHalving(noisy, legal, self._max_num_considered_actions, budget)
 
     def _sigma(self, trees: SearchTrees) -> NDArray[np.float64]:
-        """Return `sigma(q)` of the roots' actions, 0 of those without visits."""
+        """Return `sigma(q)` of the roots' actions, 0 without visits."""
         visits, totals = trees.visits[:, ROOT], trees.totals[:, ROOT]
         q = totals / np.maximum(visits, 1)
         return np.where(visits > 0, scaled(q, visits.max(1, keepdims=True), self._params), 0.0)
 
-    def _found(self, trees: SearchTrees, halving: SequentialHalving | None) -> SearchResult:
+    def _result(self, trees: SearchTrees, halving: SequentialHalving | None) -> SearchResult:
         visits, totals = trees.visits[:, ROOT].copy(), trees.totals[:, ROOT]
         counts = np.maximum(visits.sum(1), 1)
         with np.errstate(invalid="ignore"):
@@ -228,7 +229,7 @@ class NetworkGuidedSearch:
             unsearched = visits.sum(1) == 0
             policy[unsearched] = np.maximum(trees.priors[unsearched, ROOT], 0)
             best = np.where(unsearched, policy.argmax(1), best)
-        # What is expected when the improved policy chooses, of the actions that were tried.
+        # Expected value of the improved policy over the visited actions.
         weights = np.where(visits > 0, policy, 0)
         value = (weights * np.nan_to_num(values)).sum(1) / np.maximum(weights.sum(1), 1e-9)
         return SearchResult(

@@ -1,7 +1,7 @@
-"""Which action a simulation takes at a node: PUCT, UCT, and Gumbel's deterministic selection.
+"""Selection of an action in a node: PUCT, UCT, and Gumbel AlphaZero's interior selection.
 
-Where several simulations of a search go on at once, each that is under way counts as lost (Chaslot,
-Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008, section 3.3).
+With several simultaneous simulations per search, pending ones count as losses (virtual loss:
+Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008, section 3.3).
 """
 
 import math
@@ -14,21 +14,21 @@ from ludoteca.envs.rng import below
 
 
 class SelectionParams(NamedTuple):
-    """Settings of the selection.
+    """Parameters of the selection.
 
     Attributes:
-        gumbel: whether nodes below the root choose as Gumbel AlphaZero does.
-        uct: whether all choose by UCT, without priors; if neither, by PUCT.
-        c_init: PUCT's constant.
-        c_base: how slowly it grows with visits.
-        fpu_reduction: how much less than its parent an action without visits is worth, times the
-            square root of the prior probability of those with visits.
-        c_visit: Gumbel: visits that weigh as much as the most visited action has.
-        c_scale: Gumbel: how much values weigh against priors.
-        decisive: whether a position where a move wins at once counts as won, whatever the network
-            says; see `simulate.make_simulation`.
-        c_uct: UCT's constant.
-        max_depth: how many levels trees grow below their roots; 0: as many as they like.
+        gumbel: whether selection is Gumbel AlphaZero's.
+        uct: whether selection is UCT, without priors; PUCT if neither.
+        c_init: PUCT's exploration constant (pb_c_init).
+        c_base: base of its logarithmic growth with visits (pb_c_base).
+        fpu_reduction: first-play urgency: the value of an action without visits is the parent's
+            value minus this, times the square root of the visited actions' prior probability.
+        c_visit: Gumbel: constant added to the maximum visit count (maxvisit_init).
+        c_scale: Gumbel: weight of values relative to log priors (value_scale).
+        decisive: whether a position with a winning move counts as won, whatever the network's
+            value; see `simulate.make_simulation`.
+        c_uct: UCT's exploration constant.
+        max_depth: maximum depth of trees below their roots; 0: unlimited.
     """
 
     gumbel: bool = False
@@ -45,7 +45,7 @@ class SelectionParams(NamedTuple):
 
 @kernel
 def tried(trees: Any, b: int, node: int, a: int) -> int:
-    """Return how often an action was tried, simulations under way included."""
+    """Return the visit count of an action, including pending simulations."""
     visits = int(trees.visits[b, node, a])
     if trees.waiting.shape[2] > 0:
         visits += int(trees.waiting[b, node, a])
@@ -54,7 +54,7 @@ def tried(trees: Any, b: int, node: int, a: int) -> int:
 
 @kernel
 def mean(trees: Any, b: int, node: int, a: int) -> float:
-    """Return the mean value of an action that was tried, for the node's mover."""
+    """Return the mean value of a visited action for the player to move."""
     total, visits = trees.totals[b, node, a], int(trees.visits[b, node, a])
     if trees.waiting.shape[2] > 0:
         under_way = int(trees.waiting[b, node, a])
@@ -94,10 +94,11 @@ def puct(trees: Any, b: int, node: int, params: Any) -> int:
 
 @kernel
 def uct(trees: Any, b: int, node: int, params: Any) -> int:
-    """Return an action never tried, drawn at random, or that of the highest UCT value.
+    """Return a random action without visits, or the action of the highest UCT value.
 
     `Q/N + C sqrt(2 ln N(parent) / N(child))`: Browne et al., "A survey of Monte Carlo tree search
-    methods", 2012, algorithm 2. N(parent) counts the simulations that went on from there.
+    methods", 2012, algorithm 2. N(parent) counts the simulations that continued
+    from there.
     """
     priors = trees.priors[b, node]
     count, left = 0, 0
@@ -133,10 +134,10 @@ def completed(trees: Any, b: int, node: int, params: Any, out: Any) -> None:
     equation 11; actions without visits have the mixed value of equation 33.
 
     Args:
-        trees: the searches.
-        b: which of them.
-        node: which node.
-        params: the settings.
+        trees: the trees.
+        b: index of the search.
+        node: index of the node.
+        params: parameters of the selection.
         out: float32 `[A]`, 0 for illegal actions.
     """
     priors, visits, totals = trees.priors[b, node], trees.visits[b, node], trees.totals[b, node]
@@ -172,14 +173,14 @@ def completed(trees: Any, b: int, node: int, params: Any, out: Any) -> None:
 def scaled(q: Any, most: Any, params: Any) -> Any:
     """Return sigma(q), `(c_visit + max visits) c_scale q` for q from 0 to 1 (equation 8).
 
-    Takes numbers, and arrays as well when it is not compiled.
+    Takes numbers; when not compiled, also arrays.
     """
     return (params.c_visit + most) * params.c_scale * (q + 1) / 2
 
 
 @kernel
 def gumbel_interior(trees: Any, b: int, node: int, params: Any, policy: Any) -> int:
-    """Return the action whose share of visits lags most behind the improved policy.
+    """Return the action whose visit frequency is furthest below the improved policy.
 
     Danihelka et al. (2022), equation 14.
     """

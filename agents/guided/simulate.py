@@ -1,4 +1,4 @@
-"""The compiled halves of a simulation: down to a leaf, and back with what the network said."""
+"""Compiled halves of a simulation: selection down to a leaf, expansion and backup."""
 
 import math
 from typing import Any, NamedTuple
@@ -15,16 +15,16 @@ class Simulation(NamedTuple):
     """Compiled functions over B searches.
 
     Attributes:
-        begin: `begin(trees)` makes each root, whose position is in `states[:, 0]`, the leaf that
-            waits for the network.
-        descend: `descend(trees, counts, first, params, policy, scores)` goes from each root down to
-            leaves, `counts`, int64 `[B]`, times at once. `first`, int64 `[B]`, are the roots'
-            actions, or `BY_POLICY`. Simulations that end in a finished game are backed up at once.
-            `policy`, float32 `[A]`, and `scores`, float64 `[2]`, are working memory.
+        begin: `begin(trees)` makes each root, whose position is in `states[:, 0]`, the leaf to be
+            evaluated.
+        descend: `descend(trees, counts, first, params, policy, scores)` selects the leaves of
+            `counts` simulations, int64 `[B]`. `first`, int64 `[B]`, are the roots' actions, or
+            `BY_POLICY`. Simulations that end in terminal positions are backed up at once.
+            `policy`, float32 `[A]`, and `scores`, float64 `[2]`, are scratch space.
         expand: `expand(trees, chosen, slots, logits, values, legal, scores)` gives the leaf of
             simulation `slots` of search `chosen`, both int64 `[K]`, its priors, softmax of
-            `logits`, float32 `[K, A]`, and its value to its mover, float32 `[K]`; then it backs up
-            all simulations under way. `legal`, int16 `[A]`, and `scores` are memory.
+            `logits`, float32 `[K, A]`, and its value for the player to move, float32 `[K]`; then it
+            backs up all pending simulations. `legal`, int16 `[A]`, and `scores` are scratch space.
     """
 
     begin: Any
@@ -34,14 +34,14 @@ class Simulation(NamedTuple):
 
 @factory("search")
 def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> Simulation:
-    """Return the compiled functions for a game and the rule below the root; by default PUCT.
+    """Return the compiled functions for a game and an interior selection, by default PUCT.
 
     Args:
         game: the game.
-        gumbel: whether the rule is Gumbel AlphaZero's.
-        by_uct: whether it is UCT's.
-        decisive: whether leaves where a move wins at once are known as won, whatever the network
-            says (decisive moves: Teytaud and Teytaud, "On the huge benefit of decisive moves in
+        gumbel: whether interior selection is Gumbel AlphaZero's.
+        by_uct: whether it is UCT.
+        decisive: whether leaves with a winning move count as won, whatever the network's value
+            (decisive moves: Teytaud and Teytaud, "On the huge benefit of decisive moves in
             Monte-Carlo tree search algorithms", 2010).
     """
     step, is_terminal, returns = game.step, game.is_terminal, game.returns
@@ -50,7 +50,7 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
 
     @kernel
     def back_up(trees: Any, b: int, i: int, value: Any) -> None:
-        """Add what a simulation was worth to player 0 to all it went through."""
+        """Add a simulation's value for player 0 along its path."""
         for k in range(trees.steps[b, i]):
             node, action = trees.path[b, i, k, 0], trees.path[b, i, k, 1]
             trees.visits[b, node, action] += 1
@@ -60,7 +60,7 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
 
     @kernel
     def open_node(trees: Any, b: int, node: int, action: int, scores: Any) -> int:
-        """Make the node that an action leads to; return its number."""
+        """Create the child of a node by an action; return its index."""
         child = trees.size[b]
         trees.size[b] += 1
         trees.children[b, node, action] = child
@@ -81,7 +81,7 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
     def go_down(
         trees: Any, b: int, i: int, first: int, params: Any, policy: Any, scores: Any
     ) -> None:
-        """Make simulation `i` of a search."""
+        """Select the leaf of simulation `i` of a search."""
         node = ROOT
         while True:
             if node == ROOT and first != BY_POLICY:
@@ -104,7 +104,7 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
             if trees.ended[b, child]:
                 back_up(trees, b, i, trees.value[b, child])
                 return
-            # A node that another simulation has just opened waits for the network, too.
+            # A node that another simulation has just created is still to be evaluated.
             waits = math.isnan(trees.value[b, child])
             if waits or trees.steps[b, i] == params.max_depth:
                 trees.leaves[b, i] = child
@@ -135,7 +135,7 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
 
     @kernel
     def winning(trees: Any, b: int, node: int, legal: Any, n: int, scores: Any) -> int:
-        """Return a move that wins at once, or -1; the last node's state is working memory."""
+        """Return a winning action, or -1; the last node's position is scratch space."""
         spare = trees.states.shape[1] - 1
         for i in range(n):
             for w in range(trees.words.shape[2]):

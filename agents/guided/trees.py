@@ -1,4 +1,4 @@
-"""The memory of B searches side by side, and where each of them is."""
+"""Batched trees of network-guided searches, `[B, N, A]`."""
 
 from typing import Any, NamedTuple
 
@@ -9,30 +9,29 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.records import as_words
 
 ROOT, NO_NODE, ILLEGAL = 0, -1, -1.0
-BY_POLICY = -1  # instead of a root's action: chosen by the rule
+BY_POLICY = -1  # instead of a root's action: chosen by the selection policy
 
 
 class SearchTrees(NamedTuple):
-    """B trees of up to N nodes, with A actions each, in which up to L simulations go on at once.
+    """B trees of up to N nodes with A actions, with up to L simultaneous simulations in each.
 
     Attributes:
-        states: the positions. Shape `[B, N]`.
-        words: the same memory as integers, to be copied. Shape `[B, N, W]`.
-        size: nodes in use. Shape `[B]`.
-        mover: whose move it is at each node. int8, shape `[B, N]`.
-        ended: whether the game is over there. Shape `[B, N]`.
-        value: what a node is worth to player 0, by the network or the rules; NaN while it waits
-            for the network. Shape `[B, N]`.
-        priors: probability of each action by the network, `ILLEGAL` where it is. Shape `[B, N, A]`.
-        visits: simulations through each action. int32, shape `[B, N, A]`.
-        totals: sum of what they were worth to the node's mover. Shape `[B, N, A]`.
-        children: where each action leads, or `NO_NODE`. int32, shape `[B, N, A]`.
-        waiting: simulations under way through each action. int16, shape `[B, N, A]`, or `[B, N, 0]`
-            if there is only one at a time, which no other has to know of.
-        path: the node and action of each step of the simulations under way. Shape `[B, L, P, 2]`.
-        steps: how many there are. Shape `[B, L]`.
-        leaves: the node where each simulation has ended, or `NO_NODE`. Shape `[B, L]`.
-        fresh: whether that is a new node, which the network has not seen. Shape `[B, L]`.
+        states: positions of the nodes. Shape `[B, N]`.
+        words: views of the positions as integers, for copying. Shape `[B, N, W]`.
+        size: number of nodes. Shape `[B]`.
+        mover: player to move. int8, shape `[B, N]`.
+        ended: whether the game is over. Shape `[B, N]`.
+        value: value for player 0 by the network or the rules; NaN until evaluated. Shape `[B, N]`.
+        priors: prior probabilities of the actions, or `ILLEGAL`. Shape `[B, N, A]`.
+        visits: visit counts of the actions. int32, shape `[B, N, A]`.
+        totals: sums of their values for the player to move. Shape `[B, N, A]`.
+        children: child of each action, or `NO_NODE`. int32, shape `[B, N, A]`.
+        waiting: pending simulations through each action (virtual loss). int16, shape `[B, N, A]`,
+            or `[B, N, 0]` if L is 1.
+        path: node and action of each step of the pending simulations. Shape `[B, L, P, 2]`.
+        steps: length of the path. Shape `[B, L]`.
+        leaves: leaf of each simulation, or `NO_NODE`. Shape `[B, L]`.
+        fresh: whether the leaf is new and to be evaluated. Shape `[B, L]`.
         streams: random streams. uint64, shape `[B, 1]`.
     """
 
@@ -55,13 +54,13 @@ class SearchTrees(NamedTuple):
 
 
 def make_trees(game: Game, count: int, nodes: int, leaf_batch: int = 1) -> SearchTrees:
-    """Return memory for `count` searches of up to `nodes` nodes.
+    """Return trees for `count` searches of up to `nodes` nodes.
 
     Args:
-        game: for two players who move in turn.
+        game: a sequential game for two players.
         count: B.
-        nodes: N; a search of n simulations needs n + 1, and one more that is working memory.
-        leaf_batch: L, how many simulations of a search go on at once.
+        nodes: N; a search of n simulations needs n + 1, and one more as scratch space.
+        leaf_batch: L, number of simultaneous simulations per search.
     """
     states = game.empty(count * nodes).reshape(count, nodes)
     actions = (count, nodes, game.num_actions)
@@ -86,6 +85,6 @@ def make_trees(game: Game, count: int, nodes: int, leaf_batch: int = 1) -> Searc
 
 
 def first_trees(trees: SearchTrees, count: int) -> SearchTrees:
-    """Return the first `count` of the trees, in the same memory."""
+    """Return views of the first `count` trees."""
     parts: Any = (array[:count] for array in trees)
     return SearchTrees(*parts)

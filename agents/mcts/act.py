@@ -1,4 +1,4 @@
-"""Compiled search of many positions one after the other, and the choice of the final move."""
+"""Final move selection after a search, and the compiled loop over a batch of positions."""
 
 import math
 from collections.abc import Callable
@@ -11,10 +11,10 @@ from ludoteca.agents.mcts.tree import DRAW, LOSS, ROOT, SIZE, START, WIN
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
-# How the move to play is chosen when the search is over (Chaslot et al., "Progressive strategies
-# for Monte-Carlo tree search", 2008, section 2.4): the child with the most wins, with the most
-# visits, with both (searching on, up to twice as long, until there is one), with the highest mean,
-# or the one the selection policy would visit next.
+# Final move selection (Chaslot et al., "Progressive strategies for Monte-Carlo tree search", 2008,
+# section 2.4): the child with the most wins, with the most visits, with both (the search continues
+# until there is one, at most twice as long), with the highest mean, or the child that the selection
+# policy would visit next.
 ACTION_SELECTIONS = ("max", "robust", "max_robust", "mean", "policy")
 MAX, ROBUST, MAX_ROBUST, MEAN, BY_POLICY = range(len(ACTION_SELECTIONS))
 
@@ -23,9 +23,9 @@ MAX, ROBUST, MAX_ROBUST, MEAN, BY_POLICY = range(len(ACTION_SELECTIONS))
 def make_act(game: Game, config: SearchConfig) -> Any:
     """Return `act(trees, positions, rngs, params, simulations, action_selection, actions)`.
 
-    Searches each of `positions` with a new tree and writes the chosen `actions`, int64 `[K]`; the
-    search of position k draws from `rngs[k]`, uint64 `[K, 1]`, which is advanced. `trees` are the
-    first six arguments of the search, see `search.search_kernel`.
+    The function searches each of `positions` with a new tree and writes the chosen `actions`, int64
+    `[K]`; the search of position k uses the random stream `rngs[k]`, uint64 `[K, 1]`, advanced in
+    place. `trees` are the first six arguments of the search, see `search.search_kernel`.
     """
     search, best_child = search_kernel(game, config), best_child_kernel(config)
 
@@ -76,10 +76,10 @@ def make_best_child(config: SearchConfig) -> Any:
 def best_child_kernel(config: SearchConfig) -> Callable[..., int]:
     """Return `best_child(nodes, action_selection, params, work) -> node`.
 
-    The node is the move to play from the root.
+    It selects the child of the root to play.
 
-    A proven win comes first and a proven loss last; a proven draw is preferred to a move that
-    scores less than a draw so far. Ties go to the child with more visits.
+    A proven win is always played, a proven loss only if nothing else is left; a proven draw is
+    preferred to a child whose mean is below a draw. Ties go to the child with more visits.
     """
     policy = POLICIES[config.policy]
     score = policy.score
@@ -92,7 +92,7 @@ def best_child_kernel(config: SearchConfig) -> Callable[..., int]:
         for k in range(root.first, root.first + nodes[root.first].opened):
             top = leading(top, nodes[k], nodes[k].value / nodes[k].visits)
         best, best_points = root.first, -math.inf
-        drawn = -1
+        proven_draw = -1
         for k in range(root.first, root.first + nodes[root.first].opened):
             child = nodes[k]
             mean = child.value / child.visits
@@ -110,14 +110,14 @@ def best_child_kernel(config: SearchConfig) -> Callable[..., int]:
             if child.proven == LOSS:
                 points -= 1e12
             if child.proven == DRAW:
-                drawn = k
+                proven_draw = k
                 points -= 1e6  # no longer visited: compared by its value alone, below
             if points > best_points or (
                 points == best_points and child.visits > nodes[best].visits
             ):
                 best, best_points = k, points
-        if drawn >= 0 and nodes[best].value < draw_value * nodes[best].visits:
-            return drawn
+        if proven_draw >= 0 and nodes[best].value < draw_value * nodes[best].visits:
+            return proven_draw
         return best
 
     return best_child

@@ -1,4 +1,4 @@
-"""The Monte Carlo tree search agent for turn-based games."""
+"""Monte Carlo tree search agent for sequential games."""
 
 import math
 from functools import partial
@@ -32,13 +32,14 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.records import batch_of_one
 
-KEPT_TREES = 64  # trees an agent with reuse remembers; the oldest are forgotten
+KEPT_TREES = 64  # trees that an agent with reuse keeps; the least recently used is dropped
 
 
 class MCTSAgent(Agent):
-    """Monte Carlo tree search with any selection policy and enhancements; turn-based games.
+    """Monte Carlo tree search for sequential games, with any selection policy and enhancements.
 
-    Has no memory, unless `reuse` is set: then every game goes on with what is left of its tree.
+    The agent is stateless unless `reuse` is set: then each search continues with the subtree that
+    the moves played have reached.
     """
 
     def __init__(
@@ -77,36 +78,36 @@ class MCTSAgent(Agent):
         """Make the agent.
 
         Args:
-            game: the game it plays.
-            policy: selection policy: a name in `ludoteca.agents.mcts.policies.POLICIES`.
-            simulations: per move.
-            seconds: per move, instead of a number of simulations.
-            action_selection: how the move is chosen in the end: `"max"` (most wins), `"robust"`
+            game: the game to play.
+            policy: selection policy, a name in `ludoteca.agents.mcts.policies.POLICIES`.
+            simulations: simulations per move.
+            seconds: time per move, instead of a number of simulations.
+            action_selection: selection of the final move: `"max"` (most wins), `"robust"`
                 (most visits), `"max_robust"` (both), `"mean"` or `"policy"`.
-            draw: what a drawn game is worth: `"half"` a win, or as a `"loss"` for everyone.
-            fpu: score of moves without visits (first-play urgency); by default all come first.
-            solver: whether proven results are backed up.
-            transpositions: whether equal positions share their statistics.
+            draw: score of a draw: `"half"` a win, or a `"loss"` for all players.
+            fpu: first-play urgency: score of actions without visits; by default infinite.
+            solver: whether proven wins, draws and losses are backed up (MCTS-Solver).
+            transpositions: whether equal positions share their children and statistics.
             amaf: `"amaf"`, `"rave"`, `"grave"` or `""`.
             amaf_weight: weight of AMAF statistics (`"amaf"`, 0.5 by default), or the bias that
-                decides how fast it fades (`"rave"` and `"grave"`, 0.1 by default).
-            grave_reference: visits from which an ancestor's AMAF statistics are used.
-            mast: `"gibbs"`, `"greedy"` or `""`.
+                determines its decay (`"rave"` and `"grave"`, 0.1 by default).
+            grave_reference: number of visits above which an ancestor's AMAF statistics are used.
+            mast: move-average sampling in playouts: `"gibbs"`, `"greedy"` or `""`.
             mast_parameter: temperature (0.3 by default) or epsilon (0.4 by default).
-            decisive: `"win"`, `"both"` or `""`.
-            playout_depth: plies after which a playout stops and is evaluated.
-            playout: what playouts play: `"uniform"`, the default, or another of the game's
-                policies, see `ludoteca.agents.playouts`.
-            evaluation: of playouts that were stopped: `"returns"`, or one of the game's own, which
-                is the default, see `ludoteca.agents.evaluations`.
-            reuse: whether the subtree of the moves played is kept for the next search.
+            decisive: decisive moves, `"win"`, decisive and anti-decisive moves, `"both"`, or `""`.
+            playout_depth: maximum number of plies of a playout; the position is then evaluated.
+            playout: playout policy: `"uniform"`, the default, or another policy of the game, see
+                `ludoteca.agents.playouts`.
+            evaluation: evaluation of truncated playouts: `"returns"`, or one of the game's own,
+                which is the default, see `ludoteca.agents.evaluations`.
+            reuse: whether the subtree of the moves played is reused by the next search.
             solver_empties: number of empty squares up to which positions are solved exactly,
                 however long that takes, instead of searched; 0: never. See
                 `ludoteca.agents.games.endgame`.
-            threads: threads that search a position; results then vary from run to run.
-            parallel: what they share: one `"tree"`, or only the results at the `"root"`.
-            max_nodes: a tree grows no larger.
-            max_depth: a tree grows no deeper below its root; 0: as deep as it likes.
+            threads: number of threads; with more than one, results are not reproducible.
+            parallel: tree parallelization, `"tree"`, or root parallelization, `"root"`.
+            max_nodes: maximum number of nodes of a tree.
+            max_depth: maximum depth of a tree below its root; 0: unlimited.
             alpha: parameter of the policy `ucb1`.
             zeta: parameter of the policy `ucb_v`.
             c: parameter of the policies `uct`, `ucb_v`, `ucb_minimal`, `epsilon_greedy`, `puct`.
@@ -115,8 +116,8 @@ class MCTSAgent(Agent):
             gamma: parameter of the policy `exp3`.
 
         Raises:
-            ValueError: if a parameter is out of range, or not one of the policy's, or the game has
-                no exact endgames.
+            ValueError: if a parameter is out of range or not one of the policy's, or the game has
+                no endgame solver.
         """
         super().__init__(game)
         if game.simultaneous:
@@ -176,7 +177,7 @@ class MCTSAgent(Agent):
         )
 
     def prepare(self) -> None:
-        """Compile the search, or load it, so that the first move takes no longer than others."""
+        """Compile or load the search, so that the first move is as fast as the others."""
         if not self._one_by_one:
             compile_act(self)
             return
@@ -187,7 +188,9 @@ class MCTSAgent(Agent):
         simulations, self.simulations = self.simulations, 1
         seconds, self.seconds = self.seconds, None
         try:
-            for _ in range(2):  # the second search begins with the tree of the first, if it can
+            for _ in range(
+                2
+            ):  # the second search reuses the tree of the first, if trees are reused
                 self.act(states, np.zeros(1, np.int64), np.zeros((1, 1), np.uint64), nowhere)
         finally:
             self.simulations, self.seconds, self._endgame_solver = (
@@ -232,12 +235,12 @@ class MCTSAgent(Agent):
     def search(
         self, s: Any, rng: NDArray[np.uint64] | None = None, threads: SearchThreads | None = None
     ) -> SearchReport:
-        """Search one position and return what was found.
+        """Search one position and return the statistics.
 
         Args:
             s: a record, as `Game.new` returns.
-            rng: the random stream, uint64 `[1]`, to be advanced; one of its own if None.
-            threads: the memory of a game whose tree is reused; the agent's own if None.
+            rng: random stream, uint64 `[1]`, advanced in place; a new one if None.
+            threads: workspace of a game whose tree is reused; the agent's own if None.
         """
         start = clock()
         if (
@@ -246,58 +249,58 @@ class MCTSAgent(Agent):
         ):
             return make_exact_report(self.game, solve_endgame(self.game, s))
         rng = np.zeros(1, np.uint64) if rng is None else rng
-        memory = self._threads if threads is None else threads
-        if threads is None or not keep_subtree(self.game, memory.trees[0], s):
-            memory.begin(s, int(rng[0]))
-        for other in memory.trees[1:]:
+        workspace = self._threads if threads is None else threads
+        if threads is None or not keep_subtree(self.game, workspace.trees[0], s):
+            workspace.begin(s, int(rng[0]))
+        for other in workspace.trees[1:]:
             other.states[0] = s
         search, best_child = make_search(self.game, self.config), make_best_child(self.config)
-        work = memory.trees[0].work
+        work = workspace.trees[0].work
         if self.seconds is None:
-            memory.run(search, self._params, self.simulations)
+            workspace.run(search, self._params, self.simulations)
             left = self.simulations
             while self.action_selection == MAX_ROBUST and left > 0:
-                nodes = memory.nodes()
+                nodes = workspace.nodes()
                 if best_child(nodes, MAX, self._params, work) == best_child(
                     nodes, ROBUST, self._params, work
                 ):
                     break
                 more = max(self.simulations // 10, 1)
-                memory.run(search, self._params, more)
+                workspace.run(search, self._params, more)
                 left -= more
         else:
 
-            def go_on(count: int) -> bool:
-                memory.run(search, self._params, count * len(memory.trees))
-                return bool(memory.trees[0].nodes[ROOT]["proven"] != UNKNOWN)
+            def run_more(count: int) -> bool:
+                workspace.run(search, self._params, count * len(workspace.trees))
+                return bool(workspace.trees[0].nodes[ROOT]["proven"] != UNKNOWN)
 
-            search_for(self.seconds, start, go_on)
-        nodes = memory.nodes()
+            search_for(self.seconds, start, run_more)
+        nodes = workspace.nodes()
         chosen = best_child(nodes, self.action_selection, self._params, work)
         rng[0] = work["rng"][0, 0]
         title = f"MCTS ({self.config.policy}) of {self.game.name}"
         return make_report(self.game, nodes, int(chosen), clock() - start, title)
 
     def tree_of(self, env_index: int, seat: int) -> SearchThreads:
-        """Return the memory with which `search` goes on with a game.
+        """Return the workspace with the reusable tree of a game.
 
-        It lasts until another game begins at its index (`reset`), or until many others were used
+        It is kept until the next game at its index begins (`reset`), or until many others were used
         since.
 
         Args:
             env_index: index of the game in its batch.
-            seat: that the agent has there.
+            seat: the agent's player there.
         """
         key = (env_index, seat)
         tree = self._kept.pop(key, None) or self._make_threads()
-        self._kept[key] = tree  # at the end: the first key is the one not used for longest
+        self._kept[key] = tree  # last: the first key is the least recently used
         if len(self._kept) > KEPT_TREES:
             del self._kept[next(iter(self._kept))]
         return tree
 
 
 def policy_parameters(policy: str, given: dict[str, float | None]) -> NDArray[np.float64]:
-    """Return the parameters of a policy in the order of its table line, padded with zeros.
+    """Return the parameters of a selection policy in the order of its table line, zero-padded.
 
     Raises:
         ValueError: if one is given that the policy does not have.

@@ -1,4 +1,4 @@
-"""What a simulation leaves behind: scores, AMAF and MAST statistics, and proofs."""
+"""Backup of a simulation: scores, AMAF and MAST statistics, and proven results."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,8 +14,8 @@ from ludoteca.envs.jit import factory, kernel
 def make_backup(game: Game, config: SearchConfig) -> tuple[Callable[..., None], ...]:
     """Return three kernels.
 
-    `back_up(nodes, work, depth, plies)` adds `work.scores` to the nodes of `work.path`; visits have
-    been counted on the way down.
+    `back_up(nodes, work, depth, plies)` adds `work.scores` to the nodes of `work.path`; their
+    visits were incremented during selection.
 
     `prove_end(nodes, node, s, work)` marks the node of a finished game as proven.
 
@@ -66,7 +66,7 @@ def make_backup(game: Game, config: SearchConfig) -> tuple[Callable[..., None], 
 
     @kernel
     def prove(nodes: Any, node: int) -> bool:
-        """Draw conclusions for `node` from its children's proofs; tell whether there is one.
+        """Derive the proven result of `node` from its children; return whether there is one.
 
         Winands, Bjornsson and Saito, "Monte-Carlo tree search solver", 2008, section 3; draws as in
         Cazenave and Saffidine, "Score bounded Monte-Carlo tree search", 2010.

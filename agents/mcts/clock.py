@@ -1,20 +1,20 @@
-"""Keeping time: how often a search looks at the clock."""
+"""Searches with a time limit, in chunks of simulations between readings of the clock."""
 
 from collections.abc import Callable
 
 from ludoteca.envs.clock import clock
 
-FIRST, MOST = 8, 64  # simulations of a thread between two looks at the clock
-LOOKS = 20  # that a search takes at least, so that it ends on time to a twentieth
+FIRST, MOST = 8, 64  # simulations of a thread between two readings of the clock
+READINGS = 20  # minimum number per search, so that it overruns by a twentieth at most
 
 
 def search_for(seconds: float, start: float, run: Callable[[int], bool]) -> None:
-    """Call `run(simulations)` until time is up, or it returns that nothing is left to be done.
+    """Call `run(simulations)` until the time is over or it returns True.
 
     Args:
-        seconds: how long a search may take, compiling not counted.
-        start: when it began, by `ludoteca.envs.clock.clock`.
-        run: does that many simulations.
+        seconds: time limit, not counting compilation.
+        start: start of the search, by `ludoteca.envs.clock.clock`.
+        run: function that runs so many simulations, and returns whether the search is finished.
     """
     count, done = FIRST, 0
     while not run(count):
@@ -22,4 +22,4 @@ def search_for(seconds: float, start: float, run: Callable[[int], bool]) -> None
         passed = clock() - start
         if passed >= seconds:
             return
-        count = max(1, min(MOST, int(done * seconds / (LOOKS * passed))))
+        count = max(1, min(MOST, int(done * seconds / (READINGS * passed))))

@@ -1,4 +1,4 @@
-"""What a search is made of: config, which are compiled in, and params, which are not."""
+"""Configuration of a search: `SearchConfig` at compile time, `SEARCH_PARAMS` at run time."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from ludoteca.envs.params import choice
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """What is compiled into a search.
+    """Options that are compiled into a search.
 
     Attributes:
         policy: a name in `policies.POLICIES`.
@@ -24,11 +24,12 @@ class SearchConfig:
         decisive: `""`; `"win"`: play a winning move at once, in the tree and in playouts; `"both"`:
             in the tree also avoid moves after which the opponent could win at once, if there are
             others (Teytaud and Teytaud, "On the huge benefit of decisive moves", 2010).
-        transpositions: positions that are equal share their children and what is known of them
+        transpositions: equal positions share their children and statistics
             (UCT1 of Childs, Brodeur and Kocsis, "Transpositions and move groups", 2008).
-        shared_tree: several threads search one tree.
+        shared_tree: several threads search one tree (tree parallelization).
         playout: a name of `ludoteca.agents.playouts.playout_names`.
-        evaluation: of a playout cut short, see `ludoteca.agents.evaluations.find_evaluation`.
+        evaluation: evaluation of truncated playouts, see
+            `ludoteca.agents.evaluations.find_evaluation`.
     """
 
     policy: str = "ucb1"
@@ -57,21 +58,21 @@ SEARCH_PARAMS = np.dtype(
         ("fpu", np.float64),  # first-play urgency: the score of a child without visits
         ("amaf_weight", np.float64),  # "amaf": alpha; "rave" and "grave": the bias
         ("mast_parameter", np.float64),  # temperature (gibbs) or epsilon (greedy)
-        ("grave_reference", np.int32),  # an ancestor with more visits lends its AMAF statistics
-        ("playout_depth", np.int32),  # of a playout, before the position is evaluated
-        ("max_depth", np.int32),  # how many the tree grows below its root; 0: as many as it likes
+        ("grave_reference", np.int32),  # visits above which an ancestor's AMAF statistics are used
+        ("playout_depth", np.int32),  # plies of a playout before the position is evaluated
+        ("max_depth", np.int32),  # maximum depth of the tree below its root; 0: unlimited
     ],
     align=True,
 )
 
 
 def work_dtype(game: Game) -> np.dtype[np.void]:
-    """Return the record of working memory of one search of `game`."""
+    """Return the record dtype of one thread's scratch space."""
     players, actions, plies = game.num_players, game.num_actions, game.max_plies
     return np.dtype(
         [
             ("rng", np.uint64, (1,)),
-            ("probability", np.float64),  # probability with which the last child was drawn
+            ("probability", np.float64),  # probability with which the last child was sampled
             ("mast_value", np.float64, (players, actions)),
             ("weights", np.float64, (actions,)),
             ("probabilities", np.float64, (plies + 1,)),  # `probability`, for each node of the path

@@ -1,4 +1,4 @@
-"""The choice of the final move, where all move at once."""
+"""Final move selection in decoupled search."""
 
 import math
 from collections.abc import Callable
@@ -39,10 +39,10 @@ def make_settled(game: Game) -> Callable[..., bool]:
 
 @factory()
 def best_action_kernel(game: Game, config: DecoupledSearchConfig) -> Callable[..., int]:
-    """Return `best_action(arms, seat, action_selection, params, work) -> action`, the move to play.
+    """Return `best_action(arms, seat, action_selection, params, work) -> action`, the final move.
 
-    Of equal moves the one with more visits is taken, then any with equal probability. 0 if the
-    player has no move.
+    Ties go to the action with more visits, then to a random one. Returns 0 if the player cannot
+    act.
     """
     score = POLICIES[config.policy].score
     num_actions = game.num_actions
@@ -84,7 +84,7 @@ def best_action_kernel(game: Game, config: DecoupledSearchConfig) -> Callable[..
 
 @factory()
 def settled_kernel(game: Game) -> Callable[..., bool]:
-    """Return `settled(arms, seat) -> bool`: has one move both the most wins and the most visits."""
+    """Return `settled(arms, seat) -> bool`: whether one action has most wins and most visits."""
     num_actions = game.num_actions
 
     @kernel

@@ -1,4 +1,4 @@
-"""The Monte Carlo tree search agent for games in which all move at once."""
+"""Monte Carlo tree search agent for simultaneous games."""
 
 import math
 from typing import Any
@@ -24,9 +24,9 @@ from ludoteca.envs.params import choice, integer, real
 
 
 class DecoupledMCTSAgent(Agent):
-    """Monte Carlo tree search where all move at once: decoupled UCT, with any selection policy.
+    """Decoupled UCT for simultaneous games, with any selection policy.
 
-    The trees of different moves and games have nothing in common: the agent has no memory.
+    The agent is stateless: every search builds a new tree.
     """
 
     def __init__(
@@ -53,22 +53,22 @@ class DecoupledMCTSAgent(Agent):
         """Make the agent; all parameters but two are those of `MCTSAgent`.
 
         Args:
-            game: the game it plays.
-            policy: selection policy: a name in `ludoteca.agents.mcts.policies.POLICIES`.
-            simulations: per move.
-            seconds: per move, instead of a number of simulations.
-            action_selection: how the move is chosen in the end, see `MCTSAgent`.
-            draw: what a drawn game is worth: `"half"` a win, or as a `"loss"` for everyone.
-            fpu: score of moves without visits (first-play urgency); by default all come first.
+            game: the game to play.
+            policy: selection policy, a name in `ludoteca.agents.mcts.policies.POLICIES`.
+            simulations: simulations per move.
+            seconds: time per move, instead of a number of simulations.
+            action_selection: selection of the final move, see `MCTSAgent`.
+            draw: score of a draw: `"half"` a win, or a `"loss"` for all players.
+            fpu: first-play urgency: score of actions without visits; by default infinite.
             playout_depth: plies after which a playout stops and is evaluated: 6 by default in
                 Hungry Geese, otherwise none, as games end by themselves.
-            playout: what playouts play: `"uniform"`, `"valid"` or `"safe"` random moves, see
+            playout: playout policy: `"uniform"`, `"valid"` or `"safe"` random moves, see
                 `ludoteca.agents.playouts`. The default is `"safe"` in Hungry Geese, otherwise
                 `"uniform"`.
-            evaluation: of playouts that were stopped: `"returns"`, or one of the game's own, which
-                is the default, see `ludoteca.agents.evaluations`.
-            threads: threads that search a position in a tree each, and add up their results.
-            max_nodes: a tree grows no larger.
+            evaluation: evaluation of truncated playouts: `"returns"`, or one of the game's own,
+                which is the default, see `ludoteca.agents.evaluations`.
+            threads: number of threads, each with a tree of its own (root parallelization).
+            max_nodes: maximum number of nodes of a tree.
             alpha: parameter of a policy, as the following, see `MCTSAgent`.
             zeta: see `alpha`.
             c: see `alpha`.
@@ -77,7 +77,7 @@ class DecoupledMCTSAgent(Agent):
             gamma: see `alpha`.
 
         Raises:
-            ValueError: if a parameter is out of range, or not one of the policy's.
+            ValueError: if a parameter is out of range or not one of the policy's.
         """
         super().__init__(game)
         if not game.simultaneous:
@@ -115,7 +115,7 @@ class DecoupledMCTSAgent(Agent):
         self._settled = make_settled(game)
 
     def prepare(self) -> None:
-        """Compile the search, or load it, by searching a position."""
+        """Compile or load the search, by searching a position."""
         simulations, self.simulations = self.simulations, 1
         seconds, self.seconds = self.seconds, None
         try:
@@ -138,12 +138,12 @@ class DecoupledMCTSAgent(Agent):
         return actions
 
     def search(self, s: Any, rng: NDArray[np.uint64] | None = None, seat: int = 0) -> SearchReport:
-        """Search one position and return what was found.
+        """Search one position and return the statistics.
 
         Args:
             s: a record, as `Game.new` returns.
-            rng: the random stream, uint64 `[1]`, to be advanced; one of its own if None.
-            seat: the player whose move is wanted.
+            rng: random stream, uint64 `[1]`, advanced in place; a new one if None.
+            seat: the player to act.
         """
         start = clock()
         rng = np.zeros(1, np.uint64) if rng is None else rng
@@ -169,11 +169,11 @@ class DecoupledMCTSAgent(Agent):
                 left -= more
         else:
 
-            def go_on(count: int) -> bool:
+            def run_more(count: int) -> bool:
                 threads.run(self._search, self._params, count * len(threads.trees))
                 return False
 
-            search_for(self.seconds, start, go_on)
+            search_for(self.seconds, start, run_more)
         arms = threads.statistics()[1]
         action = self._best_action(arms, seat, self.action_selection, self._params, work)
         rng[:] = work["rng"][0]

@@ -1,4 +1,4 @@
-"""What a search where all move at once is made of: its config, its params and its memory."""
+"""Configuration of a decoupled search: compile time, run time, and scratch space."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,14 @@ from ludoteca.envs.params import choice
 
 @dataclass(frozen=True)
 class DecoupledSearchConfig:
-    """What is compiled into a search.
+    """Options that are compiled into a decoupled search.
 
     Attributes:
         policy: a name in `policies.POLICIES`.
         draw_is_loss: score a draw 0 for every player, rather than 1/2.
         playout: a name of `ludoteca.agents.playouts.playout_names`.
-        evaluation: of a playout cut short, see `ludoteca.agents.evaluations.find_evaluation`.
+        evaluation: evaluation of truncated playouts, see
+            `ludoteca.agents.evaluations.find_evaluation`.
     """
 
     policy: str = "ucb1"
@@ -33,19 +34,19 @@ SEARCH_PARAMS = np.dtype(
     [
         ("c", np.float64, (4,)),  # the policy's parameters
         ("fpu", np.float64),  # first-play urgency: the score of an arm without visits
-        ("playout_depth", np.int32),  # of a playout, before the position is evaluated
+        ("playout_depth", np.int32),  # plies of a playout before the position is evaluated
     ],
     align=True,
 )
 
 
 def work_dtype(game: Game) -> np.dtype[np.void]:
-    """Return the record of working memory of one search of `game`."""
+    """Return the record dtype of one thread's scratch space."""
     players, actions, plies = game.num_players, game.num_actions, game.max_plies
     return np.dtype(
         [
             ("rng", np.uint64, (1,)),
-            ("probability", np.float64),  # probability with which the last action was drawn
+            ("probability", np.float64),  # probability with which the last action was sampled
             ("weights", np.float64, (actions,)),
             ("scores", np.float64, (players,)),
             ("joint", np.int64, (players,)),  # the actions of one step

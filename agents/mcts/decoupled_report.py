@@ -1,4 +1,4 @@
-"""The report of a search in which all players move at once."""
+"""Report of a decoupled search."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,16 @@ def make_decoupled_report(
     seconds: float,
     title: str = "",
 ) -> SearchReport:
-    """Read the report of a search off its tree.
+    """Return the report of a search from its tree.
 
     Args:
         game: the game.
         nodes: the tree, dtype `decoupled_tree.NODE`.
-        arms: what the players tried, dtype `decoupled_tree.ARM`. Shape `[nodes, players, actions]`.
-        seat: the player that searched.
-        action: the chosen move.
-        seconds: how long the search took.
+        arms: statistics of the players' actions, dtype `decoupled_tree.ARM`. Shape `[nodes,
+            players, actions]`.
+        seat: the player to act.
+        action: the chosen action.
+        seconds: duration of the search.
         title: the kind of search and the game.
     """
     players = tuple(_candidates(game, arms[ROOT, p]) for p in range(game.num_players))
@@ -44,7 +45,7 @@ def make_decoupled_report(
 
 
 def _candidates(game: Game, arms: NDArray[np.void]) -> tuple[Candidate, ...]:
-    """Return the moves that one player tried in one node, the most visited first."""
+    """Return the visited actions of one player in one node, the most visited first."""
     tried = [
         Candidate(
             int(action),
@@ -55,11 +56,11 @@ def _candidates(game: Game, arms: NDArray[np.void]) -> tuple[Candidate, ...]:
         )
         for action in np.flatnonzero(arms["visits"])
     ]
-    return tuple(sorted(tried, key=lambda one: (-one.visits, one.action)))
+    return tuple(sorted(tried, key=lambda candidate: (-candidate.visits, candidate.action)))
 
 
 def _principal_variation(game: Game, nodes: NDArray[np.void], arms: NDArray[np.void]) -> list[str]:
-    """Name the joint actions of the most visited children, `-` for players who are out."""
+    """Return the names of the most visited joint actions, `-` for inactive players."""
     names, node = [], ROOT
     while len(children := np.flatnonzero(nodes["parent"][1:] == node)) > 0:
         child = 1 + children[nodes["visits"][1 + children].argmax()]

@@ -1,8 +1,8 @@
-"""Monte Carlo tree search for games in which all move at once: decoupled UCT.
+"""Monte Carlo tree search for simultaneous games: decoupled UCT.
 
-In every node each player has a bandit problem of his own, over his own actions, and all choose
-independently of each other; the joint action leads to the next node. Chance is open-loop: a node
-stands for the actions that led there, not for what was drawn on the way.
+In every node each player has a separate bandit problem over their own actions, and all choose
+independently; the joint action leads to the next node. Chance is open-loop: a node stands for the
+actions that led there, not for sampled chance events.
 
 Tak, Lanctot and Winands, "Monte Carlo tree search variants for simultaneous move games", 2014,
 section III.A; its use for Tron is due to Samothrakis, Robles and Lucas, 2010.
@@ -22,8 +22,8 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import below, next_u64
 
-NOBODY = -1  # in place of an action: the player is not active
-START, PLAYED = range(2)  # the positions a search works on: the root's, and the one being played
+NO_ACTION = -1  # of an inactive player
+START, PLAYED = range(2)  # positions of a search: the root's, and the one being played
 STATES = 2
 
 
@@ -52,17 +52,18 @@ def make_search(game: Game, config: DecoupledSearchConfig) -> Callable[..., int]
 def search_kernel(game: Game, config: DecoupledSearchConfig) -> Callable[..., int]:
     """Return `search(nodes, arms, table, size, states, work, params, simulations) -> size`.
 
-    Goes on with a tree of `size` nodes, or begins one if that is 0.
+    The kernel continues a tree of `size` nodes, or starts one if that is 0.
 
     Arguments of the kernel:
-        nodes: the tree, dtype `decoupled_tree.NODE`; a full one grows no more, but is searched.
-        arms: what the players tried, dtype `decoupled_tree.ARM`. Shape `[nodes, players, actions]`.
-        table: the children by joint action, int32 `[decoupled_tree.table_size(nodes)]`.
-        size: how many nodes the tree has.
-        states: positions to work on, `states[START]` the root's. Shape `[2]`.
+        nodes: the tree, dtype `decoupled_tree.NODE`; a full tree is searched without expansion.
+        arms: statistics of the players' actions, dtype `decoupled_tree.ARM`. Shape `[nodes,
+            players, actions]`.
+        table: children by joint action, int32 `[decoupled_tree.table_size(nodes)]`.
+        size: number of nodes of the tree.
+        states: positions, `states[START]` the root's. Shape `[2]`.
         work: a record of `decoupled_config.work_dtype(game)`.
         params: a record of `decoupled_config.SEARCH_PARAMS`.
-        simulations: how many there are to be.
+        simulations: number of simulations.
     """
     step, is_terminal = game.step, game.is_terminal
     has_chance = "rng" in (game.state.names or ())
@@ -76,7 +77,7 @@ def search_kernel(game: Game, config: DecoupledSearchConfig) -> Callable[..., in
         for d in range(depth):
             for p in range(players):
                 action = work.chosen[d, p]
-                if action != NOBODY:
+                if action != NO_ACTION:
                     arm = arms[work.path[d], p, action]
                     x = work.scores[p]
                     arm.visits += 1
@@ -129,12 +130,17 @@ def search_kernel(game: Game, config: DecoupledSearchConfig) -> Callable[..., in
 def make_selection(game: Game, config: DecoupledSearchConfig) -> Callable[..., int]:
     """Return the kernel `choose_all(arms, node, s, depth, work, params) -> joint`.
 
-    It lets every active player choose in `node`, where the position is `s`, and writes the actions
-    to `work.chosen[depth]` and `work.joint`; `joint` is their number, see `decoupled_tree.NODE`.
+    It selects an action for every active player in `node`, whose position is `s`, and writes them
+    to `work.chosen[depth]` and `work.joint`; `joint` is the index of the joint action, see
+    `decoupled_tree.NODE`.
     """
     legal_actions, players, num_actions = game.legal_actions, game.num_players, game.num_actions
     policy = POLICIES[config.policy]
-    score, draws, importance = policy.score, policy.kind == "weights", policy.importance_weighted
+    score, is_sampled, importance = (
+        policy.score,
+        policy.kind == "weights",
+        policy.importance_weighted,
+    )
     needs_best = policy.needs_best
 
     @kernel
@@ -142,7 +148,7 @@ def make_selection(game: Game, config: DecoupledSearchConfig) -> Callable[..., i
         joint = 0
         for p in range(players):
             n = legal_actions(s, p, work.legal)
-            action = NOBODY
+            action = NO_ACTION
             if n > 0:
                 action = choose(arms, node, p, n, work, params)
                 work.probabilities[depth, p] = work.probability
@@ -187,23 +193,23 @@ def make_selection(game: Game, config: DecoupledSearchConfig) -> Callable[..., i
             total += points
             if points > best_score:
                 best_score, ties = points, 0
-            # Ties are broken at random, lest the players' choices keep step with each other.
+            # Ties are broken at random, so that the players' choices are not correlated.
             ties += int(points == best_score)
             if points == best_score and (ties == 1 or below(work.rng, ties) == 0):
                 best = k
         if untried > 0 and params.fpu >= best_score:
             return int(new)
-        if draws:
-            best = draw(n, n - untried, best, best_score, total, work, params)
+        if is_sampled:
+            best = sample(n, n - untried, best, best_score, total, work, params)
         return int(work.legal[best])
 
     @kernel
-    def draw(
+    def sample(
         n: int, tried: int, best: int, best_score: float, total: float, work: Any, params: Any
     ) -> int:
-        """Draw an arm with probability proportional to its weight."""
+        """Sample an arm with probability proportional to its weight."""
         if importance:
-            # The weights are exponents of EXP3's: shifted, so that the largest becomes 1.
+            # The scores are exponents of EXP3's weights, shifted so that the largest weight is 1.
             total = 0.0
             for k in range(n):
                 work.weights[k] = math.exp(work.weights[k] - best_score)
@@ -230,8 +236,8 @@ def make_selection(game: Game, config: DecoupledSearchConfig) -> Callable[..., i
 def make_playout(game: Game, config: DecoupledSearchConfig) -> Callable[..., None]:
     """Return the kernel `play_out(s, work, params)`.
 
-    It plays `s` to the end, or as far as `params.playout_depth`, and writes every player's score in
-    [0, 1] to `work.scores`.
+    It plays `s` to the end, at most `params.playout_depth` plies, and writes every player's score
+    in [0, 1] to `work.scores`.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
     returns, players, draw_is_loss = game.returns, game.num_players, config.draw_is_loss

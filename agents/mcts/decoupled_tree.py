@@ -1,7 +1,7 @@
-"""The tree of a search in which all players move at once: arrays of nodes, of arms, and a table.
+"""Tree of a decoupled search: arrays of nodes and arms, and a hash table of children.
 
-A node stands for a sequence of joint actions. What a player has tried in a node are the player's
-arms, one per action; there is one child per joint action that was played, found through the table.
+A node stands for a sequence of joint actions. In each node every player has one arm per action;
+there is one child per joint action that was played, found through the table.
 """
 
 from typing import Any
@@ -12,20 +12,20 @@ from ludoteca.agents.mcts.tree import ROOT
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import kernel
 
-FULL = -1  # there is no room for another node
+FULL = -1  # the tree has its maximum number of nodes
 MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
 NODE = np.dtype(
     [
-        ("joint", np.int64),  # the actions that led here, read as the digits of a number
+        ("joint", np.int64),  # index of the joint action that led here: its actions as digits
         ("parent", np.int32),
-        ("slot", np.int32),  # where the table names this node
+        ("slot", np.int32),  # slot of this node in the table
         ("visits", np.int32),
     ],
     align=True,
 )
 
-# Arms are an array [nodes, players, actions]: what selection policies read of a child.
+# Arms are an array [nodes, players, actions], with the fields that selection policies read.
 ARM = np.dtype(
     [
         ("value", np.float64),  # sum of the player's scores, in [0, 1]
@@ -44,7 +44,7 @@ def table_size(nodes: int) -> int:
 
 
 def check_joint_actions(game: Game) -> None:
-    """Refuse a game whose joint actions do not fit the field `joint`.
+    """Check that the joint actions of a game fit the field `joint`.
 
     Raises:
         ValueError: if there are 2**63 or more.
@@ -58,7 +58,7 @@ def check_joint_actions(game: Game) -> None:
 
 @kernel
 def reset_node(nodes: Any, arms: Any, node: int) -> None:
-    """Make `node` one without visits."""
+    """Reset the statistics of `node`."""
     nodes[node].visits = 0
     players, actions = arms.shape[1:]
     for p in range(players):
@@ -78,10 +78,10 @@ def start_tree(nodes: Any, arms: Any) -> None:
 
 @kernel
 def find_child(nodes: Any, arms: Any, table: Any, size: int, node: int, joint: int) -> int:
-    """Return the child of `node` by a joint action, `size` if it had to be made, or `FULL`.
+    """Return the child of `node` by a joint action; `size` if it is new, or `FULL`.
 
-    The table has open addressing. A slot is in use if the node it names is in the tree and names
-    the slot: what searches before left in the table need not be cleared.
+    The table uses open addressing. A slot is in use if its node is in the tree and refers back to
+    the slot, so entries of earlier searches need not be cleared.
     """
     mask = len(table) - 1
     mixed = (np.uint64(joint) * MIX ^ np.uint64(node)) * MIX

@@ -1,4 +1,4 @@
-"""The memory of searches in which all players move at once, and threads with a tree each."""
+"""Workspace of decoupled searches, and root parallelization over threads."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ from ludoteca.envs.game import Game
 
 
 class DecoupledWorkspace(NamedTuple):
-    """A tree and a thread's memory to search it in, see `simultaneous.search_kernel`."""
+    """Tree and scratch space of one thread, see `simultaneous.search_kernel`."""
 
     nodes: NDArray[np.void]
     arms: NDArray[np.void]
@@ -26,7 +26,7 @@ class DecoupledWorkspace(NamedTuple):
 
     @classmethod
     def make(cls, game: Game, max_nodes: int) -> "DecoupledWorkspace":
-        """Return memory for one tree and one thread."""
+        """Return the workspace of one tree and one thread."""
         states = apart(STATES, game.state)
         states[:] = game.empty(STATES)
         return cls(
@@ -39,7 +39,7 @@ class DecoupledWorkspace(NamedTuple):
 
 
 class DecoupledSearchThreads:
-    """SearchThreads that search one position, each in a tree of its own (root parallelization).
+    """Threads that search one position, each with a tree of its own (root parallelization).
 
     The statistics of the moves at the roots are added up. Chaslot, Winands and van den Herik,
     "Parallel Monte-Carlo tree search", 2008.
@@ -52,10 +52,10 @@ class DecoupledSearchThreads:
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def __reduce__(self) -> tuple[type["DecoupledSearchThreads"], tuple[Any, ...]]:
-        return DecoupledSearchThreads, self._made_of  # every search begins anew
+        return DecoupledSearchThreads, self._made_of  # searches share no state
 
     def begin(self, s: Any, rng: NDArray[np.uint64]) -> None:
-        """Begin the search of position `s`; every thread has a random stream of its own."""
+        """Start the search of position `s`, with one random stream per thread."""
         streams = np.random.SeedSequence(int(rng[0])).generate_state(len(self.trees), np.uint64)
         for k, tree in enumerate(self.trees):
             tree.states[START] = s
@@ -63,19 +63,19 @@ class DecoupledSearchThreads:
         self.sizes = [0] * len(self.trees)
 
     def run(self, search: Callable[..., int], params: NDArray[np.void], count: int) -> None:
-        """Do `count` simulations, shared out among the threads."""
+        """Run `count` simulations, divided among the threads."""
         threads = len(self.trees)
 
-        def go_on(k: int) -> int:
+        def run_thread(k: int) -> int:
             part = count * (k + 1) // threads - count * k // threads
             nodes, arms, table, states, work = self.trees[k]
             return search(nodes, arms, table, self.sizes[k], states, work, params, part)
 
-        others = [self._pool.submit(go_on, k) for k in range(1, threads)] if self._pool else []
-        self.sizes = [go_on(0), *(other.result() for other in others)]
+        others = [self._pool.submit(run_thread, k) for k in range(1, threads)] if self._pool else []
+        self.sizes = [run_thread(0), *(other.result() for other in others)]
 
     def statistics(self) -> tuple[NDArray[np.void], NDArray[np.void]]:
-        """Return the nodes and arms of the first tree, with the roots of all added up."""
+        """Return the nodes and arms of the first tree, with the summed root statistics of all."""
         first, size = self.trees[0], self.sizes[0]
         nodes, arms = first.nodes[:size], first.arms[:size]
         if len(self.trees) > 1:

@@ -1,4 +1,4 @@
-"""How the tree grows: the children of a new node, and positions met on other ways."""
+"""Expansion of tree nodes, with decisive moves and a transposition table."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from ludoteca.agents.mcts.tree import NO_PLAYER, ROOT, SIZE, SPARE, UNEXPANDED, 
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
 
-PROBES = 8  # places where an entry of the transposition table may lie
+PROBES = 8  # slots probed for an entry of the transposition table
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 U32 = np.uint64(32)
 
@@ -21,13 +21,13 @@ def make_expansion(
 ) -> tuple[Callable[..., None], Callable[..., None], Callable[..., bool]]:
     """Return three kernels.
 
-    `start_tree(nodes, shared, table, work)` makes a tree of nothing but a root.
+    `start_tree(nodes, shared, table, work)` makes a tree with only a root.
 
-    `expand(nodes, node, shared, table, states, s, words, work)` gives `node`, where the position is
-    `s`, its children, unless there is no room for them. With transpositions a position that has
-    been expanded before shares the children it has.
+    `expand(nodes, node, shared, table, states, s, words, work)` creates the children of `node`,
+    with position `s`, unless the tree is full. With transpositions, a position that was expanded
+    before shares its existing children.
 
-    `wins_at_once(states, s, action, work) -> bool` tells whether `action` wins in `s`.
+    `wins_at_once(states, s, action, work) -> bool` returns whether `action` wins in `s`.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
     returns = game.returns
@@ -52,7 +52,7 @@ def make_expansion(
 
     @kernel
     def wins_at_once(states: Any, s: Any, action: int, work: Any) -> bool:
-        """Tell whether `action` wins in `s` for the player to move; spoils the spare position."""
+        """Return whether `action` wins in `s`; overwrite the spare position."""
         mover = player(s)
         states[SPARE] = s
         spare = states[SPARE]
@@ -64,7 +64,7 @@ def make_expansion(
 
     @kernel
     def lets_win(states: Any, s: Any, action: int, work: Any) -> bool:
-        """Tell whether the next player could win at once after `action` in `s`."""
+        """Return whether the next player could win at once after `action` in `s`."""
         mover = player(s)
         states[SPARE] = s
         spare = states[SPARE]
@@ -86,7 +86,7 @@ def make_expansion(
 
     @kernel
     def candidates(states: Any, s: Any, work: Any) -> int:
-        """List the actions worth a child: all legal ones, less those the decisive rules exclude."""
+        """Write the actions that get a child: the legal ones that decisive moves do not exclude."""
         n = legal_actions(s, work.legal)
         if decisive:
             for k in range(n):
@@ -104,7 +104,7 @@ def make_expansion(
 
     @kernel
     def hash_of(words: Any) -> Any:
-        """Hash a position from the words of its record."""
+        """Return the hash of a position's record."""
         key = np.uint64(len(words))
         for word in words:
             key = (key ^ np.uint64(word)) * MULTIPLIER

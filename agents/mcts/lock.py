@@ -1,4 +1,4 @@
-"""A lock that compiled threads hold while they change a tree they share."""
+"""Spin lock of compiled threads that share a tree."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ LOCK = 0  # index into the array that holds the lock
 
 @kernel
 def acquire(shared: Any) -> None:
-    """Wait until nobody holds the lock of `shared`, int64 `[n]`, and take it."""
+    """Acquire the lock of `shared`, int64 `[n]`."""
     while exchange(shared, LOCK, 1) != 0:
-        # Look without writing until it seems free, so as not to slow its holder down.
+        # Read without writing until it seems free, so as not to slow down its holder.
         while load(shared, LOCK) != 0:
             pause()
 
 
 @kernel
 def release(shared: Any) -> None:
-    """Give the lock back."""
+    """Release the lock."""
     exchange(shared, LOCK, 0)

@@ -1,4 +1,4 @@
-"""One name for both searches: the agent `mcts` of a game."""
+"""Maker of the agent `mcts`: sequential or decoupled search, depending on the game."""
 
 import inspect
 from typing import Any
@@ -13,7 +13,7 @@ from ludoteca.envs.names import did_you_mean
 def mcts(game: Game, **params: Any) -> Agent:
     """Monte Carlo tree search with any selection policy.
 
-    Where players take turns it is an `MCTSAgent`, where all move at once a `DecoupledMCTSAgent`;
+    In sequential games it is an `MCTSAgent`, in simultaneous games a `DecoupledMCTSAgent`;
     most parameters are common to both.
 
     Raises:
@@ -38,7 +38,7 @@ def _parameters(kind: Any) -> dict[str, inspect.Parameter]:
 
 
 mcts.documented_by = (DecoupledMCTSAgent, MCTSAgent)  # type: ignore[attr-defined]
-# What may be written in a spec string is read off the signature: here, all that either agent takes.
+# Spec strings are validated by the signature: the union of both agents' parameters.
 mcts.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
     [
         inspect.Parameter("game", inspect.Parameter.POSITIONAL_OR_KEYWORD),

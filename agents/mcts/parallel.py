@@ -1,4 +1,4 @@
-"""Several threads searching one position, in one tree or in a tree each."""
+"""Tree and root parallelization of a search."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,11 +16,11 @@ PARALLEL = ("tree", "root")
 
 
 class SearchThreads:
-    """The threads of an agent, and their memory.
+    """Threads of an agent with their workspaces.
 
-    With `parallel="tree"` they grow one tree under a lock, and a visit counts as a loss until its
-    score is known (virtual loss). With `"root"` each grows its own, and the statistics of the moves
-    at the root are added up.
+    With `parallel="tree"` they build one tree under a lock, and a visit counts as a loss until its
+    score is known (virtual loss). With `"root"` each builds its own tree, and the root statistics
+    are summed.
 
     Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008.
     """
@@ -40,9 +40,9 @@ class SearchThreads:
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return how the memory is made, and what the next search can find of the last one.
+        """Return the constructor's arguments and the state that the next search may reuse.
 
-        That is all but the transposition table, which every search clears.
+        The transposition table is left out, since every search clears it.
         """
         used = [
             (tree.nodes[: tree.size].copy(), tree.shared)
@@ -59,13 +59,13 @@ class SearchThreads:
             tree.states[:], tree.work[:] = states, work
 
     def begin(self, s: Any, rng: int) -> None:
-        """Begin the search of position `s`; every thread has a random stream of its own."""
+        """Start the search of position `s`, with one random stream per thread."""
         streams = np.random.SeedSequence(rng).generate_state(len(self.trees), np.uint64)
         for k, tree in enumerate(self.trees):
             tree.begin(s, rng if k == 0 else int(streams[k]))
 
     def run(self, search: Callable[..., None], params: NDArray[np.void], count: int) -> None:
-        """Do `count` simulations, shared out among the threads."""
+        """Run `count` simulations, divided among the threads."""
         parts = [
             count * (k + 1) // len(self.trees) - count * k // len(self.trees)
             for k in range(len(self.trees))
@@ -82,14 +82,14 @@ class SearchThreads:
             other.result()
 
     def nodes(self) -> NDArray[np.void]:
-        """Return the tree; of several trees the root and its children, with all statistics."""
+        """Return the tree; of several trees, the root and its children with summed statistics."""
         if self.shared_tree or len(self.trees) == 1:
             return self.trees[0].nodes[: self.trees[0].size]
         return merged([tree.nodes for tree in self.trees])
 
 
 def merged(trees: list[NDArray[np.void]]) -> NDArray[np.void]:
-    """Add up the statistics of the roots of trees and of their children.
+    """Return the summed statistics of the trees' roots and of their children.
 
     Args:
         trees: trees of one position, each with an expanded root.

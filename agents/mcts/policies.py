@@ -1,7 +1,7 @@
-"""Selection policies: which child of a node a simulation visits next.
+"""Selection policies of tree search: UCB variants, PUCT, Thompson sampling, EXP3 and others.
 
 A policy is one kernel, `score(child, mean, t, log_t, k, best, c, rng) -> float`, and one line of
-`POLICIES`. Every child has been visited at least once (unless first-play urgency says otherwise).
+`POLICIES`. Every child has been visited at least once (except with first-play urgency).
 
     child    the child's record, see `tree.NODE`; its visits are T_i
     mean     its mean score x_i, in [0, 1]
@@ -12,14 +12,14 @@ A policy is one kernel, `score(child, mean, t, log_t, k, best, c, rng) -> float`
     c        the policy's parameters, in the order of its table line
     rng      the search's random stream
 
-Policies of kind "max" visit the child of highest score; those of kind "weights" draw a child with
-probability proportional to its score.
+Policies of kind "max" visit the child of highest score; those of kind "weights" sample a child
+with probability proportional to its score.
 
-Sources, unless a formula names its own: the thesis in General Game Playing (Valencia, UAEMex,
+Sources, unless a formula cites its own: the thesis in General Game Playing (Valencia, UAEMex,
 2021), sections 1.3.3 and 1.3.6 for UCB1, UCB-Tuned, UCB-V, UCB-Minimal, MOSS and ETC, and 4.2 for
 UCB-alpha1 and UCB-alpha2. Perick, St-Pierre, Maes and Ernst, "Comparison of different selection
 strategies in Monte-Carlo tree search for the game of Tron" (CIG 2012), compare all others but
-uniform draws, UCT and PUCT.
+uniform sampling, UCT and PUCT.
 """
 
 import math
@@ -37,7 +37,7 @@ NO_BEST = (-1.0, 0.0, 0)
 
 @dataclass(frozen=True, eq=False)
 class SelectionPolicy:
-    """A line of the table: the kernel, its kind, and its parameters with their defaults."""
+    """Entry of the table: the kernel, its kind, and its parameters with their defaults."""
 
     score: Callable[..., float]
     params: Mapping[str, float]
@@ -132,7 +132,7 @@ def puct(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: An
 def uniform(
     child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any, rng: Any
 ) -> Any:
-    """Draw children uniformly."""
+    """Sample children uniformly."""
     return 1.0
 
 
@@ -142,7 +142,7 @@ def epsilon_greedy(
 ) -> Any:
     """epsilon_n-greedy, Auer, Cesa-Bianchi and Fischer, 2002, fig. 3; c = (c, d).
 
-    epsilon = min(1, c K / (d^2 t)) is drawn at random among all, the rest among the best.
+    With epsilon = min(1, c K / (d^2 t)) any child is sampled, otherwise one of the best.
     """
     epsilon = min(1.0, c[0] * k / (c[1] * c[1] * t))
     return epsilon / k + ((1 - epsilon) / best[2] if mean >= best[0] else 0.0)
@@ -152,23 +152,23 @@ def epsilon_greedy(
 def thompson(
     child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any, rng: Any
 ) -> Any:
-    """Thompson sampling: a draw from Beta(1 + wins, 1 + losses), draws counting half."""
+    """Thompson sampling from Beta(1 + wins, 1 + losses); a drawn game counts half."""
     a = gamma(1 + child.value, rng)
     return a / (a + gamma(1 + child.visits - child.value, rng))
 
 
 @kernel
 def exp3(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any, rng: Any) -> Any:
-    """EXP3, Auer, Cesa-Bianchi, Freund and Schapire, 2002, fig. 1, as weights of the gains.
+    """EXP3, Auer, Cesa-Bianchi, Freund and Schapire, 2002, fig. 1: log-weights.
 
-    Mixed with gamma / K of uniform play by the search, which also divides scores by probabilities.
+    The search mixes in uniform exploration, gamma / K, and divides scores by probabilities.
     """
     return c[0] / k * child.reward_estimate
 
 
 @kernel
 def omc(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: Any, rng: Any) -> Any:
-    """Urgency of objective Monte Carlo, Chaslot et al., 2006: how likely is it to beat the best."""
+    """Urgency of objective Monte Carlo, Chaslot et al., 2006: chance to beat the best child."""
     return math.erfc((best[0] - mean) / math.sqrt(2 * smoothed_variance(child)))
 
 
@@ -193,7 +193,7 @@ def pbbm(child: Any, mean: float, t: int, log_t: float, k: int, best: Any, c: An
 
 @kernel
 def leading(best: Any, child: Any, mean: float) -> Any:
-    """Return what `best` is when a child is looked at, too; begin with `NO_BEST`."""
+    """Return `best` updated with a child; the initial value is `NO_BEST`."""
     if mean > best[0]:
         return (mean, smoothed_variance(child) / child.visits, 1)
     return (best[0], best[1], best[2] + int(mean == best[0]))
@@ -203,8 +203,8 @@ def leading(best: Any, child: Any, mean: float) -> Any:
 def smoothed_variance(child: Any) -> Any:
     """Variance of a child's scores with one win and one loss added, so that it is never zero.
 
-    Without them two equal scores would settle the matter for the policies that estimate how likely
-    a child is to be the best.
+    Without them two equal scores would be final for policies that estimate the probability of a
+    child to be the best.
     """
     n = child.visits + 2
     mean = (child.value + 1) / n
@@ -213,7 +213,7 @@ def smoothed_variance(child: Any) -> Any:
 
 @kernel
 def gamma(shape: float, rng: Any) -> float:
-    """Draw from a gamma distribution of scale 1 and shape >= 1.
+    """Sample from a gamma distribution of scale 1 and shape >= 1.
 
     Marsaglia and Tsang, "A simple method for generating gamma variables", 2000.
     """
@@ -229,7 +229,7 @@ def gamma(shape: float, rng: Any) -> float:
 
 @kernel
 def unit(rng: Any) -> float:
-    """Draw uniformly from (0, 1]."""
+    """Sample uniformly from (0, 1]."""
     return (float(next_u64(rng) >> np.uint64(11)) + 1.0) / 9007199254740992.0
 
 

@@ -1,4 +1,4 @@
-"""Results of a search, to be printed or written as JSON."""
+"""Report of a search, as text or JSON."""
 
 import json
 import textwrap
@@ -15,19 +15,19 @@ from ludoteca.envs.game import Game
 
 PROOFS = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 MEANS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
-SHOWN, WIDTH = 10, 80  # moves that are printed, and columns of a line
+SHOWN, WIDTH = 10, 80  # number of printed moves, and columns of a line
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A move at the root.
+    """Statistics of an action at the root.
 
     Attributes:
-        action: the move, and `name` what people call it.
-        visits: simulations that began with it.
+        action: the action; `name` is its name.
+        visits: number of simulations that begin with it.
         mean: mean score in [0, 1] of the player to move.
         proven: `"win"`, `"draw"`, `"loss"` for the player to move, or `""`.
-        prior: its probability by the policy network, if one guides the search.
+        prior: its probability by the policy network in a network-guided search, else None.
     """
 
     action: int
@@ -43,17 +43,17 @@ class SearchReport:
     """The statistics of one search.
 
     Attributes:
-        action: the chosen move, and `name` what people call it.
-        simulations: how many there were.
-        seconds: how long they took.
-        nodes: size of the tree.
-        candidates: the moves at the root, the most visited first.
-        principal_variation: names of the most visited moves from the root on.
+        action: the chosen action; `name` is its name.
+        simulations: number of simulations.
+        seconds: duration of the search.
+        nodes: number of nodes of the tree.
+        candidates: actions at the root, the most visited first.
+        principal_variation: names of the most visited actions from the root on.
         proven: `"win"`, `"draw"`, `"loss"` for the player to move, or `""`.
-        players: where all move at once, the moves of every player, by seat, with means of their
-            own; none for those who are out. `candidates` are those of the player that searched.
-        score: what the player to move gets, where the position was solved exactly instead of
-            searched (in Othello, how many more discs); else None. Only the best move is then a
+        players: in simultaneous games, the actions of every player with that player's means, empty
+            for inactive players. `candidates` are those of the player to act.
+        score: exact score of the player to move if the position was solved instead of searched (in
+            Othello, the final difference of discs); else None. Then only the best move is a
             candidate, without visits.
         title: the kind of search and the game, such as `"MCTS (ucb1) of connect4"`.
     """
@@ -84,7 +84,7 @@ class SearchReport:
         )
 
     def __str__(self) -> str:
-        """Return the result as lines of at most 80 columns: the best moves, most visited first."""
+        """Return the report in lines of at most 80 columns: the best moves, most visited first."""
         best = next((one for one in self.candidates if one.action == self.action), None)
         value = "" if best is None or best.visits == 0 else f", value {best.mean:.3f}"
         value = "" if self.proven else value
@@ -114,14 +114,14 @@ class SearchReport:
 
 
 def _table(candidates: Sequence[Candidate], chosen: int | None) -> list[str]:
-    """Return a heading and a line for each of the first moves; a star marks the chosen one."""
+    """Return a heading and one line per candidate; a star marks the chosen action."""
     total = max(sum(one.visits for one in candidates), 1)
     shown = list(candidates[:SHOWN])
     shown += [one for one in candidates[SHOWN:] if one.action == chosen]
     name = max([len(one.name) for one in shown] + [4]) + 2
-    guided = any(one.prior is not None for one in candidates)
+    has_priors = any(one.prior is not None for one in candidates)
     heading = f"{'move':>{name}} {'visits':>11} {'share':>7} {'value':>7}"
-    lines = [heading + f" {'prior':>7}" * guided]
+    lines = [heading + f" {'prior':>7}" * has_priors]
     for one in shown:
         value = f"{one.mean:.3f}" if one.visits or one.proven else "-"
         label = f"* {one.name}" if one.action == chosen else one.name
@@ -136,13 +136,13 @@ def _table(candidates: Sequence[Candidate], chosen: int | None) -> list[str]:
 def make_report(
     game: Game, nodes: NDArray[np.void], chosen: int, seconds: float, title: str = ""
 ) -> SearchReport:
-    """Read the report of a search off its tree.
+    """Return the report of a search from its tree.
 
     Args:
         game: the game.
         nodes: the tree, dtype `tree.NODE`.
-        chosen: the node of the chosen move.
-        seconds: how long the search took.
+        chosen: node of the chosen action.
+        seconds: duration of the search.
         title: the kind of search and the game.
     """
     root = nodes[ROOT]
@@ -171,7 +171,7 @@ def make_report(
 
 
 def make_exact_report(game: Game, solution: EndgameSolution) -> SearchReport:
-    """Return the report of a position that was solved."""
+    """Return the report of a solved position."""
     outcome = solution.outcome
     return SearchReport(
         action=solution.action,

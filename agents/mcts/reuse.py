@@ -1,4 +1,4 @@
-"""Keeping the part of a tree that is still of use after moves have been played."""
+"""Tree reuse: the subtree of the moves played becomes the new tree."""
 
 from typing import Any
 
@@ -14,12 +14,13 @@ NOT_FOUND = -1
 
 
 def keep_subtree(game: Game, trees: Workspace, s: Any) -> bool:
-    """Make the node of position `s` the root, if it is at most two moves below the old root.
+    """Make the node of position `s` the root, if it is at most two plies below the old root.
 
-    The own move and one answer: a player who moves twice, because the other must pass, starts anew.
+    These are the own move and the reply; after two consecutive moves of the opponent a new tree is
+    needed.
 
     Returns:
-        Whether it was found. If not, the tree is as it was.
+        Whether the node was found. If not, the tree is unchanged.
     """
     nodes, shared = trees.nodes, trees.shared
     if shared[SIZE] == 0:
@@ -42,7 +43,7 @@ def keep_subtree(game: Game, trees: Workspace, s: Any) -> bool:
 
 @factory()
 def field_bits(game: Game) -> NDArray[np.uint8]:
-    """Return ones where a record has fields and zeros where it is padded: there copies differ."""
+    """Return a byte mask of a record's fields, 0 for padding bytes."""
     bits = np.zeros(game.state.itemsize, np.uint8)
     for dtype, offset in (entry[:2] for entry in (game.state.fields or {}).values()):
         bits[offset : offset + dtype.itemsize] = 0xFF
@@ -51,7 +52,7 @@ def field_bits(game: Game) -> NDArray[np.uint8]:
 
 @factory()
 def make_find(game: Game) -> Any:
-    """Return `find(nodes, states, words, target, used) -> node`, where the words of both agree."""
+    """Return `find(nodes, states, words, target, used) -> node`, that of the target."""
     step = game.step
 
     @kernel
@@ -89,12 +90,12 @@ def make_find(game: Game) -> Any:
 
 @factory()
 def make_copy_subtree() -> Any:
-    """Return `copy_subtree(nodes, root, out) -> size`, which keeps the children together."""
+    """Return `copy_subtree(nodes, root, out) -> size`, which keeps siblings consecutive."""
 
     @compiled_without_allocation
     def copy_subtree(nodes: Any, root: int, out: Any) -> int:
         out[0] = nodes[root]
-        # The root's statistics are those of its children: what led to it is forgotten.
+        # The new root has no parent.
         out[0].mover, out[0].action = NO_PLAYER, -1
         size = 1
         done = 0

@@ -1,8 +1,8 @@
-"""Monte Carlo tree search for turn-based games, compiled per game, policy and set of enhancements.
+"""Monte Carlo tree search for sequential games, compiled per game and configuration.
 
 Coulom, "Efficient selectivity and backup operators in Monte-Carlo tree search", 2006; Kocsis and
-Szepesvari, "Bandit based Monte-Carlo planning", 2006. Any number of players: each node's score is
-that of the player who moved into it.
+Szepesvari, "Bandit based Monte-Carlo planning", 2006. Any number of players: a node's score is that
+of the player who moved into it.
 """
 
 from collections.abc import Callable
@@ -45,18 +45,18 @@ def make_search(game: Game, config: SearchConfig) -> Any:
 def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
     """Return `search(nodes, shared, table, states, words, work, params, simulations)`.
 
-    Goes on with a tree, or begins one if `shared[SIZE]` is 0. Several threads may do so at once,
-    each with `states`, `words` and `work` of its own, if `config.shared_tree`.
+    The kernel continues a tree, or starts one if `shared[SIZE]` is 0. With `config.shared_tree`
+    several threads may run it on one tree, each with its own `states`, `words` and `work`.
 
     Arguments of the kernel:
-        nodes: the tree, dtype `tree.NODE`; one that is full grows no more, but is still searched.
-        shared: its size and lock, see `tree.SIZE`. int64, shape `[2]`.
+        nodes: the tree, dtype `tree.NODE`; a full tree is searched without expansion.
+        shared: size and lock of the tree, see `tree.SIZE`. int64, shape `[2]`.
         table: the transposition table, dtype `tree.ENTRY`; may be empty without transpositions.
-        states: positions to work on, `states[START]` the root's. Shape `[3]`.
+        states: positions, `states[START]` the root's. Shape `[3]`.
         words: the same memory as unsigned integers. Shape `[3, words]`.
         work: a record of `config.work_dtype(game)`.
         params: a record of `config.SEARCH_PARAMS`.
-        simulations: how many there are to be; fewer if the root is proven.
+        simulations: number of simulations; fewer are run if the root is proven.
     """
     step, is_terminal = game.step, game.is_terminal
     solver, grave, shared_tree = config.solver, config.amaf == "grave", config.shared_tree
@@ -79,7 +79,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
     ) -> int:
         """Select and expand from the root; return the depth of the leaf, `work.path[depth]`.
 
-        A visit is counted at once, its score comes later: until then it is a loss to other threads
+        Visits are incremented here and scores are added later: a virtual loss for other threads
         (Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008).
         """
         node, depth, reference = ROOT, 0, UNEXPANDED

@@ -1,4 +1,4 @@
-"""Which child a simulation visits: the selection policy, and what changes the means it sees."""
+"""Selection of a child: the selection policy, AMAF, first-play urgency and sampling."""
 
 import math
 from collections.abc import Callable
@@ -18,14 +18,18 @@ def make_selection(
 ) -> tuple[Callable[..., int], Callable[..., None]]:
     """Return two kernels.
 
-    `choose(nodes, node, reference, work, params) -> child` picks a child of an expanded node and
-    writes into `work.probability` the probability it was drawn with.
+    `choose(nodes, node, reference, work, params) -> child` selects a child of an expanded node and
+    writes the probability of that choice to `work.probability`.
 
-    `remember_reference(nodes, node, work)` makes `node` the ancestor whose AMAF statistics GRAVE
-    uses; until then `reference` is UNEXPANDED.
+    `remember_reference(nodes, node, work)` makes `node` the reference node of GRAVE, whose AMAF
+    statistics are used; before that, `reference` is UNEXPANDED.
     """
     policy = POLICIES[config.policy]
-    score, draws, importance = policy.score, policy.kind == "weights", policy.importance_weighted
+    score, is_sampled, importance = (
+        policy.score,
+        policy.kind == "weights",
+        policy.importance_weighted,
+    )
     needs_best, solver = policy.needs_best, config.solver
     amaf, constant, grave = config.amaf != "", config.amaf == "amaf", config.amaf == "grave"
     num_actions = game.num_actions
@@ -34,7 +38,7 @@ def make_selection(
     def open_child(nodes: Any, node: int, work: Any) -> int:
         """Choose a child without visits at random and move it to the end of the opened ones.
 
-        With AMAF statistics the one they favor is chosen, so far as they know any.
+        With AMAF statistics, the child of the highest AMAF mean is chosen.
         """
         parent = nodes[node]
         block = nodes[parent.first]
@@ -48,7 +52,7 @@ def make_selection(
                     chosen = k
         at, last = parent.first + chosen, parent.first + block.opened
         if at != last:
-            # Neither has visits or children: what differs is these fields alone.
+            # Neither has visits or children, so they differ in these fields only.
             a, b = nodes[at], nodes[last]
             a.action, b.action = b.action, a.action
             a.prior, b.prior = b.prior, a.prior
@@ -59,7 +63,7 @@ def make_selection(
 
     @kernel
     def mixed_mean(nodes: Any, child: Any, reference: Any, work: Any, params: Any) -> float:
-        """Mean of a child with visits, mixed with its AMAF mean.
+        """Return the mean of a visited child, mixed with its AMAF mean.
 
         "amaf": alpha-AMAF, Helmbold and Parker-Wood, 2009. "rave": Gelly and Silver, 2011,
         section 4.3, with the weight of Silver's thesis, 2009, eq. 8.25. "grave": the same with an
@@ -81,7 +85,7 @@ def make_selection(
         return (1 - weight) * mean + weight * value / visits
 
     @kernel
-    def draw_child(
+    def sample_child(
         parent: Any,
         opened: int,
         best: int,
@@ -90,9 +94,9 @@ def make_selection(
         work: Any,
         params: Any,
     ) -> int:
-        """Draw a child with probability proportional to its weight."""
+        """Sample a child with probability proportional to its weight."""
         if importance:
-            # The weights are exponents of EXP3's: shifted, so that the largest becomes 1.
+            # The scores are exponents of EXP3's weights, shifted so that the largest weight is 1.
             total = 0.0
             for k in range(opened):
                 work.weights[k] = math.exp(work.weights[k] - best_score)
@@ -135,7 +139,7 @@ def make_selection(
         for child_index in range(parent.first, parent.first + opened):
             child = nodes[child_index]
             if solver and child.proven != UNKNOWN:
-                # Nothing is left to be learned there (Cazenave and Saffidine, "Score bounded
+                # Proven children are not searched again (Cazenave and Saffidine, "Score bounded
                 # Monte-Carlo tree search", 2010, section 4.2).
                 work.weights[child_index - parent.first] = -math.inf if importance else 0.0
                 continue
@@ -143,7 +147,7 @@ def make_selection(
             if amaf:
                 mean = mixed_mean(nodes, child, reference, work, params)
             points = score(child, mean, t, log_t, parent.count, top, params.c, work.rng)
-            if draws:
+            if is_sampled:
                 work.weights[child_index - parent.first] = points
                 total += points
             if points > best_score:
@@ -152,13 +156,13 @@ def make_selection(
             return open_child(nodes, node, work)
         if best < 0:
             return parent.first + below(work.rng, opened)
-        if draws:
-            return draw_child(parent, opened, best, best_score, total, work, params)
+        if is_sampled:
+            return sample_child(parent, opened, best, best_score, total, work, params)
         return best
 
     @kernel
     def remember_reference(nodes: Any, node: int, work: Any) -> None:
-        """Find the children of the GRAVE ancestor by their actions."""
+        """Index the children of the GRAVE reference node by action."""
         for action in range(num_actions):
             work.reference[action] = -1
         for k in range(nodes[node].first, nodes[node].first + nodes[node].count):

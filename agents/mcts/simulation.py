@@ -1,4 +1,4 @@
-"""Playouts: from a leaf of the tree to a score for every player."""
+"""Playouts from a leaf of the tree, with MAST and decisive moves."""
 
 import math
 from collections.abc import Callable
@@ -20,10 +20,10 @@ def make_simulation(
 ) -> tuple[Callable[..., int], Callable[..., None]]:
     """Return two kernels.
 
-    `play_out(states, s, plies, work, params) -> plies` plays `s` to the end, or as far as
-    `params.playout_depth` more, and writes every player's score in [0, 1] to `work.scores`.
+    `play_out(states, s, plies, work, params) -> plies` plays `s` to the end, at most
+    `params.playout_depth` plies, and writes every player's score in [0, 1] to `work.scores`.
 
-    `note(work, plies, s, action)` remembers a move of the simulation, for AMAF and MAST.
+    `note(work, plies, s, action)` records an action of the simulation for AMAF and MAST.
     """
     legal_actions, step, is_terminal = game.legal_actions, game.step, game.is_terminal
     returns, players = game.returns, game.num_players
@@ -42,14 +42,14 @@ def make_simulation(
 
     @kernel
     def note(work: Any, plies: int, s: Any, action: int) -> None:
-        """Remember a move of this simulation, for AMAF and MAST."""
+        """Record an action of this simulation for AMAF and MAST."""
         if logged:
             work.player[plies] = player(s)
             work.played[plies] = action
 
     @kernel
     def playout_action(states: Any, s: Any, n: int, work: Any, params: Any) -> int:
-        """Choose among `work.legal[:n]` in a playout."""
+        """Return the playout policy's choice among `work.legal[:n]`."""
         if decisive:
             for k in range(n):
                 if wins_at_once(states, s, work.legal[k], work):

@@ -1,4 +1,4 @@
-"""The search tree: one array of records, a node each."""
+"""Search tree: an array of node records."""
 
 import numpy as np
 
@@ -6,11 +6,11 @@ ROOT = 0
 UNEXPANDED = 0  # no node has the root as a child
 NO_PLAYER = -1
 
-# What is known for certain about a node, for the player who moved into it (`proven`); ordered by
-# how good it is, and such that WIN + LOSS - x is the same for the opponent.
+# Proven result of a node for the player who moved into it (`proven`); ordered from bad to good, and
+# such that WIN + LOSS - x is the result for the opponent.
 UNKNOWN, LOSS, DRAW, WIN = range(4)
 
-# The children of a node are consecutive: a block. Positions met on several ways may share one.
+# The children of a node are consecutive: a block. Transpositions may share a block.
 # Values are scores in [0, 1] of the player who moved into the node, so that a parent compares its
 # children by their means.
 NODE = np.dtype(
@@ -22,24 +22,27 @@ NODE = np.dtype(
         ("visits", np.int32),
         ("amaf_visits", np.int32),
         ("first", np.int32),  # first child, or UNEXPANDED
-        ("selections", np.int32),  # if it is the first of a block: visits of the block's nodes
+        ("selections", np.int32),  # of the first node in a block: visits of the block's nodes
         ("prior", np.float32),  # probability of the action under a policy (PUCT)
-        ("action", np.int16),  # that led here
-        ("count", np.int16),  # children
-        ("opened", np.int16),  # if it is the first of a block: nodes ever visited, who come first
-        ("mover", np.int8),  # who moved into the node, or NO_PLAYER at the root
+        ("action", np.int16),  # action that led here
+        ("count", np.int16),  # number of children
+        (
+            "opened",
+            np.int16,
+        ),  # of the first node in a block: number of visited nodes, which come first
+        ("mover", np.int8),  # player who moved into the node, or NO_PLAYER at the root
         ("proven", np.int8),
     ],
     align=True,
 )
 
-# An entry of the transposition table: where the children of a position are.
+# Entry of the transposition table: the block of a position's children.
 ENTRY = np.dtype([("key", np.uint64), ("first", np.int32), ("count", np.int16)], align=True)
 
-# What the threads that search a tree share: a lock, see `lock.LOCK`, and the number of its nodes.
+# State shared by the threads of a tree: a lock, see `lock.LOCK`, and the number of nodes.
 SIZE = 1
 SHARED = 2
 
-# The positions a thread works on: the root's, the one being played, and a spare one.
+# Positions of a thread: the root's, the one being played, and a spare one.
 START, PLAYED, SPARE = range(3)
 STATES = 3

@@ -1,4 +1,4 @@
-"""The memory that searches work in."""
+"""Workspace of searches: tree, transposition table and scratch space."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from ludoteca.envs.records import CACHE_LINE, as_words
 
 
 class Workspace(NamedTuple):
-    """A tree and one thread's memory to search it in, see `search.search_kernel`."""
+    """Tree and scratch space of one thread, see `search.search_kernel`."""
 
     nodes: NDArray[np.void]
     shared: NDArray[np.int64]
@@ -23,12 +23,12 @@ class Workspace(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many nodes the tree has."""
+        """Number of nodes of the tree."""
         return int(self.shared[-1])
 
     @classmethod
     def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "Workspace":
-        """Return memory for one tree and one thread."""
+        """Return the workspace of one tree and one thread."""
         entries = 1 << (max_nodes - 1).bit_length() if config.transpositions else 0
         tree = (
             np.zeros(max_nodes, NODE),
@@ -38,11 +38,11 @@ class Workspace(NamedTuple):
         return cls(*tree, *_thread_memory(game))
 
     def for_another_thread(self, game: Game) -> "Workspace":
-        """Return memory for one more thread to search the same tree."""
+        """Return the workspace of another thread that searches the same tree."""
         return Workspace(self.nodes, self.shared, self.table, *_thread_memory(game))
 
     def begin(self, s: Any, rng: int) -> None:
-        """Forget everything: the next search is of position `s` and draws from the stream `rng`."""
+        """Reset the tree to position `s`, with the random stream `rng`."""
         self.shared[:] = 0
         self.states[0] = s
         for name in ("seen", "simulation", "mast_visits", "mast_value"):
@@ -57,7 +57,7 @@ def _thread_memory(game: Game) -> tuple[NDArray[Any], ...]:
 
 
 def apart(count: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Return zeros in cache lines of their own: cores that write to one wait for each other."""
+    """Return zeros in separate cache lines, which avoids false sharing between cores."""
     size = count * np.dtype(dtype).itemsize
     room = np.zeros(-(-size // CACHE_LINE) * CACHE_LINE + CACHE_LINE, np.uint8)
     start = -room.ctypes.data % CACHE_LINE

@@ -1,1 +1,1 @@
-"""Neural networks that play: what they see, how they are built, kept in files and run."""
+"""Networks of agents: encoders, layers, architectures, weight files, runner, evaluation cache."""

@@ -1,4 +1,4 @@
-"""Networks for games in which all move at once: a policy, and the value of the seat that looks."""
+"""Policy and actor-critic networks for simultaneous games, from one player's view."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,26 +15,26 @@ from ludoteca.envs.game import Game
 from ludoteca.envs.params import choice, integer
 
 Kind = Literal["torus", "residual", "uib2021"]
-SLOPE = 0.3  # of LeakyReLU: the documents do not give it; this is the default of Keras 2
+SLOPE = 0.3  # of LeakyReLU: the default of Keras 2, since the thesis does not give it
 
 
 @dataclass(frozen=True)
 class ACConfig:
-    """How a network for one seat is built."""
+    """Architecture of an actor-critic network."""
 
     kind: Kind = "torus"
-    """`torus`: residual blocks on a board whose edges are joined. `residual`: the same on boards
-    with borders. `uib2021`: that of Martín Miralles (UIB, 2021): convolutions without residues,
-    means over the board, and dense layers."""
+    """`torus`: residual blocks with circular padding. `residual`: the same with zero padding.
+    `uib2021`: the network of Martín Miralles (UIB, 2021): convolutions without residual
+    connections, mean pooling, and dense layers."""
     view: View = "hand_crafted"
-    """`plain`: what the game shows. `hand_crafted`: features of Hungry Geese, centered on the
+    """`plain`: the game's observation. `hand_crafted`: features of Hungry Geese, centered on the
     goose's own head; see `ludoteca.agents.games.hungry_geese.features`."""
     filters: int = 32
-    """Of every convolution."""
+    """Filters of every convolution."""
     blocks: int = 4
-    """Residual blocks of two convolutions, or single convolutions in the document's."""
+    """Number of residual blocks of two convolutions; of single convolutions in `uib2021`."""
     value: bool = True
-    """Whether there is a value."""
+    """Whether the network has a value head."""
 
     def __post_init__(self) -> None:
         choice("kind", self.kind, tuple(BODIES))
@@ -44,12 +44,12 @@ class ACConfig:
         integer("blocks", self.blocks, 0, 100)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the configuration as JSON content."""
         return asdict(self)
 
 
 class ACNetwork(nn.Module):
-    """Maps planes to logits of all actions and, if it has one, the value of the seat that looks."""
+    """Maps planes to action logits and, with a value head, the value for the observing player."""
 
     def __init__(self, config: ACConfig, encoder: SeatEncoder):
         super().__init__()
@@ -57,7 +57,7 @@ class ACNetwork(nn.Module):
         self.body = BODIES[config.kind](config, encoder)
 
     def forward(self, planes: Tensor) -> Tensor:
-        """Return logits, and in the last column the value in (-1, 1) if there is one.
+        """Return logits and, with a value head, the value in (-1, 1) in the last column.
 
         Args:
             planes: shape `[K, planes, rows, columns]`.
@@ -76,7 +76,7 @@ class UIB2021Body(nn.Module):
 
     Blocks of a 3x3 convolution, LeakyReLU and batch normalization; means over the board; dense
     layers of 1024 and 512 with LeakyReLU and dropout. With a value, a dense layer of 512 for each
-    of the two heads follows that of 1024. The slope of LeakyReLU is our choice, `SLOPE`.
+    of the two heads follows that of 1024. The thesis does not give the slope of LeakyReLU, `SLOPE`.
     """
 
     def __init__(self, config: ACConfig, encoder: SeatEncoder):
@@ -93,7 +93,7 @@ class UIB2021Body(nn.Module):
         self.value = _uib2021_head(1) if config.value else None
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return one number per action, and one more for the value."""
+        """Return one output per action, and one more for the value."""
         seen = self.convolutions(x)
         means = nn.functional.avg_pool2d(seen, seen.shape[2:]).flatten(1)
         whole = self.dense(means)
@@ -102,7 +102,7 @@ class UIB2021Body(nn.Module):
 
 
 class ResidualBody(nn.Module):
-    """A tower of residual blocks; heads see the whole board, and the middle cell if centered."""
+    """Residual tower; heads use global pooling, and the middle cell of centered observations."""
 
     def __init__(self, config: ACConfig, encoder: SeatEncoder):
         super().__init__()
@@ -115,17 +115,17 @@ class ResidualBody(nn.Module):
         features = config.filters * (2 if self.middle is None else 3)
         outputs = encoder.game.num_actions + config.value
         self.flat = None
-        if self.middle is None:  # where the player is can only be told from all cells
+        if self.middle is None:  # the player may be anywhere: the head needs all cells
             self.flat = nn.Conv2d(config.filters, 4, 1)
             features += 4 * rows * columns
         self.head = nn.Sequential(nn.Linear(features, 128), nn.ReLU(), nn.Linear(128, outputs))
         with torch.no_grad():
             last = self.head[-1]
             assert isinstance(last, nn.Linear)
-            last.weight.mul_(0.1)  # the first policy is about uniform
+            last.weight.mul_(0.1)  # the initial policy is almost uniform
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return one number per action, and one more for the value."""
+        """Return one output per action, and one more for the value."""
         seen = self.trunk(x)
         parts = [global_pooling(seen, self.middle)]
         if self.flat is not None:
@@ -134,30 +134,30 @@ class ResidualBody(nn.Module):
         return out
 
 
-# One line for each kind of network.
+# One line per kind of network.
 BODIES: dict[Kind, type[UIB2021Body] | type[ResidualBody]] = {
     "torus": ResidualBody,
     "residual": ResidualBody,
     "uib2021": UIB2021Body,
 }
 
-# The document's.
+# The network of Martín Miralles (UIB, 2021).
 UIB2021 = ACConfig(kind="uib2021", view="plain", filters=24, blocks=6)
 
 
 def make_ac_network(config: ACConfig, game: Game) -> ACNetwork:
-    """Return a network with fresh weights, drawn from PyTorch's generator."""
+    """Return a network with random weights from PyTorch's generator."""
     return ACNetwork(config, SeatEncoder(game, config.view))
 
 
 def load_ac_network(game: Game, file: Path) -> tuple[ACNetwork, dict[str, Any]]:
-    """Return the network in a file, for a game that it can play, and what is told about it.
+    """Return the network in a file and the file's metadata.
 
     Raises:
         ValueError: if the file holds no such network, or one that does not fit the game.
     """
     return load_network(
-        game, file, lambda told: make_ac_network(ACConfig(**told), game), "actor-critic network"
+        game, file, lambda config: make_ac_network(ACConfig(**config), game), "actor-critic network"
     )
 
 

@@ -1,11 +1,11 @@
-"""Cards of the networks that come with the package: how each was trained, and how well it plays.
+"""Model cards of the shipped networks: training and strength.
 
 A card is a JSON document beside the network's file, `agents/weights/KIND/NAME.json`, that
 `python -m ludoteca.evaluate.cards` writes:
 
 - `"agent"`: the spec string of the network as an agent; `"game"`: that of its game.
 - `"command"`, `"seed"`, `"date"`, `"versions"`: of the training run that wrote the file.
-- `"trained_by"`: how it was trained, earlier runs included.
+- `"trained_by"`: its training, including earlier runs.
 - `"trained_against"`: spec strings of the opponents in its training, besides itself.
 - `"strength"`: matches. Each holds `"agents"`, the network first, `"games"`, `"seed"`, `"command"`,
   `"date"`, `"versions"`, and in `"seats"` for each seat of the network, or for `"any"`, how many
@@ -23,11 +23,11 @@ SAME, KIND, NONE = "yes", "its kind", "no"
 
 
 def card_path(kind: str, name: str) -> Path:
-    """Return where the card of a network lies that comes with the package.
+    """Return the path of a shipped network's card.
 
     Args:
-        kind: the agent that plays it, such as `"dqn"`.
-        name: of the network, such as `"hex5"`.
+        kind: name of its agent, such as `"dqn"`.
+        name: name of the network, such as `"hex5"`.
 
     Raises:
         FileNotFoundError: if there is no such network.
@@ -40,7 +40,7 @@ def card_path(kind: str, name: str) -> Path:
 
 
 def load_card(kind: str, name: str) -> dict[str, Any]:
-    """Return the card of a network that comes with the package; arguments as of `card_path`.
+    """Return the card of a shipped network; the arguments are those of `card_path`.
 
     Raises:
         FileNotFoundError: if there is no such network, or it has no card.
@@ -53,7 +53,7 @@ def trained_against(card: dict[str, Any], rival: str) -> str:
     """Return whether a network was trained against an agent.
 
     Args:
-        card: of the network.
+        card: the network's card.
         rival: spec string of the agent.
 
     Returns:

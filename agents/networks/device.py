@@ -1,4 +1,4 @@
-"""Devices that networks run on, by name."""
+"""PyTorch devices by name."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""What a network sees of a position, and what its outputs stand for."""
+"""Encoder of positions of sequential games for networks, from the mover's view."""
 
 from dataclasses import replace
 
@@ -11,23 +11,24 @@ from ludoteca.envs.symmetry import Symmetry
 
 
 class Encoder:
-    """Turns positions into planes in which one network can play every seat.
+    """Encodes positions so that one network can play both players.
 
-    A game that has a `mirror` is always shown as player 0 would see it, and actions are translated.
-    In others the mover sees what the game shows him, with one more plane that tells his seat.
+    Positions of games with a `mirror` are always encoded as player 0 would observe them, and
+    actions are translated. In other games the mover's observation gets one more plane, the player's
+    index.
 
     Attributes:
         game: the game.
-        shape: of the planes of one position, `(planes, rows, columns)`.
-        scale: what planes are multiplied with before the network sees them.
-        symmetries: those of the game, on these planes.
+        shape: shape of one observation, `(planes, rows, columns)`.
+        scale: factor of the planes before they enter the network.
+        symmetries: symmetries of the game on these planes.
     """
 
     def __init__(self, game: Game):
         """Make the encoder.
 
         Raises:
-            ValueError: if the game is not for two players who move in turn.
+            ValueError: if the game is not sequential and for two players.
         """
         if game.simultaneous or game.num_players != 2:
             raise ValueError(
@@ -45,11 +46,11 @@ class Encoder:
     def encode(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """Return planes and legal actions, as the network sees them.
+        """Return planes and action masks in the network's order.
 
         Args:
             states: positions. Shape `[K]`.
-            seats: whose view is wanted. Shape `[K]`.
+            seats: observing players. Shape `[K]`.
 
         Returns:
             Planes, shape `[K, *shape]`, and masks, shape `[K, num_actions]`.
@@ -67,7 +68,7 @@ class Encoder:
         return planes, masks
 
     def translate(self, actions: NDArray[np.int64], seats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the game's actions for the network's, or the other way round. Shape `[K]`."""
+        """Translate the network's actions to the game's, or back. Shape `[K]`."""
         if self._mirror is None:
             return actions
         return np.where(seats == 1, self._mirror.actions[actions], actions)
@@ -75,11 +76,11 @@ class Encoder:
     def translate_policy(
         self, values: NDArray[np.float32], seats: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """Return in the game's order what the network says of each action.
+        """Return per-action outputs of the network in the game's action order.
 
         Args:
             values: in the network's order. Shape `[K, num_actions]`.
-            seats: whose positions they are about. Shape `[K]`.
+            seats: observing players. Shape `[K]`.
         """
         if self._mirror is None or not seats.any():
             return values
@@ -89,7 +90,7 @@ class Encoder:
         return values
 
     def _extended(self, symmetry: Symmetry) -> Symmetry:
-        """Let the plane of the seat stay in its place."""
+        """Return a symmetry extended by the plane of the player's index."""
         if self._mirror is not None or symmetry.planes is None:
             return symmetry
         return replace(symmetry, planes=np.append(symmetry.planes, len(symmetry.planes)))

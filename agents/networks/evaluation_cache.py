@@ -1,4 +1,4 @@
-"""What a network has said of positions lately: searches come back to them, and games share them."""
+"""Cache of network evaluations, since searches and games revisit positions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,33 +14,33 @@ PRIME, U29 = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
 class EvaluationCache:
-    """A network that is only run on positions that it has not seen lately.
+    """A network with a cache: it is run only on positions that are not in the cache.
 
     Attributes:
-        lookups: of how many positions it was asked.
-        misses: on how many of them the network was run.
+        lookups: number of positions looked up.
+        misses: number of positions that the network was run on.
     """
 
     def __init__(self, run: Run, shape: tuple[int, ...], outputs: int, capacity: int = 1 << 15):
-        """Make room.
+        """Allocate the cache.
 
         Args:
             run: the network; planes `[K, *shape]` to float32 `[K, outputs]`.
-            shape: of the planes of a position.
-            outputs: numbers that the network says of each.
-            capacity: how many positions are remembered, a power of two.
+            shape: shape of one observation.
+            outputs: number of outputs per position.
+            capacity: maximum number of cached positions, a power of two.
         """
         if capacity < 1 or capacity & (capacity - 1):
             raise ValueError(f"capacity must be a power of two, got {capacity}")
         self._run = run
         self._planes = np.zeros((capacity, int(np.prod(shape))), np.uint8)
         self._outputs = np.zeros((capacity, outputs), np.float32)
-        self._used = np.zeros(capacity, np.int64)  # the call that took the place; 0: free
+        self._used = np.zeros(capacity, np.int64)  # the call that filled the slot; 0: free
         self._calls = 0
         self.lookups = self.misses = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the settings and the places in use: mostly few of them are."""
+        """Return the settings and the slots in use, which are few in most cases."""
         used = np.flatnonzero(self._used)
         kept = {key: getattr(self, key)[used] for key in ("_planes", "_outputs", "_used")}
         return vars(self) | kept | {"_capacity": (used, len(self._used))}
@@ -55,7 +55,7 @@ class EvaluationCache:
             setattr(self, key, whole)
 
     def clear(self) -> None:
-        """Forget everything: the network has changed."""
+        """Clear the cache, since the network has changed."""
         self._used[:] = 0
 
     def __call__(self, planes: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -71,14 +71,14 @@ class EvaluationCache:
         if not new.any():
             return self._outputs[places]
         try:
-            found = self._run(planes[new])
+            computed = self._run(planes[new])
         except BaseException:
-            self.clear()  # places are taken, but nothing is there
+            self.clear()  # slots are marked as used without outputs
             raise
         kept = places[new] != NOWHERE
-        self._outputs[places[new][kept]] = found[kept]
+        self._outputs[places[new][kept]] = computed[kept]
         outputs = self._outputs[places]
-        outputs[new] = found
+        outputs[new] = computed
         return outputs
 
 
@@ -86,9 +86,9 @@ class EvaluationCache:
 def make_find() -> Any:
     """Return the compiled function `find(planes, known, used, call, places, new)`.
 
-    For each row of `planes`, uint8 `[K, n]`, it writes to `places` where in `known`, uint8
-    `[places, n]`, it stands, and to `new` whether it did not stand there before. A row whose place
-    another one has taken in the same call, as `used` tells, goes `NOWHERE`.
+    For each row of `planes`, uint8 `[K, n]`, it writes its slot in `known`, uint8
+    `[capacity, n]`, to `places`, and to `new` whether it was not there before. A row whose slot
+    was filled in the same call, by `used`, gets `NOWHERE`.
     """
 
     @compiled_without_allocation

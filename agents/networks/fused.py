@@ -1,4 +1,4 @@
-"""Convolutions that also add and rectify in one pass: what `torch.compile` uses on CPUs.
+"""Fused convolutions with addition and ReLU, the operators that `torch.compile` uses on CPUs.
 
 The passes of small networks over memory take as long as their convolutions. PyTorch has operators
 of oneDNN that do both at once, for inference only, but not as public functions: so they are tried
@@ -36,7 +36,7 @@ def added(layer: nn.Conv2d, x: Tensor, to: Tensor) -> Tensor:
 
 @cache
 def works(dtype: torch.dtype) -> bool:
-    """Return whether these functions can be used here: they give what PyTorch's layers give."""
+    """Return whether these operators exist here and agree with PyTorch's layers."""
     with torch.inference_mode():
         layer = nn.Conv2d(32, 32, 3, padding=1)
         steps = torch.linspace(-1, 1, layer.weight.numel()).reshape(layer.weight.shape)

@@ -1,4 +1,4 @@
-"""Networks of any PyTorch library as computation graphs: JSON beside the weights, run without it.
+"""Computation graphs of networks of any PyTorch library: JSON and weights, run without it.
 
 `torch.export` records which tensor operations a network consists of, whatever classes it is made
 of. They are written as JSON and run again by name, one after the other. Only operations that are
@@ -61,7 +61,7 @@ CHECKS = ("_assert", "sym_constrain")  # recorded assertions begin so
 
 
 class Graph:
-    """A recorded network: called with observations, it returns what the network returned first.
+    """A recorded network, a callable from observations to the network's first output.
 
     Attributes:
         document: what `record_graph` returned, as JSON holds it.
@@ -116,7 +116,7 @@ class Graph:
         return Graph(self.document, self.weights, device)
 
     def check(self, shape: tuple[int, ...], dtype: torch.dtype) -> tuple[int, ...]:
-        """Return the shape of what the graph computes for one observation, without computing it.
+        """Return the shape of the graph's output for one observation, without computing it.
 
         Args:
             shape: of the observation.

@@ -1,4 +1,4 @@
-"""Layers of networks for boards of any size."""
+"""Network layers for boards of any size: residual trunk, 2x2 convolution."""
 
 import torch
 from torch import Tensor, nn
@@ -9,15 +9,15 @@ from ludoteca.agents.networks.torus import around
 
 
 class Trunk(nn.Module):
-    """A convolution and residual blocks, all at the board's full size.
+    """A convolution and residual blocks at the board's full size.
 
     Without normalization: each block starts as the identity (its last weights are zero; Zhang,
     Dauphin and Ma, "Fixup initialization", 2019, section 3), so that deep towers learn stably, and
     nothing depends on the other positions of a batch.
 
     Attributes:
-        torus: whether the board's edges are joined.
-        fused: whether it runs as `fused.works` says it can; for inference only.
+        torus: whether padding is circular.
+        fused: whether fused operators are used, see `fused.works`; for inference only.
     """
 
     def __init__(
@@ -26,11 +26,11 @@ class Trunk(nn.Module):
         """Make the trunk.
 
         Args:
-            planes: of the input.
-            filters: of every layer.
-            blocks: how many residual blocks, of two convolutions each.
-            pooled_every: every that many blocks, one that sees the whole board; 0: none does.
-            torus: whether the board's edges are joined.
+            planes: planes of the input.
+            filters: filters of every layer.
+            blocks: number of residual blocks of two convolutions.
+            pooled_every: interval of blocks with global pooling; 0: none.
+            torus: whether padding is circular.
         """
         super().__init__()
         self.torus, self.fused = torus, False
@@ -73,7 +73,7 @@ class Block(nn.Module):
             nn.init.zeros_(self.pool.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the input and what was found in it. Shape `[K, filters, rows, columns]`."""
+        """Return the input plus the residual. Shape `[K, filters, rows, columns]`."""
         seen = torch.relu(x)
         out = self.first(around(seen, 2) if self.torus else seen)
         if self.pool is not None:
@@ -82,7 +82,7 @@ class Block(nn.Module):
         return x + changed
 
     def run_fused(self, x: Tensor) -> Tensor:
-        """Return the same, for inference on CPUs."""
+        """Return the same by fused operators, for inference on CPUs."""
         seen = torch.relu(x)
         given = around(seen, 2) if self.torus else seen
         if self.pool is None:
@@ -93,7 +93,7 @@ class Block(nn.Module):
         return fused.added(self.second, out, x)
 
     def _whole(self, seen: Tensor, out: Tensor) -> Tensor:
-        """Return means and maxima of the board: continued on all sides, cells would count twice."""
+        """Return means and maxima of the board, without the circular padding."""
         return global_pooling(seen if self.torus else out)
 
 

@@ -1,4 +1,4 @@
-"""Export of networks to ONNX files, for other programs and for the agent `onnx`."""
+"""ONNX export of networks, for other programs and for the agent `onnx`."""
 
 import io
 import json
@@ -28,7 +28,7 @@ KEY, FORMAT = "ludoteca", "ludoteca-onnx"  # as in `ludoteca.agents.external.onn
 
 
 class Scaled(nn.Module):
-    """A network on planes as they are, with its outputs one by one."""
+    """A network on unscaled planes, with separate outputs."""
 
     def __init__(self, network: nn.Module, scale: float, num_actions: int, with_value: bool):
         super().__init__()

@@ -1,4 +1,4 @@
-"""What is seen of a whole board: means and maxima of filters, and what is at one cell."""
+"""Global pooling: means and maxima of filters over the board, and their value at one cell."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def global_pooling(x: Tensor, cell: int | None = None) -> Tensor:
 
 
 class _Overview(torch.autograd.Function):
-    """The gradients of all parts in one array, in channels last.
+    """Global pooling with one gradient array for all parts, in channels last.
 
     PyTorch adds up four arrays, some of them in another order of memory, which takes several times
     as long.
@@ -50,7 +50,7 @@ class _Overview(torch.autograd.Function):
 
 
 def _pooled(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return means, maxima and in which cells these are. Shapes `[K, filters]`."""
+    """Return means, maxima and the maxima's cells. Shapes `[K, filters]`."""
     board = x.shape[2:]  # pooling is several times faster than `mean` and `amax` on CPUs
     means = functional.avg_pool2d(x, board)
     maxima, where = functional.max_pool2d(x, board, return_indices=True)

@@ -1,4 +1,4 @@
-"""Networks with a policy and a value: what search is guided by."""
+"""Policy-value networks of AlphaZero."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -18,24 +18,24 @@ from ludoteca.envs.params import integer
 
 @dataclass(frozen=True)
 class PVConfig:
-    """How a policy-value network is built."""
+    """Architecture of a policy-value network."""
 
     filters: int = 64
-    """Of every layer."""
+    """Filters of every layer."""
     blocks: int = 6
-    """Residual blocks, of two convolutions each."""
+    """Number of residual blocks of two convolutions."""
 
     def __post_init__(self) -> None:
         integer("filters", self.filters, 1, 4096)
         integer("blocks", self.blocks, 0, 100)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the configuration as JSON content."""
         return asdict(self)
 
 
 class PVNetwork(nn.Module):
-    """Maps planes to logits of all actions, and to the value of the position for its mover.
+    """Maps planes to action logits and to the value for the player to move.
 
     Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
     through self-play" (2018).
@@ -48,7 +48,7 @@ class PVNetwork(nn.Module):
         self.value = value_head(config.filters)
 
     def forward(self, planes: Tensor) -> Tensor:
-        """Return logits, and in the last column the value in (-1, 1).
+        """Return logits and, in the last column, the value in (-1, 1).
 
         Args:
             planes: shape `[K, planes, rows, columns]`.
@@ -61,12 +61,12 @@ class PVNetwork(nn.Module):
 
 
 def make_pv_network(config: PVConfig, game: Game) -> PVNetwork:
-    """Return a network with fresh weights, drawn from PyTorch's generator."""
+    """Return a network with random weights from PyTorch's generator."""
     return PVNetwork(config, Encoder(game))
 
 
 def make_evaluator(runner: Runner | EvaluationCache) -> Any:
-    """Return `evaluate(planes) -> (logits, values)` over what runs a policy-value network."""
+    """Return `evaluate(planes) -> (logits, values)` of a policy-value network."""
 
     def evaluate(
         planes: NDArray[np.int8],

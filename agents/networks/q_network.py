@@ -1,4 +1,4 @@
-"""Networks that estimate the value of every action, Q."""
+"""Q networks, with dueling heads."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -18,24 +18,24 @@ Init = Literal["default", "zero", "zero_head"]
 
 @dataclass(frozen=True)
 class QConfig:
-    """How a Q network is built."""
+    """Architecture of a Q network."""
 
     kind: Kind = "residual"
     """`tanaka2018`: convolutions with 2x2 kernels, ReLU and one linear layer, for one board size
-    (Tanaka, 2018, section 3.7). `residual`: full-size blocks; where actions are cells, the same
-    weights fit every board size."""
+    (Tanaka, 2018, section 3.7). `residual`: full-size residual blocks; where actions are
+    cells, the same weights fit every board size."""
     filters: tuple[int, ...] = (64,)
-    """`tanaka2018`: of each convolution. `residual`: one number, of all."""
+    """Filters: of each convolution (`tanaka2018`), or one number for all (`residual`)."""
     blocks: int = 4
-    """Residual blocks."""
+    """Number of residual blocks."""
     dueling: bool = True
-    """Value and advantages apart (Wang et al., "Dueling network architectures", 2016, equation 9);
-    residual networks only."""
+    """Separate value and advantage heads (Wang et al., "Dueling network architectures", 2016,
+    equation 9); residual networks only."""
     init: Init = "default"
-    """First weights: PyTorch's; all zero, as the document says, which leaves all but the last
-    biases at zero for ever, as no gradient passes; or zero in the last layer only."""
+    """Initial weights: `default`, PyTorch's; `zero`, as in Tanaka (2018), which leaves all but the
+    last biases at zero, since no gradient passes; `zero_head`, zero in the last layer only."""
     bounded: bool = True
-    """Values are in (-1, 1): the outputs are logits of winning. Needed for the loss `bce`."""
+    """Whether values are in (-1, 1) and outputs are logits of winning, as the loss `bce` needs."""
 
     def __post_init__(self) -> None:
         choice("kind", self.kind, tuple(BODIES))
@@ -52,17 +52,17 @@ class QConfig:
             raise ValueError("a network of kind tanaka2018 cannot be dueling")
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the configuration as JSON content."""
         return asdict(self) | {"filters": list(self.filters)}
 
 
 def q_config(content: dict[str, Any]) -> QConfig:
-    """Return the configuration that `as_dict` wrote."""
+    """Return the configuration from the content that `as_dict` returned."""
     return QConfig(**content | {"filters": tuple(content["filters"])})
 
 
 class QNetwork(nn.Module):
-    """Maps planes to one number per action: a value, or the logit of winning if `bounded`."""
+    """Maps planes to one output per action: its Q value, or the logit of winning if `bounded`."""
 
     def __init__(self, config: QConfig, encoder: Encoder):
         super().__init__()
@@ -78,7 +78,7 @@ class QNetwork(nn.Module):
         return outputs
 
     def values(self, outputs: Tensor) -> Tensor:
-        """Return Q of outputs: with chance p of winning, 2 p - 1."""
+        """Return the Q values of outputs: 2 p - 1 for a probability p of winning if `bounded`."""
         return torch.tanh(outputs / 2) if self.config.bounded else outputs
 
 
@@ -98,7 +98,7 @@ class Tanaka2018Body(nn.Module):
         self.head = nn.Linear(planes * rows * columns, encoder.game.num_actions)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return one number per action."""
+        """Return one output per action."""
         out: Tensor = self.head(self.convolutions(x.permute(0, 2, 3, 1)).flatten(1))
         return out
 
@@ -108,7 +108,7 @@ class Tanaka2018Body(nn.Module):
 
 
 class ResidualBody(Tower):
-    """A tower, with the value of the position apart if dueling."""
+    """Residual tower, with a separate value head if dueling."""
 
     def __init__(self, config: QConfig, encoder: Encoder):
         (filters,) = config.filters
@@ -116,7 +116,7 @@ class ResidualBody(Tower):
         self.value = value_head(filters) if config.dueling else None
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return one number per action."""
+        """Return one output per action."""
         features, whole = self.see(x)
         out = self.actions(features, whole)
         if self.value is not None:
@@ -129,7 +129,7 @@ class ResidualBody(Tower):
         return [weight for end in ends if end is not None for weight in end.parameters()]
 
 
-# One line for each kind of network.
+# One line per kind of network.
 BODIES: dict[Kind, type[Tanaka2018Body] | type[ResidualBody]] = {
     "tanaka2018": Tanaka2018Body,
     "residual": ResidualBody,
@@ -137,5 +137,5 @@ BODIES: dict[Kind, type[Tanaka2018Body] | type[ResidualBody]] = {
 
 
 def make_q_network(config: QConfig, game: Game) -> QNetwork:
-    """Return a network with fresh weights, drawn from PyTorch's generator."""
+    """Return a network with random weights from PyTorch's generator."""
     return QNetwork(config, Encoder(game))

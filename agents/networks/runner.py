@@ -1,4 +1,4 @@
-"""Running networks fast on what there is: a GPU, or a CPU with or without bfloat16 units."""
+"""Inference of networks on a GPU or a CPU, in float32 or bfloat16."""
 
 import copy
 from functools import cache
@@ -18,15 +18,15 @@ from ludoteca.envs.params import choice
 Precision = Literal["auto", "float32", "bfloat16"]
 DTYPES: dict[Precision, torch.dtype] = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 BFLOAT16_UNITS = {"amx_bf16", "avx512_bf16"}
-# Positions in one pass: more would not be faster, and takes memory.
+# Positions per forward pass; larger batches are not faster and take more memory.
 LARGEST = 1024
 
 
 class Runner:
-    """A network that only runs, on planes and results of NumPy.
+    """Inference of a network from NumPy planes to NumPy outputs.
 
     Attributes:
-        precision: in which numbers it computes, `"float32"` or `"bfloat16"`.
+        precision: precision of the computation, `"float32"` or `"bfloat16"`.
     """
 
     def __init__(
@@ -36,12 +36,12 @@ class Runner:
         device: str = "cpu",
         precision: Precision = "float32",
     ):
-        """Make a runner with weights of its own.
+        """Make a runner with a copy of the weights.
 
         Args:
             network: the network; its weights are copied.
-            scale: what the planes are multiplied with first.
-            device: where it runs, such as `"cpu"` or `"cuda"`.
+            scale: factor of the planes.
+            device: device, such as `"cpu"` or `"cuda"`.
             precision: `"bfloat16"` is several times faster on CPUs and GPUs made for it, and has
                 three significant digits; `"auto"`: see `faster_precision`.
         """
@@ -56,10 +56,10 @@ class Runner:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._running = self._converted()  # what is fast depends on the machine
+        self._running = self._converted()  # operators depend on the machine
 
     def load(self, network: nn.Module) -> None:
-        """Take over the weights of a network of the same form."""
+        """Copy the weights of a network of the same architecture."""
         with torch.no_grad():
             for module in {id(m): m for m in (self._original, self._running)}.values():
                 given, own = network.state_dict(), module.state_dict()
@@ -97,10 +97,10 @@ class Runner:
 
 @cache
 def faster_precision(device: str = "cpu") -> Precision:
-    """Return the precision in which convolutions are faster here, by what the device is made for.
+    """Return the faster precision of convolutions here, by the features of the device.
 
-    It does not measure: with the same settings, a run is to give the same network on one machine,
-    however busy that is. Processors with units for bfloat16 are only known on Linux.
+    Nothing is measured, so that runs with the same settings are reproducible on one machine.
+    Processors with bfloat16 units are only recognized on Linux.
     """
     if torch.device(device).type == "cuda":
         return "bfloat16" if torch.cuda.is_bf16_supported() else "float32"
@@ -112,6 +112,6 @@ def faster_precision(device: str = "cpu") -> Precision:
 def to_tensor(
     planes: NDArray[np.int8], scale: float, device: torch.device, dtype: torch.dtype
 ) -> Tensor:
-    """Return planes as the networks take them, channels last in memory."""
+    """Return planes as a tensor, channels last in memory."""
     tensor = torch.from_numpy(planes).to(device).to(dtype, memory_format=torch.channels_last)
     return tensor if scale == 1 else tensor * scale

@@ -1,4 +1,4 @@
-"""What a network sees of games in which all move at once: each seat looks for itself."""
+"""Encoder of positions of simultaneous games for networks, one observation per player."""
 
 from typing import Any, Literal
 
@@ -17,25 +17,25 @@ View = Literal["plain", "hand_crafted"]
 
 
 class SeatEncoder:
-    """Turns positions into planes in which one network can play every seat.
+    """Encodes positions so that one network can play every player.
 
-    The view `plain` shows what the game shows to each seat; `hand_crafted`, what is in
+    The view `plain` is the game's observation; `hand_crafted` are the features of its
     `HAND_CRAFTED_FEATURES`, and its masks leave out actions that lose for certain, as long as there
     are others.
 
     Attributes:
         game: the game.
-        view: which of the two.
-        shape: of the planes of one position, `(planes, rows, columns)`.
-        scale: what planes are multiplied with before the network sees them.
-        symmetries: those of the game, on these planes.
+        view: the view.
+        shape: shape of one observation, `(planes, rows, columns)`.
+        scale: factor of the planes before they enter the network.
+        symmetries: symmetries of the game on these planes.
     """
 
     def __init__(self, game: Game, view: View = "plain"):
         """Make the encoder.
 
         Raises:
-            ValueError: if the players do not move at once, or there is no such view.
+            ValueError: if the game is not simultaneous, or there is no such view.
         """
         if not game.simultaneous:
             raise ValueError(f"needs a game in which all move at once, got {game.spec}")
@@ -59,10 +59,10 @@ class SeatEncoder:
 
         Args:
             states: positions. Shape `[K]`.
-            seats: whose view is wanted, of players who can act. Shape `[K]`.
+            seats: observing players, who must be active. Shape `[K]`.
         """
-        found: tuple[NDArray[np.int8], NDArray[np.int8]] = self._encode(states, seats)
-        return found
+        planes_and_masks: tuple[NDArray[np.int8], NDArray[np.int8]] = self._encode(states, seats)
+        return planes_and_masks
 
     def _encode_hand_crafted(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
@@ -74,10 +74,10 @@ class SeatEncoder:
 
 
 def find_hand_crafted_features(game: Game) -> HandCraftedFeatures:
-    """Return what a game can show beside its usual planes.
+    """Return the hand-crafted features of a game.
 
     Raises:
-        ValueError: if it can show nothing.
+        ValueError: if it has none.
     """
     target = find_knowledge(game).features
     if not target:
@@ -88,7 +88,7 @@ def find_hand_crafted_features(game: Game) -> HandCraftedFeatures:
 
 
 def is_first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Tell which positions are not the same as the one before. Shape `[K]`."""
+    """Return which positions differ from the one before them. Shape `[K]`."""
     new = np.ones(len(states), np.bool_)
     content = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), states.itemsize)
     new[1:] = (content[1:] != content[:-1]).any(1)
@@ -99,7 +99,7 @@ def is_first_of_equals(states: NDArray[np.void]) -> NDArray[np.bool_]:
 def make_feature_encoder(game: Game) -> Any:
     """Return `view(states, new, seats, planes, masks)`, which fills the last two.
 
-    `new` tells which positions are not the same as the one before.
+    `new` marks the positions that differ from the one before them.
     """
     features = find_hand_crafted_features(game)
     prepare, observe, safe_actions = features.prepare, features.observe, features.safe_actions
@@ -124,7 +124,7 @@ def make_feature_encoder(game: Game) -> Any:
 
 
 def _about_the_middle(game: Game, rows: int, columns: int) -> tuple[Symmetry, ...]:
-    """Return the symmetries that leave the middle cell in its place, where there is one.
+    """Return the symmetries that map the middle cell to itself.
 
     On boards with an even side, the cell at `rows // 2` is the middle of a torus.
     """

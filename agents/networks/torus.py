@@ -1,4 +1,4 @@
-"""Boards whose edges are joined: what leaves on one side enters on the other."""
+"""Circular padding of boards on a torus."""
 
 from functools import cache
 from typing import Any
@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def around(x: Tensor, width: int) -> Tensor:
-    """Continue boards on all sides, as a torus does: `[K, C, rows, columns]` in channels last.
+    """Return boards with circular padding: `[K, C, rows, columns]` in channels last.
 
     PyTorch's circular padding does the same, several times slower.
     """
@@ -43,7 +43,7 @@ class _Around(torch.autograd.Function):
 
 @cache
 def _cells(rows: int, columns: int, width: int) -> Tensor:
-    """Return which cell of a board each cell of the continued one is."""
+    """Return the cell of the board for each cell of the padded board."""
     down = torch.arange(-width, rows + width) % rows
     right = torch.arange(-width, columns + width) % columns
     return (down[:, None] * columns + right).flatten()

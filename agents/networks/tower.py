@@ -1,4 +1,4 @@
-"""A tower of residual blocks with a number for every action on top: what all our networks share."""
+"""Residual tower with one output per action, the common part of our networks."""
 
 import torch
 from torch import Tensor, nn
@@ -9,7 +9,7 @@ from ludoteca.agents.networks.pooling import global_pooling
 
 
 class Tower(nn.Module):
-    """Residual blocks, and a number from every cell where actions are cells.
+    """Residual blocks, and one output per cell where actions are cells.
 
     Then its weights fit every board size, as long as no other action needs the board's features.
     """
@@ -39,7 +39,7 @@ class Tower(nn.Module):
         return features, global_pooling(features)
 
     def actions(self, features: Tensor, whole: Tensor) -> Tensor:
-        """Return one number per action. Shape `[K, num_actions]`."""
+        """Return one output per action. Shape `[K, num_actions]`."""
         out: Tensor = self.head(features)
         if self.cells:
             out = inside(out[:, 0], *self.board).flatten(1)
@@ -49,5 +49,5 @@ class Tower(nn.Module):
 
 
 def value_head(filters: int) -> nn.Sequential:
-    """Return layers from the whole board's features to one number."""
+    """Return the value head, from the pooled features to one number."""
     return nn.Sequential(nn.Linear(2 * filters, filters), nn.ReLU(), nn.Linear(filters, 1))

@@ -1,4 +1,4 @@
-"""Networks that estimate the value of a position, and nothing else."""
+"""Value networks."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,18 +20,18 @@ View = Literal["second", "mover"]
 
 @dataclass(frozen=True)
 class ValueConfig:
-    """How a value network is built; the defaults are the document's, where it says anything."""
+    """Architecture of a value network; by default that of Sancho and Fernández, as far as given."""
 
     filters: tuple[int, ...] = (32, 64, 128)
-    """Of each 3x3 convolution; the document only tells the last one's."""
+    """Filters of each 3x3 convolution; the source only gives the last one's."""
     hidden: int = 256
-    """Of the layer after them."""
+    """Units of the hidden layer."""
     dropout: float = 0.5
-    """Share of the convolutions' outputs that are left out while the network learns."""
+    """Dropout rate of the convolutions' outputs."""
     view: View = "second"
-    """Who looks. `second`: always the player who moves second; in Othello he sees the discs of
-    white, then those of black, as in the document, and does not see whose move it is. `mover`: the
-    player to move. The value is that of who looks."""
+    """Observing player, whose value is estimated. `second`: always the player who moves second; in
+    Othello the discs of white, then those of black, without the player to move, as in the source.
+    `mover`: the player to move."""
 
     def __post_init__(self) -> None:
         integer("the number of filters", len(self.filters), 0, 100)
@@ -42,31 +42,31 @@ class ValueConfig:
         choice("view", self.view, ("second", "mover"))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
+        """Return the configuration as JSON content."""
         return asdict(self) | {"filters": list(self.filters)}
 
 
 def value_config(content: dict[str, Any]) -> ValueConfig:
-    """Return the configuration that `as_dict` wrote."""
+    """Return the configuration from the content that `as_dict` returned."""
     return ValueConfig(**content | {"filters": tuple(content["filters"])})
 
 
 class ValueView:
-    """What a value network sees of positions, and whose value it tells.
+    """Encoder of positions for a value network, and the player whose value it estimates.
 
     Attributes:
         game: the game.
-        shape: of the planes of one position, `(planes, rows, columns)`.
-        symmetries: those of the game, on these planes.
+        shape: shape of one observation, `(planes, rows, columns)`.
+        symmetries: symmetries of the game on these planes.
     """
 
     def __init__(self, game: Game, view: View):
         """Make the view.
 
         Raises:
-            ValueError: if the game is not for two players who move in turn.
+            ValueError: if the game is not sequential and for two players.
         """
-        encoder = Encoder(game)  # refuses other games
+        encoder = Encoder(game)  # validates the game
         self.game = game
         self._encoder = encoder if view == "mover" else None
         self._observer = Observer(game)
@@ -76,37 +76,37 @@ class ValueView:
         )
 
     def encode(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.int8]:
-        """Return what is seen of positions, int8 `[K, *shape]`.
+        """Return the observations of positions, int8 `[K, *shape]`.
 
         Args:
             states: the positions. Shape `[K]`.
-            seats: whose move it is. Shape `[K]`.
+            seats: players to move. Shape `[K]`.
         """
         if self._encoder is not None:
             return self._encoder.encode(states, seats)[0]
         return self._observer.observe(states, np.ones(len(states), np.int64))[0]
 
     def signs(self, seats: NDArray[np.integer]) -> NDArray[np.float32]:
-        """Return what turns the value that the network tells into that of player 0, or back.
+        """Return the sign between the network's value and that of player 0.
 
         Shape `[K]`: 1 or -1, for positions where `seats` `[K]` are to move.
         """
-        looks = seats if self._encoder is not None else np.ones(len(seats))
-        return np.where(looks == 0, 1, -1).astype(np.float32)
+        observers = seats if self._encoder is not None else np.ones(len(seats))
+        return np.where(observers == 0, 1, -1).astype(np.float32)
 
 
 class ValueNetwork(nn.Module):
     """Convolutions, dropout, a hidden layer and one number in (-1, 1).
 
-    The value network of Sancho and Fernández' Othello document, section III-D.
+    The value network for Othello of Sancho and Fernández (University of Seville), section III-D.
     """
 
     def __init__(self, config: ValueConfig, shape: tuple[int, int, int]):
-        """Make a network with fresh weights, drawn from PyTorch's generator.
+        """Make a network with random weights from PyTorch's generator.
 
         Args:
-            config: how it is built.
-            shape: of what it sees, `(planes, rows, columns)`.
+            config: the architecture.
+            shape: shape of one observation, `(planes, rows, columns)`.
         """
         super().__init__()
         self.config = config
@@ -132,16 +132,16 @@ class ValueNetwork(nn.Module):
 
 
 def make_value_network(config: ValueConfig, game: Game) -> ValueNetwork:
-    """Return a network with fresh weights for a game."""
+    """Return a network with random weights for a game."""
     return ValueNetwork(config, ValueView(game, config.view).shape)
 
 
 def load_value_network(game: Game, file: Path) -> tuple[ValueNetwork, dict[str, Any]]:
-    """Return the network in a file, for a game that it can play, and what is told about it.
+    """Return the network in a file and the file's metadata.
 
     Raises:
         ValueError: if the file holds no value network, or one that does not fit the game.
     """
     return load_network(
-        game, file, lambda told: make_value_network(value_config(told), game), "value network"
+        game, file, lambda config: make_value_network(value_config(config), game), "value network"
     )

@@ -1,4 +1,4 @@
-"""Networks in files: weights and what they are, in one safetensors file, read without pickles."""
+"""Network files: weights and metadata in one safetensors file, read without pickles."""
 
 import hashlib
 import json
@@ -31,23 +31,23 @@ KEY = "ludoteca"  # of our JSON document among the file's metadata
 
 
 def save_weights(path: str | Path, weights: dict[str, Tensor], about: dict[str, Any]) -> None:
-    """Write weights, and all there is to know about them, to a file: whole or not at all.
+    """Write weights and their metadata to a file, atomically.
 
     Args:
         path: the file.
         weights: tensors by name.
-        about: anything that JSON can hold.
+        about: metadata, as JSON content.
     """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
     write_whole(path, save(plain, {KEY: json.dumps(about)}))
 
 
 def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Return the weights and what was written about them.
+    """Return the weights and the metadata of a file.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is no such file.
+        ValueError: if it is not such a file.
     """
     about = read_header(path).about
     try:
@@ -61,11 +61,11 @@ def load_weights(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 class Header(NamedTuple):
-    """What a file says of itself before its weights.
+    """Header of a network file.
 
     Attributes:
-        shapes: of the tensors, by name.
-        about: our JSON document.
+        shapes: shapes of the tensors by name.
+        about: metadata.
     """
 
     shapes: dict[str, tuple[int, ...]]
@@ -73,11 +73,11 @@ class Header(NamedTuple):
 
 
 def read_header(path: str | Path) -> Header:
-    """Return what a file says about itself; of the weights, only their sizes are looked at.
+    """Return the header of a file; weights are not read, only their size is validated.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is no such file, or not as long as its weights need.
+        ValueError: if it is not such a file, or its length does not match its weights.
     """
     with opening(path) as file:
         length = int.from_bytes(file.read(8), "little")
@@ -109,16 +109,16 @@ def _shape(tensor: Any) -> tuple[int, ...]:
 def load_network(
     game: Game, file: Path, make: Callable[[dict[str, Any]], Network], kind: str
 ) -> tuple[Network, dict[str, Any]]:
-    """Return the network in a file, for a game that it can play, and what is told about it.
+    """Return the network in a file and the file's metadata.
 
-    What the file's configuration asks for is compared with the sizes of its weights before memory
-    is taken for either.
+    The shapes that the configuration requires are compared with those of the weights before memory
+    is allocated for either.
 
     Args:
-        game: the game it is to play.
+        game: the game to play.
         file: the file.
-        make: builds a network from what the file tells about it.
-        kind: what the file is to hold, such as `"Q network"`.
+        make: function from the file's configuration to a network.
+        kind: expected kind of network, such as `"Q network"`.
 
     A network without any update gives a warning.
 
@@ -157,7 +157,7 @@ def load_network(
 
 
 def _difference(shapes: dict[str, tuple[int, ...]], needed: dict[str, tuple[int, ...]]) -> str:
-    """Return where the shapes of weights are not those that a configuration asks for."""
+    """Describe the first difference between the weights' shapes and the configuration's."""
     name = next(name for name in sorted({*shapes, *needed}) if shapes.get(name) != needed.get(name))
     return (
         f"of its weights {name:.80}, the configuration asks for the shape {needed.get(name)}, and "
@@ -166,10 +166,10 @@ def _difference(shapes: dict[str, tuple[int, ...]], needed: dict[str, tuple[int,
 
 
 def is_untrained(about: dict[str, Any]) -> bool:
-    """Return whether a network has the random weights that its training began with.
+    """Return whether a network still has its initial random weights.
 
     Args:
-        about: what the file says about the network.
+        about: metadata of the file.
     """
     if about.get("updates") != 0 or about.get("start_from"):
         return False
@@ -179,14 +179,14 @@ def is_untrained(about: dict[str, Any]) -> bool:
 
 
 def find_weights(name: str | Path, kind: str) -> Path:
-    """Return the file of a network: a path, or the name of one that comes with the package.
+    """Return the file of a network, by its path or the name of a shipped network.
 
     Args:
         name: a file, a folder of a training run, or a name such as `"hex5"`.
-        kind: the agent's name, and of the folder with those that come with the package.
+        kind: name of the agent, and of the folder of its shipped networks.
 
     Raises:
-        FileNotFoundError: if there is none, listing those that come with the package.
+        FileNotFoundError: if there is none; the message lists the shipped networks.
     """
     path = Path(name)
     for candidate in (path, path / f"best{SUFFIX}", path / f"network{SUFFIX}"):
@@ -202,11 +202,11 @@ def find_weights(name: str | Path, kind: str) -> Path:
 
 
 def shipped_weights(kind: str) -> dict[str, Path]:
-    """Return the networks that come with the package, by name."""
+    """Return the files of the shipped networks by name."""
     folder = Path(str(resources.files("ludoteca.agents"))) / "weights" / kind
     return {path.name.removesuffix(SUFFIX): path for path in sorted(folder.glob(f"*{SUFFIX}"))}
 
 
 def fingerprint(file: Path) -> str:
-    """Return a text that tells a file from any other content: 12 digits of its SHA-256."""
+    """Return the first 12 digits of a file's SHA-256."""
     return hashlib.sha256(read_bytes(file, LARGEST)).hexdigest()[:12]

@@ -225,7 +225,7 @@ def register_all() -> None:
         except (ImportError, ValueError) as error:
             if game_source(id_) == "ludoteca":
                 raise
-            warnings.warn(f"{id_} is no game of OpenSpiel: {error}", stacklevel=2)
+            warnings.warn(f"{id_} is not a game of OpenSpiel: {error}", stacklevel=2)
 
 
 register_all()

@@ -1,4 +1,4 @@
-"""States of games of this package in OpenSpiel, and what observers show of them."""
+"""States of this package's games in OpenSpiel, and their observers."""
 
 import json
 from hashlib import blake2b

@@ -1,4 +1,4 @@
-"""Networks for Tianshou: those that see planes only, and an actor that knows masks."""
+"""Networks for Tianshou: inputs of planes only, and an actor with action masks."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -4,8 +4,9 @@ Each step writes observations and masks to arrays that callers may keep. The sys
 of every new array above some size (glibc: 32 MB), which takes as long as filling it, and an array
 of zeros for final observations has to be cleared as a whole. Measured by `ludoteca bench envs
 --only engine` on two cores of a Xeon server (November 2026), in steps per second against new
-arrays: no difference up to 1 MB (0.95 to 1.06); Hungry Geese at B = 8192 (43 MB) 1.38 with
-next-step autoreset and 1.70 with same-step autoreset; Hex 11x11 at B = 8192 (8 MB) 1.00 and 1.29.
+arrays: with next-step autoreset 0.95 to 1.06 up to 8 MB and 1.38 at 43 MB (Hungry Geese, B = 8192);
+with same-step autoreset 0.98 to 1.13 up to 5 MB, 1.29 at 8 MB (Hex 11x11, B = 8192) and 1.70 at
+43 MB.
 """
 
 import sys

@@ -185,7 +185,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         for k in range(len(chosen)):
             p = find_illegal_in_joint(states[chosen[k]], joint[k], work)
             if p != NONE:
-                return k * players + p
+                return int(k * players + p)
         for k in range(len(chosen)):
             i = chosen[k]
             apply_joint_action(states[i], episodes[i], joint[k], history[i], work)
@@ -224,7 +224,7 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         for i in range(len(actions)):
             w = find_illegal(states[i], episodes[i], actions[i], masks[i])
             if w != NONE:
-                return i * actions.shape[1] + w
+                return int(i * actions.shape[1] + w)
         return NONE
 
     return Stepper(

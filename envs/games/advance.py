@@ -1,7 +1,7 @@
-"""Armies that only advance: what Breakthrough and Knight-Through share.
+"""Rules shared by Breakthrough and Knight-Through: two armies that only advance.
 
 White, player 0, starts on the two rows at the bottom and moves up, Black at the top and moves down.
-Whoever reaches the far row has broken through. A piece never steps onto one of its own side, and
+A piece that reaches the far row has broken through. No piece steps onto one of its own side, and
 straight ahead it captures nothing.
 """
 
@@ -50,7 +50,7 @@ def advance_game(
         steps: of White, and then those of Black: the same with the first sign changed.
         pieces: how White's and Black's pieces look.
         holes: the cells nobody can enter, as bits.
-        suicide: whether who would win loses, and who would lose wins.
+        suicide: whether the winner by the usual rules loses.
     """
     rows, columns = params["rows"], params["columns"]
     legal_actions, step, validate = make_kernels(steps, rows, columns)
@@ -164,7 +164,7 @@ def movers(s: Any, down: int, right: int) -> Any:
 
 @kernel
 def has_won(s: Any, steps: Any, mover: int) -> bool:
-    """Tell whether `mover`, who moved last, broke through or left the other without a move."""
+    """Return whether `mover`, who moved last, broke through or left the other without a move."""
     _, rows, columns = s.board.shape
     far = 0 if mover == 0 else rows - 1
     if s.pieces[mover] & block(far, far + 1, 0, columns):
@@ -177,7 +177,7 @@ def has_won(s: Any, steps: Any, mover: int) -> bool:
 
 @kernel
 def can_move(s: Any, steps: Any, player: int) -> bool:
-    """Tell whether `player` has a piece that can step."""
+    """Return whether `player` has a piece that can step."""
     for down, right in steps:
         if (down > 0) == (player == 1) and movers(s, down, right) != U0:
             return True
@@ -222,7 +222,7 @@ def symmetries(
 
 @np.errstate(over="ignore")
 def problem(s: Any, steps: Steps) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     _, rows, columns = s.board.shape
     white, black = s.pieces
     if white & black:

@@ -62,7 +62,7 @@ def atari_go(board_size: int = 7) -> Game:
                 ("stones", np.int8, (size,)),  # EMPTY, WALL or a player
                 ("parent", np.int16, (size,)),  # of a stone: a cell nearer to the root of its group
                 ("liberties", np.int16, (size,)),  # of the group, at its root; see above
-                ("board", np.int8, (0, n)),  # takes no room: its shape tells the kernels n
+                ("board", np.int8, (0, n)),  # takes no memory: kernels read n from its shape
                 ("to_move", np.int8),
                 ("winner", np.int8),  # UNDECIDED or a player
             ],
@@ -185,7 +185,7 @@ def cells(s: Any) -> NDArray[np.int8]:
 
 
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     size = s.board.shape[1] + 2
     walls = np.ones((size, size), bool)
     walls[1:-1, 1:-1] = False
@@ -213,7 +213,7 @@ def validate(s: Any) -> str:
     groups = [root(again, cell) for cell in played.tolist()]
     same = np.equal.outer(roots[played], roots[played])
     if (s.parent[roots] != roots).any() or (same != np.equal.outer(groups, groups)).any():
-        return "parent does not tell the groups"
+        return "parent does not match the groups"
     if not np.array_equal(s.liberties[roots[played]], again.liberties[groups]):
         return "liberties are not those of the groups"
     dead = {int(s.stones[cell]) for cell in played if s.liberties[roots[cell]] == 0}

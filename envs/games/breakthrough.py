@@ -1,4 +1,4 @@
-"""Breakthrough, and two relatives: with holes in the board, and won by who is forced through.
+"""Breakthrough and two variants: with holes, and the suicide form, lost by breaking through.
 
 Rules: https://en.wikipedia.org/wiki/Breakthrough_(board_game). A pawn moves one row ahead, straight
 or diagonally, and captures diagonally only. The first pawn on the far row wins; a side without

@@ -137,7 +137,7 @@ def step(s: Any, action: int) -> None:
 
 @kernel
 def has_line(discs: Any, rows: int, connect: int) -> bool:
-    """Tell whether `connect` discs are in a row, from the bits of all discs of a player.
+    """Return whether `connect` discs are in a row, from the bits of all discs of a player.
 
     Without a branch per direction: what a disc completes is hard for a processor to guess.
     """
@@ -171,7 +171,7 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     rows = s.board.shape[0]
     if not np.isin(s.board, (EMPTY, 0, 1)).all():
         return f"board holds {np.unique(s.board)}, expected -1, 0 and 1"

@@ -1,10 +1,10 @@
-"""Two-Player Free-For-All, zero-sum: pieces keep coming; most captures in 30 plies win.
+"""Two-Player Free-For-All, zero-sum: pieces respawn; most captures in 30 plies win.
 
 Rules: the game 2pffa_zerosum of the General Game Playing base repository
 (http://games.ggp.org/base). Each side has a spawn cell outside the square board, which always holds
 one of its pieces and which nothing can enter; what leaves it is replaced at once. A piece jumps
 like a chess knight to an empty cell of the board, or steps like a chess king onto an enemy piece
-there and captures it. Who can do neither passes. Equal captures are a draw.
+there and captures it. A player without such a move passes. Equal captures are a draw.
 
 Encoding of a 3x3 board with the spawn cells R (Red, player 0) and B; other cells outside the square
 are never used:
@@ -95,7 +95,7 @@ def free_for_all(
                 ("plies_left", np.int8),
                 ("to_move", np.int8),
                 ("plies", np.int8),
-                ("board", np.int8, (0, n)),  # takes no room: its shape tells the kernels n
+                ("board", np.int8, (0, n)),  # takes no memory: kernels read n from its shape
             ],
             align=True,
         ),
@@ -254,7 +254,7 @@ def symmetries(paths: tuple[tuple[int, int], ...], size: int) -> tuple[Symmetry,
 
 @np.errstate(over="ignore")
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     size = s.board.shape[1]
     red, blue = s.pieces
     if red & blue:

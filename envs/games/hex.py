@@ -138,7 +138,7 @@ def legal_actions(s: Any, out: Any) -> int:
 
 @kernel
 def can_swap(s: Any) -> bool:
-    """Tell whether the player to move may take over the first stone."""
+    """Return whether the player to move may take over the first stone."""
     return bool(s.swap and s.stones == 1 and s.to_move == 1)
 
 
@@ -211,7 +211,7 @@ def spread(s: Any, row: int, column: int, color: int, edges: int) -> None:
             back = (int(s.cells[row, column]) >> BACK_SHIFT) - 1
             s.cells[row, column] &= (1 << BACK_SHIFT) - 1
             row, column = row + NEIGHBORS[back][0], column + NEIGHBORS[back][1]
-            direction = (back + 3) % 6 + 1  # the walk left here by back + 3: go on with the next
+            direction = (back + 3) % 6 + 1  # the walk left here by back + 3: continue with the next
 
 
 @kernel
@@ -250,7 +250,7 @@ def playout_from_here(s: Any, legal: Any, rng: Any) -> int:
 
 @kernel
 def black_joins(s: Any) -> bool:
-    """Tell whether black joins north and south on a full board.
+    """Return whether black joins north and south on a full board.
 
     Walks along the border between black and white that begins in the corner of north and west,
     black on the left hand: the black cells met are joined to north, the white ones to west. From
@@ -302,7 +302,7 @@ def mirror(n: int, swap: bool) -> Symmetry:
 
 
 def padded_symmetries(n: int, swap: bool, names: tuple[str, ...]) -> tuple[Symmetry, ...]:
-    """Return symmetries of the padded board, without what becomes of the planes."""
+    """Return symmetries of the padded board, without the map of the planes."""
 
     def actions(cells: Any, move: CellMap) -> Any:
         # `move` works on the padded board, and maps the inner one onto itself.
@@ -314,7 +314,7 @@ def padded_symmetries(n: int, swap: bool, names: tuple[str, ...]) -> tuple[Symme
 
 
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     stones = s.cells[1:-1, 1:-1] & (BLACK | WHITE)
     if (stones == BLACK | WHITE).any():
         return "a cell holds both a black and a white stone"

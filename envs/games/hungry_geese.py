@@ -1,4 +1,4 @@
-"""Hungry Geese: snakes on a torus, all moving at once; who lives longest, then is longest, wins.
+"""Hungry Geese: simultaneous snakes on a torus; the longest survival, then the longest body wins.
 
 Equal step for step to the `hungry_geese` environment of kaggle-environments. Observation planes and
 rewards follow the competition (channels 0-16) and Martín Miralles, UIB 2021 (master's thesis).
@@ -243,7 +243,7 @@ def move(s: Any, p: int, action: int) -> None:
 
 @kernel
 def turns_back(last_action: int, action: int) -> bool:
-    """Tell whether an action is the reverse of the last one, which kills."""
+    """Return whether an action is the reverse of the last one, which kills."""
     return bool(last_action != NONE and (last_action + 2) % 4 == action)
 
 
@@ -279,7 +279,7 @@ def die(s: Any, p: int) -> None:
 def collide(s: Any) -> None:
     """Let every goose die whose head is on a cell with another segment, all at once."""
     columns = s.occupied.shape[1]
-    dead = 0  # a bit for each goose: nobody leaves the board before everybody is judged
+    dead = 0  # a bit for each goose: no goose leaves the board before all are checked
     for p in range(s.body.shape[0]):
         head = s.body[p, s.start[p]]
         if s.length[p] > 0 and s.occupied[head // columns, head % columns] > 1:
@@ -397,7 +397,7 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     room = s.body.shape[1]
     size = s.occupied.size
     if (s.length < 0).any() or (s.length > min(room, s.max_length)).any():

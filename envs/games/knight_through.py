@@ -1,4 +1,4 @@
-"""Knight-Through: Breakthrough with knights, which make only the four jumps that lead ahead.
+"""Knight-Through: Breakthrough with knights that make only the four forward jumps.
 
 Rules: the game knightThrough of the General Game Playing base repository
 (http://games.ggp.org/base). Knights capture as in chess; the first one on the far row wins, and a

@@ -9,7 +9,7 @@ EMPTY = -1
 
 @kernel
 def in_line(s: Any, row: int, column: int, needed: int) -> bool:
-    """Tell whether the piece at (row, column) is part of a line of at least `needed`."""
+    """Return whether the piece at (row, column) is part of a line of at least `needed`."""
     for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
         if 1 + run(s, row, column, dr, dc) + run(s, row, column, -dr, -dc) >= needed:
             return True

@@ -44,7 +44,7 @@ STEPS = (
 def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = False) -> Game:
     """Othello; action `row * board_size + column` places a disc, the last action passes.
 
-    A pass is legal exactly when nothing else is and the game goes on.
+    A pass is legal if and only if no other action is and the game is not over.
 
     Args:
         board_size: 4, 6 or 8.
@@ -70,7 +70,7 @@ def othello(board_size: int = 8, planes: str = "relative", auto_pass: bool = Fal
                 ("legal", np.uint64),  # squares where the player to move may place a disc
                 ("to_move", np.int8),
                 ("over", np.int8),
-                ("board", np.int8, (0, n)),  # takes no room: its shape tells the kernels n
+                ("board", np.int8, (0, n)),  # takes no memory: kernels read n from its shape
                 ("absolute", np.int8),
                 ("auto_pass", np.int8),
             ],
@@ -264,7 +264,7 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     if s.discs[0] & s.discs[1]:
         return "a square holds both a black and a white disc"
     if (s.discs[0] | s.discs[1]) & ~region(s.board.shape[1]):

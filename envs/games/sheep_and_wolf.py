@@ -1,9 +1,9 @@
-"""Sheep and Wolf: four sheep try to shut in one wolf, who tries to slip past them.
+"""Sheep and Wolf: four sheep try to trap one wolf, which tries to slip past them.
 
 Rules: the game sheepAndWolf of the General Game Playing base repository
 (http://games.ggp.org/base); also known as fox and hounds, https://en.wikipedia.org/wiki/Fox_games.
 All stay on the dark cells. The wolf moves one cell diagonally, the sheep likewise but only up;
-nobody captures or jumps. After each move, whoever made it:
+nobody captures or jumps. After each move of either player:
 
 * if the wolf cannot move, the sheep win;
 * otherwise, if no sheep is on a row below the wolf's, or no sheep can move, the wolf wins.
@@ -70,7 +70,7 @@ def sheep_and_wolf(board_size: int = 8) -> Game:
             [
                 ("sheep", np.uint64),  # see bitboards.py
                 ("wolf", np.uint64),
-                ("board", np.int8, (0, n)),  # takes no room: its shape tells the kernels n
+                ("board", np.int8, (0, n)),  # takes no memory: kernels read n from its shape
                 ("to_move", np.int8),
                 ("winner", np.int8),  # UNDECIDED or a player
             ],
@@ -217,7 +217,7 @@ def cells(s: Any) -> NDArray[np.int8]:
 
 @np.errstate(over="ignore")
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     size = s.board.shape[1]
     dark = sum(
         1 << (8 * row + column) for row in range(size) for column in range(1 - row % 2, size, 2)

@@ -1,4 +1,4 @@
-"""Cells of a torus, a board whose edges are joined, of a shape `(rows, columns)`."""
+"""Cells of a torus of shape `(rows, columns)`: a board whose opposite edges are joined."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ def beside(row: int, column: int, action: int, shape: tuple[int, int]) -> tuple[
 
 @kernel
 def around(index: int, side: int) -> int:
-    """Return where on a closed line a cell is that is one step beyond its ends, or none."""
+    """Return the index on a closed line of an index that is at most one beyond its ends."""
     return index + side if index < 0 else index - side if index >= side else index
 
 

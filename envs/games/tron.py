@@ -1,4 +1,4 @@
-"""Tron: two riders leave walls behind; who hits a wall or the border loses.
+"""Tron: two riders leave walls behind; a rider that hits a wall or the border loses.
 
 Both move at once. Riding into the same cell, or crashing in the same step, is a draw. The GDL
 original is `tron_10x10` of the GGP-Base game repository.
@@ -158,7 +158,7 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Tell what is impossible in a position from outside."""
+    """Return why a position is impossible, or an empty string."""
     if not np.isin(s.walls, (0, 1, 2)).all():
         return f"walls holds {np.unique(s.walls)}, expected 0, 1 and 2"
     if not np.isin(s.crashed, (0, 1)).all():

@@ -1,4 +1,4 @@
-"""Drawing, for every game from its layout: text, SVG, pixels and a window.
+"""Renderers of every game from its layout: text, SVG, pixels and a window.
 
 `render` covers what environments need. `scene` makes a picture out of shapes, which `svg`, `png`,
 `rgb_array` and, for whole games, `svg_animation` and `gif` draw. Pixels need Pillow and windows
@@ -78,11 +78,11 @@ def render(
             `[height, width, 3]`.
         last_action: the action of the last ply of a sequential game, to mark or name it.
         values: numbers to show in empty cells, for pictures; see `scene`.
-        captions: lines under the board; by default, one that says what is going on.
+        captions: lines under the board; by default, one with the status of the game.
 
     Raises:
         ImportError: for pixels without Pillow.
-        ValueError: if there is no such mode, or `s` is no position of this game.
+        ValueError: if there is no such mode, or `s` is not a position of this game.
     """
     if mode == "ansi":
         return board_text(game, s, last_action, captions=captions)

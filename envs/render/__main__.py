@@ -1,4 +1,4 @@
-"""Write a picture of every game in mid-play: `python -m ludoteca.envs.render docs/images`."""
+"""Pictures of every game in mid-play: `python -m ludoteca.envs.render docs/images`."""
 
 import argparse
 from pathlib import Path

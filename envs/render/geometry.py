@@ -1,4 +1,4 @@
-"""Where the cells of a board lie in its picture, in pixels from the top left corner."""
+"""Geometry of a board: cell positions in pixels from the top left corner."""
 
 import math
 from dataclasses import dataclass

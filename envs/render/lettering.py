@@ -1,4 +1,4 @@
-"""How much text there is room for: letters are not measured, but guessed from their mean width."""
+"""Fitting of text to a width, estimated from the mean width of letters."""
 
 CHARACTER = 0.56  # mean width of a character, in font sizes
 

@@ -1,4 +1,4 @@
-"""What a player who chooses a move is shown on top of a picture: choices, selection, advice."""
+"""Marks on top of a picture for choosing a move: choices, selection, advice."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ BADGE = "#fff6d6"
 
 @dataclass(frozen=True)
 class Marks:
-    """What to mark. Cells are numbered `row * columns + column`.
+    """Cells and moves to mark. Cells are numbered `row * columns + column`.
 
     Attributes:
         choices: cells that may be clicked: dots, and rings around pieces.

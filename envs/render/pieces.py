@@ -1,4 +1,4 @@
-"""How each kind of piece is drawn."""
+"""Shapes of each kind of piece."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Who plays and how each player stands: a panel beside the board, or lines of text."""
+"""Standings of the players: a panel beside the board, or lines of text."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 @dataclass(frozen=True)
 class Standing:
-    """How a player stands in a position.
+    """Standing of a player in a position.
 
     Attributes:
         text: such as `"length 12"`, `"out at ply 54"`, `"discs 2, to move"`; may be empty.
-        is_out: whether the player has left a game that the others go on with.
+        is_out: whether the player is out while the others continue.
     """
 
     text: str
@@ -54,16 +54,16 @@ def _standing(game: Game, s: Any, ply: int, out: list[int | None]) -> tuple[Stan
     for p in range(game.num_players):
         if out[p] is None and _is_out(game, s, over, p, held):
             out[p] = ply
-        told = f"out at ply {out[p]}" if out[p] is not None else ""
+        text = f"out at ply {out[p]}" if out[p] is not None else ""
         if held is not None and out[p] is None:
-            told = f"{game.layout.counts} {held[p]}"
-        parts = (told, "to move" if p == mover else "", results[p])
+            text = f"{game.layout.counts} {held[p]}"
+        parts = (text, "to move" if p == mover else "", results[p])
         found.append(Standing(", ".join(part for part in parts if part), out[p] is not None))
     return tuple(found)
 
 
 def _is_out(game: Game, s: Any, over: bool, player: int, held: list[int] | None) -> bool:
-    """Tell whether a player of a simultaneous game has left it.
+    """Return whether a player of a simultaneous game has left it.
 
     When it is over nobody is active any more: then those are out who hold nothing.
     """
@@ -75,7 +75,7 @@ def _is_out(game: Game, s: Any, over: bool, player: int, held: list[int] | None)
 
 
 def _results(game: Game, s: Any) -> list[str]:
-    """Return what came of a finished game for each player."""
+    """Return the result of a finished game for each player."""
     returns = np.zeros(game.num_players)
     game.returns(s, returns)
     if game.num_players == 1:
@@ -102,7 +102,7 @@ def with_players(
         standing: how each player stands, as `standings` yields.
         names: what the players are called, by seat; by default as their pieces.
         heading: the line above them.
-        news: what is told below them, in a few lines.
+        news: text below them, in a few lines.
 
     Raises:
         ValueError: if there are names, but not one for each player.
@@ -119,8 +119,8 @@ def with_players(
         for line in lines:
             fixed.append(Text(text_left, y + LINE / 2, line, SIZE, INK, "left"))
             y += LINE
-        told, color = fit(one.text, SIZE, INSIDE), ALARM if one.is_out else FAINT
-        shapes.append(Text(text_left, y + LINE / 2, told, SIZE, color, "left"))
+        text, color = fit(one.text, SIZE, INSIDE), ALARM if one.is_out else FAINT
+        shapes.append(Text(text_left, y + LINE / 2, text, SIZE, color, "left"))
         y += LINE + GAP
     for k, line in enumerate(wrap(news, SIZE, WIDTH - MARGIN)[:NEWS_LINES]):
         shapes.append(Text(left, y + (k + 0.5) * LINE, line, SIZE, INK, "left"))

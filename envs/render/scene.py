@@ -51,10 +51,10 @@ def scene(
         last_action: the action of the last ply, marked if actions are cells, columns or moves.
         values: a number to show in each empty cell, NaN for none, as a heat map: shape
             `[rows, columns]`, or `[num_actions]` if actions are cells or columns.
-        captions: lines under the board; by default, one that says what is going on.
+        captions: lines under the board; by default, one with the status of the game.
 
     Raises:
-        ValueError: if `s` is no position of this game or `values` have the wrong shape.
+        ValueError: if `s` is not a position of this game or `values` have the wrong shape.
     """
     s = as_record(game, s)
     layout, place = game.layout, geometry(game.layout)
@@ -190,7 +190,7 @@ def _labels(layout: Layout, place: Geometry) -> list[Shape]:
         x, y = place.center(0, column)
         name = chr(ord("a") + column)
         if layout.grid == "hexagons":
-            # Where the slanted column would go on, past the edge.
+            # Where the slanted column would continue, past the edge.
             up = place.side + BAND * place.cell + LABEL / 2
             x, y = x - place.cell / 2, y - up
         elif layout.column_actions:
@@ -257,7 +257,7 @@ def _tinted(layout: Layout, place: Geometry, row: int, column: int) -> Shape:
 
 
 def _last_cell(layout: Layout, codes: NDArray[np.int8], last_action: Any) -> tuple[int, int] | None:
-    """Return the cell that the last action changed, if one cell tells it."""
+    """Return the cell that the last action changed, if it changed one cell."""
     if last_action is None:
         return None
     if layout.cell_actions and 0 <= last_action < codes.size:

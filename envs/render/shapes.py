@@ -1,4 +1,4 @@
-"""What pictures are made of: a few simple shapes in pixels, and arithmetic on colors."""
+"""Primitives of pictures: simple shapes in pixels, and arithmetic on colors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -108,7 +108,7 @@ def mix(color: str, other: str, share: float) -> str:
 
 
 def is_dark(color: str) -> bool:
-    """Tell whether white is easier to read on `color` than black (luma of ITU-R BT.601)."""
+    """Return whether white is easier to read on `color` than black (luma of ITU-R BT.601)."""
     red, green, blue = channels(color)
     return 0.299 * red + 0.587 * green + 0.114 * blue < 150
 
@@ -144,7 +144,7 @@ def moved(shape: Shape, x: float, y: float) -> Shape:
 
 
 def contact_sheet(scenes: Sequence[Scene], columns: int = 4) -> Scene:
-    """Return one picture of several of the same size, side by side, row after row."""
+    """Return one picture of several of the same size, row after row."""
     width, height = scenes[0].width, scenes[0].height
     columns = min(columns, len(scenes))
     shapes = tuple(

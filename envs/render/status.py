@@ -1,4 +1,4 @@
-"""What is going on in a position, in words: who is to move, or how the game ended."""
+"""Status of a game in words: the player to move, or the result."""
 
 from typing import Any
 

@@ -28,7 +28,7 @@ def terminal_board(game: Game, s: Any, *, plain: bool = False) -> Text:
         plain: draw pieces as letters, as `board_text` does, for terminals with ASCII only.
 
     Raises:
-        ValueError: if `s` is no position of this game.
+        ValueError: if `s` is not a position of this game.
     """
     s = as_record(game, s)
     layout, codes = game.layout, board_codes(game, s)
@@ -90,7 +90,7 @@ def _append_cell(
 
 
 def _arms(layout: Layout, s: Any) -> dict[int, int]:
-    """Return to which sides the bodies go on from each of their cells, also around the border."""
+    """Return the sides to which bodies continue from each of their cells, also over the border."""
     arms: dict[int, int] = {}
     for path in layout.paths(s) if layout.paths else []:
         for cell, behind in pairwise(path):

@@ -13,16 +13,16 @@ EMPTY = "."
 def board_text(
     game: Game, s: Any, last_action: Any = None, *, captions: Sequence[str] | None = None
 ) -> str:
-    """Return the board, one line per row, and a line that says what is going on.
+    """Return the board, one line per row, and a line with the status of the game.
 
     Args:
         game: whose layout is drawn.
         s: one record.
         last_action: the action of the last ply of a sequential game, if it shall be named.
-        captions: lines under the board instead of the one that says what is going on.
+        captions: lines under the board instead of the status.
 
     Raises:
-        ValueError: if `s` is no position of this game.
+        ValueError: if `s` is not a position of this game.
     """
     s = as_record(game, s)
     letters = [EMPTY, *(piece.letter for piece in game.layout.pieces)]

@@ -1,4 +1,4 @@
-"""A window that shows pictures, by pygame (the extra `render`)."""
+"""Window that shows pictures, by pygame (the extra `render`)."""
 
 import contextlib
 import io

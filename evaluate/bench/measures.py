@@ -241,7 +241,7 @@ def engine_group(game: str, num_envs: int) -> Group:
     """Compare the engine's thread pool and reused arrays with plain ones."""
     title = f"{make_game(game).title} vector, B = {num_envs}"
     how = f"time within step() only: B = {num_envs}"
-    same_step = {"autoreset_mode": AutoresetMode.SAME_STEP}
+    same_step = AutoresetMode.SAME_STEP
     comparisons = (
         ("thread pool that spins", "ThreadPoolExecutor", "2 threads"),
         ("reused arrays", "new arrays", "next-step autoreset"),
@@ -253,8 +253,12 @@ def engine_group(game: str, num_envs: int) -> Group:
             "ThreadPoolExecutor": partial(PlainThreadsWorkload, game, num_envs, num_threads=2),
             "reused arrays": partial(VectorWorkload, game, num_envs),
             "new arrays": partial(NewArraysWorkload, game, num_envs),
-            "reused final arrays": partial(VectorWorkload, game, num_envs, **same_step),
-            "new final arrays": partial(NewArraysWorkload, game, num_envs, **same_step),
+            "reused final arrays": partial(
+                VectorWorkload, game, num_envs, autoreset_mode=same_step
+            ),
+            "new final arrays": partial(
+                NewArraysWorkload, game, num_envs, autoreset_mode=same_step
+            ),
         },
         comparisons=tuple(
             Comparison(

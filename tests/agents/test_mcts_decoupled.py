@@ -32,6 +32,8 @@ from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 
+pytestmark = pytest.mark.interpreted
+
 NORTH, EAST, SOUTH, WEST = range(4)
 GOOSE = "mcts:simulations=300"
 GEESE = ("0123456789", "abcdefghij", "ABCDEFGHIJ", "klmnopqrst")
@@ -178,6 +180,7 @@ def test_every_policy_finds_the_only_surviving_move(policy):
     assert np.argmax(values / visits) in (SOUTH, WEST)
 
 
+@pytest.mark.compiled
 def test_four_geese():
     game, s = geese_position(*CROWD)
     assert game is make_game("hungry_geese:min_food=1")
@@ -256,6 +259,7 @@ def test_a_full_tree_is_still_searched():
         ("hungry_geese:min_food=1", DecoupledSearchConfig(playout="safe"), 4),
     ],
 )
+@pytest.mark.compiled
 def test_compiled_and_interpreted_are_equal(name, config, depth):
     game = make_game(name)
     searches = [Search(game, game.new(5), config, depth=depth) for _ in range(2)]
@@ -271,6 +275,7 @@ def test_compiled_and_interpreted_are_equal(name, config, depth):
             np.testing.assert_array_equal(a_part, b_part, err_msg=f"{field} {key}")
 
 
+@pytest.mark.compiled
 def test_a_search_is_determined_by_its_stream_and_sees_no_future():
     game = make_game("hungry_geese:min_food=1")
     agent = make_agent(GOOSE, game)
@@ -300,6 +305,7 @@ def test_searching_one_by_one_is_searching_all():
     assert together.tolist() == alone
 
 
+@pytest.mark.compiled
 def test_a_search_may_have_seconds():
     game = make_game("tron")
     agent = make_agent("mcts:seconds=0.05", game)
@@ -312,6 +318,7 @@ def test_a_search_may_have_seconds():
 @pytest.mark.parametrize(
     "options", [{}, {"action_selection": "max_robust"}, {"seconds": 0.05}], ids=str
 )
+@pytest.mark.compiled
 def test_threads_share_the_simulations(options):
     game = make_game("tron:rows=5,columns=5")
     s = game.new(3)
@@ -433,6 +440,7 @@ def test_playouts_cut_short_are_evaluated():
     assert abs(means[1] - 0.5).max() < abs(means[0] - 0.5).max()
 
 
+@pytest.mark.compiled
 def test_it_beats_random():
     result = play_match("tron", ("mcts:simulations=100", "random"), 200, seed=1)
     assert result.totals[0].score > 0.9
@@ -448,6 +456,7 @@ def test_geese_do_not_play_uniformly_to_the_end_unless_asked_to():
     assert (asked.config.playout, asked._params["playout_depth"][0]) == ("uniform", 200)
 
 
+@pytest.mark.compiled
 def test_it_beats_three_geese():
     agents = (GOOSE, "random", "random", "random")
     assert play_match("hungry_geese:min_food=1", agents, 60, seed=1).totals[0].win_rate > 0.9

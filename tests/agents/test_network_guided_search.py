@@ -12,6 +12,8 @@ from ludoteca.agents.guided.trees import ILLEGAL, ROOT, make_trees
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.envs.registry import make_game
 
+pytestmark = pytest.mark.interpreted
+
 PARAMS = {"puct": SelectionParams(), "gumbel": SelectionParams(gumbel=True)}
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the environments share; they run without a screen."""
+"""Fixtures and hooks of the tests of environments, which run without a screen."""
 
 import os
 from collections.abc import Callable
@@ -11,13 +11,13 @@ from ludoteca.envs.game import Game
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
 
-# One game of each kind: in turn, with passes, at once, and at once with chance and many players.
+# One game of each kind: sequential, with passes, simultaneous, and with chance and many players.
 KINDS = ("TicTacToe-v0", "Othello-v0", "Tron-v0", "HungryGeese-v0")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave combinations of options to `make test-slow`, but for one game of each kind.
+    """Mark combinations of options as slow, except for one game of each kind.
 
     Tests of a game alone, without further parameters, always run for all that are registered, and
     so do the conformance suites.

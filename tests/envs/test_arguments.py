@@ -1,4 +1,4 @@
-"""Wrong values for every argument of every kind of environment: a clear error, or what they mean.
+"""Invalid values of every argument of every environment: a clear error, or the documented meaning.
 
 An error is clear if it names the argument and shows the value.
 """
@@ -90,7 +90,7 @@ def make(kind: str, game: Any, **options: Any) -> Any:
 
 
 def check_call(name: str, value: Any, call: Callable[[], Any], names: tuple[str, ...] = ()) -> None:
-    """Check that a call accepts a right value, and refuses a wrong one with a clear error."""
+    """Check that a call accepts a valid value, and refuses an invalid one with a clear error."""
     if repr(value) in RIGHT[name]:
         call()
         return
@@ -157,7 +157,7 @@ def test_steps(kind: str, game: str) -> None:
 
 @pytest.mark.parametrize("kind", ["aec", "parallel"])
 @games
-def test_agents_are_known_by_name(kind: str, game: str) -> None:
+def test_agents_are_identified_by_name(kind: str, game: str) -> None:
     env = make(kind, game)
     env.reset()
     methods = ["observation_space", "action_space"] + ["observe"] * hasattr(env, "observe")

@@ -1,4 +1,4 @@
-"""Random games in compiled code, compared with what can be worked out."""
+"""Random games in compiled code, compared with exact values."""
 
 from functools import cache
 
@@ -17,7 +17,7 @@ GAMES_PLAYED = 20_000
 
 @cache
 def expected_value(prefix: tuple[int, ...] = ()) -> float:
-    """Work out what random play at tic-tac-toe is worth to X, over all games."""
+    """Return the exact expected return of X under random play in tic-tac-toe."""
     game = make_game("tictactoe")
     s = game.new()
     for action in prefix:
@@ -44,7 +44,7 @@ def expected_value(prefix: tuple[int, ...] = ()) -> float:
 
 
 @pytest.mark.compiled
-def test_random_tictactoe_is_worth_what_all_games_say() -> None:
+def test_random_tictactoe_has_its_expected_value() -> None:
     totals, plies = play_randomly(make_game("tictactoe"), GAMES_PLAYED)
     assert totals[0] == -totals[1]
     # The standard deviation of one game is below 1; five of the mean's.
@@ -53,7 +53,7 @@ def test_random_tictactoe_is_worth_what_all_games_say() -> None:
 
 
 @pytest.mark.compiled
-def test_many_positions_at_once() -> None:
+def test_several_positions_in_one_call() -> None:
     game = make_game("tictactoe")
     prefixes = ((), (4,), (0, 4), (0, 3, 1, 4, 2))  # X has won in the last one
     roots = view_records(game.empty(len(prefixes)))
@@ -73,7 +73,7 @@ def test_many_positions_at_once() -> None:
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_seed_fixes_the_games_and_the_root_stays(name: str) -> None:
+def test_a_seed_determines_the_games_and_the_root_does_not_change(name: str) -> None:
     game = make_game(name)
     start = batch_of_one(game)
     first, plies = play_randomly(game, 50, seed=7, from_state=start[0])

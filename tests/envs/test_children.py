@@ -1,4 +1,4 @@
-"""Processes end with the one that started them, however that ends."""
+"""Child processes end with their parent, however it ends."""
 
 import os
 import signal
@@ -44,7 +44,7 @@ def test_a_command_and_its_children_end_with_the_parent(number):
         assert are_gone(pids)
 
 
-def test_they_end_with_the_parent_although_a_fork_of_it_lives():
+def test_children_end_with_the_parent_although_its_fork_lives():
     # Written at once, so that lines of several processes do not mix.
     forking = "import os\nos.write(1, b'%d\\n' % (os.fork() or os.getpid()))\ntime.sleep(600)"
     with start(PARENT.replace("time.sleep(600)", forking), FAMILY) as parent:
@@ -95,7 +95,7 @@ def test_a_child_is_a_popen(tmp_path):
             assert are_gone(pids)
 
 
-def test_a_child_ends_when_it_is_dropped():
+def test_a_child_ends_when_its_last_reference_is_deleted():
     child = ChildProcess(["sh", "-c", "echo $$; exec sleep 600"], stdout=subprocess.PIPE)
     pids = pids_of(child)
     child.stdout.close()
@@ -104,7 +104,7 @@ def test_a_child_ends_when_it_is_dropped():
     assert are_gone(pids)
 
 
-def test_what_a_finished_command_left_running_is_ended():
+def test_processes_left_by_a_finished_command_are_ended():
     done = run_child(["sh", "-c", "sleep 600 >&- & echo $!"], stdout=subprocess.PIPE, text=True)
     assert are_gone([done.stdout])
 
@@ -134,7 +134,7 @@ with ThreadPoolExecutor(2) as pool, ChildProcesses() as children:
     assert [file.read_text() for file in files] == ["saved\n", "saved\n"]
 
 
-def test_commands_that_do_not_heed_an_interrupt_are_killed():
+def test_commands_that_ignore_an_interrupt_are_killed():
     children = ChildProcesses()
     child = ChildProcess(["sh", "-c", FAMILY], stdout=subprocess.PIPE)
     children._running.add(child)

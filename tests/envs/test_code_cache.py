@@ -1,4 +1,4 @@
-"""Compiled code on disk: where it cannot be written, is full, is broken, or two write at once."""
+"""Disk cache of compiled code: read-only folders, full disks, broken files, concurrent writers."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ from ludoteca.envs.jit import compiled
 
 @pytest.fixture(autouse=True)
 def warned(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Let warnings appear again that this process has seen."""
+    """Reset the warnings that this process has already given."""
     topics: set[str] = set()
     monkeypatch.setattr(code_cache, "_warned", topics)
     return topics
@@ -25,7 +25,7 @@ def warned(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return an empty folder in which functions that are made now keep their code."""
+    """Return an empty folder that caches the functions made now."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -69,7 +69,7 @@ def test_broken_files_are_deleted_and_written_anew(folder: Path) -> None:
         assert only_file(folder) == file
 
 
-def test_a_full_disk_is_said_once_and_the_code_runs(folder: Path) -> None:
+def test_a_full_disk_gives_one_warning_and_the_code_runs(folder: Path) -> None:
     resource = pytest.importorskip("resource")
     add, other = make_adder(6), make_adder(7)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -84,7 +84,7 @@ def test_a_full_disk_is_said_once_and_the_code_runs(folder: Path) -> None:
     assert (make_adder(6)(1), only_file(folder).exists()) == (7, True)
 
 
-def test_a_folder_that_vanishes_is_made_again(folder: Path) -> None:
+def test_a_deleted_folder_is_created_again(folder: Path) -> None:
     add = make_adder(8)
     for path in sorted(folder.rglob("*"), reverse=True):
         path.rmdir()

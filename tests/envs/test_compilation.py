@@ -1,4 +1,4 @@
-"""Compilation is timed, announced once to whom it concerns, and leaves Numba's settings alone."""
+"""Compilation is timed, announced once, and does not change Numba's settings."""
 
 import multiprocessing
 import threading
@@ -53,7 +53,7 @@ def make_plain_adder(constant: int) -> Any:
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nothing be compiled, announced or measured yet."""
+    """Reset what was compiled, announced and measured."""
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compilation, "_announced", set())
     for name, value in {"measured": 0.0, "typical": 0.0, "messages": True}.items():
@@ -76,7 +76,7 @@ def test_compilation_is_announced_once_per_game_and_purpose(
     assert "hex 4x4 search (first time on this machine, about " in capsys.readouterr().err
 
 
-def test_nothing_is_announced_that_is_loaded_or_short(
+def test_loaded_and_short_code_is_not_announced(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = make_game("hex:board_size=5")
@@ -106,7 +106,7 @@ def test_messages_can_be_silenced(
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_listener_learns_when_compilation_begins_and_ends(
+def test_a_listener_is_called_when_compilation_begins_and_ends(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     game, heard = make_game("hex:board_size=5"), list[Compilation | None]()

@@ -66,7 +66,7 @@ def params(id_: str, board: str, small: Callable[[str], Game]) -> dict[str, Any]
 
 
 def maker(style: str, kind: str, id_: str) -> Callable[..., Any]:
-    """Return what makes AEC or parallel environments, by PettingZoo's registry or our module."""
+    """Return a maker of AEC or parallel environments, by PettingZoo's registry or our module."""
     if style == "make":
         return partial(make_pettingzoo, kind, f"ludoteca/{id_}")
     module = importlib.import_module(f"ludoteca.envs.{make_game(id_).name}_v0")
@@ -139,7 +139,7 @@ def test_the_last_move_is_marked_in_pictures(id_: str) -> None:
 
 
 def masked_moves(env: Any, rng: np.random.Generator) -> Iterator[tuple[str, Any]]:
-    """Play a game of an AEC environment; yield who moved, before the move is made."""
+    """Play a game of an AEC environment; yield the player to move before each move."""
     for agent in env.agent_iter():
         observation, _, terminated, truncated, _ = env.last()
         over = terminated or truncated
@@ -232,7 +232,7 @@ def test_sb3_check_env(id_: str, options: dict[str, Any]) -> None:
 
 
 @ids
-def test_environments_made_alike_match(id_: str) -> None:
+def test_equally_made_environments_match(id_: str) -> None:
     options = {"agent_seat": "random", "illegal_action": "random"}
     one, other = (gym.make(f"ludoteca/{id_}", **options) for _ in range(2))
     check_environments_match(one, other, num_steps=60, seed=3)
@@ -353,7 +353,7 @@ def test_observations_and_masks_lie_in_their_spaces(id_: str, params: dict[str, 
 
 
 @ids
-def test_in_turn_based_games_only_the_mover_has_a_mask(id_: str) -> None:
+def test_in_sequential_games_only_the_mover_has_a_mask(id_: str) -> None:
     if make_game(id_).simultaneous:
         pytest.skip("all move at once")
     env = maker("make", "aec", id_)()
@@ -366,7 +366,7 @@ def test_in_turn_based_games_only_the_mover_has_a_mask(id_: str) -> None:
 
 
 @ids
-def test_mutating_what_an_aec_environment_returns_changes_nothing(id_: str) -> None:
+def test_mutating_results_of_an_aec_environment_changes_nothing(id_: str) -> None:
     def play(spoil: bool) -> list[Any]:
         env = maker("make", "aec", id_)()
         env.reset(seed=4)

@@ -1,4 +1,4 @@
-"""The Python examples of the README and the documents run, and print what stands below them.
+"""Python examples of the README and the documents run, and print the outputs shown.
 
 A block tagged `python` is run; one tagged `python no-test` is not; of a block tagged `python slow`
 and those that follow it in its document, only the slow tests run any. What a block prints must

@@ -108,12 +108,12 @@ def test_a_target_of_a_registered_game_is_that_game():
         ("json:dumps", "must have a default for obj"),
     ],
 )
-def test_wrong_games(spec, problem):
+def test_invalid_games_are_refused(spec, problem):
     with pytest.raises(ValueError, match=problem):
         make_game(spec)
 
 
-def test_what_a_factory_must_be(clean):
+def test_invalid_factories_are_refused(clean):
     def copied(name="another", params=None, **more):
         fields = {key: getattr(dots_and_boxes(1), key) for key in Game.__dataclass_fields__}
         return Game(**fields | {"name": name, "params": params or {}} | more)
@@ -141,7 +141,7 @@ def test_what_a_factory_must_be(clean):
     assert "Another-v0" not in GAMES
 
 
-def test_a_registered_game_is_available_in_all_faces(clean):
+def test_a_registered_game_is_available_in_all_environment_apis(clean):
     register = ludoteca.register_game(aliases=["kaesekaestchen"])
     assert register(dots_and_boxes) is dots_and_boxes
     assert make_game("Dots-and-boxes") is make_game("Kaesekaestchen") is dots_and_boxes()
@@ -161,7 +161,7 @@ def test_a_registered_game_is_available_in_all_faces(clean):
     register(dots_and_boxes)  # again, as a cell of a notebook that is run twice
 
 
-def test_a_factory_that_is_not_unique_is_made_so(clean):
+def test_a_registered_factory_becomes_unique(clean):
     def fresh(size: int = 1) -> Game:
         fields = {key: getattr(dots_and_boxes(size), key) for key in Game.__dataclass_fields__}
         return Game(**fields | {"name": "fresh"})
@@ -222,7 +222,7 @@ def test_a_registered_agent_plays_by_its_name(clean):
         ("import not_there", "agents_here:play", "No module named 'not_there'"),
     ],
 )
-def test_wrong_agents(source, spec, problem, tmp_path, monkeypatch):
+def test_invalid_agents_are_refused(source, spec, problem, tmp_path, monkeypatch):
     (tmp_path / "agents_here.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     try:
@@ -295,14 +295,14 @@ def test_weights_and_archives_import_nothing(evil, tmp_path):
     assert torch
 
 
-def test_what_a_user_has_named_is_known_in_files(clean):
+def test_targets_named_by_the_user_are_allowed_in_files(clean):
     game = make_game(SMALL)
     replay = play_match(game, ["random", "random"], 1, num_replays=1).replays[0]
     assert replay.game == SMALL
     assert Replay.from_json(replay.to_json()) == replay
 
 
-def test_another_process_adopts_what_code_has_registered(clean):
+def test_another_process_adopts_registered_games(clean):
     ludoteca.register_game(dots_and_boxes)
     ludoteca.register_agent(HighestAgent)
     sent = pickle.dumps(registered_by_code())
@@ -394,13 +394,13 @@ def test_installed_packages_offer_games_and_agents(tmp_path):
     assert "package wreck 0.1 is broken" in " ".join(listed[2].split())
 
 
-def test_unique_factories_stay_what_they_are(clean):
+def test_unique_factories_do_not_change(clean):
     assert ludoteca.register_game(dots_and_boxes) is dots_and_boxes
     assert unique(dots_and_boxes)() is dots_and_boxes()
 
 
 @pytest.mark.slow
-def test_workers_know_what_this_process_has_registered_and_named(clean, tmp_path):
+def test_workers_have_the_registered_games_and_named_targets(clean, tmp_path):
     ludoteca.register_game(dots_and_boxes)
     (tmp_path / "policies.py").write_text("def first(planes, masks):\n    return masks.argmax(1)\n")
     agent = f"function:{tmp_path}/policies.py:first"

@@ -46,7 +46,7 @@ def test_gymnasium_check_env(options: dict[str, Any]) -> None:
     check_env(env.unwrapped)
 
 
-def test_it_is_registered_but_no_game() -> None:
+def test_the_grid_world_is_registered_but_is_not_a_game() -> None:
     env = gym.make("ludoteca/GridWorld-v0")
     assert isinstance(env.unwrapped, GridWorld)
     assert env.observation_space == gym.spaces.Discrete(12)
@@ -77,7 +77,7 @@ def test_the_trap_ends_the_episode() -> None:
     assert walk(make(), EAST, EAST, NORTH, EAST)[-1] == (TRAP, -1.0, True)
 
 
-def test_masks_allow_what_stays_on_the_board_and_off_the_obstacle() -> None:
+def test_masks_allow_moves_to_free_cells() -> None:
     env = make(random_start=True)
     found = {}
     for seed in range(200):
@@ -143,7 +143,7 @@ def test_probabilities_add_up_to_one() -> None:
                 assert all(o.cell in FREE or o.terminated for o in outcomes)
 
 
-def test_steps_are_drawn_with_the_probabilities_of_the_model() -> None:
+def test_steps_are_sampled_with_the_probabilities_of_the_model() -> None:
     env = make(slip=0.2)
     env.reset(seed=1)
     ends = []
@@ -156,7 +156,7 @@ def test_steps_are_drawn_with_the_probabilities_of_the_model() -> None:
     assert shares[9] == pytest.approx(0.1, abs=0.03)
 
 
-def test_the_seed_decides() -> None:
+def test_the_seed_determines_the_episode() -> None:
     def cells(seed: int) -> list[int]:
         env = gym.make("ludoteca/GridWorld-v0", slip=0.5, random_start=True)
         seen = [env.reset(seed=seed)[0]]
@@ -169,7 +169,7 @@ def test_the_seed_decides() -> None:
     assert cells(3) != cells(4)
 
 
-def test_random_starts_are_all_free_cells_equally_often() -> None:
+def test_random_starts_are_uniform_over_free_cells() -> None:
     env = make(random_start=True)
     env.reset(seed=0)
     starts = [env.reset()[0] for _ in range(1800)]
@@ -179,7 +179,7 @@ def test_random_starts_are_all_free_cells_equally_often() -> None:
     assert max(counts) < 260
 
 
-def test_pictures() -> None:
+def test_images() -> None:
     env = make(render_mode="ansi")
     env.reset(seed=0)
     assert env.render() == ". . . +\n. # . -\nA . . .\n"

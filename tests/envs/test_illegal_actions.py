@@ -1,4 +1,4 @@
-"""Bad input, in every environment: the chosen behavior or a clear error, and nothing changed."""
+"""Invalid input in every environment: the chosen behavior or a clear error without changes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -44,7 +44,7 @@ def make(small: Small) -> Make:
 
 
 def masks(env: Any) -> Any:
-    """Return the masks of whoever is to act."""
+    """Return the masks of the players to act."""
     if isinstance(env, GameEnv | GameVectorEnv):
         return env.action_masks().astype(np.int8)
     if hasattr(env, "agent_selection"):
@@ -61,7 +61,7 @@ def wrong_action(kind: str, mask: Any) -> int | None:
 
 
 def until_illegal(env: Any) -> None:
-    """Play until some action is illegal, which is soon, or never: then only others are."""
+    """Play until some action is illegal; in some games none is until the end."""
     for _ in range(4):
         if not np.all(masks(env)):
             return
@@ -245,7 +245,7 @@ def test_vector(id_: str, kind: str, rule: str, api: str, small: Small, make: Ma
 
 @ids
 @apis
-def test_actions_of_more_than_64_bits(id_: str, api: str, make: Make) -> None:
+def test_actions_of_more_than_64_bits_are_illegal(id_: str, api: str, make: Make) -> None:
     if api in ("self-play", "opponents"):
         env = make(api, id_, illegal_action="raise")
         for huge in (2**63, 2**64 - 1):
@@ -323,7 +323,7 @@ def test_vectors_of_the_wrong_form_change_nothing(
 
 @ids
 @apis
-def test_before_the_first_reset(id_: str, api: str, small: Small, make: Make) -> None:
+def test_calls_before_the_first_reset(id_: str, api: str, small: Small, make: Make) -> None:
     params = small(id_).params
     if api in ("aec", "parallel"):
         env = make_pettingzoo(api, f"ludoteca/{id_}", render_mode="ansi", **params)
@@ -355,7 +355,7 @@ def test_before_the_first_reset(id_: str, api: str, small: Small, make: Make) ->
 
 @ids
 @apis
-def test_after_the_game(id_: str, api: str, small: Small, make: Make) -> None:
+def test_calls_after_the_game(id_: str, api: str, small: Small, make: Make) -> None:
     if api in ("self-play", "opponents"):
         env = make(api, id_, autoreset_mode="Disabled")
         actions = env.action_masks().argmax(-1)
@@ -430,7 +430,7 @@ def test_a_goose_that_is_out_need_not_act(make: Make) -> None:
     assert env.replay().actions[-1] == [0, 0, 0]
 
 
-def test_several_illegal_actions_at_once(make: Make) -> None:
+def test_several_illegal_actions_in_one_step(make: Make) -> None:
     env = make("parallel", "HungryGeese-v0")
     _, rewards, terminations, _, _ = env.step({"player_0": 4, "player_1": 0, "player_2": -1})
     assert rewards == {"player_0": -1, "player_1": 0, "player_2": -1}
@@ -491,7 +491,7 @@ def test_wrong_opponents_and_seats(
             gym.make("ludoteca/Hex-v0", **options)
 
 
-def test_seats_and_opponents_that_make_no_sense_together(make: Make) -> None:
+def test_inconsistent_seats_and_opponents_are_refused(make: Make) -> None:
     for seat in (1, "random", 7):
         with pytest.raises(ValueError, match=r"agent_seat=.* needs opponents for the other seats"):
             GameVectorEnv("hex", 2, agent_seat=seat)
@@ -570,7 +570,7 @@ def test_wrong_max_cycles(kind: str, cycles: Any, id_: str, make: Make) -> None:
         make_pettingzoo(kind, f"ludoteca/{id_}", max_cycles=cycles)
 
 
-def test_parameters_of_a_game_that_is_made_already() -> None:
+def test_parameters_of_a_game_object_are_refused() -> None:
     for make_it in (GameEnv, GameVectorEnv):
         with pytest.raises(ValueError, match=r"already made, so it cannot take {'board_size': 5}"):
             make_it(make_game("hex"), board_size=5)

@@ -1,4 +1,4 @@
-"""Interpreted mode gives what compiled code gives."""
+"""Interpreted mode has the results of compiled code."""
 
 import os
 import pickle
@@ -24,7 +24,7 @@ STEPS = 12
 
 
 def rollout(game: Game, autoreset: str, opponent: str | None, interpreted: bool) -> list[Any]:
-    """Return everything that a vector environment returns in some steps, legal and illegal ones."""
+    """Return all results of a vector environment in some steps with legal and illegal actions."""
     options = {} if opponent is None else {"opponent": opponent, "agent_seat": "random"}
     with interpreting(interpreted):
         env = GameVectorEnv(game, 3, autoreset_mode=autoreset, **options)
@@ -40,20 +40,22 @@ def rollout(game: Game, autoreset: str, opponent: str | None, interpreted: bool)
 
 
 @pytest.mark.parametrize("id_", GAMES)
-def test_every_environment_steps_alike(id_: str, small: Callable[[str], Game]) -> None:
+def test_interpreted_environments_step_equally(id_: str, small: Callable[[str], Game]) -> None:
     ways = [rollout(small(id_), "SameStep", "random", way) for way in (True, False)]
     np.testing.assert_equal(*ways)
 
 
 @pytest.mark.parametrize("id_", KINDS)
-def test_environments_of_all_players_step_alike(id_: str, small: Callable[[str], Game]) -> None:
+def test_interpreted_environments_of_all_players_step_equally(
+    id_: str, small: Callable[[str], Game]
+) -> None:
     for autoreset in ("NextStep", "SameStep"):
         ways = [rollout(small(id_), autoreset, None, way) for way in (True, False)]
         np.testing.assert_equal(*ways)
 
 
 @pytest.mark.parametrize("spec", ["tictactoe", "tron:rows=4,columns=4"])
-def test_searches_find_the_same(spec: str) -> None:
+def test_interpreted_searches_return_the_same(spec: str) -> None:
     game = make_game(spec)
     chosen = []
     for way in (True, False):
@@ -65,7 +67,7 @@ def test_searches_find_the_same(spec: str) -> None:
     assert chosen[0] == chosen[1]
 
 
-def test_the_mode_belongs_to_what_is_made_in_it() -> None:
+def test_the_mode_is_that_of_construction() -> None:
     game = make_game("tictactoe")
     with interpreting():
         assert is_interpreted()
@@ -94,7 +96,7 @@ def test_records_have_attributes_that_write_through() -> None:
     assert values == [(7, 6, 0, 5), (4, 3, 0, 0), (0, 0, 0, 0)]
 
 
-def test_a_process_can_be_interpreted_as_a_whole() -> None:
+def test_the_environment_variable_interprets_a_process() -> None:
     code = (
         "import gymnasium, ludoteca, sys\n"
         "env = gymnasium.make('ludoteca/TicTacToe-v0', opponent='mcts:simulations=5')\n"

@@ -1,4 +1,4 @@
-"""Compiled code is cached on disk, and never stale: tried on a temporary copy of the sources."""
+"""The disk cache of compiled code is never stale, tested on a temporary copy of the sources."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,10 +23,17 @@ def test_edits_recompile_and_undoing_them_hits_the_cache_again(tree: Tree) -> No
     before, twin = (finish(process) for process in [tree.start(play), tree.start(play)])
     assert (before["plies"], before["wins"]) == (twin["plies"], twin["wins"])
 
-    in_game = ("games/tictactoe.py", "out[1 - s.winner] = 1, -1", "out[1 - s.winner] = 3, -3")
-    tree.edit(*in_game)
+    in_returns = ("games/winner.py", "out[1 - s.winner] = 1, -1", "out[1 - s.winner] = 3, -3")
+    tree.edit(*in_returns)
     edited = tree.run(play)
     assert edited == {"plies": before["plies"], "wins": 3 * before["wins"], "hit": False}
+
+    in_game = ("games/tictactoe.py", "s.moves_left == 0)", "s.moves_left <= 1)")
+    tree.edit(*in_game)
+    edited = tree.run(play)
+    assert edited["plies"] < before["plies"], "the last cell stays empty"
+    assert not edited["hit"]
+    tree.edit(*in_game[:1], *reversed(in_game[1:]))
 
     in_helper = ("games/lines.py", ">= needed", ">= needed - 1")
     tree.edit(*in_helper)
@@ -37,10 +44,10 @@ def test_edits_recompile_and_undoing_them_hits_the_cache_again(tree: Tree) -> No
     in_helpers_helper = ("rng.py", "    z = rng[0]\n", "    z = rng[0] + GAMMA\n")
     tree.edit(*in_helpers_helper)
     other = tree.run(play)
-    assert other["plies"] != shorter["plies"], "the random numbers are others"
+    assert other["plies"] != shorter["plies"], "the random numbers differ"
     assert not other["hit"]
 
-    for file, old, new in (in_helpers_helper, in_helper, in_game):
+    for file, old, new in (in_helpers_helper, in_helper, in_returns):
         tree.edit(file, new, old)
     assert tree.run(play) == before | {"hit": True}
 
@@ -54,13 +61,13 @@ def test_a_constant_from_another_file_recompiles(tree: Tree) -> None:
     assert not after["hit"]
 
 
-def test_code_cached_by_different_processes_may_meet_in_one(tree: Tree) -> None:
-    """Kernels of two boards must not be taken for each other: numba issue 10486."""
+def test_code_cached_by_different_processes_can_be_loaded_in_one(tree: Tree) -> None:
+    """Kernels of two boards must not be confused: numba issue 10486."""
     specs = "othello:board_size=4", "othello:board_size=8"
     expected = [tree.run(PLAY.format(spec=spec)) for spec in specs]
     both = "\n".join(PLAY.format(spec=spec) for spec in specs)
-    both = both.replace("print(", "found = globals().get('found', []); found.append(")
-    assert tree.run(f"{both}\nprint('[' + ','.join(found) + ']')") == [
+    both = both.replace("print(", "results = globals().get('results', []); results.append(")
+    assert tree.run(f"{both}\nprint('[' + ','.join(results) + ']')") == [
         result | {"hit": True} for result in expected
     ]
 
@@ -72,7 +79,7 @@ def make_adder(constant: Any) -> Callable[[float], float]:
     return add
 
 
-def test_the_name_tells_constants_apart() -> None:
+def test_the_name_depends_on_constants() -> None:
     digests = [source_digest(make_adder(c)) for c in (1, 2, np.float32(1), np.arange(2))]
     assert len(set(digests)) == 4
     assert source_digest(make_adder(1)) == digests[0]
@@ -85,7 +92,7 @@ def make_ratio(over: int, under: int, rounded: Callable[..., Any]) -> Callable[[
     return ratio
 
 
-def test_the_name_tells_apart_what_names_mean() -> None:
+def test_the_name_depends_on_the_values_of_names() -> None:
     """The same file, the same constants, other functions or another order of them."""
 
     def up(x: float) -> float:
@@ -100,7 +107,7 @@ def test_the_name_tells_apart_what_names_mean() -> None:
     assert source_digest(make_ratio(2, 3, up)) in digests
 
 
-def test_functions_that_are_reached_through_a_module_count(tree: Tree) -> None:
+def test_the_name_depends_on_functions_of_modules(tree: Tree) -> None:
     ask = """
 import json
 from ludoteca.agents_like import choose
@@ -116,8 +123,8 @@ print(json.dumps(source_digest(choose)))
     assert tree.run(ask) != before
 
 
-def test_the_name_tells_cells_of_a_notebook_apart() -> None:
-    """Code that is in no file counts with its constants, names and inner functions."""
+def test_the_name_depends_on_the_cell_of_a_notebook() -> None:
+    """Code without a file is represented by its constants, names and inner functions."""
 
     def cell(code: str) -> Any:
         names: dict[str, Any] = {}
@@ -131,14 +138,14 @@ def test_the_name_tells_cells_of_a_notebook_apart() -> None:
     assert source_digest(cell("def f(x):\n    return x + 1")) == digests[0]
 
 
-def test_compile_options_change_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_name_depends_on_compile_options(monkeypatch: pytest.MonkeyPatch) -> None:
     before = compiled(make_adder(1)).__name__
     assert compiled(make_adder(1)).__name__ == before
     monkeypatch.setitem(jit.OPTIONS, "fastmath", True)
     assert compiled(make_adder(1)).__name__ != before
 
 
-def test_compiled_functions_keep_the_python_one() -> None:
+def test_compiled_functions_have_their_python_function() -> None:
     add = compiled(make_adder(5))
     assert add(1.5) == add.py_func(1.5) == 6.5
     assert add.__name__.startswith("add-")

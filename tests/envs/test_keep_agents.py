@@ -20,7 +20,7 @@ at_once = pytest.mark.parametrize("id_", [id_ for id_ in GAMES if make_game(id_)
 
 @at_once
 @pytest.mark.parametrize("kind", ["planes", "flat", "dict", "flat_dict"])
-def test_agents_that_are_out_see_zeros_and_may_do_nothing(
+def test_agents_that_are_out_observe_zeros_and_cannot_act(
     id_: str, kind: str, small: Small
 ) -> None:
     game, rng = small(id_), np.random.default_rng(0)
@@ -31,52 +31,54 @@ def test_agents_that_are_out_see_zeros_and_may_do_nothing(
         _, infos = env.reset(seed=seed)
         twin.reset(seed=seed)
         while twin.agents:
-            actions = {one: int(rng.integers(game.num_actions)) for one in env.agents}
+            actions = {agent: int(rng.integers(game.num_actions)) for agent in env.agents}
             before = twin.agents
-            expected, paid, _, _, told = twin.step(actions)
+            expected, paid, _, _, twin_infos = twin.step(actions)
             assert env.agents == env.possible_agents
             seen, rewards, ends, late, infos = env.step(actions)
             assert list(seen) == list(rewards) == list(ends) == list(infos) == env.possible_agents
             assert set(ends.values()) == {not twin.agents}
             assert not any(late.values())
-            for one in env.possible_agents:
-                assert seen[one] in env.observation_space(one)
-                mask = infos[one]["action_mask"]
-                if one in before:
-                    assert rewards[one] == paid[one]
+            for agent in env.possible_agents:
+                assert seen[agent] in env.observation_space(agent)
+                mask = infos[agent]["action_mask"]
+                if agent in before:
+                    assert rewards[agent] == paid[agent]
                 else:
-                    assert rewards[one] == 0
-                if one in twin.agents:
-                    np.testing.assert_equal(seen[one], expected[one])
-                    np.testing.assert_equal(mask, told[one]["action_mask"])
+                    assert rewards[agent] == 0
+                if agent in twin.agents:
+                    np.testing.assert_equal(seen[agent], expected[agent])
+                    np.testing.assert_equal(mask, twin_infos[agent]["action_mask"])
                     continue
                 assert np.flatnonzero(mask).tolist() == [NO_OP]
-                planes = seen[one]["observation"] if isinstance(seen[one], dict) else seen[one]
+                planes = (
+                    seen[agent]["observation"] if isinstance(seen[agent], dict) else seen[agent]
+                )
                 if twin.agents:
                     stayed += 1
                     assert not planes.any()
-                elif one in before:  # the end of the game is seen
-                    last = expected[one]
+                elif agent in before:  # the end of the game is seen
+                    last = expected[agent]
                     np.testing.assert_equal(planes, last["observation"] if "dict" in kind else last)
         assert env.agents == []
     assert stayed or game.num_players == 2
 
 
 @at_once
-def test_actions_of_agents_that_are_out_are_not_looked_at(id_: str, small: Small) -> None:
+def test_actions_of_agents_that_are_out_are_ignored(id_: str, small: Small) -> None:
     game, rng = small(id_), np.random.default_rng(1)
     for rule in ("lose", "raise", "penalize", "random"):
-        one = parallel_env(game, keep_agents=True, illegal_action=rule)
+        env = parallel_env(game, keep_agents=True, illegal_action=rule)
         other = parallel_env(game, keep_agents=True, illegal_action=rule)
         for seed in range(6):
-            _, infos = one.reset(seed=seed)
+            _, infos = env.reset(seed=seed)
             other.reset(seed=seed)
-            while one.agents:
+            while env.agents:
                 masks = {agent: info["action_mask"] for agent, info in infos.items()}
-                alive = [agent for agent in one.agents if masks[agent].sum() > 1]
+                alive = [agent for agent in env.agents if masks[agent].sum() > 1]
                 actions = {agent: int(rng.choice(np.flatnonzero(masks[agent]))) for agent in alive}
-                spoiled = dict.fromkeys(one.agents, "nonsense") | actions
-                *same, infos = one.step(actions)
+                spoiled = dict.fromkeys(env.agents, "nonsense") | actions
+                *same, infos = env.step(actions)
                 *rest, _ = other.step(spoiled)
                 np.testing.assert_equal(rest, same)
 
@@ -88,7 +90,7 @@ def test_a_missing_action_of_an_agent_that_plays_is_an_error() -> None:
         env.step({"player_0": 0})
 
 
-def test_a_late_game_truncates_those_that_play_and_terminates_the_others(small: Small) -> None:
+def test_max_cycles_truncates_agents_that_play_and_terminates_the_others(small: Small) -> None:
     game, found = small("HungryGeese-v0"), set()
     for seed in range(20):
         env = parallel_env(game, keep_agents=True, max_cycles=2)
@@ -97,12 +99,12 @@ def test_a_late_game_truncates_those_that_play_and_terminates_the_others(small: 
         twin.reset(seed=seed)
         rng = np.random.default_rng(seed)
         while twin.agents:
-            actions = {one: int(rng.integers(4)) for one in env.possible_agents}
+            actions = {agent: int(rng.integers(4)) for agent in env.possible_agents}
             _, _, _, truncated, _ = twin.step(actions)
             _, _, ends, late, _ = env.step(actions)
-        for one in env.possible_agents:
-            assert ends[one] != late[one]
-            assert late[one] == truncated.get(one, False)
+        for agent in env.possible_agents:
+            assert ends[agent] != late[agent]
+            assert late[agent] == truncated.get(agent, False)
         found.add((any(ends.values()), any(late.values())))
     assert (True, True) in found
 
@@ -116,12 +118,14 @@ def test_every_mask_allows_an_action_in_both_styles(id_: str, small: Small) -> N
         env = parallel_env(game, **options)
         observations, _ = env.reset(seed=5)
         while env.agents:
-            masks = {one: seen["action_mask"] for one, seen in observations.items()}
+            masks = {agent: seen["action_mask"] for agent, seen in observations.items()}
             assert all(mask.any() for mask in masks.values())
             if not game.simultaneous:  # only the mover has a choice
                 waiting = [mask for mask in masks.values() if np.flatnonzero(mask).tolist() == [0]]
                 assert len(waiting) >= game.num_players - 1
-            actions = {one: int(rng.choice(np.flatnonzero(mask))) for one, mask in masks.items()}
+            actions = {
+                agent: int(rng.choice(np.flatnonzero(mask))) for agent, mask in masks.items()
+            }
             observations, *_ = env.step(actions)
         for seen in observations.values():
             assert seen["action_mask"].sum() == (game.num_actions if end == "ones" else 1)
@@ -129,7 +133,7 @@ def test_every_mask_allows_an_action_in_both_styles(id_: str, small: Small) -> N
         env.reset(seed=5)
         for agent in env.agent_iter():
             seen, _, terminated, truncated, _ = env.last()
-            assert all(env.observe(one)["action_mask"].any() for one in env.agents)
+            assert all(env.observe(agent)["action_mask"].any() for agent in env.agents)
             over = terminated or truncated
             env.step(None if over else int(rng.choice(np.flatnonzero(seen["action_mask"]))))
             assert agent in env.possible_agents
@@ -137,7 +141,9 @@ def test_every_mask_allows_an_action_in_both_styles(id_: str, small: Small) -> N
 
 @at_once
 @pytest.mark.parametrize("style", ["parallel", "aec"])
-def test_they_can_be_saved_and_restored_at_any_time(id_: str, style: str, small: Small) -> None:
+def test_environments_can_be_saved_and_restored_at_any_time(
+    id_: str, style: str, small: Small
+) -> None:
     game = small(id_)
     make = parallel_env if style == "parallel" else aec_env
     env, other = make(game, keep_agents=True), make(game, keep_agents=True)
@@ -145,7 +151,7 @@ def test_they_can_be_saved_and_restored_at_any_time(id_: str, style: str, small:
     def step(env: Any, seed: int) -> Any:
         rng = np.random.default_rng(seed)
         if style == "parallel":
-            return env.step({one: int(rng.integers(game.num_actions)) for one in env.agents})
+            return env.step({agent: int(rng.integers(game.num_actions)) for agent in env.agents})
         seen, _, terminated, truncated, _ = env.last()
         over = terminated or truncated
         env.step(None if over else int(rng.choice(np.flatnonzero(seen["action_mask"]))))

@@ -1,4 +1,4 @@
-"""A folder is worked in by one process at a time."""
+"""Locks of folders: one process at a time works in a folder."""
 
 import gc
 import os
@@ -28,7 +28,7 @@ def _impatient(monkeypatch):
     monkeypatch.setattr(lock, "TIMEOUT", 0.1)
 
 
-def test_other_processes_are_kept_out_until_the_holder_ends(tmp_path):
+def test_other_processes_cannot_lock_until_the_holder_ends(tmp_path):
     with start(HOLDER, tmp_path) as holder:
         assert holder.stdout.readline() == "locked\n"
         # Of a long command the beginning is shown.
@@ -63,7 +63,7 @@ def test_a_run_is_trained_by_one_process_at_a_time(tmp_path):
     run.claim()
     with start(HOLDER, tmp_path) as other:
         assert other.wait(60) == 1
-    assert RunDirectory(tmp_path, {})  # the same process may go on, as in a notebook
+    assert RunDirectory(tmp_path, {})  # the same process may resume, as in a notebook
 
 
 def test_a_process_may_lock_a_folder_again(tmp_path, monkeypatch):
@@ -79,7 +79,7 @@ def test_a_process_may_lock_a_folder_again(tmp_path, monkeypatch):
     assert not first.holds(tmp_path)
 
 
-def test_a_fork_does_not_have_the_lock(tmp_path):
+def test_a_fork_does_not_hold_the_lock(tmp_path):
     held = lock_folder(tmp_path)
     pid = os.fork()
     if pid == 0:
@@ -92,7 +92,7 @@ def test_a_fork_does_not_have_the_lock(tmp_path):
     assert held.holds(tmp_path)
 
 
-def test_where_there_are_no_locks_work_goes_on(tmp_path, monkeypatch):
+def test_work_continues_where_locks_are_not_supported(tmp_path, monkeypatch):
     import errno
     import fcntl
 

@@ -1,4 +1,4 @@
-"""Names in any spelling, other names, and suggestions."""
+"""Names in any spelling, aliases, and suggestions."""
 
 import re
 
@@ -57,7 +57,7 @@ def test_agents_are_made_by_their_aliases():
 
 
 @pytest.mark.parametrize("name", [*NAMES, *ALIASES, *AGENTS])
-def test_a_slip_is_near_the_name(name):
+def test_misspelled_names_are_close_to_the_name(name):
     known = [*NAMES, *ALIASES, *AGENTS]
     slips = [name + "x"]
     if len(name) > 4:

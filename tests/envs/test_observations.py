@@ -274,7 +274,7 @@ def test_final_masks_are_ones_by_default_in_dictionaries_of_vector_environments(
         assert aec_env("tictactoe", observation=kind).format.end_mask == "zeros"
 
 
-def test_every_mask_of_a_dictionary_allows_something(small: Small) -> None:
+def test_every_mask_of_a_dictionary_allows_an_action(small: Small) -> None:
     # Also where opponents win before the agent's first move, and for players that are out.
     for game, options in (
         (make_game("knight_through:rows=4,columns=4"), {"opponent": "random", "agent_seat": 1}),

@@ -1,4 +1,4 @@
-"""The package holds what its metadata says."""
+"""The package matches its metadata."""
 
 import importlib
 import importlib.metadata
@@ -16,7 +16,7 @@ FOLDERS = PROJECT["tool"]["setuptools"]["package-dir"]
 
 
 def folder_of(package: str) -> Path:
-    """Return where a package lies: in a mapped folder, or below one."""
+    """Return the folder of a package: a mapped folder, or one below it."""
     if package in FOLDERS:
         return ROOT / str(FOLDERS[package])
     parent, _, name = package.rpartition(".")
@@ -38,7 +38,7 @@ def test_packages_are_the_folders_with_an_init() -> None:
 
 
 @pytest.mark.parametrize("package", FOLDERS)
-def test_packages_say_that_they_are_typed(package: str) -> None:
+def test_packages_are_marked_as_typed(package: str) -> None:
     assert (folder_of(package) / "py.typed").is_file()
 
 

@@ -1,4 +1,4 @@
-"""Environments and agents are pickled, and play on in another process as they would here."""
+"""Pickled environments and agents resume exactly in another process."""
 
 import copy
 import os
@@ -31,7 +31,7 @@ Small = Callable[[str], Game]
 
 
 def in_another_process(things: list[tuple[str, Any]], file: Path) -> dict[str, Any]:
-    """Play things on in a fresh process; return what they did there, by name."""
+    """Resume environments and agents in a new process; return their results by name."""
     file.write_bytes(cloudpickle.dumps(things))
     command = [sys.executable, playing_on.__file__, str(file)]
     environment = os.environ | {"LUDOTECA_COMPILE_MESSAGES": "0"}
@@ -52,7 +52,7 @@ def begun(env: Any, steps: int = 3) -> Any:
 
 
 def environments(small: Small) -> list[tuple[str, Any]]:
-    """Make every face of two games, with all kinds of opponents and with threads."""
+    """Make every environment of two games, with all kinds of opponents and with threads."""
     made: list[tuple[str, Any]] = []
     for id_ in ("TicTacToe-v0", "Tron-v0"):
         name, params = f"ludoteca/{id_}", dict(small(id_).params)
@@ -151,7 +151,7 @@ def games_of_a_script() -> list[tuple[str, Any]]:
     ]
 
 
-# Every kind of agent whose games go on: those with a memory, with threads, and with networks.
+# Agents of every kind: with memory, with threads, and with networks.
 AGENTS = (
     ("tictactoe", "mcts:simulations=20,reuse=True"),
     ("tictactoe", "mcts:simulations=20"),
@@ -173,19 +173,17 @@ MORE_AGENTS = (
 )
 
 
-def played_on(thing: Any) -> Any:
-    """Play an agent on, so that it has something to remember; return it."""
+def resumed(thing: Any) -> Any:
+    """Let an agent play, so that it has memory, and return it."""
     play_on(thing)
     return thing
 
 
 def agents(specs: tuple[tuple[str, str], ...]) -> list[tuple[str, Any]]:
-    return [
-        (f"{game} {spec}", played_on(make_agent(spec, make_game(game)))) for game, spec in specs
-    ]
+    return [(f"{game} {spec}", resumed(make_agent(spec, make_game(game)))) for game, spec in specs]
 
 
-def check_that_copies_play_on(things: list[tuple[str, Any]], file: Path) -> None:
+def check_that_copies_resume(things: list[tuple[str, Any]], file: Path) -> None:
     played = in_another_process(things, file)
     for name, thing in things:
         twin = copy.deepcopy(thing)
@@ -202,14 +200,14 @@ def roundtrip(thing: Any) -> Any:
     return pickle.loads(pickle.dumps(thing))
 
 
-def test_environments_and_agents_play_on_in_another_process(small: Small, tmp_path: Path) -> None:
+def test_environments_and_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
     made = environments(small) + games_of_a_script()
     things = [(name, begun(env)) for name, env in made] + agents(AGENTS)
-    check_that_copies_play_on(things, tmp_path / "things")
+    check_that_copies_resume(things, tmp_path / "things")
 
 
 @pytest.mark.slow
-def test_all_games_and_more_agents_play_on_in_another_process(small: Small, tmp_path: Path) -> None:
+def test_all_games_and_more_agents_resume_in_another_process(small: Small, tmp_path: Path) -> None:
     things = agents(MORE_AGENTS)
     game = small("TicTacToe-v0")
     model = PPO("MlpPolicy", SB3VecEnv(game, 2), n_steps=8, batch_size=8)
@@ -228,10 +226,10 @@ def test_all_games_and_more_agents_play_on_in_another_process(small: Small, tmp_
         params = dict(small(id_).params)
         env = gym.make_vec(f"ludoteca/{id_}", num_envs=3, opponent="random", **params)
         things.append((id_, begun(env)))
-    check_that_copies_play_on(things, tmp_path / "things")
+    check_that_copies_resume(things, tmp_path / "things")
 
 
-def test_a_pickled_stepper_is_the_same_here() -> None:
+def test_a_pickled_stepper_is_the_same_in_this_process() -> None:
     stepper = make_stepper(make_game("tictactoe"))
     assert roundtrip(stepper) == stepper
     assert copy.deepcopy(stepper) == stepper

@@ -238,7 +238,7 @@ def test_last_move_is_marked():
     assert len(scene(game, s, 4).shapes) == len(scene(game, s).shapes) + 1
 
 
-def test_actions_that_are_no_cells_mark_nothing():
+def test_actions_without_a_cell_mark_nothing():
     game, s = position("hex:board_size=3,swap=True", ["b1", "swap"])
     assert scene(game, s, 9) == scene(game, s)
     assert "last move swap" in board_text(game, s, 9)
@@ -247,7 +247,7 @@ def test_actions_that_are_no_cells_mark_nothing():
     assert board_text(game, game.new(), np.array([1, 3])) == board_text(game, game.new())
 
 
-def test_an_unknown_last_action_is_an_error():
+def test_an_unknown_last_action_is_refused():
     game = make_game("tictactoe")
     with pytest.raises(ValueError, match="tictactoe has actions 0 to 8, not 9"):
         board_text(game, game.new(), 9)
@@ -315,7 +315,7 @@ def test_captions_replace_the_status():
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_svg_animation_shows_one_picture_at_a_time(name):
+def test_svg_animation_shows_one_image_at_a_time(name):
     game = make_game(name)
     scenes = [scene(game, s, action) for s, action in play(game)]
     root = ET.fromstring(svg_animation(scenes, seconds=0.5, last_seconds=2))
@@ -337,7 +337,7 @@ def test_svg_animation_shows_one_picture_at_a_time(name):
         assert shown == [j == i for j in range(len(scenes))]
 
 
-def test_gif_has_every_picture_and_its_time():
+def test_gif_has_every_image_and_its_duration():
     from PIL import Image
 
     game, s = position("tictactoe", [])
@@ -367,7 +367,7 @@ def test_bad_animations_are_errors(animate):
         animate([scene(small, small.new())], seconds=0)
 
 
-def test_png_is_the_same_picture():
+def test_png_is_the_same_image():
     from PIL import Image
 
     game = make_game("othello")
@@ -378,7 +378,7 @@ def test_png_is_the_same_picture():
     assert np.abs(pixels - rgb_array(picture)).mean() < 2
 
 
-def test_pictures_in_the_middle_of_games_are_written(tmp_path):
+def test_images_in_the_middle_of_games_are_written(tmp_path):
     command = [sys.executable, "-W", "error", "-m", "ludoteca.envs.render", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True, cwd=tmp_path)
     files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -450,7 +450,7 @@ def pygame(monkeypatch):
     module.display.quit()
 
 
-def test_window_shows_pictures_and_closes(pygame):
+def test_window_shows_images_and_closes(pygame):
     game = make_game("hex:board_size=3")
     frame = render(game, game.new(), "rgb_array")
     window = BoardWindow("Hex")
@@ -489,7 +489,7 @@ def test_window_remembers_clicks(pygame):
     window.close()
 
 
-def test_a_second_window_takes_over(pygame):
+def test_a_second_window_replaces_the_first(pygame):
     first, second = BoardWindow("first"), BoardWindow("second")
     first.show(np.zeros((30, 40, 3), np.uint8))
     second.show(np.full((20, 50, 3), 9, np.uint8))
@@ -499,7 +499,7 @@ def test_a_second_window_takes_over(pygame):
     second.close()
 
 
-def test_window_refuses_what_is_no_picture():
+def test_window_refuses_arrays_that_are_not_images():
     with pytest.raises(ValueError, match=r"expected uint8 pixels .* got float64 \[4, 4, 3\]"):
         BoardWindow().show(np.zeros((4, 4, 3)))
 

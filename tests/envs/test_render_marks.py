@@ -1,4 +1,4 @@
-"""Marks for players who choose a move, and text that ends at a point."""
+"""Marks of choices on the board, and text that is aligned to the right."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from ludoteca.envs.render.shapes import Circle, Line, Scene, Text
 
 
 def added(spec, marks, *actions):
-    """Return the shapes that marks add to the picture of a position."""
+    """Return the shapes that marks add to the scene of a position."""
     game = make_game(spec)
     s = game.new()
     for action in actions:
@@ -52,7 +52,7 @@ def test_labels_are_written_on_pieces():
     assert place.cell_at(text.x, text.y) == (5, 5)
 
 
-def test_nothing_to_mark_adds_nothing():
+def test_without_marks_nothing_is_added():
     assert added("othello", Marks())[1] == ()
 
 

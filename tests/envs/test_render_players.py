@@ -1,4 +1,4 @@
-"""The panel beside the board, boards in color, and the animations of whole games."""
+"""Panel of the players, boards in color, and animations of whole games."""
 
 import io
 import xml.etree.ElementTree as ET
@@ -38,9 +38,9 @@ def play(game, seed=0):
     return positions
 
 
-def paneled(game, positions, names=(), **told):
+def paneled(game, positions, names=(), **options):
     return [
-        with_players(scene(game, s, captions=()), game, standing, names, **told)
+        with_players(scene(game, s, captions=()), game, standing, names, **options)
         for s, standing in zip(positions, standings(game, positions), strict=True)
     ]
 
@@ -50,14 +50,14 @@ def texts(shapes):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_every_picture_shows_who_plays_and_how_they_stand(name):
+def test_every_image_shows_the_players_and_their_standing(name):
     game = make_game(name)
     positions = play(game)
     names = [f"agent:number={p},name=somebody" for p in range(game.num_players)]
     pictures = paneled(game, positions, names, heading="ply 7", news="it is over")
     assert len({(one.width, one.height, one.base) for one in pictures}) == 1
-    told = list(standings(game, positions))
-    for picture, standing in zip(pictures, told, strict=True):
+    shown = list(standings(game, positions))
+    for picture, standing in zip(pictures, shown, strict=True):
         assert {"ply 7", "it is over"} <= set(texts(picture.shapes))
         assert " ".join(texts(picture.base)).count("somebody") == game.num_players
         for one in standing:
@@ -67,15 +67,15 @@ def test_every_picture_shows_who_plays_and_how_they_stand(name):
         if isinstance(shape, Text) and shape.anchor == "left":
             assert board <= shape.x < shape.x + 0.5 * shape.size * len(shape.text) < board + 260
             assert shape.y < pictures[-1].height - shape.size / 2
-    ended = [one.text for one in told[-1]]
+    ended = [one.text for one in shown[-1]]
     best = [p for p, text in enumerate(ended) if text.split(", ")[-1] in ("wins", "1st")]
     draw = all(text.split(", ")[-1] == "draws" for text in ended)
     assert draw or best == best_players(game, positions[-1])
-    assert not any(mark in one.text for one in told[0] for mark in ("wins", "1st", "out"))
+    assert not any(mark in one.text for one in shown[0] for mark in ("wins", "1st", "out"))
 
 
 @pytest.mark.parametrize("name", [name for name in GAMES if not make_game(name).simultaneous])
-def test_who_is_to_move_is_told(name):
+def test_the_player_to_move_is_shown(name):
     game = make_game(name)
     *positions, end = play(game)
     for s, standing in zip(positions, standings(game, positions), strict=True):
@@ -102,7 +102,7 @@ def test_lengths_of_geese_and_when_they_died(seed):
     assert places == [endings[1 + int((scores > score).sum())] for score in scores]
 
 
-def test_players_are_told_as_text():
+def test_players_are_shown_as_text():
     game = make_game("othello")
     s = game.new()
     (standing,) = standings(game, [s])
@@ -127,8 +127,8 @@ def test_long_names_are_broken_and_then_cut():
         paneled(game, positions, ["a"])
 
 
-def test_gifs_keep_colors_that_come_late():
-    """A body that is neither in the first, the middle nor the last picture keeps its color."""
+def test_gifs_contain_colors_that_appear_late():
+    """A body that is in neither the first, the middle nor the last image keeps its color."""
     from PIL import Image
 
     def picture(k, color):

@@ -1,4 +1,4 @@
-"""Replays: whole games that verify themselves when they are read."""
+"""Replays of whole games, which are verified when they are read."""
 
 import json
 import os
@@ -66,7 +66,7 @@ def same(one: Any, other: Any) -> bool:
 @ids
 @pytest.mark.parametrize("agents", ["aec", "parallel"])
 @pytest.mark.parametrize("plies", [None, 0, 3])
-def test_games_survive(
+def test_games_survive_serialization(
     id_: str, agents: str, plies: int | None, small: Small, tmp_path: Path
 ) -> None:
     for seed in range(3):
@@ -86,7 +86,7 @@ def test_games_survive(
 
 
 @ids
-def test_games_on_default_boards_survive(id_: str) -> None:
+def test_games_on_default_boards_survive_serialization(id_: str) -> None:
     replay, last = play(make_game(id_), seed=1)
     again = Replay.from_json(replay.to_json())
     assert again == replay
@@ -147,7 +147,7 @@ def test_an_illegal_action_is_named_with_its_move(id_: str, finished: Any, small
 
 
 def active(data: dict[str, Any], k: int, player: int) -> bool:
-    """Tell whether a player is still in a simultaneous game before move k."""
+    """Return whether a player is active in a simultaneous game before move k."""
     replay = Replay(data["game"], data["seed"], data["actions"], tuple(data["returns"]))
     position = list(replay.positions())[k]
     is_active = make_game(data["game"]).is_active
@@ -170,7 +170,7 @@ def test_a_move_played_twice_is_refused(id_: str, finished: Any, small: Small) -
         Replay.from_json(json.dumps(data))
 
 
-def test_players_who_are_out_cannot_act(finished: Any) -> None:
+def test_players_that_are_out_cannot_act(finished: Any) -> None:
     data = finished("HungryGeese-v0")
     for k in range(len(data["actions"])):
         for player in range(3):
@@ -208,7 +208,7 @@ def test_a_game_cut_short_has_no_result(id_: str, finished: Any) -> None:
 
 
 @ids
-def test_a_game_cannot_go_on_after_its_end(id_: str, finished: Any) -> None:
+def test_a_game_cannot_continue_after_its_end(id_: str, finished: Any) -> None:
     data = finished(id_)
     plies = len(data["actions"])
     data["actions"] += [data["actions"][0]] * 200_000
@@ -250,7 +250,7 @@ def test_a_spec_may_leave_out_defaults(finished: Any) -> None:
     ["", "null", "[]", "7", '"text"', "{", "{}", '{"format": "x"}', "[" * 10**5, "9" * 5000, "NaN"],
     ids=lambda text: text[:12],
 )
-def test_text_that_is_no_replay_is_refused(text: str) -> None:
+def test_text_that_is_not_a_replay_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a replay"):
         Replay.from_json(text)
 
@@ -276,7 +276,7 @@ def test_values_of_a_wrong_kind_are_refused(key: str, wrong: Any, finished: Any)
         Replay.from_json(json.dumps(data))
 
 
-def test_what_cannot_be_read_is_named_with_its_file(tmp_path: Path) -> None:
+def test_unreadable_files_are_named_in_the_error(tmp_path: Path) -> None:
     file = tmp_path / "game.json"
     for content in (b"", b"\xff\xfe\x00", b"{}"):
         file.write_bytes(content)
@@ -289,7 +289,7 @@ def test_what_cannot_be_read_is_named_with_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("broken", ["os.replace", "Path.open"])
-def test_a_save_that_fails_leaves_the_old_file_and_no_other(
+def test_a_failed_save_leaves_only_the_old_file(
     broken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finished: Any
 ) -> None:
     replay = Replay.from_json(json.dumps(finished("TicTacToe-v0")))
@@ -315,7 +315,7 @@ def test_a_save_that_fails_leaves_the_old_file_and_no_other(
     assert stat.S_IMODE(file.stat().st_mode) == stat.S_IMODE(other.stat().st_mode)
 
 
-def test_a_file_that_is_broken_off_leaves_the_old_one_and_no_other(tmp_path: Path) -> None:
+def test_an_interrupted_save_leaves_only_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("old")
 
@@ -330,7 +330,7 @@ def test_a_file_that_is_broken_off_leaves_the_old_one_and_no_other(tmp_path: Pat
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_the_names_of_the_players_survive(finished: Any) -> None:
+def test_the_names_of_the_players_survive_serialization(finished: Any) -> None:
     data = finished("TicTacToe-v0") | {"players": ["Ana", "Zoë"]}
     assert Replay.from_json(json.dumps(data)).players == ("Ana", "Zoë")
 

@@ -81,7 +81,7 @@ def test_a_game_of_a_batch_equals_a_single_environment_with_its_seed(game):
             assert np.array_equal(observations[i], seen)
 
 
-def test_the_loser_is_paid_and_sees_how_it_ended():
+def test_the_loser_gets_its_reward_and_the_final_observation():
     #  o o o    The agent (x) began with 8, 7, 5; its opponent took 0, 1, 2.
     #  . . x
     #  . x x
@@ -101,7 +101,7 @@ def test_the_loser_is_paid_and_sees_how_it_ended():
     assert not observations.any()  # the next game has begun
 
 
-def test_the_seat_is_drawn_for_each_game():
+def test_the_seat_is_sampled_for_each_game():
     envs = SB3VecEnv("connect4", 64, agent_seat="random", seed=3)
     envs.reset()
     rng, seats = np.random.default_rng(0), []
@@ -128,7 +128,7 @@ def test_monitored_episodes_add_up():
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_masked_ppo_never_plays_what_is_illegal(game):
+def test_masked_ppo_never_plays_illegal_actions(game):
     envs = SB3VecEnv(game, 4, agent_seat="random", illegal_action="raise")
     model = MaskablePPO("MlpPolicy", envs, n_steps=32, batch_size=128, policy_kwargs=SMALL, seed=0)
     assert is_masking_supported(VecMonitor(envs))
@@ -173,7 +173,7 @@ def test_a_model_can_play_itself():
     assert isinstance(envs.game_batch.opponents[0], SB3Agent)
 
 
-def test_games_go_on_when_the_opponent_changes():
+def test_games_continue_when_the_opponent_changes():
     game = make_game("tictactoe")
     envs = SB3VecEnv(game, 5, opponent="random", seed=0)
     envs.reset()
@@ -212,7 +212,7 @@ def test_single_environments_pass_the_checker_of_sb3(game):
 
 @pytest.mark.parametrize("dtype", ["int8", "float32"])
 @pytest.mark.parametrize("channels_last", [False, True])
-def test_observations_are_as_the_space_says(dtype, channels_last):
+def test_observations_match_the_space(dtype, channels_last):
     envs = SB3VecEnv("hex:board_size=3", 2, dtype=dtype, channels_last=channels_last, seed=0)
     observations = envs.reset()
     assert observations.shape[1:] == ((5, 5, 6) if channels_last else (6, 5, 5))
@@ -220,7 +220,7 @@ def test_observations_are_as_the_space_says(dtype, channels_last):
     assert envs.observation_space.contains(observations[0])
 
 
-def test_seeds_decide_and_without_them_games_differ():
+def test_seeds_determine_games_and_without_them_games_differ():
     def play(envs):
         rng = np.random.default_rng(0)
         steps = [envs.reset()]
@@ -234,13 +234,13 @@ def test_seeds_decide_and_without_them_games_differ():
     seeded = make(seed=5)
     first = play(seeded)
     assert np.array_equal(first, play(make(seed=5)))
-    assert not np.array_equal(first, play(seeded))  # the streams go on
+    assert not np.array_equal(first, play(seeded))  # the random streams continue
     seeded.seed(5)
     assert np.array_equal(first, play(seeded))
     assert not np.array_equal(play(make()), play(make()))
 
 
-def test_pictures_are_tiled():
+def test_images_are_tiled():
     envs = SB3VecEnv("tictactoe", 4, render_mode="rgb_array", seed=0)
     envs.reset()
     images = envs.get_images()
@@ -301,7 +301,7 @@ def test_an_illegal_action_is_named_and_changes_nothing():
     assert np.array_equal(envs.game_batch.observations[:, 0], before)
 
 
-def test_without_sb3_the_error_says_what_to_install(monkeypatch):
+def test_without_sb3_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.vec_env", None)
     monkeypatch.delitem(sys.modules, "ludoteca.envs.adapters.sb3")
     with pytest.raises(ImportError, match=r'pip install "ludoteca\[train\]"'):

@@ -1,4 +1,4 @@
-"""Opponents that are changed between steps, in single and vectorized environments."""
+"""Opponents replaced between steps, in single and vector environments."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ ids = pytest.mark.parametrize("id_", ["TicTacToe-v0", "Othello-v0", "Tron-v0", "
 
 
 class FirstLegal(Agent):
-    """Plays the legal action with the lowest number; remembers what it was asked."""
+    """Plays the legal action with the lowest number, and records its calls."""
 
     def __init__(self, game: Any):
         super().__init__(game)
@@ -40,14 +40,14 @@ class FirstLegal(Agent):
 
 
 class Refusing(FirstLegal):
-    """Raises when games begin."""
+    """Raises an error when games are reset."""
 
     def reset(self, env_indices: Any) -> None:
         raise RuntimeError("no")
 
 
 def play(env: Any, steps: int, seed: int) -> list[Any]:
-    """Return what an environment returns in some steps of random legal play."""
+    """Return all results of an environment in some steps of random legal play."""
     rng, log = np.random.default_rng(seed), []
     for _ in range(steps):
         masks = env.action_masks()
@@ -97,7 +97,7 @@ def test_threads_share_the_work_against_the_new_opponent_too(small: Any) -> None
     np.testing.assert_equal(logs[0], logs[1])
 
 
-def test_each_seat_gets_its_own(small: Any) -> None:
+def test_each_seat_gets_its_own_opponent(small: Any) -> None:
     game = small("HungryGeese-v0")
     env = GameVectorEnv(game, 4, opponent="random", agent_seat=1)
     env.reset(seed=0)
@@ -124,7 +124,7 @@ def test_a_replay_holds_the_moves_of_both_opponents(small: Any) -> None:
     assert len(env.replay().actions) == 4
 
 
-def test_it_is_reached_through_gymnasiums_wrappers() -> None:
+def test_set_opponent_works_through_gymnasiums_wrappers() -> None:
     name = "ludoteca/TicTacToe-v0"
     single = gym.make(name)
     for change in (single.unwrapped.set_opponent, single.get_wrapper_attr("set_opponent")):
@@ -163,7 +163,7 @@ def test_wrong_opponents_are_refused_and_change_nothing(make: Any, small: Any) -
     play(env, 3, seed=0)
 
 
-def test_in_self_play_there_is_nobody_to_replace() -> None:
+def test_in_self_play_set_opponent_is_refused() -> None:
     env = GameVectorEnv("tictactoe", 2)
     with pytest.raises(ValueError, match=r"made with opponent=\.\.\.: in self-play the caller mov"):
         env.set_opponent("random")

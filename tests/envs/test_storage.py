@@ -1,4 +1,4 @@
-"""Positions and environments survive being stored; what is damaged or impossible is refused."""
+"""Serialization of positions and environments: roundtrips, and damaged or invalid data."""
 
 import copy
 import json
@@ -40,7 +40,7 @@ plies_played = st.integers(0, 12)
 
 @np.errstate(over="ignore")
 def play(game: Game, s: Any, rng: np.random.Generator, plies: int) -> int:
-    """Play `s` on at random, interpreted: a bad index raises; return how many plies it took."""
+    """Play at random from `s`, interpreted, so that a bad index raises; return the plies."""
     out = np.zeros(game.num_actions, np.int16)
     for ply in range(plies):
         if game.is_terminal(s):
@@ -69,7 +69,7 @@ def same(one: Any, other: Any) -> bool:
 @ids
 @few
 @given(seed=seeds, plies=plies_played)
-def test_positions_survive(id_: str, seed: int, plies: int, small: Small) -> None:
+def test_positions_survive_serialization(id_: str, seed: int, plies: int, small: Small) -> None:
     game = small(id_)
     s = position(game, seed, plies)
     text = state_to_json(game, s)
@@ -91,7 +91,7 @@ def test_positions_survive(id_: str, seed: int, plies: int, small: Small) -> Non
 
 
 @ids
-def test_positions_of_default_boards_survive(id_: str) -> None:
+def test_positions_of_default_boards_survive_serialization(id_: str) -> None:
     game = make_game(id_)
     for seed in range(3):
         s = position(game, seed, 30)
@@ -162,7 +162,7 @@ def test_bytes_with_a_strange_count_are_refused(count: Any) -> None:
     ["", "null", "[]", "7", "{}", "[" * 10**5, '{"format": "ludoteca-state"}', "9" * 5000],
     ids=lambda text: text[:12],
 )
-def test_text_that_is_no_position_is_refused(text: str) -> None:
+def test_text_that_is_not_a_position_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a position in JSON"):
         state_from_json(make_game("tictactoe"), text)
 
@@ -194,7 +194,7 @@ def test_fields_of_a_wrong_kind_are_refused(id_: str, small: Small) -> None:
 def test_a_tampered_position_is_refused_or_safe(
     id_: str, data: st.DataObject, seed: int, plies: int, small: Small
 ) -> None:
-    """Whatever one number of a position is changed to, nothing is indexed out of bounds."""
+    """Changes of single numbers of a position never lead to an index out of bounds."""
     game = small(id_)
     s = position(game, seed, plies)
     content = json.loads(state_to_json(game, s))
@@ -263,8 +263,8 @@ def make(small: Small) -> Callable[..., Any]:
     return make
 
 
-def go_on(env: Any, rng: np.random.Generator) -> Any:
-    """Play one step at random, a new game where one is over; return all that is seen."""
+def step_once(env: Any, rng: np.random.Generator) -> Any:
+    """Step at random, or reset a finished game; return all results."""
     if isinstance(env, gym.Env):
         if env.game_batch.episode_states["over"][0]:
             return env.reset()
@@ -294,7 +294,7 @@ def choose(env: Any, agent: str, rng: np.random.Generator) -> int:
 
 
 def plain(thing: Any) -> Any:
-    """Return what can be compared with `==`."""
+    """Return the results in a form that `==` compares."""
     if isinstance(thing, dict):
         return {key: plain(value) for key, value in thing.items()}
     if isinstance(thing, list | tuple):
@@ -304,9 +304,7 @@ def plain(thing: Any) -> Any:
 
 @ids
 @apis
-def test_a_restored_or_cloned_environment_goes_on_in_the_same_way(
-    api: str, id_: str, make: Any
-) -> None:
+def test_a_restored_or_cloned_environment_resumes_exactly(api: str, id_: str, make: Any) -> None:
     env, other, fresh = (make(api, id_) for _ in range(3))
     env.reset(seed=1)
     other.reset(seed=2)
@@ -321,14 +319,14 @@ def test_a_restored_or_cloned_environment_goes_on_in_the_same_way(
         if moment == 7:
             fresh.restore(stored)
         state = rng.bit_generator.state
-        ahead = plain([go_on(env, rng) for _ in range(6)])
+        ahead = plain([step_once(env, rng) for _ in range(6)])
         for again in (other, twin, *([fresh] if moment == 7 else [])):
             rng.bit_generator.state = state
-            assert plain([go_on(again, rng) for _ in range(6)]) == ahead
+            assert plain([step_once(again, rng) for _ in range(6)]) == ahead
             assert again.save() == env.save()
         env.restore(stored)  # back to before, and one step on
         rng.bit_generator.state = state
-        assert plain([go_on(env, rng)]) == ahead[:1]
+        assert plain([step_once(env, rng)]) == ahead[:1]
     assert env.save() != stored
 
 
@@ -337,12 +335,12 @@ def test_a_restored_or_cloned_environment_goes_on_in_the_same_way(
 def test_environments_can_be_pickled(api: str, id_: str, make: Any) -> None:
     env = make(api, id_)
     env.reset(seed=1)
-    go_on(env, np.random.default_rng(0))
+    step_once(env, np.random.default_rng(0))
     twin = pickle.loads(pickle.dumps(env))
     assert twin.save() == env.save()
     rngs = np.random.default_rng(1), np.random.default_rng(1)
     for _ in range(6):
-        assert plain(go_on(env, rngs[0])) == plain(go_on(twin, rngs[1]))
+        assert plain(step_once(env, rngs[0])) == plain(step_once(twin, rngs[1]))
 
 
 def test_an_environment_with_threads_can_be_pickled(make: Any) -> None:
@@ -350,7 +348,7 @@ def test_an_environment_with_threads_can_be_pickled(make: Any) -> None:
     env.reset(seed=1)
     twin = pickle.loads(pickle.dumps(env))
     rngs = np.random.default_rng(1), np.random.default_rng(1)
-    assert plain(go_on(env, rngs[0])) == plain(go_on(twin, rngs[1]))
+    assert plain(step_once(env, rngs[0])) == plain(step_once(twin, rngs[1]))
     twin.close()
     env.close()
 
@@ -363,20 +361,20 @@ def test_deep_copies_are_independent(api: str, id_: str, make: Any) -> None:
     stored = env.save()
     twin = copy.deepcopy(env)
     for _ in range(8):
-        go_on(twin, np.random.default_rng(0))
+        step_once(twin, np.random.default_rng(0))
     assert env.save() == stored
     twin.close()
-    go_on(env, np.random.default_rng(0))
+    step_once(env, np.random.default_rng(0))
 
 
 @ids
 @apis
-def test_restoring_something_else_is_refused_and_changes_nothing(
+def test_restoring_other_data_is_refused_and_changes_nothing(
     api: str, id_: str, make: Any, small: Small
 ) -> None:
     env = make(api, id_)
     env.reset(seed=1)
-    go_on(env, np.random.default_rng(0))
+    step_once(env, np.random.default_rng(0))
     before = env.save()
 
     other_game = "TicTacToe-v0" if id_ != "TicTacToe-v0" else "Connect4-v0"
@@ -395,11 +393,11 @@ def test_restoring_something_else_is_refused_and_changes_nothing(
         with pytest.raises(ValueError, match=r"expected an environment of|these bytes"):
             env.restore(data)
         assert env.save() == before
-    go_on(env, np.random.default_rng(0))
+    step_once(env, np.random.default_rng(0))
 
 
 def repack(data: bytes, change: Callable[[dict[str, Any], bytearray], None]) -> bytes:
-    """Change what was saved, and make the checksum right again."""
+    """Change saved data, with a valid checksum."""
     header, body = storage._unpack(data)
     content = bytearray(body)
     change(header, content)
@@ -409,7 +407,7 @@ def repack(data: bytes, change: Callable[[dict[str, Any], bytearray], None]) -> 
 @ids
 @apis
 def test_a_tampered_environment_is_refused_or_safe(api: str, id_: str, make: Any) -> None:
-    """Whatever bytes are changed, restoring fails and changes nothing, or games can go on."""
+    """After changes of bytes, restoring fails without effect, or the games can be played on."""
     env, other = make(api, id_), make(api, id_)
     env.reset(seed=1)
     other.reset(seed=2)
@@ -417,7 +415,7 @@ def test_a_tampered_environment_is_refused_or_safe(api: str, id_: str, make: Any
     refused = 0
     for trial in range(40):
         if trial % 3 == 0:
-            go_on(env, rng)
+            step_once(env, rng)
         body_size = len(storage._unpack(env.save())[1])
         first = (
             env.game_batch.states.nbytes if trial % 2 else 0
@@ -436,7 +434,7 @@ def test_a_tampered_environment_is_refused_or_safe(api: str, id_: str, make: Any
             assert other.save() == before
             continue
         for _ in range(8):
-            go_on(other, rng)
+            step_once(other, rng)
         if not isinstance(other, gym.vector.VectorEnv):
             assert isinstance(other.replay().actions, list)
     assert 0 < refused < 40
@@ -454,7 +452,7 @@ def test_a_tampered_environment_is_refused_or_safe(api: str, id_: str, make: Any
         ("reward", np.inf),
     ],
 )
-def test_impossible_records_beside_positions_are_refused(
+def test_impossible_episode_states_are_refused(
     id_: str, field: str, value: float, make: Any
 ) -> None:
     env = make("opponents", id_)
@@ -513,11 +511,11 @@ def test_impossible_agents_are_refused(api: str, id_: str, make: Any) -> None:
         with pytest.raises(ValueError, match="expected agents"):
             env.restore(repack(before, change))
         assert env.save() == before
-        go_on(env, np.random.default_rng(0))
+        step_once(env, np.random.default_rng(0))
         env.restore(before)
 
 
-def test_opponents_are_told_to_forget_what_they_saw(small: Small) -> None:
+def test_restoring_resets_the_opponents(small: Small) -> None:
     class Forgetful:
         def __init__(self) -> None:
             self.begun: list[list[int]] = []

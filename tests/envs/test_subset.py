@@ -16,8 +16,8 @@ GAMES = ("tictactoe", "tron:rows=5,columns=5")
 COUNT = 6
 
 
-class Noting(Agent):
-    """Plays at random, and notes which games it was asked about."""
+class RecordingAgent(Agent):
+    """Plays at random, and records the indices of its games."""
 
     def __init__(self, game: Any):
         super().__init__(game)
@@ -32,9 +32,9 @@ class Noting(Agent):
 
 @pytest.mark.parametrize("spec", GAMES)
 @pytest.mark.parametrize("opponent", [None, "random", "python"])
-def test_games_of_a_subset_go_as_in_the_whole_batch(spec: str, opponent: str | None) -> None:
+def test_games_of_a_subset_equal_those_of_the_whole_batch(spec: str, opponent: str | None) -> None:
     game = make_game(spec)
-    noting = [Noting(game), Noting(game)]
+    noting = [RecordingAgent(game), RecordingAgent(game)]
     whole, parts = (
         GameBatch(
             game, COUNT, opponent=noting[k] if opponent == "python" else opponent, record=True

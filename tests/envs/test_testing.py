@@ -1,4 +1,4 @@
-"""The public conformance suite: it passes good games and agents, and finds deliberate bugs."""
+"""The public conformance suite passes good games and agents, and finds deliberate bugs."""
 
 from dataclasses import replace
 
@@ -170,7 +170,7 @@ def test_a_bug_is_found(problem):
         check_kernels(replace(GAME, **BROKEN[problem]), games=5)
 
 
-def test_messages_say_how_to_get_there():
+def test_messages_name_the_position():
     with pytest.raises(ContractError) as caught:
         check_kernels(replace(GAME, returns=both_win), games=1, seed=7)
     assert "dots_and_boxes:size=1, at ply 4 of a random game" in str(caught.value)
@@ -191,7 +191,7 @@ def test_environments_of_a_game_pass():
 
 
 @pytest.mark.slow
-def test_a_game_of_ones_own_passes_everything():
+def test_a_users_own_game_passes_all_tests():
     check_game(GAME)
     check_game("tron:rows=3,columns=3")
 
@@ -220,7 +220,7 @@ class Wrong(Agent):
         self.bug, self.asked = bug, 0
 
     def act(self, states, seats, rngs, env_indices):
-        """Choose the first legal action, or as the bug wants it."""
+        """Choose the first legal action, or the action of the bug."""
         actions = np.array([self.game.legal(s)[0] for s in states.view(np.recarray)])
         self.asked += 1
         if self.bug == "shape":

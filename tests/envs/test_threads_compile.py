@@ -1,4 +1,4 @@
-"""Threads that make environments at once: everything is built and compiled once."""
+"""Threads that make environments concurrently: everything is built and compiled once."""
 
 import os
 import subprocess
@@ -52,6 +52,6 @@ for id_ in NAMES:
 """
 
 
-def test_threads_make_environments_at_once() -> None:
+def test_threads_make_environments_concurrently() -> None:
     environment = os.environ | {"LUDOTECA_COMPILE_MESSAGES": "0"}
     subprocess.run([sys.executable, "-P", "-c", MAKE], check=True, timeout=200, env=environment)

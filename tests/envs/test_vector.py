@@ -32,7 +32,7 @@ opponents = pytest.mark.parametrize("opponent", [None, "random"], ids=["self-pla
 
 
 class Plain:
-    """The uniform agent, played through Python: it has no kernel that could be compiled in."""
+    """The uniform agent, called from Python: it has no kernel."""
 
     def __init__(self, game: Game):
         self._agent = RandomAgent(game)
@@ -54,10 +54,10 @@ class ReferenceGame:
         self.game, self.opponent, self.agent_seat, self.rule = game, opponent, agent_seat, rule
         self.rng = np.array([seed], np.uint64)
         self.seat, self.mover = -1, 0
-        self.begin()
+        self.reset()
 
-    def begin(self) -> None:
-        """Draw a seed and a seat, and let opponents move until it is the agent's turn."""
+    def reset(self) -> None:
+        """Sample a seed and a seat, and let opponents move until the agent is to move."""
         self.s = self.game.new(int(next_u64(self.rng)))
         if self.opponent is not None:
             random = self.agent_seat == "random"
@@ -65,24 +65,24 @@ class ReferenceGame:
         self.over, self.illegal = False, False
         self.rewards = np.zeros(self.game.num_players, np.float32)
         self.reward = 0.0
-        self.answer()
+        self.opponents_step()
 
     def legal(self, p: int) -> list[int]:
         out = np.zeros(self.game.num_actions, np.int16)
         sides = (p, out) if self.game.simultaneous else (out,)
         return [int(action) for action in out[: self.game.legal_actions(self.s, *sides)]]
 
-    def draw(self, p: int) -> int:
+    def sample(self, p: int) -> int:
         legal = self.legal(p)
         return legal[below(self.rng, len(legal))]
 
-    def answer(self) -> None:
-        """Let the opponents move until it is the agent's turn, in sequential games."""
+    def opponents_step(self) -> None:
+        """Let the opponents move until the agent is to move, in sequential games."""
         game = self.game
         if self.opponent is None or game.simultaneous:
             return
         while not game.is_terminal(self.s) and game.player(self.s) != self.seat:
-            game.step(self.s, self.draw(game.player(self.s)))
+            game.step(self.s, self.sample(game.player(self.s)))
 
     def returns(self) -> NDArray[np.float32]:
         out = np.zeros(self.game.num_players, np.float32)
@@ -106,7 +106,7 @@ class ReferenceGame:
             self.over = self.rule == "lose"
         else:
             for p in wrong:
-                offered[p] = self.draw(p)
+                offered[p] = self.sample(p)
             before = self.returns()
             if game.simultaneous:
                 joint = np.zeros(game.num_players, np.int64)
@@ -114,19 +114,19 @@ class ReferenceGame:
                     if p in movers:
                         joint[p] = offered[p]
                     elif game.is_active(s, p):
-                        joint[p] = self.draw(p)
+                        joint[p] = self.sample(p)
                 game.step(s, joint)
             else:
                 game.step(s, offered[movers[0]])
-            self.answer()
+            self.opponents_step()
             gone = game.simultaneous and self.seat >= 0 and not game.is_active(s, self.seat)
             self.over = game.is_terminal(s) or gone
             paid = game.simultaneous or game.is_terminal(s)
             self.rewards = self.returns() - before if paid else np.zeros_like(before)
         self.reward = float(self.rewards[payee])
 
-    def seen(self) -> dict[str, Any]:
-        """Return what the caller sees."""
+    def observe(self) -> dict[str, Any]:
+        """Return observation, mask and player."""
         game, s = self.game, self.s
         if game.simultaneous:
             seats = [*range(game.num_players)] if self.opponent is None else [self.seat]
@@ -148,12 +148,12 @@ class ReferenceGame:
             "player": player,
         }
 
-    def told(self) -> dict[str, Any]:
+    def rewards_info(self) -> dict[str, Any]:
         return {"rewards": self.rewards.copy(), "illegal_action": self.illegal}
 
 
 def offer(rng: np.random.Generator, masks: NDArray[np.int8], illegal: float) -> NDArray[np.int64]:
-    """Choose legal actions; with probability `illegal` any number near the range of actions."""
+    """Sample legal actions, or with probability `illegal` any number near the range of actions."""
     shape, count = masks.shape[:-1], masks.shape[-1]
     legal = (masks * rng.random(masks.shape)).argmax(-1)
     anything = rng.integers(-2, count + 2, shape)
@@ -164,7 +164,7 @@ def offer(rng: np.random.Generator, masks: NDArray[np.int8], illegal: float) -> 
 @opponents
 @rules
 @np.errstate(over="ignore")  # SplitMix64 wraps around
-def test_it_equals_a_reference_in_plain_python(
+def test_vector_environment_equals_a_reference_in_plain_python(
     id_: str, opponent: Any, rule: str, small: Small
 ) -> None:
     game, count, steps = small(id_), 2, 25
@@ -177,7 +177,7 @@ def test_it_equals_a_reference_in_plain_python(
         rng = np.random.default_rng(0)
         for _ in range(steps):
             for i, reference in enumerate(references):
-                expected = reference.seen() | reference.told()
+                expected = reference.observe() | reference.rewards_info()
                 np.testing.assert_array_equal(observations[i], expected.pop("observation"))
                 for name, value in expected.items():
                     np.testing.assert_array_equal(info[name][i], value, err_msg=name)
@@ -187,26 +187,26 @@ def test_it_equals_a_reference_in_plain_python(
                 observations, info = env.reset(options={"reset_mask": which})
                 for reference in references:
                     if reference.over:
-                        reference.begin()
+                        reference.reset()
                 continue
             observations, rewards, terminated, truncated, info = env.step(actions)
             assert not truncated.any()
             finals = np.zeros(count, bool)
             for i, reference in enumerate(references):
                 if reference.over and mode == AutoresetMode.NEXT_STEP:
-                    reference.begin()
+                    reference.reset()
                 else:
                     reference.step(np.atleast_1d(actions[i]).tolist())
                 assert rewards[i] == np.float32(reference.reward)
                 assert terminated[i] == reference.over
                 if reference.over and mode == AutoresetMode.SAME_STEP:
                     finals[i] = True
-                    final, told = reference.seen(), reference.told()
+                    final, paid = reference.observe(), reference.rewards_info()
                     np.testing.assert_array_equal(info["final_obs"][i], final.pop("observation"))
-                    for name, value in (final | told).items():
+                    for name, value in (final | paid).items():
                         np.testing.assert_array_equal(info["final_info"][name][i], value)
-                    reference.begin()
-                    reference.rewards, reference.illegal = told["rewards"], told["illegal_action"]
+                    reference.reset()
+                    reference.rewards, reference.illegal = paid["rewards"], paid["illegal_action"]
             if mode == AutoresetMode.SAME_STEP and finals.any():
                 for name in ("_final_obs", "_final_info"):
                     np.testing.assert_array_equal(info[name], finals)
@@ -216,7 +216,7 @@ def test_it_equals_a_reference_in_plain_python(
 
 
 def trajectory(env: GameVectorEnv, steps: int, illegal: float = 0.1, seed: int = 11) -> list[Any]:
-    """Return all that an environment returns in some steps of random play."""
+    """Return all results of an environment in some steps of random play."""
     rng = np.random.default_rng(seed)
     observations, info = env.reset(seed=seed)
     log: list[Any] = [observations, info]
@@ -252,7 +252,7 @@ def assert_same(one: Any, other: Any) -> None:
 @modes
 @pytest.mark.parametrize("rule", ["lose", "raise", "penalize", "random"])
 @pytest.mark.parametrize("seat", [0, 1, "random"])
-def test_compiled_opponents_equal_those_played_through_python(
+def test_compiled_opponents_equal_python_opponents(
     id_: str, mode: AutoresetMode, rule: str, seat: Any, small: Small
 ) -> None:
     game = small(id_)
@@ -296,22 +296,22 @@ def test_game_i_equals_a_single_environment_seeded_with_s_plus_i(
     rng = np.random.default_rng(0)
     over, episodes = np.zeros(count, bool), 0
     for i, single in enumerate(singles):
-        seen, told = single.reset(seed=seed + i)
+        seen, single_info = single.reset(seed=seed + i)
         np.testing.assert_array_equal(seen, observations[i])
-        assert_same(told, as_single(info, i))
+        assert_same(single_info, as_single(info, i))
     for _ in range(40):
         actions = offer(rng, info["action_mask"], 0.1)
         observations, rewards, terminated, _, info = env.step(actions)
         for i, single in enumerate(singles):
             if over[i]:
-                seen, told = single.reset()
+                seen, single_info = single.reset()
                 reward, ended = 0.0, False
             else:
-                seen, reward, ended, truncated, told = single.step(actions[i])
+                seen, reward, ended, truncated, single_info = single.step(actions[i])
                 assert truncated is False
             np.testing.assert_array_equal(seen, observations[i])
             assert (reward, ended) == (rewards[i], terminated[i])
-            assert_same(told, as_single(info, i))
+            assert_same(single_info, as_single(info, i))
             over[i] = ended
             episodes += ended
     assert episodes > 2 * count
@@ -330,7 +330,7 @@ def as_single(info: dict[str, Any], i: int) -> dict[str, Any]:
 @pytest.mark.parametrize("rule", ["lose", "raise", "penalize", "random"])
 @modes
 def test_opponents_may_win_before_the_agent_can_move(rule: str, mode: AutoresetMode) -> None:
-    """On so small a board some first moves of White win: Black sees no legal action, and loses."""
+    """On so small a board some first moves of White win: Black has no legal action, and loses."""
     game = make_game("knight_through:rows=4,columns=4")
     options = {"agent_seat": 1, "illegal_action": rule, "autoreset_mode": mode}
     fused = GameVectorEnv(game, 40, opponent="random", **options)
@@ -347,8 +347,8 @@ def test_opponents_may_win_before_the_agent_can_move(rule: str, mode: AutoresetM
 
     at = int(np.flatnonzero(lost)[0])
     single = GameEnv(game, agent_seat=1, illegal_action=rule)
-    _, told = single.reset(seed=at)
-    assert not told["action_mask"].any()
+    _, single_info = single.reset(seed=at)
+    assert not single_info["action_mask"].any()
     twin = GameEnv(game, agent_seat=1, illegal_action=rule)
     twin.restore(single.save())
     for env in (single, twin):
@@ -400,7 +400,7 @@ def test_a_game_of_self_play_equals_pettingzoos_environments(id_: str, small: Sm
 
 @ids
 @modes
-def test_it_equals_gymnasiums_vector_of_single_environments(
+def test_vector_environment_equals_gymnasiums_vector_of_single_environments(
     id_: str, mode: AutoresetMode, small: Small
 ) -> None:
     options: dict[str, Any] = {"opponent": "random", "agent_seat": "random"}
@@ -447,7 +447,7 @@ def test_it_equals_gymnasiums_vector_of_single_environments(
         if mode == AutoresetMode.DISABLED and terminated.any():
             observations, info = ours.reset(options={"reset_mask": terminated})
             expected, some = theirs.reset(options={"reset_mask": terminated})
-            # Gymnasium tells only of the games that were reset.
+            # Gymnasium reports only the games that were reset.
             for key in ("action_mask", "player"):
                 np.testing.assert_array_equal(info[key][terminated], some[key][terminated])
             info_too = info
@@ -458,7 +458,7 @@ def test_it_equals_gymnasiums_vector_of_single_environments(
 
 @ids
 @pytest.mark.parametrize("options", [{}, {"opponent": "random"}], ids=str)
-def test_dtype_and_channels_last_show_the_same(
+def test_dtype_and_channels_last_have_the_same_values(
     id_: str, options: dict[str, Any], small: Small
 ) -> None:
     mode = AutoresetMode.SAME_STEP
@@ -552,7 +552,7 @@ def test_the_losers_reward_arrives(id_: str, small: Small) -> None:
     assert {-1.0, 1.0} <= paid
 
 
-def test_a_goose_is_paid_when_it_dies() -> None:
+def test_a_goose_gets_its_reward_when_it_dies() -> None:
     env = make_pettingzoo("parallel", "ludoteca/HungryGeese-v0")
     early = 0
     for seed in range(20):
@@ -580,7 +580,7 @@ def test_a_goose_is_paid_when_it_dies() -> None:
     assert early > 5
 
 
-def test_opponents_sit_in_the_order_of_seats_the_agents_left_out(small: Small) -> None:
+def test_opponents_are_in_the_order_of_seats_without_the_agents(small: Small) -> None:
     game = small("HungryGeese-v0")
     for seat in range(game.num_players):
         first, second = Plain(game), Plain(game)
@@ -594,7 +594,7 @@ def test_opponents_sit_in_the_order_of_seats_the_agents_left_out(small: Small) -
         assert set(first.begun) == {0, 1, 2, 3}
 
 
-def test_one_opponent_object_may_take_all_seats_and_is_told_once_of_new_games(small: Small) -> None:
+def test_one_opponent_may_take_all_seats_and_is_reset_once(small: Small) -> None:
     game = small("HungryGeese-v0")
     plain = Plain(game)
     env = GameVectorEnv(game, 3, opponent=plain, agent_seat=1)
@@ -613,7 +613,7 @@ def test_a_list_of_specs_and_objects_is_one_per_seat(small: Small) -> None:
 
 
 class Wrong(Plain):
-    """Answers well for a while, and then with something that is no legal action."""
+    """Plays legal actions for a while, and then an illegal one."""
 
     def __init__(self, game: Game, answer: Any, well: int):
         super().__init__(game)
@@ -686,7 +686,7 @@ def test_agents_are_opponents(small: Small) -> None:
 def test_returned_arrays_belong_to_the_caller(
     id_: str, opponent: Any, mode: AutoresetMode, small: Small
 ) -> None:
-    """They are not written to by later steps, and writing to them spoils nothing."""
+    """Later steps do not write to them, and writing to them has no effect."""
 
     def arrays(thing: Any) -> list[NDArray[Any]]:
         if isinstance(thing, dict):
@@ -728,7 +728,7 @@ def test_returned_arrays_belong_to_the_caller(
 
 @pytest.mark.parametrize("opponent", [None, "random"])
 @pytest.mark.compiled
-def test_large_arrays_are_not_used_again_while_somebody_holds_them(opponent: Any) -> None:
+def test_large_arrays_are_not_reused_while_referenced(opponent: Any) -> None:
     torch = pytest.importorskip("torch")
     env = GameVectorEnv("connect4", 2048, opponent=opponent)
     assert env.observation_space.sample().nbytes >= LARGE
@@ -755,7 +755,7 @@ def test_large_arrays_are_not_used_again_while_somebody_holds_them(opponent: Any
 
 @pytest.mark.parametrize("opponent", [None, "random"])
 @pytest.mark.compiled
-def test_final_observations_that_are_used_again_show_nothing_old(opponent: Any) -> None:
+def test_reused_final_observations_are_cleared(opponent: Any) -> None:
     env = GameVectorEnv(
         "tictactoe", LARGE // 18 + 1, opponent=opponent, autoreset_mode=AutoresetMode.SAME_STEP
     )
@@ -843,7 +843,7 @@ def test_the_first_reset_is_of_all_games() -> None:
     env.reset(options={"reset_mask": np.array([True, True])})
 
 
-def test_a_lone_player_keeps_the_axis_of_players() -> None:
+def test_a_single_player_has_the_axis_of_players() -> None:
     env = gym.make_vec("ludoteca/HungryGeese-v0", num_envs=2, num_players=1)
     observations, info = env.reset(seed=0)
     assert observations in env.observation_space
@@ -918,7 +918,7 @@ def test_gymnasiums_vector_wrappers_work(id_: str, mode: AutoresetMode, small: S
     assert finished > 8
 
 
-def test_pictures_are_one_per_game() -> None:
+def test_one_image_per_game() -> None:
     for mode, kind in (("rgb_array", np.ndarray), ("ansi", str), ("svg", str)):
         env = gym.make_vec("ludoteca/TicTacToe-v0", num_envs=2, render_mode=mode)
         with pytest.raises(ValueError, match="call reset before render"):

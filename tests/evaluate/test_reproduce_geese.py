@@ -137,6 +137,7 @@ def random_replay(game, seed, mind):
 
 
 @pytest.mark.parametrize("spec", BOARDS)
+@pytest.mark.interpreted
 def test_causes_of_death_are_those_of_the_rules(spec):
     game = make_game(spec)
     replays = [random_replay(game, seed, 0.98) for seed in range(60)]

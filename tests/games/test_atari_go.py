@@ -1,4 +1,4 @@
-"""The rules of Atari Go, told with boards: `X` is black (player 0), `O` white."""
+"""The rules of Atari Go, on boards: `X` is black (player 0), `O` white."""
 
 from typing import Any
 
@@ -223,7 +223,7 @@ def test_black_moves_first_and_rows_count_from_the_bottom() -> None:
         ("winner", ..., 0, "winner is 0, but the liberties say -1"),
         ("parent", 12, 81, "outside the board"),
         ("parent", 12, 14, "different colors"),
-        ("parent", 12, 24, "does not tell the groups"),
+        ("parent", 12, 24, "does not match the groups"),
         ("liberties", 12, 2, "not those of the groups"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The rules of Breakthrough and its relatives, told with boards.
+"""The rules of Breakthrough and its relatives, on boards.
 
 `O` are White's pawns (player 0, moving up), `X` Black's, `#` holes.
 """

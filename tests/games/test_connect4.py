@@ -1,4 +1,4 @@
-"""The rules of Connect Four, told with boards: X moves first, then O; . is empty."""
+"""The rules of Connect Four, on boards: X moves first, then O; . is empty."""
 
 from typing import Any
 

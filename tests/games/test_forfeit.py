@@ -102,11 +102,11 @@ class Leaver(Agent):
 
 @pytest.mark.parametrize("name", AT_ONCE)
 @pytest.mark.parametrize("chance", [0.1, 1.0])
-def test_matches_go_on_and_tell_who_left(name, chance):
+def test_matches_continue_and_report_forfeits(name, chance):
     game = make_game(name)
     agents = (Leaver(game, chance), Leaver(game, 0.05))
     result = play_match(game, agents, 30, seed=2, num_replays=30)
-    told = {(one.game, one.ply, one.seat): one.agent for one in result.forfeits}
+    reported = {(one.game, one.ply, one.seat): one.agent for one in result.forfeits}
     seen = {
         (k, t, seat): (k + seat) % 2
         for k, replay in enumerate(result.replays)
@@ -114,7 +114,7 @@ def test_matches_go_on_and_tell_who_left(name, chance):
         for seat, action in enumerate(joint)
         if action == FORFEIT
     }
-    assert told == seen
+    assert reported == seen
     assert len(seen) > 10
     assert {one.kind for one in result.forfeits} == {"bored"}
     for replay in result.replays:
@@ -137,7 +137,7 @@ def test_replays_show_who_left():
     assert "ply 1: 0 forfeits, 1 " in text
 
 
-def test_a_match_without_forfeits_tells_nothing_of_them():
+def test_a_match_without_forfeits_reports_none():
     result = play_match("tron", ("random", "random"), 2)
     assert result.forfeits == ()
     assert "forfeit" not in match_summary(make_game("tron"), result)

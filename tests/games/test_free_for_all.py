@@ -1,4 +1,4 @@
-"""The rules of Two-Player Free-For-All, told with boards.
+"""The rules of Two-Player Free-For-All, on boards.
 
 `R` are red's pieces (player 0), `B` blue's, `#` cells outside; the spawn cells are in the outer
 columns.

@@ -1,4 +1,4 @@
-"""The rules of Hex, told with boards: X black (north-south), O white (west-east), . empty."""
+"""The rules of Hex, on boards: X black (north-south), O white (west-east), . empty."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The rules of Hungry Geese, told with boards.
+"""The rules of Hungry Geese, on boards.
 
 On the boards goose 0 is `0123...` from head to tail, goose 1 `abcd...`, goose 2 `ABCD...`, goose 3
 `klmn...`, and `*` is food. Moves are letters, one for each goose; `-` for a dead one. Food that a
@@ -216,7 +216,7 @@ STORIES = {
         "EWEW",
         {},
     ),
-    "all are judged at once: the dying still kill": (
+    "all are checked at once: the dying still kill": (
         """
         .b...  .....
         .a...  .....
@@ -225,7 +225,7 @@ STORIES = {
         "ESW",
         {},
     ),
-    "who turns back is gone before the others are judged": (
+    "who turns back is gone before the others are checked": (
         """
         .a...  .....
         012..  .a...
@@ -234,7 +234,7 @@ STORIES = {
         "ES",
         {"last": "W-"},
     ),
-    "the same, whoever moves first": (
+    "the same, in either order": (
         """
         .0...  .....
         abc..  .0...
@@ -243,7 +243,7 @@ STORIES = {
         "SE",
         {"last": "-W"},
     ),
-    "who bites itself is gone before the others are judged, too": (
+    "who bites itself is gone before the others are checked, too": (
         """
         01...  .....
         32ab.  .ab..
@@ -483,7 +483,7 @@ def test_there_are_no_last_heads_at_the_start() -> None:
     assert planes[16].sum() == 2
 
 
-def test_extra_planes_tell_the_time() -> None:
+def test_extra_planes_show_the_time() -> None:
     game, s = position(BEFORE, steps=50, extra_planes=True)
     play(game, s, "NEWN")
     planes = view(game, s, 1)

@@ -257,12 +257,12 @@ def test_every_recorded_game_is_equal(interpreted: bool) -> None:
 
 
 @golden_only
-def test_difference_tells_what_differs() -> None:
+def test_difference_names_what_differs() -> None:
     """A record that is wrong anywhere is noticed, with the step."""
     recorded = next(game for game in record() if len(game["actions"]) > 50)
     game, refilled = make(recorded), int(np.argmax(recorded["placed"] > 0))
     assert difference(play(game, recorded, interpreted=True), recorded) == ""
-    for name, where, wrong, told in [
+    for name, where, wrong, expected in [
         ("heads", 0, recorded["heads"][0] ^ 1, "step 1: "),
         ("actions", 9, (recorded["actions"][9] + 1) % 4, "step 10: "),
         ("lengths", (20, 0), 77, "step 21: lengths are"),
@@ -275,7 +275,7 @@ def test_difference_tells_what_differs() -> None:
         changed = {**recorded, name: recorded[name].copy()}
         changed[name][where] = wrong
         found = difference(play(game, changed, interpreted=True), changed)
-        assert found.startswith(told), f"{name}: {found!r}"
+        assert found.startswith(expected), f"{name}: {found!r}"
     short = {**recorded, "actions": recorded["actions"][:-1]}
     assert "over is False" in difference(play(game, short, interpreted=True), short)
 
@@ -300,7 +300,7 @@ def test_the_golden_record_covers_the_rules() -> None:
 
 
 def happens(name: str, recorded: dict[str, Any]) -> bool:
-    """Tell whether something happens in a game, seen from kaggle's record alone."""
+    """Return whether something happens in a game, seen from kaggle's record alone."""
     params, actions = recorded["params"], recorded["actions"]
     lengths = np.concatenate((np.ones_like(recorded["lengths"][:1]), recorded["lengths"]))
     t = np.arange(1, len(lengths))[:, None]

@@ -1,4 +1,4 @@
-"""The rules of Knight-Through, told with boards: `N` are White's knights, `n` Black's."""
+"""The rules of Knight-Through, on boards: `N` are White's knights, `n` Black's."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The rules of Othello, told with boards: X black, O white, . empty."""
+"""The rules of Othello, on boards: X black, O white, . empty."""
 
 from typing import Any
 

@@ -235,7 +235,7 @@ def cell_of(view: View, cell: Any) -> Any:
 
 
 def places(view: View, row: str, column: str) -> bool:
-    """Tell whether the action fills the cell that the two formulas name."""
+    """Return whether the action fills the cell that the two formulas name."""
     names = {"__builtins__": {}, "action": view.action}
     cell = eval(row, names), eval(column, names)
     return bool(view.owners[cell] == -1 and view.at(view.t + 1).owners[cell] == view.mover)
@@ -250,7 +250,7 @@ def drops(view: View, column: str) -> bool:
 
 
 def rides(view: View, q: int, number: str, direction: str) -> bool:
-    """Tell whether the head of player `q` goes that way; if it crashes, nothing can be seen."""
+    """Return whether the head of player `q` goes that way; if it crashes, nothing can be seen."""
     heads = [
         [goose[:1] for goose in geese(v.s)]
         if "occupied" in view.s.dtype.names
@@ -281,7 +281,7 @@ def named_cells(game: Game, action: int) -> list[tuple[int, int]]:
 
 
 def goes(view: View, start: tuple[int, int], end: tuple[int, int], takes: bool) -> bool:
-    """Tell whether the mover's piece goes from cell to cell, and takes one there if it must."""
+    """Return whether the mover's piece goes from cell to cell, and takes one there if it must."""
     before, after = view.owners, view.at(view.t + 1).owners
     moved = before[start] == view.mover and after[end] == view.mover
     return bool(moved and (before[end] == 1 - view.mover or not takes))
@@ -340,7 +340,7 @@ def check_step(game: Game, actions: range, text: str) -> None:
 
 
 def has_line(view: View, q: int) -> bool:
-    """Tell whether player `q` has a line."""
+    """Return whether player `q` has a line."""
     own = view.owners == q
     length = view.game.params.get("connect") or view.game.params["line"]
     for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
@@ -361,7 +361,7 @@ def full_board(view: View) -> bool:
 
 
 def can_place(view: View, q: int) -> bool:
-    """Tell whether player `q` of Othello can outflank something."""
+    """Return whether player `q` of Othello can outflank something."""
     owners = np.pad(view.owners, 1, constant_values=-1)
     for row, column in np.argwhere(view.owners == -1) + 1:
         for dr, dc in np.argwhere(np.ones((3, 3))) - 1:
@@ -381,7 +381,7 @@ def edges_joined(view: View, q: int) -> bool:
 
 
 def captured(view: View, q: int) -> bool:
-    """Tell whether player `q` has a group without liberties."""
+    """Return whether player `q` has a group without liberties."""
     own, todo = view.owners == q, view.owners == q
     while todo.any():
         one = np.zeros_like(own)
@@ -394,13 +394,13 @@ def captured(view: View, q: int) -> bool:
 
 
 def captured_by(view: View, q: int) -> bool:
-    """Tell whether player `q` has captured, or the opponent has killed his own stones only."""
+    """Return whether player `q` has captured, or the opponent has killed his own stones only."""
     mover = (view.t - 1) % 2
     return captured(view, 1 - mover) if mover == q else not captured(view, q)
 
 
 def far(view: View, q: int) -> bool:
-    """Tell whether White has a piece on the top row, or Black on the bottom row."""
+    """Return whether White has a piece on the top row, or Black on the bottom row."""
     return bool((view.owners[0 if q == 0 else -1] == q).any())
 
 
@@ -409,7 +409,7 @@ def gone(view: View, q: int) -> bool:
 
 
 def stuck(view: View, q: int) -> bool:
-    """Tell whether player `q`, who is to move, has no step to make."""
+    """Return whether player `q`, who is to move, has no step to make."""
     ahead = -1 if q == 0 else 1
     for row, column in np.argwhere(view.owners == q):
         for right in (-1, 0, 1):
@@ -422,7 +422,7 @@ def stuck(view: View, q: int) -> bool:
 
 
 def walkers(view: View, code: int, ahead: tuple[int, ...]) -> bool:
-    """Tell whether the wolf (1) or a sheep (2) can step."""
+    """Return whether the wolf (1) or a sheep (2) can step."""
     codes = np.pad(view.codes, 1, constant_values=9)
     steps = [(down, right) for down in ahead for right in (-1, 1)]
     return any(
@@ -440,7 +440,7 @@ def wolf_won(view: View) -> bool:
 
 
 def crashed(view: View, q: int) -> bool:
-    """Tell whether rider `q` crashed in the last step."""
+    """Return whether rider `q` crashed in the last step."""
     if view.t == 0:
         return False
     last = view.at(view.t - 1)
@@ -668,18 +668,18 @@ def test_planes(name: str) -> None:
 
 @all_pages
 def test_rewards(name: str) -> None:
-    told = {
+    rows = {
         text: (float(Fraction(value.strip("`"))), meaning(RETURNS, text, name))
         for value, text in tables(name)["Rewards"]
     }
     seen = set()
     for view in finals(name):
         for p, got in enumerate(view.trajectory.returns[view.i, view.t]):
-            true = [text for text, (_, holds) in told.items() if holds(view.of(p))]
+            true = [text for text, (_, holds) in rows.items() if holds(view.of(p))]
             assert len(true) == 1, f"game {view.i}, player {p}, got {got}: {true}"
-            assert abs(told[true[0]][0] - got) < 1e-9, f"game {view.i}, player {p}, got {got}"
+            assert abs(rows[true[0]][0] - got) < 1e-9, f"game {view.i}, player {p}, got {got}"
             seen.add(true[0])
-    assert seen == set(told)
+    assert seen == set(rows)
 
 
 @all_pages

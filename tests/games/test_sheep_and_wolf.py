@@ -1,4 +1,4 @@
-"""The rules of Sheep and Wolf, told with boards: `S` are sheep, `W` the wolf, who moves first."""
+"""The rules of Sheep and Wolf, on boards: `S` are sheep, `W` the wolf, who moves first."""
 
 from typing import Any
 

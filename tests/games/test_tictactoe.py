@@ -1,4 +1,4 @@
-"""The rules of Tic-Tac-Toe, told with boards: X moves first, then O; . is empty."""
+"""The rules of Tic-Tac-Toe, on boards: X moves first, then O; . is empty."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tic-Tac-Toe Large: five in a row on 5x5, told with boards."""
+"""Tic-Tac-Toe Large: five in a row on 5x5, on boards."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The rules of Tron, told with boards.
+"""The rules of Tron, on boards.
 
 `R` and `B` are the heads of red (player 0) and blue (player 1), `r` and `b` their walls.
 """

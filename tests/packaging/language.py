@@ -16,12 +16,12 @@ NOT_CHECKED = {"tests/packaging/language.py", "tests/packaging/test_language.py"
 # A word ends at an underscore, too: `warm_up_steps` has `warm_up`.
 WORDS = {
     # Prose.
-    "tells?|told|telling": "return, report, say, whether",
+    "[Tt]ells?|[Tt]old|telling": "return, report, say, whether",
     "goes[ _]on|go[ _]on|going[ _]on|went[ _]on": "continue, resume",
-    "whoever|whomever": "the player, the agent, a user",
+    "[Ww]hoever|[Ww]homever": "the player, the agent, a user",
     "foretells?|foretold|foresee": "predict",
     "what comes of|what came of|what becomes of": "result, outcome",
-    "is no (number|name|file|folder|agent|game|position|action|integer|directory|spec)": "is not a",
+    "(?<!there )is no (number|name|file|folder|agent|game|position|action|integer)": "is not a",
     "side by side": "in a batch, in parallel",
     "skins? of": "wraps",
     # Environments.

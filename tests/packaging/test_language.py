@@ -6,7 +6,7 @@ from language import violations
     ("line", "word"),
     [
         ("the agent goes on with the next game", "goes on"),
-        ('"""Tell whether a move is legal, as it was told."""', "told"),
+        ('"""Tell whether a move is legal."""', "Tell"),
         ("x = config.warm_up_steps", "warm_up"),
         ("def test_it_goes_on_exactly():", "goes_on"),
         ("for lane in lanes:", "lane"),

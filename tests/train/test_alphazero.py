@@ -105,6 +105,7 @@ def test_what_is_learned_from_a_game_by_hand():
 
 
 @pytest.mark.parametrize("rule", ["puct", "gumbel"])
+@pytest.mark.interpreted
 def test_rounds_are_games_by_the_rules(rule):
     game = make_game("hex:board_size=3")
     config = replace(TINY, game=game.spec, search_policy=rule, full_search_prob=0.5)
@@ -125,7 +126,10 @@ def test_rounds_are_games_by_the_rules(rule):
     assert len({seen.tobytes() for seen in played.planes[:, 1]}) > 2  # games differ
 
 
-@pytest.mark.parametrize(("spec", "exact"), [("othello:board_size=4", 7), ("connect4", 28)])
+@pytest.mark.parametrize(
+    ("spec", "exact"),
+    [pytest.param("othello:board_size=4", 7, marks=pytest.mark.interpreted), ("connect4", 28)],
+)
 def test_endgames_are_played_as_solved(spec, exact):
     game = make_game(spec)
     encoder = Encoder(game)
@@ -283,6 +287,7 @@ QUICK = ("Connect4-v0", "Othello-v0", "Breakthrough-v0", "Tron-v0")
 @pytest.mark.parametrize(
     "id_", [id_ if id_ in QUICK else pytest.param(id_, marks=pytest.mark.slow) for id_ in GAMES]
 )
+@pytest.mark.interpreted
 def test_every_game_in_turn_can_be_learned(id_, tmp_path):
     config = replace(
         TINY,

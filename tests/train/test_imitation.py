@@ -179,6 +179,7 @@ def test_moves_are_chosen_by_agent_and_by_rating(mixed, tmp_path):
         ("tron:rows=4,columns=4", "plain"),
     ],
 )
+@pytest.mark.interpreted
 def test_augmented_labels_point_to_the_same_neighbor(game, view):
     """Where the move goes, all planes show the same before and after."""
     games = games_of("random_safe", games=12, game=game)
@@ -189,7 +190,7 @@ def test_augmented_labels_point_to_the_same_neighbor(game, view):
     planes, _ = encoder.encode(samples.states[samples.rows], seats)
     augmentation = Augmentation(encoder.symmetries, encoder.shape[0])
     rng = np.random.default_rng(0)
-    which = augmentation.draw(len(planes), rng)
+    which = augmentation.sample(len(planes), rng)
     assert len(set(which)) > min(len(augmentation), len(planes)) / 2
     moved = augmentation.observations(planes, which)
     actions = augmentation.actions[which, samples.actions]
@@ -347,6 +348,7 @@ def test_validation_is_without_dropout_and_by_running_means(mixed, tmp_path):
     )
 
 
+@pytest.mark.interpreted
 def test_the_value_s_error_has_its_weight(mixed, tmp_path):
     def step(vf_coef, network):
         folder = tmp_path / f"{vf_coef}-{network.value}"

@@ -65,7 +65,7 @@ def converted(tmp_path, *sources, **settings):
 
 
 def board(s):
-    """Return what a file tells of a position: geese and food."""
+    """Return the geese and the food, as in a file."""
     return geese(s), s.food[: s.num_food].tolist()
 
 
@@ -73,24 +73,24 @@ def board(s):
     ("name", "game"), [*((name, "hungry_geese") for name in STANDARD), ("small", SMALL)]
 )
 def test_samples_equal_the_file(name, game):
-    """Looked at in the plainest way: state by state, seat by seat."""
+    """Compared state by state, player by player."""
     steps = json.loads(golden(name))["steps"]
     samples = samples_of(read(golden(name), game))
     states = samples.states.view(np.recarray)
     assert len(states) == len(steps)
     expected, last = [], [-1] * len(steps[0])
     for t, (s, before, after) in enumerate(zip(states, steps, steps[1:], strict=False)):
-        seen = before[0]["observation"]
-        assert board(s) == (seen["geese"], seen["food"])
+        observation = before[0]["observation"]
+        assert board(s) == (observation["geese"], observation["food"])
         assert s.steps == t
-        for p, goose in enumerate(seen["geese"]):
+        for p, goose in enumerate(observation["geese"]):
             if goose:
                 assert s.last_action[p] == last[p]
             if goose and after[p]["status"] in ("ACTIVE", "DONE"):
                 last[p] = NAMES.index(after[p]["action"])
                 expected.append((t, p, last[p]))
-    found = zip(samples.rows, samples.players, samples.actions, strict=True)
-    assert [tuple(map(int, one)) for one in found] == expected
+    columns = zip(samples.rows, samples.players, samples.actions, strict=True)
+    assert [tuple(map(int, sample)) for sample in columns] == expected
     assert (samples.actions.dtype, samples.players.dtype) == (np.int16, np.int8)
     rewards = np.array([agent["reward"] or 0 for agent in steps[-1]])
     signs = np.sign(rewards[:, None] - rewards).sum(1) / (len(rewards) - 1)
@@ -132,12 +132,12 @@ def test_agent_names_are_optional():
     assert read(golden("small"), SMALL).agent_names == ("red", "blue")
     episode = json.loads(golden("700326"))
     episode["info"] = {}
-    found = read(episode)
-    assert (found.agent_names, found.ids.tolist()) == (("",), ["name"])
+    game = read(episode)
+    assert (game.agent_names, game.ids.tolist()) == (("",), ["name"])
 
 
 def changed(*path, to, name="700350"):
-    """Return an episode in which one thing is another."""
+    """Return an episode with a changed value."""
     episode = json.loads(golden(name))
     place = episode
     for key in path[:-1]:
@@ -303,9 +303,9 @@ def test_reads_boards_of_all_sizes(params):
     game = hungry_geese(**params)
     for seed in range(5):
         episode = as_episode(game, game.new(seed), params["num_players"])
-        found = read(episode, game.spec)
+        dataset = read(episode, game.spec)
         boards = [step[0]["observation"] for step in episode["steps"]]
-        states = samples_of(found).states.view(np.recarray)
+        states = samples_of(dataset).states.view(np.recarray)
         assert [board(s) for s in states] == [(b["geese"], b["food"]) for b in boards]
 
 
@@ -322,7 +322,7 @@ def test_converts_valid_files_and_lists_others(tmp_path, capsys):
     (folder / "torn.zip").write_bytes((folder / "more.zip").read_bytes()[:2_000])
     (folder / "1_info.json").write_text('{"agents": 3}')
     main(ConversionConfig((folder, tmp_path / "episodes"), tmp_path / "out.npz"))
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     report = json.loads((tmp_path / "out.json").read_text())
     games = load_dataset(tmp_path / "out.npz")
     assert sorted(games.ids) == ["700326", "700350"]
@@ -341,8 +341,8 @@ def test_converts_valid_files_and_lists_others(tmp_path, capsys):
     assert report["found"] == 2 + len(report["skipped"])
     assert report["agents"]["league-net"] == {"seats": 4, "actions": 2 * 9 + 2 * 39}
     for path, reason in report["skipped"]:
-        assert f"{path}: {reason}" in told
-    assert "out.npz: 2 games" in told
+        assert f"{path}: {reason}" in output
+    assert "out.npz: 2 games" in output
 
 
 def test_unusable_sources_raise(tmp_path):
@@ -401,7 +401,7 @@ def test_selects_agents_by_name(tmp_path):
 
 
 def sidecar(episode, scores):
-    """Return what Kaggle tells of an episode; the first seat's index is left out, as it does."""
+    """Return Kaggle's metadata of an episode, which omits the index 0."""
     agents = [
         {"index": p, "submissionId": 7, "initialScore": 600.0, "updatedScore": score}
         for p, score in enumerate(scores)
@@ -655,7 +655,7 @@ def test_generation_depends_on_neither_workers_nor_batches(tmp_path, monkeypatch
         games=40,
         num_workers=1,
     )
-    one = generate(replace(config, out=tmp_path / "1.npz"))
+    games = generate(replace(config, out=tmp_path / "1.npz"))
     generate(replace(config, out=tmp_path / "2.npz", num_workers=2))
     content = (tmp_path / "1.npz").read_bytes()
     assert (tmp_path / "2.npz").read_bytes() == content
@@ -664,7 +664,7 @@ def test_generation_depends_on_neither_workers_nor_batches(tmp_path, monkeypatch
     assert (tmp_path / "3.npz").read_bytes() == content
     generate(replace(config, out=tmp_path / "4.npz", seed=1))
     assert (tmp_path / "4.npz").read_bytes() != content
-    assert_same(play_games(replace(config, games=5)), one[:5])
+    assert_same(play_games(replace(config, games=5)), games[:5])
 
 
 def test_conversion_depends_on_neither_workers_nor_batches(tmp_path, monkeypatch):
@@ -700,9 +700,9 @@ def test_commands(tmp_path, capsys):
             game="hungry_geese", agents=("random_safe", "random"), games=4, out=path, num_workers=1
         )
     )
-    told = capsys.readouterr().out
-    assert "random_safe" in told
-    assert "a.npz: 4 games" in told
+    output = capsys.readouterr().out
+    assert "random_safe" in output
+    assert "a.npz: 4 games" in output
     main(ConversionConfig((path,), tmp_path / "b.npz", agents=("random",)))
     assert "of 4 games found, 0 could not be used" in capsys.readouterr().out
     assert load_dataset(tmp_path / "b.npz").selected.sum() == 8
