@@ -1,7 +1,7 @@
-"""Tasks of a study that are made on the workers of an executor.
+"""Tasks of a study on the workers of an executor.
 
-A worker may be on another machine, without the study's folder. So it makes a task in a temporary
-folder: what the task needs is sent there, and the task's own folder is sent back.
+A worker may be on another machine, without the study's folder. So it runs a task in a temporary
+folder: the artifacts that the task requires are sent there, and the task's own folder is sent back.
 """
 
 import io
@@ -30,14 +30,14 @@ def run_on_workers(
     workers: Executor,
     environment: Mapping[str, str],
 ) -> Iterator[str]:
-    """Make tasks of a study; yields the name of each that is finished.
+    """Run tasks of a study; yield the name of each that is finished.
 
     Args:
         tasks: by name.
-        waiting: names of those to make, in the order in which they are wanted; each begins when
-            those it needs are finished.
-        folder: where each has a folder.
-        workers: where they are made.
+        waiting: names of the tasks to run, in order; each begins when those that it requires are
+            finished.
+        folder: of all tasks.
+        workers: of the executor.
         environment: variables of their processes that are not set there.
 
     Raises:
@@ -82,13 +82,13 @@ def run_task(
     environment: Mapping[str, str],
     home: str,
 ) -> bytes:
-    """Make a task in a temporary folder, and return its own folder, packed.
+    """Run a task in a temporary folder, and return its own folder, packed.
 
     Args:
         task: the task.
         needed: the folders that it needs, packed.
         environment: variables of its process that are not set here.
-        home: the study's folder, by which the results call what they refer to.
+        home: the study's folder, which paths in the results refer to.
     """
     with TemporaryDirectory(prefix="ludoteca-") as place:
         folder = Path(place)

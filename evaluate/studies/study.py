@@ -219,7 +219,7 @@ def read_records(
     records: RecordsByPart = {part: {} for part in parts}
     tasks = {name: task for of_part in parts.values() for name, task in of_part.items()}
     part_of = {name: part for part, of_part in parts.items() for name in of_part}
-    valid = set()
+    valid = set[str]()
     for name, task in tasks.items():
         found = content.get(part_of[name], {}).get(name)
         needed = {one for one in task.requires if one in tasks and tasks[one].recorded}

@@ -52,6 +52,15 @@ def test_what_packages_export_is_sorted_and_exists(package: str) -> None:
         assert hasattr(module, name)
 
 
+def test_templates_are_package_data() -> None:
+    data = PROJECT["tool"]["setuptools"]["package-data"]
+    templates = list((ROOT / "evaluate" / "studies").rglob("*.j2"))
+    assert templates
+    for template in templates:
+        package = ".".join(("ludoteca", *template.parent.relative_to(ROOT).parts))
+        assert any(template.match(pattern) for pattern in data[package]), template
+
+
 def test_version() -> None:
     assert ludoteca.__version__ == PROJECT["project"]["version"]
     assert ludoteca.__version__ == importlib.metadata.version("ludoteca")

@@ -123,7 +123,7 @@ def beside_thesis(found: Records, competitions: Sequence[str], labels: Labels) -
 
 def match_rows(found: Records, matches: Sequence[str], labels: Labels) -> list[tuple[str, ...]]:
     """Return a row of `MATCH_HEADINGS` for each match of two agents that has a record."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for match in (found[name] for name in matches if name in found):
         ours, theirs = match["agents"]
         total = ours["total"]
@@ -223,7 +223,8 @@ def origin() -> str:
 
 def target_rows(found: Records, names: Iterable[str], labels: Labels) -> list[tuple[str, ...]]:
     """Return a row of `TARGET_HEADINGS` for each competition that has a record."""
-    card, rows = load_card("ac", SHIPPED), []
+    card = load_card("ac", SHIPPED)
+    rows: list[tuple[str, ...]] = []
     for match in (found[name] for name in names if name in found):
         ours, *others = match["agents"]
         lives = ours["lives"]

@@ -125,7 +125,7 @@ def paper_tasks(scale: float, precision: str) -> Tasks:
         count = max(round(games * scale), 500)
         final = 1_000 if scale == 1 else 100
         sizes = {"eval_interval": count, "eval_games": 50, "final_eval_games": final}
-        return training(name, "tanaka2018", count, settings | sizes | {"precision": precision})
+        return training(name, "tanaka2018", count, {**settings, **sizes, "precision": precision})
 
     def white_first(size: int) -> dict[str, Any]:
         return {"game": f"hex:board_size={size},first=white"}

@@ -78,7 +78,7 @@ def time_rows(found: Records) -> list[tuple[str, ...]]:
 
 def network_rows(found: Records) -> list[tuple[str, ...]]:
     """Return the trainings of the networks."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name in NETWORKS:
         one = found[f"net-{name}"]
         data, training, best = one["data"], one["training"], one["training"]["best"]

@@ -122,8 +122,8 @@ def solved_tasks(scale: float) -> Tasks:
     games = max(2 * round(MATCH_GAMES / 2 * scale), 10)
     for number, opponent in enumerate(OPPONENTS):
         agents = ("az:path={folder}/hex,simulations=32,precision=auto", opponent)
-        options = {"game": games_of["hex"]}
-        tasks.append(match_task(f"match-{number}", agents, games, ("hex",), options))
+        game = {"game": games_of["hex"]}
+        tasks.append(match_task(f"match-{number}", agents, games, ("hex",), game))
     return {task.name: task for task in tasks}
 
 
