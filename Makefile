@@ -74,9 +74,10 @@ test-pythons: ## test with every Python from 3.11 on that is found, without PyTo
 test-install: $(FOR_TEST) ## install the package afresh, with and without extras; try all it offers
 	$(BIN)/python tests/packaging/fresh_install.py
 
-lint: $(FOR_TEST) ## check style and format
+lint: $(FOR_TEST) ## check style, format and words
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tests/packaging/language.py
 
 # The package, then a user's program that sees it as it is installed.
 typecheck: $(FOR_TEST) ## check types

@@ -157,7 +157,8 @@ def reading_archive(problem: str) -> Iterator[None]:
     except BROKEN_ARCHIVE as error:
         raise ValueError(f"{problem}: {str(error) or type(error).__name__:.800}") from None
     except OSError as error:
-        if error.errno != errno.EINVAL:  # a member that begins before the archive
+        # No number: a damaged bzip2 stream. EINVAL: a member that begins before the archive.
+        if error.errno not in (None, errno.EINVAL):
             raise
         raise ValueError(f"{problem}: {error}") from None
 

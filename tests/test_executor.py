@@ -78,7 +78,7 @@ def test_exceptions_come_back_with_their_tracebacks(executor):
     assert list(executor.run([partial(pow, 3, 2)])) == [9]
 
 
-def test_what_cannot_be_pickled_is_named(pool):
+def test_unpicklable_tasks_are_named(pool):
     with pytest.raises(TypeError, match=r"<lambda>.* cannot be sent to a worker: "):
         list(pool.run([lambda: 1]))
     with pytest.raises(TypeError, match=r"the result of open\('/dev/null'\) cannot be pickled"):
@@ -106,7 +106,7 @@ def test_shared_values_work_in_this_process():
     assert list(executor.run([partial(GET, executor.put("weights"))])) == ["weights"]
 
 
-def test_there_is_one_stream_at_a_time_and_a_closed_one_leaves_nothing(pool):
+def test_closed_stream_leaves_no_tasks_for_the_next(pool):
     pids = pool.pids
     results = pool.run([partial(pow, 2, 3), partial(time.sleep, 600)])
     assert next(results) == 8
@@ -148,7 +148,7 @@ def test_a_worker_that_died_while_it_was_free_is_replaced(pool):
     assert list(pool.run(partial(pow, 2, k) for k in range(5))) == [1, 2, 4, 8, 16]
 
 
-def test_pinned_tasks_find_what_their_worker_keeps(pool):
+def test_pinned_tasks_use_state_of_their_worker(pool):
     left = [3, 5]
 
     def next_task(worker):
@@ -160,7 +160,7 @@ def test_pinned_tasks_find_what_their_worker_keeps(pool):
     assert sorted(results) == [(0, 1), (0, 2), (0, 3), *((1, k) for k in range(1, 6))]
 
 
-def test_collecting_does_not_wait_if_it_is_not_to(executor):
+def test_collect_with_zero_timeout_does_not_wait(executor):
     tasks = iter([partial(time.sleep, 0.2), None])
     with executor.stream(lambda worker: next(tasks, None)) as stream:
         found = stream.collect(timeout=0)

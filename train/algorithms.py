@@ -1,4 +1,4 @@
-"""The algorithms that `ludoteca train` chooses from, and which of them suits a game."""
+"""Algorithms of `ludoteca train`, and the default algorithm of a game."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ MANY_ACTIONS = 100
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm with a module of its own.
+    """Algorithm with a module of its own.
 
     Attributes:
-        title: what people call it.
-        module: what `python -m` runs, with the function `main(config)`.
-        defaults: where its default settings are, as `"module:attribute"`.
-        maker: likewise, what makes a run from settings.
+        title: display name.
+        module: module of `python -m`, with the function `main(config)`.
+        defaults: default settings, as `"module:attribute"`.
+        maker: factory of a run from settings, likewise.
         agent: name of the agent that plays its networks.
     """
 
@@ -37,7 +37,7 @@ class Algorithm:
         return _find(self.defaults)
 
     def make(self, config: RLConfig) -> Any:
-        """Return a run with these settings, without TensorBoard's files."""
+        """Return a run with these settings, without TensorBoard files."""
         return _find(self.maker)(config, tensorboard=False)
 
     @property
@@ -73,16 +73,16 @@ ALGORITHMS = {
 
 
 def choose_algorithm(game: Game, wanted: str = "auto", opponent: str = "self") -> str:
-    """Return the name of the algorithm that learns a game.
+    """Return the name of the algorithm for a game.
 
     Args:
         game: the game.
-        wanted: a name in `ALGORITHMS`, or `"auto"`: actor-critic where moves are simultaneous,
-            deep Q-learning against a given opponent or with `MANY_ACTIONS`, else AlphaZero.
-        opponent: an agent to learn against, or `"self"`.
+        wanted: name in `ALGORITHMS`, or `"auto"`: actor-critic for simultaneous games, deep
+            Q-learning with an opponent or `MANY_ACTIONS`, else AlphaZero.
+        opponent: training opponent, or `"self"`.
 
     Raises:
-        ValueError: if the algorithm does not learn such games, or not against an opponent.
+        ValueError: if the algorithm does not support the game, or the opponent.
     """
     if wanted not in ("auto", *ALGORITHMS):
         names = ", ".join(("auto", *ALGORITHMS))

@@ -1,4 +1,4 @@
-"""Showing each of many positions under a random symmetry of its own."""
+"""Data augmentation: a random symmetry for each position."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,32 +11,32 @@ from ludoteca.envs.symmetry import Symmetry
 
 
 class Augmentation:
-    """All symmetries of a game as arrays.
+    """All symmetries of a game as index arrays.
 
     Attributes:
-        actions: what each symmetry makes of each action. int64, shape `[N, num_actions]`.
+        actions: image of each action under each symmetry. int64, shape `[N, num_actions]`.
     """
 
     def __init__(self, symmetries: Sequence[Symmetry], planes: int):
         """Make the arrays.
 
         Args:
-            symmetries: one at least.
-            planes: of an observation.
+            symmetries: at least one.
+            planes: number of planes of an observation.
         """
         stay = np.arange(planes)
         cells = np.stack([one.cells for one in symmetries])
         moved = np.stack([stay if one.planes is None else one.planes for one in symmetries])
         self.actions = np.stack([one.actions for one in symmetries])
-        # Where what is in each cell, and in each plane, comes from.
+        # Source of each cell, and of each plane.
         self._cells = np.argsort(cells, axis=1).astype(np.int32)
         self._planes = np.argsort(moved, axis=1).astype(np.int32)
 
     def __len__(self) -> int:
         return len(self.actions)
 
-    def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw which symmetry each of `count` positions is shown under."""
+    def sample(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Sample a symmetry for each of `count` positions."""
         return rng.integers(len(self), size=count)
 
     def observations(

@@ -1,8 +1,8 @@
-"""Settings that follow the size of a run: rollouts, learning start, buffer, and intervals.
+"""Settings that scale with the length of a run: rollouts, learning starts, buffer, and intervals.
 
 A run of 100,000 games of Hex can spare thousands of positions before its first update. With the
-same number, a run of 1,000 games of Tic-Tac-Toe would never begin to learn. Where a setting is
-`AUTO`, it is a share of the run, at most what suits long runs.
+same number, a run of 1,000 games of Tic-Tac-Toe would never begin to learn. A setting that is
+`AUTO` is a fraction of the run, up to a maximum for long runs.
 """
 
 import json
@@ -15,9 +15,9 @@ from ludoteca.train.settings import AUTO, RLConfig
 
 Config = TypeVar("Config", bound=RLConfig)
 
-MEASURED_GAMES = 64  # random games that tell how long a game is
+MEASURED_GAMES = 64  # random games, to estimate the length of a game
 ROLLOUTS = 64  # at least so many in a run, if they have `LEAST_ROLLOUT` games
-LEAST_ROLLOUT = 16  # games as one batch; fewer make poor use of the network
+LEAST_ROLLOUT = 16  # games of a rollout; fewer make poor use of batched inference
 START_SHARE = 0.01  # of all positions of a run, before the first update
 LOGS, EVALUATIONS = 32, 7  # in a run, at least
 PAST_NETWORKS = 16  # that join the opponent pool in a run, at least
@@ -25,7 +25,7 @@ PAST_NETWORKS = 16  # that join the opponent pool in a run, at least
 
 @dataclass(frozen=True)
 class AutoLimits:
-    """The values in long runs: the largest that an algorithm's settings take.
+    """Maxima of the settings of an algorithm, as used in long runs.
 
     Attributes:
         games_per_iteration: games of a rollout.
@@ -48,16 +48,16 @@ class AutoLimits:
 
 
 def fit_to_run(config: Config, game: Game, limits: AutoLimits) -> Config:
-    """Return the settings with a value for each that is `AUTO`.
+    """Return the settings with all `AUTO` values replaced.
 
-    In a run that was begun before these are the values it began with, so that it can be made
-    longer. Otherwise they follow from the number of games and the positions of a game, which are
-    counted in games of random moves; equal settings give equal values.
+    A run that resumes keeps its original values, so that it can be extended. Otherwise they follow
+    from the number of games and the length of a game, estimated by games of random moves; equal
+    settings give equal values.
 
     Args:
-        config: settings, of which any may be `AUTO`.
+        config: settings, some of them `AUTO`.
         game: the game.
-        limits: of the algorithm.
+        limits: maxima of the algorithm.
     """
     names = [name for name, value in vars(config).items() if _is_auto(value)]
     chosen = ranks().broadcast(lambda: _sizes(config, game, limits, names))
@@ -82,10 +82,10 @@ def run_sizes(games: int, batch_size: int, limits: AutoLimits, plies: float) -> 
     """Return the values of all settings that may be `AUTO`, by name.
 
     Args:
-        games: how many games the run has.
-        batch_size: of an update.
-        limits: of the algorithm.
-        plies: how many positions a game has, on average.
+        games: games of the run.
+        batch_size: batch size of an update.
+        limits: maxima of the algorithm.
+        plies: mean number of positions of a game.
     """
     rollout = LEAST_ROLLOUT
     while 2 * rollout * ROLLOUTS <= games:
@@ -107,7 +107,7 @@ def run_sizes(games: int, batch_size: int, limits: AutoLimits, plies: float) -> 
 
 
 def _mean_plies(game: Game, names: list[str], limits: AutoLimits) -> float:
-    """Return how many positions a game of random moves has, if a setting depends on it."""
+    """Return the mean length of a game of random moves, if a setting depends on it."""
     if not {limits.start[0], limits.buffer[0]} & set(names):
         return 1.0
     from ludoteca.evaluate.match import play_match  # settings alone need no compiler

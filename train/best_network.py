@@ -1,4 +1,4 @@
-"""The best network of a run so far: its weights, how good it is, and when its file holds it."""
+"""Best network of a run: its weights, its score, and the file `best.safetensors`."""
 
 from pathlib import Path
 from typing import Any
@@ -12,39 +12,39 @@ from ludoteca.train.run_directory import Arrays, with_prefix, without_prefix
 
 
 class BestNetwork:
-    """The network of a run that did best in evaluations; of equal ones, the latest.
+    """Network with the highest evaluation score of a run; of equal ones, the latest.
 
     Attributes:
-        record: its `win_rate`, and after how many `games` it was reached; empty if no network was
-            evaluated.
-        weights: of the network.
-        updates: how many it had learned from.
+        record: its score `win_rate`, and its number of training `games`; empty before the first
+            evaluation.
+        weights: weights of the network.
+        updates: number of its updates.
     """
 
     def __init__(self, select: str, pretrained: bool):
         """Begin without a network.
 
         Args:
-            select: `"best"`, or `"last"`: each network that is evaluated replaces the one before.
-            pretrained: whether the run starts from a trained network, so that even its first
-                network has learned something.
+            select: `"best"`, or `"last"`: each evaluated network replaces the previous one.
+            pretrained: whether the run starts from a trained network, so that its initial network
+                counts as trained.
         """
         self._select, self._pretrained = select, pretrained
         self.record: dict[str, Any] = {}
         self.weights: Weights = {}
         self.updates = 0
-        self._interim: dict[str, Any] = {}  # the last network, if it was evaluated out of turn
+        self._interim: dict[str, Any] = {}  # the latest network, if it was evaluated out of turn
 
     def consider(self, network: nn.Module, games: int, updates: int, rate: float) -> None:
-        """Keep a network that was evaluated, unless the one so far did better."""
+        """Keep an evaluated network, unless the one so far scored higher."""
         if self._accepts(rate):
             self.record = {"win_rate": rate, "games": games}
             self.weights, self.updates = copied(network), updates
 
     def consider_interim(self, updates: int, rate: float) -> None:
-        """Prefer a network that was evaluated out of turn while it is the present one.
+        """Prefer a network evaluated out of turn, as long as it is the current one.
 
-        It is no part of `state`: a run that resumes does not know of it.
+        It is not part of `state`: a run that resumes ignores it.
         """
         if self._accepts(rate):
             self._interim = {"win_rate": rate, "updates": updates}
@@ -53,13 +53,13 @@ class BestNetwork:
         return self._select == "last" or rate >= self.record.get("win_rate", -1)
 
     def is_present(self, updates: int) -> bool:
-        """Return whether `best.safetensors` holds the present network, and not an earlier one.
+        """Return whether `best.safetensors` holds the current network, and not an earlier one.
 
-        That is so if it is the best one, if the last one is selected, or if the best one has not
-        learned anything while the present one has.
+        True if it is the best one, if the last one is selected, or if the best one is untrained and
+        the current one is not.
 
         Args:
-            updates: of the present network.
+            updates: updates of the current network.
         """
         if not self.record or self._select == "last":
             return True
@@ -67,13 +67,13 @@ class BestNetwork:
         return untrained or updates in (self.updates, self._interim.get("updates"))
 
     def selected(self, games: int, updates: int) -> dict[str, Any]:
-        """Return which network `best.safetensors` holds: after how many `games`, its `win_rate`.
+        """Return the training `games` and the `win_rate` of the network in `best.safetensors`.
 
         The latter is None if it was not evaluated.
 
         Args:
-            games: of the run so far.
-            updates: of the present network.
+            games: games of the run so far.
+            updates: updates of the current network.
         """
         if not self.is_present(updates) or (self.record and updates == self.updates):
             return self.record
@@ -84,9 +84,9 @@ class BestNetwork:
         """Write `best.safetensors`, if it is missing or out of date.
 
         Args:
-            path: of the file.
-            present: weights of the present network.
-            about: what is written beside them, among it its `games` and `updates`.
+            path: path of the file.
+            present: weights of the current network.
+            about: its metadata, with `games` and `updates`.
         """
         if self.is_present(about["updates"]):
             write_if_other(path, present, about)
@@ -95,7 +95,7 @@ class BestNetwork:
             write_if_other(path, self.weights, about | mine)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """Return numbers and arrays that `restore` needs."""
+        """Return the state as numbers and arrays, for `restore`."""
         numbers = {"best": self.record, "best_updates": self.updates}
         return numbers, with_prefix("best", as_arrays(self.weights))
 
@@ -103,9 +103,9 @@ class BestNetwork:
         """Restore a state.
 
         Args:
-            numbers: of the checkpoint.
-            arrays: of the checkpoint. Those of an older version of this package lack the weights.
-            file: holds the weights then; without it, there is no best network so far.
+            numbers: numbers of the checkpoint.
+            arrays: arrays of the checkpoint; those of older versions lack the weights.
+            file: file with the weights in that case; without it, there is no best network.
         """
         self.record, self.updates = numbers["best"], numbers.get("best_updates", 0)
         best = without_prefix("best", arrays)

@@ -13,25 +13,25 @@ Weights = dict[str, Tensor]
 
 
 def copied(network: nn.Module) -> Weights:
-    """Return copies of the weights of a network, in the memory of the processor."""
+    """Return copies of the weights of a network, on the CPU."""
     state = network.state_dict()
     return {name: tensor.detach().to("cpu", copy=True) for name, tensor in state.items()}
 
 
 def as_arrays(weights: Weights) -> Arrays:
-    """Return weights as arrays that `RunDirectory.save_state` takes."""
+    """Return weights as arrays, for `RunDirectory.save_state`."""
     return {name: tensor.numpy() for name, tensor in weights.items()}
 
 
 def write_network(path: Path, weights: Weights, about: dict[str, Any]) -> None:
-    """Write a network to a file, whole or not at all."""
+    """Write a network to a file, atomically."""
     save_weights(path, weights, about)
 
 
 def write_if_other(path: Path, weights: Weights, about: dict[str, Any]) -> None:
-    """Write a network to a file, unless it is there: the same weights, and the same about them.
+    """Write a network to a file, unless it holds the same weights and metadata.
 
-    What the file says beyond `about`, such as its card, does not matter.
+    Further metadata in the file, such as its card, is ignored.
     """
     try:
         there, its_about = load_weights(path)

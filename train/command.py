@@ -1,4 +1,4 @@
-"""What the commands that train have in common: a progress display, a time limit, and the end."""
+"""Shared parts of training commands: progress display, time limit, signals, and the report."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ Training = TypeVar("Training", bound=RLTraining)
 InEpochs = TypeVar("InEpochs", bound=SupervisedTraining)
 Config = TypeVar("Config", bound=RLConfig | SupervisedConfig)
 
-# Seconds for an evaluation after a signal: a user waits for it, a system shuts down.
+# Seconds for an evaluation after a signal.
 SECONDS_AFTER_SIGNAL: dict[int, float] = {signal.SIGINT: 10.0, signal.SIGTERM: 3.0}
 MIN_EVAL_SECONDS = 3.0  # seconds for an evaluation when time is up
 _begun: float | None = None  # when the command of this process began, by `time.monotonic()`
@@ -38,17 +38,17 @@ _begun: float | None = None  # when the command of this process began, by `time.
 def train(
     training: Training, subject: Callable[[Training], ReportSubject]
 ) -> dict[str, Any] | None:
-    """Train to the end or until the run is stopped, and show how it goes; then write the report.
+    """Train to the end or until the run is stopped, with a progress display; then report.
 
     The limit of time, if there is one, includes evaluations, compiling and the report. Ctrl-C and
     SIGTERM stop the run as the limit does: it is saved, and evaluated briefly.
 
     Args:
-        training: a run.
-        subject: returns what the report of a run is about.
+        training: training run.
+        subject: returns the subject of its report.
 
     Returns:
-        What is in `results.json`, or None if the run was stopped before its end.
+        Contents of `results.json`, or None if the run was stopped before its end.
 
     Raises:
         Interrupted: if a signal has stopped the run, after everything was saved.
@@ -87,8 +87,8 @@ def train(
         print(_stopped(place if training.updates > 0 else "", received))
         if before == (training.games, training.updates) and not received:
             print(
-                f"a round of {config.games_per_iteration:,} games needs more time: give it more "
-                "--minutes or, in another folder, fewer --games-per-iteration"
+                f"a rollout of {config.games_per_iteration:,} games needs more time: give it more "
+                "--minutes or, in another run_dir, fewer --games-per-iteration"
             )
     elif results is None:
         print("the training is finished; the same command evaluates it and writes the report")
@@ -102,7 +102,7 @@ def train(
 def _evaluated(
     training: Training, subject: Callable[[Training], ReportSubject]
 ) -> dict[str, Any] | None:
-    """Evaluate what a run has learned and write the report; return None if there is no time."""
+    """Evaluate the network and write the report; return None if there is no time."""
     monitor = training.monitor
     try:
         if not training.selected_is_latest and not training.finished:
@@ -114,7 +114,7 @@ def _evaluated(
 
 
 def _final_seconds(training: RLTraining) -> float | None:
-    """Return how long the evaluation at the end will take, by that of others, if there were any."""
+    """Return the estimated seconds of the final evaluation, from earlier ones, or None."""
     config, opponents = training.config, len(training.opponents())
     if training.evaluator.seconds == 0:
         return None
@@ -123,7 +123,7 @@ def _final_seconds(training: RLTraining) -> float | None:
 
 
 def _evaluation_end(limit: TimeLimit, received: Sequence[int]) -> float:
-    """Return until when a network may be evaluated, by `time.monotonic()`."""
+    """Return the deadline of the final evaluation, by `time.monotonic()`."""
     now = time.monotonic()
     if received:
         return now + SECONDS_AFTER_SIGNAL[received[0]]
@@ -131,19 +131,19 @@ def _evaluation_end(limit: TimeLimit, received: Sequence[int]) -> float:
 
 
 def _stopped(place: str, received: Sequence[int]) -> str:
-    """Return that a run was stopped before its end, why, and how it is resumed.
+    """Describe the stop of an unfinished run: the reason, and how to resume.
 
     Args:
-        place: where it was stopped, such as `"after 20 of 100 games"`; "" if it learned nothing.
+        place: progress at the stop, such as `"after 20 of 100 games"`; "" if nothing was learned.
         received: signals that have stopped it.
     """
-    why = f"stopped by {signal.Signals(received[0]).name}" if received else "time is up"
+    reason = f"stopped by {signal.Signals(received[0]).name}" if received else "time is up"
     place = place or "before anything was learned"
-    return f"{why} {place}; the same command resumes it"
+    return f"{reason} {place}; the same command resumes it"
 
 
 def _print_resume_hint(saved: int | None, total: int, unit: str) -> None:
-    """Print what is left of a run that was quit at once."""
+    """Print from where a run that was quit will resume."""
     if saved is None:
         where = "there is no checkpoint: the same command begins anew"
     else:
@@ -160,11 +160,11 @@ def train_epochs(
 
     Args:
         training: a run.
-        find: measures the best network of a run.
-        progress: show how it continues standard error, and the results on standard output.
+        find: validates the best network of a run.
+        progress: show a progress bar on standard error, and the results on standard output.
 
     Returns:
-        What is in `results.json`, or None if the run was stopped before its end.
+        Contents of `results.json`, or None if the run was stopped before its end.
 
     Raises:
         Interrupted: if a signal has stopped the run, after everything was saved.
@@ -214,7 +214,7 @@ def train_epochs(
 
 
 def _end_worker_rank(received: Sequence[int]) -> None:
-    """End a run in any process but rank 0, which reports.
+    """End the run in a process other than rank 0, which reports.
 
     Raises:
         Interrupted: if a signal has stopped the run.
@@ -254,9 +254,9 @@ def parse_preset(
 
 
 def run_command(name: str, main: Callable[[], Any]) -> None:
-    """Run a command; bad settings end it with a message, and so do signals.
+    """Run a command; invalid settings and signals end it with a message.
 
-    Where several processes that torchrun has started fail for one reason, rank 0 says which.
+    If several processes of torchrun fail for one reason, rank 0 prints it.
     """
     global _begun
     _begun, processes = STARTED, ranks()

@@ -2,7 +2,7 @@
 
 Every process, or rank, holds the same network, optimizer and replay buffer, and draws the same
 batches. It computes the gradient of its part of each batch; DDP averages the gradients. Rank 0
-alone plays, evaluates and writes the run's folder, and the others receive what it has found.
+alone plays, evaluates and writes the run folder; the others receive its results.
 """
 
 import os
@@ -44,12 +44,12 @@ class Part:
 
 
 class Ranks:
-    """The processes of a run, and how they agree; by default this process alone.
+    """Processes of a run, and their communication; here, a single process.
 
     Attributes:
-        rank: number of this process, from 0.
-        count: how many processes there are.
-        received: the exception that `broadcast` has raised last because rank 0 did.
+        rank: rank of this process, from 0.
+        count: number of processes (world size).
+        received: last exception that `broadcast` raised because rank 0 did.
     """
 
     rank = 0
@@ -58,7 +58,7 @@ class Ranks:
 
     @property
     def leads(self) -> bool:
-        """Whether this is the process that plays, evaluates and writes."""
+        """Whether this process plays, evaluates and writes: rank 0."""
         return self.rank == 0
 
     def broadcast(self, make: Callable[[], T], playing: bool = False) -> T:
@@ -66,7 +66,7 @@ class Ranks:
 
         Args:
             make: called in rank 0 only.
-            playing: whether the thread that plays asks, beside the one that learns.
+            playing: whether the self-play thread calls, rather than the learner thread.
         """
         return make()
 
@@ -79,7 +79,7 @@ class Ranks:
         monitor.check()
 
     def step(self, monitor: Monitor, done: int) -> None:
-        """Note that `done` updates are made, and check whether the run continues in every rank.
+        """Report `done` updates, and check whether the run continues in every rank.
 
         Raises:
             Stopped: if it is to stop in any of them.
@@ -89,12 +89,12 @@ class Ranks:
     def part(self, size: int) -> Part:
         """Return this rank's part of a batch.
 
-        Parts are as equal as can be. If there are fewer rows than ranks, each learns from them all.
+        Parts differ by at most one row. With fewer rows than ranks, each rank gets all rows.
         """
         return Part(slice(0, size), 1.0)
 
     def means(self, values: Sequence[Tensor], part: Part) -> list[float]:
-        """Return means over the batch for scalars that are means over each rank's part."""
+        """Return batch means of scalars that are means over each rank's part."""
         return [value.item() for value in values]
 
     def all_gather(self, array: NDArray[Any], size: int) -> NDArray[Any]:
@@ -102,7 +102,7 @@ class Ranks:
         return array
 
     def trained(self, network: nn.Module, device: torch.device) -> nn.Module:
-        """Return what a batch runs through: the network, with gradients averaged over ranks."""
+        """Return the module for forward passes: the network, with gradients averaged over ranks."""
         return network
 
     def scaled(self, loss: Tensor, part: Part) -> Tensor:
@@ -113,8 +113,8 @@ class Ranks:
 class TorchrunRanks(Ranks):
     """Several processes, joined by `torch.distributed`.
 
-    What ranks tell each other beside gradients goes through gloo, in groups of its own: one for the
-    thread that learns, one for the thread that plays.
+    Communication other than gradients uses gloo, in a group for the learner thread and one for the
+    self-play thread.
     """
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ class TorchrunRanks(Ranks):
         cuda = torch.cuda.is_available()
         if cuda:
             self._local = int(os.environ["LOCAL_RANK"])
-            # What "cuda" means from now on.
+            # The default CUDA device.
             torch.cuda.set_device(self._local % torch.cuda.device_count())
         dist.init_process_group("cpu:gloo,cuda:nccl" if cuda else "gloo")
         self.rank, self.count = dist.get_rank(), dist.get_world_size()
@@ -130,14 +130,14 @@ class TorchrunRanks(Ranks):
 
     def broadcast(self, make: Callable[[], T], playing: bool = False) -> T:
         """See `Ranks.decided`."""
-        found: list[Any] = [None]
+        outcome: list[Any] = [None]
         if self.leads:
             try:
-                found = [(True, make())]
+                outcome = [(True, make())]
             except Exception as error:
-                found = [(False, _picklable(error))]
-        dist.broadcast_object_list(found, src=0, group=self._groups[playing])
-        done, result = found[0]
+                outcome = [(False, _picklable(error))]
+        dist.broadcast_object_list(outcome, src=0, group=self._groups[playing])
+        done, result = outcome[0]
         if not done:
             self.received = None if self.leads else result
             raise result
@@ -152,7 +152,7 @@ class TorchrunRanks(Ranks):
             stopping = torch.ones(1)
         dist.all_reduce(stopping, dist.ReduceOp.MAX, group=self._groups[0])
         if stopping.item() > 0:
-            # What a thread of this rank plays meanwhile is to end, too.
+            # The self-play thread of this rank must stop, too.
             monitor.stop(monitor.request or "another process")
             raise Stopped
 
@@ -214,15 +214,15 @@ _joined: Ranks = ALONE
 
 
 def ranks() -> Ranks:
-    """Return the processes that this one learns with."""
+    """Return the processes of this run."""
     return _joined
 
 
 def require_process_group() -> None:
-    """Check that this process has joined the others, if torchrun has started several.
+    """Check that this process has joined the process group, if torchrun started several.
 
     Raises:
-        ValueError: if it has not: each of them would train on its own.
+        ValueError: if it has not, as each would train on its own.
     """
     if _several() and _joined is ALONE:
         raise ValueError(
@@ -238,7 +238,7 @@ def _several() -> bool:
 
 @contextmanager
 def joined() -> Iterator[Ranks]:
-    """Join the processes that torchrun has started, if it has, for as long as the block takes.
+    """Join the process group of torchrun, if there is one, within the block.
 
     Raises:
         PeerLostError: if another of them dies.
@@ -266,8 +266,8 @@ def joined() -> Iterator[Ranks]:
 
 def _is_lost(error: RuntimeError) -> bool:
     """Return whether an error is about the connection to another process."""
-    said = str(error).lower()  # gloo has no class of its own
-    return isinstance(error, dist.DistError) or "gloo" in said or "connection" in said
+    message = str(error).lower()  # gloo has no error class of its own
+    return isinstance(error, dist.DistError) or "gloo" in message or "connection" in message
 
 
 def _picklable(error: Exception) -> Exception:

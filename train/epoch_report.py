@@ -1,4 +1,4 @@
-"""What a finished training in epochs leaves behind: numbers, a curve and a report."""
+"""Report of a supervised training: results, learning curve and text."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,25 +11,31 @@ from ludoteca.evaluate.markdown import table
 from ludoteca.files import write_whole
 from ludoteca.terminal_table import TerminalTable
 from ludoteca.train.epochs import SupervisedTraining
-from ludoteca.train.report import circumstances, how_it_was_done, points, write_card, write_results
+from ludoteca.train.report import (
+    circumstances,
+    points,
+    provenance_section,
+    write_card,
+    write_results,
+)
 
 COLORS = {"training": "#5b6770", "validation": "#1f77d0"}
 
 
 @dataclass(frozen=True)
 class ValidationReport:
-    """What is told about a finished training.
+    """Validation results of a training, for its report.
 
     Attributes:
-        title: of the report.
-        introduction: a paragraph about the data.
-        data: what they were, as JSON can hold it.
-        validation: what the best network is worth there, as JSON can hold it.
-        headings: of a table of that.
-        rows: its lines, as texts.
-        notes: a paragraph about the table.
-        panels: of the learning curve: what is drawn, and the name of its measures among the
-            metrics, after `training_` and `validation_`.
+        title: title of the report.
+        introduction: paragraph about the data.
+        data: description of the data, as JSON values.
+        validation: validation results of the best network, as JSON values.
+        headings: headings of their table.
+        rows: rows of their table, as texts.
+        notes: paragraph about the table.
+        panels: panels of the learning curve: label, and name of the metrics after `training_` and
+            `validation_`.
     """
 
     title: str
@@ -71,7 +77,7 @@ def write_supervised_report(
 
 
 def validation_table(findings: ValidationReport) -> TerminalTable:
-    """Return the table of findings for the terminal."""
+    """Return the validation results as a table for the terminal."""
     shown = TerminalTable(findings.headings, title="the best network in validation")
     for row in findings.rows:
         shown.add(*row)
@@ -89,7 +95,7 @@ def _draw(training: SupervisedTraining, findings: ValidationReport) -> bytes:
             if shown[0]:
                 axes.plot(*shown, color=color, marker=".", label=part)
         kept = training.selected["epoch"]
-        axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="kept")
+        axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="selected")
         axes.set_ylabel(label)
         axes.legend(fontsize="small")
         axes.grid(alpha=0.3)
@@ -116,13 +122,13 @@ def _describe(results: dict[str, Any], findings: ValidationReport) -> str:
 ![Learning curve](learning_curve.png)
 
 {training["epochs"]} epochs in {training["seconds"]:,.0f} seconds, validation included. The network
-of epoch {training["best"]["epoch"]} was kept, {_reason(training)}.
+of epoch {training["best"]["epoch"]} was selected, {_reason(training)}.
 
-{how_it_was_done(results)}"""
+{provenance_section(results)}"""
 
 
 def _reason(training: dict[str, Any]) -> str:
-    """Return why the network was kept."""
+    """Return why the network was selected."""
     if "loss" not in training["best"]:
         reason = "the last one, as no epoch was over"
     else:

@@ -1,4 +1,4 @@
-"""The loop of training in epochs: learn from all data, validate, and never lose any of it."""
+"""Training loop of supervised learning: epochs over a data set, validation, save."""
 
 import time
 from abc import ABC, abstractmethod
@@ -21,38 +21,38 @@ from ludoteca.train.settings import SupervisedConfig
 from ludoteca.train.torch_random import TorchStream
 from ludoteca.train.trainable_model import TrainableModel
 
-# Settings that do not change what is learned; and those that tell when it ends: a run can be made
-# longer, with learning rates from then on as if it had been so from the start.
+# Settings that may differ when a run resumes: they do not change what is learned, or only its end:
+# a run can be extended, with the learning rate schedule of the longer one.
 MUTABLE_SETTINGS = ("run_dir", "minutes", "epochs", "patience")
 SAVE_SECONDS = 120.0  # between checkpoints within an epoch
 
 
 class SupervisedTraining(ABC):
-    """A training run in epochs, which can be interrupted at any time.
+    """Supervised training run that can be interrupted at any time.
 
-    The state is saved after each epoch, and now and then between two updates: a run that resumes
-    from there learns bit for bit the same.
+    Checkpoints are written after each epoch, and between updates: a run that resumes from one
+    learns bit for bit the same.
 
-    A subclass prepares itself in its constructor: PyTorch's generator is seeded for the network
-    that it makes. Then it calls `begin`.
+    A subclass makes its network in its constructor, with PyTorch's generator seeded, and then calls
+    `begin`.
 
     Attributes:
-        config: the settings.
+        config: settings.
         game: the game.
-        precision: of convolutions, `"float32"` or `"bfloat16"`.
-        learner: the network that learns, and how.
-        training: what it learns from, as indices.
-        epoch: how many are over.
-        seen: how many positions of the present one were learned from.
-        positions: how many positions were learned from in this part of the run.
-        seconds: how long that took, in all parts of the run.
-        best: epoch of the best network so far, and what `validate` said about it.
-        metrics: what was measured so far.
+        precision: numeric precision of convolutions, `"float32"` or `"bfloat16"`.
+        learner: network and optimizer.
+        training: indices of the training positions.
+        epoch: number of finished epochs.
+        seen: number of positions of the current epoch that were learned from.
+        positions: number of positions learned from in this part of the run.
+        seconds: wall time of the run, all parts included.
+        best: epoch and validation results of the best network so far.
+        metrics: rows of metrics so far.
         kind: name of the agent that plays the network, such as `"cnn"`.
         monitor: receives the progress, and can stop the run.
-        begun: when this part of the run began, by `time.monotonic()`.
-        saved: how many epochs were over at the last checkpoint, or None if there is none.
-        validation_seconds: how long the longest validation took in this part of the run.
+        begun: start of this part of the run, by `time.monotonic()`.
+        saved: number of finished epochs at the last checkpoint, or None if there is none.
+        validation_seconds: duration of the longest validation in this part of the run.
     """
 
     kind: ClassVar[str]
@@ -67,7 +67,7 @@ class SupervisedTraining(ABC):
         Args:
             config: the settings.
             game: the game.
-            digest: of the data; a run continues with the same ones only.
+            digest: digest of the data; a run resumes only with the same data.
 
         Raises:
             ValueError: if `run_dir` holds a run with other settings.
@@ -98,12 +98,12 @@ class SupervisedTraining(ABC):
     def begin(
         self, learner: TrainableModel[Any], training: NDArray[np.int64], tensorboard: bool = True
     ) -> None:
-        """Restore the state of a run that continues, and open the metrics.
+        """Restore the state of a run that resumes, and open the metrics.
 
         Args:
-            learner: with the network as it was made.
-            training: what it learns from, as indices.
-            tensorboard: whether TensorBoard's files are written.
+            learner: learner with the initial network.
+            training: indices of the training positions.
+            tensorboard: whether TensorBoard files are written.
         """
         self.learner, self.training = learner, training
         rows = []
@@ -134,36 +134,36 @@ class SupervisedTraining(ABC):
     def update(
         self, chosen: NDArray[np.int64], rng: np.random.Generator, rate: float
     ) -> dict[str, float]:
-        """Learn from some of `training`, with a learning rate; return losses by name."""
+        """Make an update from some of `training`, with a learning rate; return losses by name."""
 
     @abstractmethod
     def validate(self) -> dict[str, float]:
-        """Return how good the network is in validation, among others its `"loss"`."""
+        """Return validation results of the network, among them its `"loss"`."""
 
     def rate(self, share: float) -> float:
-        """Return the learning rate when a share of the present epoch is over."""
+        """Return the learning rate at a fraction of the current epoch."""
         return self.config.learning_rate
 
     @property
     def network(self) -> Any:
-        """What learns; `config.network` tells how it is built."""
+        """Network that is trained; `config.network` describes its architecture."""
         return self.learner.network
 
     @property
     def finished(self) -> bool:
-        """Whether all epochs are over, or there is no hope for better ones."""
+        """Whether all epochs are over, or early stopping applies."""
         config = self.config
         worse = self.epoch - self.best.get("epoch", self.epoch)
         return self.epoch >= config.epochs or (config.patience > 0 and worse >= config.patience)
 
     @property
     def positions_per_epoch(self) -> int:
-        """How many positions an epoch has."""
+        """Number of positions of an epoch."""
         return min(self.config.positions_per_epoch or len(self.training), len(self.training))
 
     @property
     def progress(self) -> float:
-        """Epochs so far, the present one in proportion."""
+        """Number of epochs so far; the current one counts in proportion."""
         return self.epoch + self.seen / max(self.positions_per_epoch, 1)
 
     @property
@@ -172,10 +172,10 @@ class SupervisedTraining(ABC):
         return self.learner.updates > 0
 
     def run(self) -> Iterator[int]:
-        """Train to the end; yields, after each update, how many positions of the epoch were seen.
+        """Train to the end; yield the number of positions of the epoch after each update.
 
-        At the last one, the epoch is over and saved. The iteration ends before that if `monitor` is
-        asked to stop: then `save` keeps everything, the updates of the present epoch included.
+        After the last one, the epoch is saved. Ends earlier if `monitor` is asked to stop: `save`
+        then keeps everything, the updates of the current epoch included.
 
         Raises:
             ValueError: if the network has diverged: its loss is not finite.
@@ -229,7 +229,7 @@ class SupervisedTraining(ABC):
         yield len(order)
 
     def _validate(self) -> dict[str, float]:
-        """Return how good the network is in validation.
+        """Return validation results of the network.
 
         Raises:
             Stopped: if the run is to stop, or there is not enough time.
@@ -249,7 +249,7 @@ class SupervisedTraining(ABC):
         return found
 
     def _close_epoch(self, found: dict[str, float], rate: float) -> None:
-        """Note how an epoch went, and save it."""
+        """Add the metrics of an epoch, and save."""
         losses = self._losses
         means = {name: float(np.mean([one[name] for one in losses])) for name in losses[0]}
         self.epoch += 1
@@ -269,8 +269,8 @@ class SupervisedTraining(ABC):
     def save(self) -> None:
         """Write a checkpoint, from which the run resumes exactly.
 
-        `state.npz` holds everything and is replaced as a whole, first of all. The other files
-        follow from it: those that are missing or out of date are written when the run resumes.
+        `state.npz` holds everything, and is written first and atomically. The other files derive
+        from it: those that are missing or out of date are written when the run resumes.
         """
         numbers = {
             "epoch": self.epoch,
@@ -292,11 +292,11 @@ class SupervisedTraining(ABC):
 
     @property
     def selected(self) -> dict[str, Any]:
-        """Which network `best.safetensors` holds: the best one or, without one, the last one."""
+        """Description of the network in `best.safetensors`: the best or, without one, the last."""
         return self.best or {"epoch": round(self.progress, 3)}
 
     def _write_derived(self) -> None:
-        """Write the files that follow from the state, if they are missing or out of date."""
+        """Write the files that derive from the state, if they are missing or out of date."""
         if not self._ranks.leads:
             return
         folder, weights = self.config.run_dir, copied(self.network)

@@ -1,4 +1,4 @@
-"""Settings as a command line, and settings from texts."""
+"""Conversion of settings to command-line options, and from `name=value` texts."""
 
 import difflib
 import shlex
@@ -16,14 +16,14 @@ def equivalent_command(module: str, config: Any, defaults: Any) -> str:
 
     Args:
         module: such as `"ludoteca.train.dqn"`.
-        config: the settings, a dataclass.
-        defaults: those that need not be named.
+        config: settings, a dataclass.
+        defaults: default settings, which are omitted.
     """
     return shlex.join(["python", "-m", module, *differing(config, defaults)])
 
 
 def differing(config: Any, defaults: Any) -> list[str]:
-    """Return the options that make `config` of `defaults`, both of the same dataclass."""
+    """Return the options that change `defaults` to `config`, of the same dataclass."""
     usual = dict(_flat(defaults))
     words = []
     for name, value in _flat(config):
@@ -41,7 +41,7 @@ def differing(config: Any, defaults: Any) -> list[str]:
 
 
 def with_settings(config: Config, settings: Sequence[str], prog: str) -> Config:
-    """Return settings with some changed, each given as `name=value`.
+    """Return settings with changes given as `name=value`.
 
     Args:
         config: a dataclass; settings of dataclasses in it are named like `network.blocks`.
@@ -49,7 +49,7 @@ def with_settings(config: Config, settings: Sequence[str], prog: str) -> Config:
         prog: the program that error messages name.
 
     Raises:
-        ValueError: if there is no such setting, or it stands without a value.
+        ValueError: if a setting is unknown, or has no value.
         SystemExit: if a value is of the wrong type.
     """
     known = dict(_flat(config))

@@ -1,4 +1,4 @@
-"""Putting an agent to the test while it learns, and when it has learned."""
+"""Evaluation of agents during and after training."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -18,10 +18,10 @@ MORE = 4  # how many times as many are tried next, if there is time
 
 
 def seat_names(game: Game) -> tuple[str, ...]:
-    """Return what the seats are called in which an agent is tested: those where moves are in turn.
+    """Return the names of the seats in which an agent is evaluated.
 
-    Where all move at once, seats do not differ: an agent sits in each of them equally often, and
-    the opponent in all others.
+    In simultaneous games seats are not distinguished: the agent sits in each of them equally often,
+    and the opponent in all others.
     """
     return ANY if game.simultaneous else ("first", "second")
 
@@ -35,7 +35,7 @@ def evaluate(
     record: int = 0,
     on_step: Callable[[int], None] | None = None,
 ) -> tuple[list[dict[str, Any]], MatchResult]:
-    """Let an agent play `games` games in each seat, against an opponent in all others.
+    """Play `games` games of an agent in each seat, against an opponent in all others.
 
     `record` and `on_step` are those of `play_match`.
 
@@ -52,19 +52,19 @@ def evaluate(
 
 
 class Evaluator:
-    """Evaluates the network of a run now and then, by the same games each time.
+    """Evaluation of the network of a run, with the same games each time.
 
     Attributes:
-        seconds: how long the longest evaluation took.
+        seconds: duration of the longest evaluation.
     """
 
     def __init__(self, game: Game, games: int, seed: int, monitor: Monitor):
-        """Prepare evaluations.
+        """Make an evaluator.
 
         Args:
             game: the game.
-            games: per seat and opponent.
-            seed: of the matches.
+            games: games per seat and opponent.
+            seed: seed of the matches.
             monitor: receives the progress, and can stop it.
         """
         self._game, self._games, self._seed, self._monitor = game, games, seed, monitor
@@ -73,10 +73,10 @@ class Evaluator:
     def evaluate(
         self, agent: Agent, opponents: Sequence[str]
     ) -> tuple[dict[str, float], list[MatchResult]]:
-        """Let an agent play against each opponent.
+        """Play an agent against each opponent.
 
         Returns:
-            The shares won by `{opponent}__{seat}`, and the match against each opponent.
+            Win rates by `{opponent}__{seat}`, and the match against each opponent.
 
         Raises:
             Stopped: if the run is to stop, or an evaluation would take longer than it has left.
@@ -112,7 +112,7 @@ def evaluate_in_time(
     seconds: float = inf,
     record: int = 0,
 ) -> tuple[list[dict[str, Any]], MatchResult]:
-    """Let an agent play as many of `games` games in each seat as there is time for.
+    """Play up to `games` games of an agent in each seat, as many as time allows.
 
     These are the first games of those that `evaluate` plays.
 
@@ -163,5 +163,5 @@ def evaluate_in_time(
 
 
 def rate_seats(match: MatchResult) -> list[dict[str, Any]]:
-    """Return how the match's first agent did in each seat, see `seat_results.seat_results`."""
+    """Return the first agent's results in each seat, see `seat_results.seat_results`."""
     return seat_results.seat_results(match, seat_names(make_game(match.game)))

@@ -1,4 +1,4 @@
-"""Signals that stop a run: the first one in good order, the second one at once."""
+"""Signal handling: the first signal stops a run in order, the second one at once."""
 
 import signal
 import threading
@@ -13,7 +13,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupted(KeyboardInterrupt):
-    """The end of a run that a signal has stopped, after everything was saved.
+    """End of a run that a signal has stopped, after everything was saved.
 
     Attributes:
         signal: the signal's number.

@@ -1,4 +1,4 @@
-"""What is measured during training: for TensorBoard, and as a table in CSV."""
+"""Metrics of a training, for TensorBoard and as a CSV table."""
 
 import csv
 import io
@@ -14,19 +14,19 @@ Row = dict[str, float | int | None]
 
 
 class Metrics:
-    """Rows of numbers, one for each point in time; only rank 0 of several processes writes them.
+    """Rows of metrics; in data-parallel training, only rank 0 writes them.
 
     Attributes:
-        rows: all so far; `step` says when. They are part of a run's state.
+        rows: rows so far, with their `step`; part of the state of a run.
     """
 
     def __init__(self, folder: Path, rows: list[Row] | None = None, keep_writing: bool = True):
         """Make metrics that are written to `folder`.
 
         Args:
-            folder: of the run.
-            rows: of the part of the run that is over.
-            keep_writing: whether TensorBoard's files are written.
+            folder: folder of the run.
+            rows: earlier rows of the run.
+            keep_writing: whether TensorBoard files are written.
         """
         self.rows = rows or []
         self._folder = folder
@@ -39,7 +39,7 @@ class Metrics:
             self._writer = make(str(folder / "tensorboard"), purge_step=int(last) + 1)
 
     def add(self, step: int, **values: float | int | None) -> None:
-        """Add a row; None means: not measured this time."""
+        """Add a row; None: not measured."""
         self.rows.append({"step": step, **values})
         if self._writer is not None:
             for name, value in values.items():
@@ -58,6 +58,6 @@ class Metrics:
         write_whole(self._folder / "metrics.csv", text.getvalue())
 
     def close(self) -> None:
-        """Finish TensorBoard's files."""
+        """Close the TensorBoard files."""
         if self._writer is not None:
             self._writer.close()

@@ -1,8 +1,8 @@
-"""The progress of a run as others can watch it, and the request to stop it.
+"""Progress of a run, and the request to stop it.
 
-Work in a run is made of small steps: a ply of all games of a rollout, an update, a ply of a match.
-Between two of them it calls `Monitor.step` or `Monitor.check`, which raise `Stopped` once the run
-is to end. The code that catches it drops what was unfinished, or keeps it to be resumed.
+Work in a run consists of small steps: a ply of all games of a rollout, an update, a ply of a match.
+Between two steps it calls `Monitor.step` or `Monitor.check`, which raise `Stopped` once the run is
+to stop. The caller that catches it drops unfinished work, or keeps it for resuming.
 """
 
 import time
@@ -21,13 +21,13 @@ class Stopped(Exception):  # noqa: N818 - not an error, like StopIteration
 
 @dataclass
 class PhaseProgress:
-    """How far the work of a phase is.
+    """Progress of a phase.
 
     Attributes:
-        unit: of what is counted, such as `"move"`.
-        done: how many are done.
-        total: how many there are, as far as is known, or 0.
-        steps: how many steps of this phase the process has made: the first one compiles.
+        unit: unit of the counts, such as `"move"`.
+        done: number of units done.
+        total: total number of units, or 0 if unknown.
+        steps: number of steps of this phase in this process; the first one compiles.
     """
 
     unit: str = ""
@@ -37,7 +37,7 @@ class PhaseProgress:
 
     @property
     def share(self) -> float:
-        """The share that is done, 0 to 1; 0 if the total is not known."""
+        """Fraction done, 0 to 1; 0 if the total is unknown."""
         return min(self.done / self.total, 1.0) if self.total > 0 else 0.0
 
 
@@ -47,12 +47,12 @@ class Monitor:
     Games are played in a second thread while the first one learns; both report here.
 
     Attributes:
-        phase: what the run waits for now.
-        work: how far each phase is.
-        deadline: when the run is to stop, by `time.monotonic()`.
-        task_deadline: when the present task is to stop, if that is earlier.
-        request: why the run is to stop before that, or "".
-        notice: what the user is to know about that, or "".
+        phase: current phase.
+        phases: progress of each phase.
+        deadline: deadline of the run, by `time.monotonic()`.
+        task_deadline: deadline of the current task, if that is earlier.
+        request: reason of an earlier stop request, or "".
+        notice: message to the user about that, or "".
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class Monitor:
 
     @property
     def compiling(self) -> bool:
-        """Whether the phase has not made its first step: compiled code is being made or loaded."""
+        """Whether the phase is before its first step, which compiles or loads code."""
         return self.phases[self.phase].steps == 0
 
     @property
@@ -81,7 +81,7 @@ class Monitor:
         self.request = why
 
     def grant(self, deadline: float) -> None:
-        """Withdraw the request: what is still to be done has time until the deadline."""
+        """Withdraw the stop request, and set a new deadline."""
         self.request, self.deadline = "", deadline
 
     def check(self) -> None:
@@ -95,7 +95,7 @@ class Monitor:
 
     @contextmanager
     def task(self, share: float) -> Iterator[None]:
-        """Give a task a share of the time until the deadline, and end it when that is over.
+        """Limit a task to a fraction of the time until the deadline.
 
         Raises:
             Stopped: if the run is to stop, and not only the task.

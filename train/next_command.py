@@ -1,4 +1,4 @@
-"""The command that a user may want next, when a training is over."""
+"""Next command for the user after a training."""
 
 import shlex
 from pathlib import Path
@@ -8,15 +8,15 @@ from ludoteca.envs.registry import default_game
 
 
 def next_command(game: Game, kind: str, folder: Path) -> str:
-    """Return the command that plays a game with the network in a folder.
+    """Return the command that plays a game with the network of a run.
 
-    Where moves are in turn, the user plays against it. Where all move at once, it plays a match
-    against random moves.
+    In sequential games the user plays against it; in simultaneous games it plays a match against
+    random moves.
 
     Args:
         game: the game.
         kind: name of the agent that plays the network, such as `"dqn"`.
-        folder: of the run.
+        folder: folder of the run.
     """
     agent = f"{kind}:{folder}"
     if game.simultaneous:
@@ -27,7 +27,7 @@ def next_command(game: Game, kind: str, folder: Path) -> str:
 
 
 def _words(game: Game) -> list[str]:
-    """Return the game and those of its parameters that are not the defaults, as arguments."""
+    """Return the game and its non-default parameters as arguments."""
     usual = default_game(game).params
     name = game.spec_name
     changed = {key: value for key, value in game.params.items() if value != usual[key]}

@@ -1,4 +1,4 @@
-"""Learning rates, optimizers, and optimizers as arrays."""
+"""Optimizers, learning rate schedules, and optimizer states as arrays."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,14 +15,14 @@ PREFIX = "optimizer"
 
 @dataclass(frozen=True)
 class Optimization:
-    """How a network goes down its gradients.
+    """Settings of an optimizer.
 
     Attributes:
         optimizer: `"adam"`, with decoupled weight decay, or `"sgd"`.
-        learning_rate: at the start.
-        momentum: of SGD.
-        decay: of the weights.
-        clip: largest norm of a gradient; 0: any.
+        learning_rate: initial learning rate.
+        momentum: momentum of SGD.
+        decay: weight decay.
+        clip: maximum gradient norm; 0: no clipping.
     """
 
     optimizer: Literal["adam", "sgd"] = "adam"
@@ -32,7 +32,7 @@ class Optimization:
     max_grad_norm: float = 0.0
 
     def make(self, weights: Iterator[nn.Parameter]) -> torch.optim.Optimizer:
-        """Return the optimizer of some weights."""
+        """Return the optimizer of the given weights."""
         if self.optimizer == "sgd":
             return torch.optim.SGD(
                 weights, self.learning_rate, self.momentum, weight_decay=self.decay
@@ -41,7 +41,7 @@ class Optimization:
 
 
 def learning_rate(first: float, last: float, progress: float) -> float:
-    """Return the learning rate after a share of the training: it falls along a half cosine."""
+    """Return the learning rate of a cosine decay, after a fraction of the training."""
     return last + (first - last) * (1 + math.cos(math.pi * min(progress, 1))) / 2
 
 

@@ -1,4 +1,4 @@
-"""How many games a run plays in a given time, measured by the first games of such a run."""
+"""Number of games that a run plays in a given time, measured on its first games."""
 
 import tempfile
 import time
@@ -29,12 +29,12 @@ PLANNED = ("games", "eval_interval", "eval_games", "final_eval_games")
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast a run is on this machine.
+    """Speed of a run on this machine.
 
     Attributes:
-        games: games a second that are played and learned from.
-        test_seconds: seconds of a game in each seat against each opponent of evaluations.
-        ready: when all code was compiled, by `time.monotonic()`.
+        games: training games per second.
+        test_seconds: seconds of an evaluation game in each seat against each opponent.
+        ready: end of compilation, by `time.monotonic()`.
     """
 
     games: float
@@ -43,13 +43,13 @@ class Pace:
 
 
 def plan(config: Any, pace: Pace, seconds: float, left: float) -> dict[str, int]:
-    """Return the settings in `PLANNED` of a run that takes a given time.
+    """Return the settings in `PLANNED` of a run with a time limit.
 
     Args:
-        config: its settings; numbers of test games are not exceeded.
-        pace: how fast it is.
-        seconds: how long the run may take in all.
-        left: how much of that is left.
+        config: settings; their numbers of evaluation games are maxima.
+        pace: speed of the run.
+        seconds: time limit of the run.
+        left: remaining part of it.
     """
     tests = {
         "eval_games": EVALUATION_SHARE * seconds / EVALUATIONS,
@@ -67,15 +67,15 @@ def plan(config: Any, pace: Pace, seconds: float, left: float) -> dict[str, int]
 
 
 def measure_pace(algorithm: Algorithm, config: Any, seconds: float) -> Pace:
-    """Return how fast a run is, after all code is compiled.
+    """Measure the speed of a run, after all code is compiled.
 
-    A few games with the same settings are played and learned from, in a temporary folder: first as
-    few as possible, which compiles, then as many as fit into a small part of the time.
+    Trains with the same settings in a temporary folder: first on as few games as possible, to
+    compile, then on as many as fit into a small part of the time.
 
     Args:
-        algorithm: of the run.
-        config: its settings; the number of games is not used.
-        seconds: how long the run is to take.
+        algorithm: algorithm of the run.
+        config: settings; the number of games is not used.
+        seconds: time limit of the run.
     """
     limit = min(max(TRIAL_SHARE * seconds, LEAST_TRIAL), LONGEST_TRIAL)
     workers = getattr(config, "num_actors", 1)
@@ -105,7 +105,7 @@ def measure_pace(algorithm: Algorithm, config: Any, seconds: float) -> Pace:
 
 @contextmanager
 def _trial(algorithm: Algorithm, config: Any, games_per_iteration: int) -> Iterator[Any]:
-    """Begin a run without an end in a temporary folder; afterwards nothing is left of it."""
+    """Make a run without an end, in a temporary folder."""
     trial: dict[str, Any] = {
         "games": 10**9,
         "games_per_iteration": games_per_iteration,
@@ -129,7 +129,7 @@ def _trial(algorithm: Algorithm, config: Any, games_per_iteration: int) -> Itera
 
 
 def _evaluation_seconds(training: Any, games: int) -> float:
-    """Return how many seconds so many games in each seat against each opponent take."""
+    """Return the seconds of `games` games in each seat against each opponent."""
     begun = clock()
     for opponent in dict.fromkeys((*training.opponents(), "random")):
         evaluate(training.game, training.candidate(), opponent, games, seed=0)

@@ -1,4 +1,4 @@
-"""Presets by time: settings of a run that is to take so many minutes."""
+"""Presets by time: settings of a run with a time limit."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,7 +8,7 @@ from ludoteca.envs.game import Game
 from ludoteca.train.algorithms import ALGORITHMS
 from ludoteca.train.settings import RLConfig
 
-# Name of a preset -> its minutes.
+# Name of a preset -> its time limit in minutes.
 PRESETS = {
     "one-minute": 1.0,
     "two-minutes": 2.0,
@@ -28,19 +28,19 @@ NETWORKS = (
 # Positions of an update of AlphaZero in runs of a few minutes: there are so few games that larger
 # batches leave too few updates (Connect Four: docs/training.md).
 FEW_GAMES_BATCH = 128
-TREE_SEARCH = "mcts:simulations=100"  # who a network is tested against, besides random moves
+TREE_SEARCH = "mcts:simulations=100"  # evaluation opponent, besides random moves
 # Opponents where moves are simultaneous, as far as they play the game.
 RIVALS = ("random_safe", "greedy", "deterministic")
 
 
 def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "self") -> Any:
-    """Return the settings of a run of so many minutes, but for its number of games.
+    """Return the settings of a run of a number of minutes, except its number of games.
 
     Args:
-        algorithm: a name in `ALGORITHMS`.
+        algorithm: name in `ALGORITHMS`.
         game: the game.
-        minutes: how long the run is to take.
-        opponent: an agent to learn against, or `"self"`.
+        minutes: time limit of the run.
+        opponent: training opponent, or `"self"`.
     """
     config: RLConfig = ALGORITHMS[algorithm].config
     network = network_config(algorithm, game, minutes)
@@ -60,12 +60,12 @@ def preset_config(algorithm: str, game: Game, minutes: float, opponent: str = "s
         batch_size = FEW_GAMES_BATCH if minutes < 10 else config.batch_size
         return replace(config, eval_opponents=("random", TREE_SEARCH), batch_size=batch_size)
     rivals = [spec for spec in RIVALS if _plays(spec, game)] if opponent == "self" else [opponent]
-    league: Any = {"opponent_pool": tuple(rivals), "opponent_pool_prob": 0.25 if rivals else 0.0}
-    return replace(config, eval_opponents=("random", *rivals), **league)
+    pool: Any = {"opponent_pool": tuple(rivals), "opponent_pool_prob": 0.25 if rivals else 0.0}
+    return replace(config, eval_opponents=("random", *rivals), **pool)
 
 
 def network_config(algorithm: str, game: Game, minutes: float) -> Any:
-    """Return the network of a run of so many minutes."""
+    """Return the network architecture of a run of a number of minutes."""
     _, rows, columns = game.observation_shape
     small = rows * columns <= SMALL
     _, on_small, on_large = [line for line in NETWORKS if minutes >= line[0]][-1]

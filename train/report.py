@@ -1,4 +1,4 @@
-"""What a finished training leaves behind: numbers, a curve, an annotated game, and a report."""
+"""Report of a reinforcement learning run: evaluation, learning curve, annotated game, text."""
 
 import json
 from collections.abc import Sequence
@@ -37,17 +37,16 @@ COLORS = ("#1f77d0", "#d6452b", "#2a9d5c", "#8a5cc2", "#c98a1b", "#5b6770")
 
 @dataclass(frozen=True)
 class ReportSubject:
-    """What a report is about.
+    """Subject of a report.
 
     Attributes:
-        title: of the report, such as `"Deep Q-learning"`.
-        agent: the network that was kept as an agent; where moves are in turn, one that tells
-            `values(s)`.
-        opponents: against whom it was tested while it learned.
-        partner: whom it learned with, such as `"mixed:x=0.2"`, or `"itself"`.
-        seat: `"first"`, `"second"` or `"both"`: where it sat.
+        title: title, such as `"Deep Q-learning"`.
+        agent: agent with the selected network; in sequential games, one with `values(s)`.
+        opponents: evaluation opponents during training.
+        partner: training opponent, such as `"mixed:x=0.2"`, or `"itself"`.
+        seat: training seat: `"first"`, `"second"` or `"both"`.
         losses: names of the losses among the metrics.
-        plays: a sentence about how it plays.
+        plays: sentence about its play.
     """
 
     title: str
@@ -60,7 +59,7 @@ class ReportSubject:
 
 
 def write_report(training: RLTraining, subject: ReportSubject) -> dict[str, Any]:
-    """Evaluate the network that a training kept; write all files; return the results.
+    """Evaluate the selected network of a training, write all files, and return the results.
 
     Writes `best.safetensors` again, with its card, and `learning_curve.png`, `replay.json`,
     `game.svg`, `game.png` and `report.md`; and `results.json` if the training is finished, or else
@@ -125,7 +124,7 @@ def write_report(training: RLTraining, subject: ReportSubject) -> dict[str, Any]
 
 
 def circumstances(game: Game, config: RLConfig | SupervisedConfig) -> dict[str, Any]:
-    """Return how the results of a run came about, as JSON can hold it."""
+    """Return command, versions, game and settings of a run, as JSON values."""
     return {
         "about": run_info(),
         "versions": package_versions() | {name: version(name) for name in ("torch", "safetensors")},
@@ -135,9 +134,9 @@ def circumstances(game: Game, config: RLConfig | SupervisedConfig) -> dict[str, 
 
 
 def write_results(folder: Path, results: dict[str, Any], finished: bool) -> None:
-    """Write the results of a training; those of an unfinished one do not look like the last ones.
+    """Write the results of a training, under another name if it is unfinished.
 
-    A file of the other kind belongs to another part of the run, and is removed.
+    The file of the other name belongs to another part of the run, and is removed.
     """
     name, other = RESULTS if finished else RESULTS[::-1]
     write_whole(folder / name, json.dumps(results, indent=2) + "\n")
@@ -145,7 +144,7 @@ def write_results(folder: Path, results: dict[str, Any], finished: bool) -> None
 
 
 def write_card(path: Path, results: dict[str, Any], kept: Sequence[str]) -> None:
-    """Add to the file of a network how it was made, and what else of the results is to be kept."""
+    """Add a card to the file of a network: its origin, and the named parts of the results."""
     weights, about = load_weights(path)
     names = ("about", "versions", "config", *kept)
     save_weights(path, weights, about | {"card": {name: results[name] for name in names}})
@@ -185,7 +184,7 @@ def _repeated(seat: dict[str, Any]) -> bool:
 
 
 def draw_curve(training: RLTraining, subject: ReportSubject) -> bytes:
-    """Return how wins and losses developed, as a PNG file."""
+    """Return the curves of win rates and losses, as a PNG file."""
     metrics = training.metrics.rows
     figure = Figure(figsize=(7.5, 6), dpi=120, layout="constrained")
     axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
@@ -203,7 +202,7 @@ def draw_curve(training: RLTraining, subject: ReportSubject) -> bytes:
             label = f"{seat}, in training"
             axes.plot(steps, shown, color=color, alpha=0.35, linewidth=1, label=label)
     kept = training.selected["games"]
-    axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="kept")
+    axes.axvline(kept, color="#888888", linestyle=":", linewidth=1, label="selected")
     axes.set_ylabel("games won, %")
     axes.set_ylim(-2, 102)
     axes.set_title(f"{training.config.game} with {subject.partner}")
@@ -219,15 +218,15 @@ def draw_curve(training: RLTraining, subject: ReportSubject) -> bytes:
 
 
 def points(metrics: list[Row], name: str) -> tuple[list[float], list[float]]:
-    """Return when something was measured, and what."""
+    """Return the steps and values of a metric."""
     found = [(row["step"], row[name]) for row in metrics if row.get(name) is not None]
     return [float(step or 0) for step, _ in found], [float(value or 0) for _, value in found]
 
 
 def annotated(agent: Any, replay: Replay, seat: int) -> list[Scene]:
-    """Return pictures of a game: before each of the agent's moves, what it thinks of each.
+    """Return scenes of a game: each position before a move of the agent, with its Q values.
 
-    The last picture is the end of the game. Where all move at once, every position is shown.
+    The last scene is the end of the game. In simultaneous games, every position is shown.
     """
     game, scenes = agent.game, []
     positions = list(replay.positions())
@@ -256,16 +255,16 @@ def describe(results: dict[str, Any], subject: ReportSubject, replay: Replay, se
     best = training["best"]
     return f"""# {subject.title} in {game.title}
 
-`{results["game"]}`, learned with {subject.partner}.
+`{results["game"]}`, trained against {subject.partner}.
 
 ## Result
 
 {table(HEADINGS, rows(results), texts=2)}
 
 {subject.plays} Intervals are Wilson's; they
-mean nothing against opponents who always answer the same, as all games of a seat are then one.
-Games are seeded with {results["evaluation_seed"]}: none of them was seen in training or when the
-network was chosen.
+mean nothing against deterministic opponents, as all games of a seat are then the same.
+Games are seeded with {results["evaluation_seed"]}: none of them was seen in training or in the
+selection of the network.
 
 ## Learning
 
@@ -274,7 +273,7 @@ network was chosen.
 {training["games"]:,} games and {training["updates"]:,} updates in {training["seconds"]:,.0f}
 seconds, evaluations included. Without them {_speed(game, training)}.
 Each marked point: {config["eval_games"]:,} games per seat. The network of {best["games"]:,}
-games was kept, {_selected(results)}.{_unfinished(results)}
+games was selected, {_selected(results)}.{_unfinished(results)}
 
 ## A game
 
@@ -284,11 +283,11 @@ games was kept, {_selected(results)}.{_unfinished(results)}
 
 The same as an [animation](game.svg); [replay.json](replay.json) holds the moves.
 
-{how_it_was_done(results)}"""
+{provenance_section(results)}"""
 
 
 def _selected(results: dict[str, Any]) -> str:
-    """Return why the network was kept."""
+    """Return why the network was selected."""
     training = results["training"]
     is_last = training["best"]["games"] == training["games"] and not training["finished"]
     return SELECTED["last" if is_last else results["config"]["checkpoint_selection"]]
@@ -304,13 +303,13 @@ def _unfinished(results: dict[str, Any]) -> str:
     )
 
 
-def how_it_was_done(results: dict[str, Any]) -> str:
+def provenance_section(results: dict[str, Any]) -> str:
     """Return the last section of a report: the command, the versions and all settings."""
     about, config = results["about"], results["config"]
     versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
     settings = [(key, value) for key, value in config.items() if key != "network"]
     settings += [(f"network.{key}", value) for key, value in config["network"].items()]
-    return f"""## How it was done
+    return f"""## Provenance
 
 - Command: `{about["command"]}`
 - Date: {about["date"]}; seed: {config["seed"]}
@@ -322,13 +321,13 @@ def how_it_was_done(results: dict[str, Any]) -> str:
 
 
 def _decisions(training: RLTraining) -> dict[str, int]:
-    """Return how many decisions the network made, if its training counts them."""
+    """Return the number of decisions of the network, if its training counts them."""
     counts = [int(row["decisions"] or 0) for row in training.metrics.rows if "decisions" in row]
     return {"decisions": sum(counts)} if counts else {}
 
 
 def _speed(game: Game, training: dict[str, Any]) -> str:
-    """Tell how fast a run played and learned."""
+    """Describe the speed of a run."""
     seconds = training["learning_seconds"] or 1e-9
     steps = "steps of all players" if game.simultaneous else "moves"
     if "decisions" in training:
@@ -340,7 +339,7 @@ def _speed(game: Game, training: dict[str, Any]) -> str:
 
 
 def _about_game(game: Game, replay: Replay, seat: int) -> str:
-    """Tell what the pictures of a game show."""
+    """Describe the pictures of a game."""
     first, second = (f"`{player}`" for player in replay.players[:2])
     if game.simultaneous:
         return f"""{first} is player 0; the others are {second}. The pictures are evenly spread

@@ -1,4 +1,4 @@
-"""The folder of a training run: its settings, and all that is needed to go on exactly."""
+"""Folder of a training run: its settings, and the checkpoint for exact resume."""
 
 import io
 import json
@@ -22,16 +22,16 @@ Arrays = dict[str, NDArray[Any]]
 NUMBERS = "numbers"  # the entry of a state that holds its JSON document
 NAMES = "arrays"  # the names of all arrays, among the numbers
 STATE = "state.npz"
-LEFT_OVER = re.compile(r"\..+\.(\d+)\.tmp")  # by `envs.files.writing` in a process that was killed
+LEFT_OVER = re.compile(r"\..+\.(\d+)\.tmp")  # by `files.writing` in a process that was killed
 
 
 class RunDirectory:
-    """A folder that belongs to one run, with one set of settings.
+    """Folder of one run, with one set of settings.
 
-    Where several processes learn, only rank 0 reads and writes it; the others receive its state.
+    In data-parallel training only rank 0 reads and writes it; the others receive its state.
 
     Attributes:
-        path: the folder.
+        path: path of the folder.
     """
 
     def __init__(
@@ -41,13 +41,13 @@ class RunDirectory:
         free: tuple[str, ...] = (),
         added: Mapping[str, Any] = MappingProxyType({}),
     ):
-        """Open the folder of a run, or one for a run that is to begin; nothing is written yet.
+        """Open the folder of a run, or of a new one; nothing is written yet.
 
         Args:
-            path: the folder.
-            settings: of the run, as JSON can hold them.
-            free: settings that may differ when a run continues.
-            added: settings that runs of older versions lack, with what these did.
+            path: path of the folder.
+            settings: settings of the run, as JSON values.
+            free: names of settings that may differ when a run resumes.
+            added: settings that runs of older versions lack, with their value then.
 
         Raises:
             ValueError: if a run with other settings is in there, or another process trains there,
@@ -77,10 +77,10 @@ class RunDirectory:
                 )
 
     def claim(self) -> None:
-        """Write the settings: from now on the folder belongs to this run.
+        """Write the settings, so that the folder belongs to this run.
 
-        To be called when it is sure that the run can begin: settings that are wrong must not stand
-        in the way of those that are right. What a killed process left half written is removed.
+        Call it once the run can begin, so that invalid settings do not block the folder. Temporary
+        files of killed processes are removed.
 
         Raises:
             ValueError: if another process trains there.
@@ -97,13 +97,13 @@ class RunDirectory:
         write_whole(self.path / "config.json", json.dumps(self._settings, indent=2) + "\n")
 
     def save_state(self, numbers: dict[str, Any], arrays: Arrays) -> None:
-        """Write where the run is, instead of what was written before: all of it or nothing.
+        """Replace the checkpoint atomically.
 
-        It is on the disk when this returns, so that no other file can be newer after a power cut.
+        It is synced to disk, so that no other file can be newer after a power cut.
 
         Args:
-            numbers: anything that JSON can hold.
-            arrays: of numbers or records, by name.
+            numbers: JSON values.
+            arrays: arrays of numbers or records, by name.
         """
         if not ranks().leads:
             return
@@ -117,7 +117,7 @@ class RunDirectory:
             os.fsync(file.fileno())
 
     def load_state(self) -> tuple[dict[str, Any], Arrays] | None:
-        """Return what `save_state` wrote last, or None if it never did.
+        """Return the last checkpoint, or None if there is none.
 
         Raises:
             ValueError: if the file is damaged.
@@ -147,10 +147,10 @@ class RunDirectory:
 
     @contextmanager
     def restoring(self) -> Iterator[None]:
-        """Take a state apart in the block: an error there is about the file.
+        """Convert errors of restoring a state, in the block, to one about the file.
 
         Raises:
-            ValueError: if the state is not one of this training.
+            ValueError: if the state does not fit this training.
         """
         try:
             yield
@@ -179,7 +179,7 @@ def _read_settings(file: Path) -> dict[str, Any]:
 
 
 def _running(pid: int) -> bool:
-    """Return whether there is a process with this number."""
+    """Return whether a process with this id exists."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -190,12 +190,12 @@ def _running(pid: int) -> bool:
 
 
 def with_prefix(prefix: str, arrays: Arrays) -> Arrays:
-    """Put a prefix before each name."""
+    """Return the arrays with a prefix before each name."""
     return {f"{prefix}/{name}": array for name, array in arrays.items()}
 
 
 def without_prefix(prefix: str, arrays: Arrays) -> Arrays:
-    """Return what `under` put together with this prefix."""
+    """Return the arrays whose names have a prefix, without it."""
     start = f"{prefix}/"
     return {
         name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)

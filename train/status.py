@@ -1,4 +1,4 @@
-"""What the progress display shows of a training."""
+"""Status of a training run for the progress display."""
 
 from ludoteca.progress import RunStatus
 from ludoteca.train.epochs import SupervisedTraining
@@ -7,7 +7,7 @@ from ludoteca.train.monitor import Monitor
 
 
 def rl_status(training: RLTraining) -> RunStatus:
-    """Return how far a training by reinforcement learning is."""
+    """Return the status of a reinforcement learning run."""
     monitor = training.monitor
     return RunStatus(
         phase=phase(monitor),
@@ -23,7 +23,7 @@ def rl_status(training: RLTraining) -> RunStatus:
 
 
 def supervised_status(training: SupervisedTraining) -> RunStatus:
-    """Return how far a training in epochs is."""
+    """Return the status of a supervised run."""
     monitor = training.monitor
     return RunStatus(
         phase=phase(monitor),
@@ -39,12 +39,12 @@ def supervised_status(training: SupervisedTraining) -> RunStatus:
 
 
 def phase(monitor: Monitor) -> str:
-    """Return the name of what a run does: its phase, or that the phase is being compiled."""
+    """Return the phase of a run, or `"compiling"` before its first step."""
     return "compiling" if monitor.compiling else monitor.phase
 
 
 def detail(monitor: Monitor) -> str:
-    """Return how far the work of the phase is, such as `"move 12 of about 40"`."""
+    """Return the progress of the phase, such as `"move 12 of about 40"`."""
     work = monitor.phases[monitor.phase]
     if work.total == 0:
         return ""
@@ -53,7 +53,7 @@ def detail(monitor: Monitor) -> str:
 
 
 def last_evaluation(training: RLTraining) -> str:
-    """Return how the last evaluation went, or "" if there was none."""
+    """Return the results of the last evaluation, or "" if there was none."""
     for row in reversed(training.metrics.rows):
         rates = {
             name: rate
@@ -71,7 +71,7 @@ def last_evaluation(training: RLTraining) -> str:
 
 
 def last_epoch(training: SupervisedTraining) -> str:
-    """Return how the last epoch went, or "" if there was none."""
+    """Return the losses of the last epoch, or "" if there was none."""
     if not training.metrics.rows:
         return ""
     last = training.metrics.rows[-1]

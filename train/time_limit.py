@@ -1,18 +1,18 @@
-"""The time that a command may take, and what of it is reserved for its end."""
+"""Time limit of a command, with time reserved for its final evaluation and report."""
 
 from math import inf
 
-REPORT = 5.0  # seconds that writing the report and the checkpoint may take
-# Shares of the time that evaluation and report at the end get: at first, as nobody knows how long
-# they take, and at most.
+REPORT = 5.0  # seconds reserved for the report and the checkpoint
+# Fractions of the time reserved for final evaluation and report: while their duration is unknown,
+# and at most.
 UNKNOWN, MOST = 0.15, 0.2
 
 
 class TimeLimit:
-    """A limit in minutes, or none.
+    """Time limit in minutes, or none.
 
     Attributes:
-        seconds: the time in all; infinite without a limit.
+        seconds: total time; infinite without a limit.
     """
 
     def __init__(self, minutes: float | None, begun: float):
@@ -21,10 +21,10 @@ class TimeLimit:
         self._begun = begun
 
     def deadline(self, last: float | None) -> float:
-        """Return when learning is to stop, by `time.monotonic()`.
+        """Return the deadline of learning, by `time.monotonic()`.
 
         Args:
-            last: seconds that the evaluation at the end will take; None: not known.
+            last: estimated seconds of the final evaluation; None: unknown.
         """
         if self.seconds == inf:
             return inf
@@ -33,7 +33,7 @@ class TimeLimit:
 
     @property
     def end(self) -> float:
-        """When evaluations at the end are to stop, by `time.monotonic()`."""
+        """Deadline of the final evaluation, by `time.monotonic()`."""
         if self.seconds == inf:
             return inf
         return self._begun + self.seconds - min(REPORT, MOST / 2 * self.seconds)

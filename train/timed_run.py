@@ -1,4 +1,4 @@
-"""A run that takes a given time: its algorithm, its settings, and its number of games."""
+"""Training run with a time limit: selects algorithm, settings and number of games."""
 
 import json
 import sys
@@ -21,14 +21,14 @@ from ludoteca.train.presets import PRESETS, preset_config
 
 
 class TimedRun:
-    """A training of so many minutes.
+    """Training run with a time limit.
 
     Attributes:
         game: the game.
-        algorithm: the algorithm that learns it.
-        minutes: how long the run may take.
-        config: the settings; the number of games is measured by `plan`, unless it was given.
-        planned: whether the number of games is known: given, or that of the run in the folder.
+        algorithm: the algorithm.
+        minutes: time limit in minutes.
+        config: settings; `plan` measures the number of games, unless it was given.
+        planned: whether the number of games is known: given, or that of a run that resumes.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class TimedRun:
         """Choose algorithm and settings; see `ludoteca.train.train_command`.
 
         Raises:
-            ValueError: if there is no such preset, algorithm, opponent or setting, or they do not
-                fit.
+            ValueError: if a preset, algorithm, opponent or setting is unknown, or invalid for the
+                game.
         """
         self._begun = time.monotonic()
         if preset not in PRESETS:
@@ -78,9 +78,9 @@ class TimedRun:
         self.planned = "games" in given or bool(self._begun_before)
 
     def plan(self) -> None:
-        """Measure how many games fit into the time, unless their number is known.
+        """Measure how many games fit into the time limit, unless their number is known.
 
-        The time begins when all code is compiled, which takes long only once on a machine.
+        Time counts from the end of compilation, which is slow only once on a machine.
         """
         sizes = self._begun_before
         if not self.planned:
@@ -119,7 +119,7 @@ class TimedRun:
         return 60 * self.minutes - (time.monotonic() - self._begun)
 
     def _sizes_begun(self) -> dict[str, int]:
-        """Return the planned settings of the run in the folder, if there is one."""
+        """Return the planned settings of the run in `run_dir`, if there is one."""
         file = Path(self.config.run_dir) / "config.json"
         try:
             begun = json.loads(file.read_text())
@@ -131,7 +131,7 @@ class TimedRun:
 
 
 def default_run_dir(game: Game, time_name: str) -> Path:
-    """Return the folder of a run: named after the game, its unusual parameters, and the time."""
+    """Return the default folder: named after the game, changed parameters, and the time."""
     usual = default_game(game).params
     unusual = [f"{key}={value}" for key, value in game.params.items() if value != usual[key]]
     return Path("runs") / "-".join([game.name, *unusual, time_name])

@@ -1,7 +1,7 @@
 """Rules shared by Breakthrough and Knight-Through: two armies that only advance.
 
 White, player 0, starts on the two rows at the bottom and moves up, Black at the top and moves down.
-A piece that reaches the far row has broken through. A piece never steps onto one of its own side, and
+A piece that reaches the far row has broken through. No piece steps onto one of its own side, and
 straight ahead it captures nothing.
 """
 

@@ -23,10 +23,17 @@ def test_edits_recompile_and_undoing_them_hits_the_cache_again(tree: Tree) -> No
     before, twin = (finish(process) for process in [tree.start(play), tree.start(play)])
     assert (before["plies"], before["wins"]) == (twin["plies"], twin["wins"])
 
-    in_game = ("games/tictactoe.py", "out[1 - s.winner] = 1, -1", "out[1 - s.winner] = 3, -3")
-    tree.edit(*in_game)
+    in_returns = ("games/winner.py", "out[1 - s.winner] = 1, -1", "out[1 - s.winner] = 3, -3")
+    tree.edit(*in_returns)
     edited = tree.run(play)
     assert edited == {"plies": before["plies"], "wins": 3 * before["wins"], "hit": False}
+
+    in_game = ("games/tictactoe.py", "s.moves_left == 0)", "s.moves_left <= 1)")
+    tree.edit(*in_game)
+    edited = tree.run(play)
+    assert edited["plies"] < before["plies"], "the last cell stays empty"
+    assert not edited["hit"]
+    tree.edit(*in_game[:1], *reversed(in_game[1:]))
 
     in_helper = ("games/lines.py", ">= needed", ">= needed - 1")
     tree.edit(*in_helper)
@@ -37,10 +44,10 @@ def test_edits_recompile_and_undoing_them_hits_the_cache_again(tree: Tree) -> No
     in_helpers_helper = ("rng.py", "    z = rng[0]\n", "    z = rng[0] + GAMMA\n")
     tree.edit(*in_helpers_helper)
     other = tree.run(play)
-    assert other["plies"] != shorter["plies"], "the random numbers are others"
+    assert other["plies"] != shorter["plies"], "the random numbers differ"
     assert not other["hit"]
 
-    for file, old, new in (in_helpers_helper, in_helper, in_game):
+    for file, old, new in (in_helpers_helper, in_helper, in_returns):
         tree.edit(file, new, old)
     assert tree.run(play) == before | {"hit": True}
 
@@ -59,8 +66,8 @@ def test_code_cached_by_different_processes_can_be_loaded_in_one(tree: Tree) -> 
     specs = "othello:board_size=4", "othello:board_size=8"
     expected = [tree.run(PLAY.format(spec=spec)) for spec in specs]
     both = "\n".join(PLAY.format(spec=spec) for spec in specs)
-    both = both.replace("print(", "found = globals().get('found', []); found.append(")
-    assert tree.run(f"{both}\nprint('[' + ','.join(found) + ']')") == [
+    both = both.replace("print(", "results = globals().get('results', []); results.append(")
+    assert tree.run(f"{both}\nprint('[' + ','.join(results) + ']')") == [
         result | {"hit": True} for result in expected
     ]
 

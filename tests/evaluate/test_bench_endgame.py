@@ -53,7 +53,7 @@ def test_the_positions_are_those_of_the_collection() -> None:
         assert s.legal.item().bit_count() >= len(known.scores)
 
 
-def test_what_cannot_be_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match="seconds must be positive, got 0"):
         bench_endgame(None, seconds=0)
     with pytest.raises(ValueError, match=r"unknown measure 'ffo-60' .*; there are ffo-1, ffo-2"):

@@ -52,7 +52,7 @@ def test_two_threads_are_compared_with_one(monkeypatch):
 
 
 @pytest.mark.parametrize("name", search_groups())
-def test_every_group_has_what_it_compares(name):
+def test_every_group_has_the_workloads_of_its_comparisons(name):
     group = search_groups()[name]()
     for comparison in group.comparisons:
         ours = (comparison.ours,) if isinstance(comparison.ours, str) else comparison.ours
@@ -152,7 +152,7 @@ def test_verdicts(monkeypatch, condition, wins, draws, verdict):
 
 
 @pytest.mark.usefixtures("tiny")
-def test_what_cannot_be_is_refused(tmp_path):
+def test_invalid_arguments_are_refused(tmp_path):
     with pytest.raises(ValueError, match="seconds must be positive, got 0"):
         bench_mcts(False, None, seconds=0)
     with pytest.raises(ValueError, match="unknown measure 'chess'; there are othello, hex"):

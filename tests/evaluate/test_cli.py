@@ -61,7 +61,7 @@ def test_list_shows_every_game(capsys):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_list_tells_all_about_a_game(capsys, name):
+def test_list_shows_everything_about_a_game(capsys, name):
     status, out, err = run(capsys, "list", name)
     game = make_game(name)
     assert (status, err) == (0, "")
@@ -96,12 +96,12 @@ def test_the_agents_of_a_game_are_those_that_play_it(name):
             assert make_agent(agent, game).game is game
 
 
-def test_list_tells_which_networks_come_with_the_package(capsys):
+def test_list_shows_shipped_networks(capsys):
     assert "Comes with the package: az:hex5." in run(capsys, "list", "hex:board_size=5")[1]
     assert "az:hex5" not in run(capsys, "list", "connect4")[1]
 
 
-def test_list_tells_all_about_an_agent(capsys):
+def test_list_shows_everything_about_an_agent(capsys):
     status, out, err = run(capsys, "list", "MCTS")
     assert (status, err) == (0, "")
     assert out.startswith("mcts: Monte Carlo tree search with any selection policy.")
@@ -239,7 +239,7 @@ def test_parameters_are_options_or_in_the_spec_string(capsys, tmp_path, argument
         (["render", "tictactoe", "--out", "x.png", "--ply", "99"], "ply must be from 0 to"),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(capsys, arguments, message):
+def test_errors_are_one_line(capsys, arguments, message):
     status, out, err = run(capsys, *arguments)
     assert status == 2
     assert out == ""
@@ -279,7 +279,7 @@ def test_tracebacks_on_demand(monkeypatch):
         main(["match", "chess"])
 
 
-def test_an_interrupted_command_says_so(capsys, monkeypatch):
+def test_interrupted_command_prints_one_line(capsys, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
@@ -390,7 +390,7 @@ def test_solve_prints_the_result_of_every_move(capsys, tmp_path):
     assert "X to move draws with perfect play 7 moves draw: b1" in out
 
 
-def test_exploit_prints_the_ends_of_all_lines(capsys):
+def test_exploit_prints_results_of_all_games(capsys):
     arguments = ["best-response", "tictactoe", "--agent", "greedy", "--seat", "second"]
     status, out, _ = run(capsys, "exploit", *arguments)
     assert status == 0

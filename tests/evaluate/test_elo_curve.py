@@ -12,7 +12,7 @@ from ludoteca.train.alphazero.config import AlphaZeroConfig
 from ludoteca.train.alphazero.training import AlphaZeroTraining
 
 
-def test_later_networks_stand_higher(tmp_path):
+def test_later_checkpoints_have_higher_ratings(tmp_path):
     config = AlphaZeroConfig(
         run_dir=tmp_path,
         game="tictactoe",
@@ -53,7 +53,7 @@ def test_later_networks_stand_higher(tmp_path):
     assert (tmp_path / "elo_curve.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_what_has_no_rungs_is_refused(tmp_path):
+def test_runs_without_checkpoints_are_refused(tmp_path):
     with pytest.raises(ValueError, match="has no checkpoints: train with --checkpoint-interval"):
         rate_checkpoints(tmp_path)
     with pytest.raises(ValueError, match=r"agent needs \{path\} in place of the file"):

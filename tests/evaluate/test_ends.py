@@ -75,7 +75,7 @@ STUDY = (
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_the_pieces_of_a_study_end_with_it(tmp_path, number):
+def test_tasks_of_a_study_end_with_it(tmp_path, number):
     folder = tmp_path / "study"
     helpers = Path(__file__).parents[1] / "helpers"
     code = f"import sys; sys.path.insert(0, {str(helpers)!r})\n{STUDY}"

@@ -38,7 +38,7 @@ def test_without_trials_nothing_is_known():
 
 
 @pytest.mark.parametrize("arguments", [(-1, 10), (11, 10), (1, 0), (5, 10, 0.0), (5, 10, 1.0)])
-def test_what_cannot_be_is_refused(arguments):
+def test_invalid_arguments_are_refused(arguments):
     with pytest.raises(ValueError, match=r"must be (from 0 to n|between 0 and 1)"):
         wilson(*arguments)
 
@@ -67,7 +67,7 @@ def test_draws_make_the_interval_of_a_score_narrow():
     assert widths[-1] == pytest.approx(0, abs=1e-6)
 
 
-def test_the_interval_of_a_score_covers_it_as_often_as_it_says():
+def test_score_interval_has_its_coverage():
     rng = np.random.default_rng(0)
     covered = 0
     for _ in range(2000):

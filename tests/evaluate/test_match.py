@@ -39,10 +39,12 @@ def test_every_game_is_played_and_its_replays_are_sound(game):
     assert max(plies) <= game.max_plies
     for replay in result.replays:
         assert Replay.from_json(replay.to_json()) == replay
-    for p, tally in enumerate(result.by_seat):
+    for p, record in enumerate(result.by_seat):
         returns = [replay.returns for replay in result.replays]
-        assert tally.mean_return == pytest.approx(np.mean([one[p] for one in returns]), abs=1e-6)
-        assert tally.wins == sum(one.count(max(one)) == 1 and one[p] == max(one) for one in returns)
+        assert record.mean_return == pytest.approx(np.mean([one[p] for one in returns]), abs=1e-6)
+        assert record.wins == sum(
+            one.count(max(one)) == 1 and one[p] == max(one) for one in returns
+        )
 
 
 @pytest.mark.parametrize(
@@ -54,13 +56,13 @@ def test_seats_rotate(agents, games):
     assert result.replays[0].players == tuple(specs[p % agents] for p in range(4))
     assert result.replays[1].players == tuple(specs[(p + 1) % agents] for p in range(4))
     for seats in result.seats:
-        assert [tally.games for tally in seats] == [games // agents] * 4
+        assert [record.games for record in seats] == [games // agents] * 4
 
 
 def test_two_agents_take_turns_in_moving_first():
     result = play_match("tictactoe", BOTH, 7, num_replays=7)
     assert [replay.players[0] for replay in result.replays] == ["random", "greedy"] * 3 + ["random"]
-    assert [[tally.games for tally in seats] for seats in result.seats] == [[4, 3], [3, 4]]
+    assert [[record.games for record in seats] for seats in result.seats] == [[4, 3], [3, 4]]
 
 
 @pytest.mark.parametrize("game", ["connect4", "hungry_geese", "tron:rows=6"])
@@ -90,7 +92,7 @@ def test_seeds_have_no_games_in_common():
 
 
 class Scripted(Agent):
-    """Plays the first legal action; keeps what it was told; may go wrong from some ply on."""
+    """Plays the first legal action; records its calls; may act illegally from some ply on."""
 
     def __init__(self, game, wrong=lambda actions: actions):
         super().__init__(game)
@@ -144,7 +146,7 @@ def test_agents_that_are_no_kernels_play_too():
     assert mixed.totals[0].games == 20
 
 
-def test_an_agent_in_two_places_is_told_of_a_game_once():
+def test_agent_in_two_seats_is_reset_once_per_game():
     game = make_game("tictactoe")
     agent = Scripted(game)
     play_match(game, (agent, agent), 3, batch_size=3)
@@ -212,7 +214,7 @@ def test_a_failure_in_one_thread_ends_the_match(monkeypatch):
         ("hex", BOTH, {"seed": -1}, "a seed must be an integer from 0"),
     ],
 )
-def test_what_cannot_be_played_is_refused(game, agents, options, message):
+def test_invalid_matches_are_refused(game, agents, options, message):
     with pytest.raises(ValueError, match=message):
         play_match(game, agents, **({"games": 10} | options))
 
@@ -231,7 +233,7 @@ def test_agents_of_another_game_or_shared_by_threads_are_refused():
 def test_greedy_othello_beats_random():
     result = play_match("othello", ("greedy", "random"), 2000)
     assert result.totals[0].score > 0.55
-    assert [tally.games for tally in result.seats[0]] == [1000, 1000]
+    assert [record.games for record in result.seats[0]] == [1000, 1000]
 
 
 @pytest.mark.compiled
@@ -260,7 +262,7 @@ def test_progress_is_shown(capsys):
 
 
 def test_games_that_agents_without_chance_repeat_are_counted_once():
-    # Of each seat there is one game, whoever plays it.
+    # There is one game per seating, as both agents are deterministic.
     match = play_match("hex:board_size=5", ["heuristic", "heuristic"], 10, seed=1)
     assert match.distinct == 2
     assert "only 2 of the 10 games are different" in match_summary(make_game(match.game), match)
@@ -279,14 +281,16 @@ def test_games_that_agents_without_chance_repeat_are_counted_once():
     assert (whole["low"], whole["high"]) == wilson(whole["wins"], 40)
 
 
-def test_digests_of_games_tell_them_apart():
+def test_digests_identify_games():
     match = play_match("tictactoe", BOTH, 200, seed=2, num_replays=200)
-    told = {}
-    for replay, course in zip(match.replays, match.game_digests.tolist(), strict=True):
-        told.setdefault((replay.players, tuple(map(tuple, np.atleast_2d(replay.actions)))), set())
-        told[replay.players, tuple(map(tuple, np.atleast_2d(replay.actions)))].add(course)
-    assert all(len(courses) == 1 for courses in told.values())
-    assert match.distinct == len(told)
+    digests = {}
+    for replay, digest in zip(match.replays, match.game_digests.tolist(), strict=True):
+        digests.setdefault(
+            (replay.players, tuple(map(tuple, np.atleast_2d(replay.actions)))), set()
+        )
+        digests[replay.players, tuple(map(tuple, np.atleast_2d(replay.actions)))].add(digest)
+    assert all(len(values) == 1 for values in digests.values())
+    assert match.distinct == len(digests)
     apart = [play_match("tictactoe", BOTH, 50, seed=2, first_game=first) for first in (0, 50)]
     assert (
         np.concatenate([one.game_digests for one in apart]).tolist()

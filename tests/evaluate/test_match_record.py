@@ -48,9 +48,9 @@ def test_an_agent_with_several_seats_wins_once_a_game():
     assert seat.points == 0.5 + 0.25
 
 
-def test_no_games_tally_to_nothing():
-    tally = seat_record(np.zeros((4, 2)), 0, ~ALL)
-    assert (tally.games, tally.wins, tally.score, tally.win_rate, tally.mean_rank) == (
+def test_record_of_no_games_is_empty():
+    record = seat_record(np.zeros((4, 2)), 0, ~ALL)
+    assert (record.games, record.wins, record.score, record.win_rate, record.mean_rank) == (
         0,
         0,
         0,

@@ -44,7 +44,7 @@ def folder(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
-def test_a_match_of_ones_own_agents_in_ones_own_game(folder, capsys):
+def test_match_of_custom_agents_in_a_custom_game(folder, capsys):
     agents = ["--agents", "own_players:LastAgent:skip=2", "function:own_players:first"]
     words = ["match", "own_games:dots_and_boxes:size=1", *agents, "--games", "10"]
     assert main([*words, "--replays", "replays"]) == 0
@@ -66,14 +66,14 @@ def test_a_replay_does_not_import_its_game(folder, capsys):
 
 
 @pytest.mark.slow  # all agents are imported, to see which play it
-def test_a_list_shows_a_game_of_ones_own(folder, capsys):
+def test_list_shows_a_custom_game(folder, capsys):
     assert main(["list", "own_games:dots_and_boxes"]) == 0
     printed = capsys.readouterr().out
     assert "own_games:dots_and_boxes:size=2" in printed
     assert "the module own_games" in printed
 
 
-def test_lists_show_ones_own(folder, capsys):
+def test_lists_show_custom_games_and_agents(folder, capsys):
     assert main(["list", "own_players:LastAgent"]) == 0
     assert "Plays the last legal action." in capsys.readouterr().out
     with pytest.raises(SystemExit):

@@ -67,16 +67,16 @@ class Throwing(Agent):
 
 
 class Slow(First):
-    """Waits until it is told to move on; counts its questions."""
+    """Waits for permission to move; records its positions."""
 
     def __init__(self, game):
         super().__init__(game)
-        self.go_on = threading.Event()
+        self.may_move = threading.Event()
         self.asked = []
 
     def act(self, states, seats, rngs, env_indices):
         self.asked.append(int((states["board"] >= 0).sum()))
-        assert self.go_on.wait(PATIENCE)
+        assert self.may_move.wait(PATIENCE)
         return super().act(states, seats, rngs, env_indices)
 
 
@@ -205,7 +205,7 @@ def test_undo_goes_back_to_the_humans_last_decision():
     assert session.actions == [0]
 
 
-def test_undo_after_the_end_goes_on_from_the_same_position():
+def test_undo_after_the_end_resumes_from_the_same_position():
     session = Session(make_game("tictactoe"), (HUMAN, "agent"))
     session.play_named(["a1", "a2", "b1", "b2", "c1"])
     assert session.is_over
@@ -230,7 +230,7 @@ def test_illegal_moves_are_refused():
     assert find_action(session.game, "C3", session.legal()) == 8
 
 
-def test_sessions_refuse_what_cannot_be_played():
+def test_sessions_refuse_invalid_games():
     with pytest.raises(ValueError, match="in tron all move at once"):
         Session(make_game("tron"), (HUMAN, "agent"))
     with pytest.raises(ValueError, match="has 2 players, got 1"):
@@ -254,7 +254,7 @@ def test_a_game_taken_back_goes_the_same_way():
 # What agents find
 
 
-def test_a_search_tells_visit_shares_and_what_may_be_expected():
+def test_analysis_of_a_search_has_visit_shares_and_score():
     session = Session(make_game("tictactoe"), (HUMAN, "mcts"))
     session.play_named(["b2", "a1", "c1"])  # a3 must be stopped
     found = think(make_agent("mcts:simulations=400", session.game), "mcts", session)
@@ -290,7 +290,7 @@ def test_values_of_networks_and_heuristics_are_shown():
     assert heat.labels == {}
 
 
-def test_what_is_proven_counts_more_than_means():
+def test_proven_results_replace_means():
     session = Session(make_game("tictactoe"), (HUMAN, "mcts"))
     candidates = (Candidate(4, "b2", 3, 0.9, ""), Candidate(0, "a1", 1, 0.7, "win"))
     report = SearchReport(0, "a1", 4, 0.5, 9, candidates, ("a1",), "win")
@@ -306,14 +306,14 @@ def test_what_is_proven_counts_more_than_means():
     assert (found.shares, found.score, found.best(3)) == (None, 1, [0])
 
 
-def test_exact_endgames_tell_how_many_more_discs():
+def test_exact_endgames_have_disc_differences():
     session = Session(make_game("othello:board_size=4"), (HUMAN, "mcts"))
     found = think(make_agent("mcts:solver_empties=12", session.game), "mcts", session)
     assert (found.proven, found.exact) == ("loss", -10)  # the second player wins by ten discs
     assert "proven loss; exact score -10" in Terminal(session, {})._describe(found)
 
 
-def test_agents_that_tell_nothing_just_move():
+def test_agents_without_values_only_move():
     session = Session(make_game("tictactoe"), (HUMAN, "first"))
     found = think(First(session.game), "first", session)
     assert (found.action, found.weights, found.score, found.best(3)) == (0, None, None, [])
@@ -456,7 +456,7 @@ def test_clicks_beside_the_board_or_out_of_turn_do_nothing():
     wait_for(lambda: controller.tick() or agent.asked)
     screen.click(*pixel(screen, 5))
     assert controller.session.actions == [0]
-    agent.go_on.set()
+    agent.may_move.set()
     settle(controller)
     screen.click(*pixel(screen, 0))  # taken
     assert controller.session.actions == [0, 1]
@@ -480,12 +480,12 @@ def test_the_window_stays_alive_while_an_agent_thinks():
     assert controller.session.actions == []
     do(screen, 8)
     wait_for(lambda: controller.tick() or agent.asked)
-    agent.go_on.set()
+    agent.may_move.set()
     settle(controller)
     assert controller.session.actions == [8, 0]  # the answer to the first question has been dropped
 
 
-def test_what_an_agent_found_is_shown_before_it_moves():
+def test_analysis_is_shown_before_the_move():
     controller = sit(
         "tictactoe", make_agent("mcts:simulations=50", make_game("tictactoe")), pause=60
     )
@@ -559,7 +559,7 @@ def test_a_failing_agent_ends_the_game_which_can_be_saved(agent, reason, tmp_pat
     assert (replay.actions, replay.returns, replay.players) == ([0], None, (HUMAN, "agent"))
 
 
-def test_a_game_that_cannot_be_saved_says_so(tmp_path):
+def test_failed_save_shows_a_message(tmp_path):
     (tmp_path / "file").write_text("")
     controller = sit("tictactoe", file=tmp_path / "file" / "game.json")
     controller.key("s")
@@ -701,7 +701,7 @@ def test_a_window_shows_the_picture_and_closes(pygame, monkeypatch):
     assert not pygame.display.get_init()
 
 
-def test_windows_tell_keys_and_clicks_in_their_order(pygame):
+def test_windows_return_keys_and_clicks_in_order(pygame):
     opened = BoardWindow()
     opened.show(np.zeros((30, 40, 3), np.uint8))
     for key in (pygame.K_u, pygame.K_ESCAPE, pygame.K_SPACE):
@@ -774,7 +774,7 @@ def test_agents_play_each_other_in_the_terminal(capsys, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("missing", ["display", "pygame", "PIL", "window"])
-def test_without_a_window_it_is_played_in_the_terminal(capsys, monkeypatch, missing):
+def test_without_a_window_games_run_in_the_terminal(capsys, monkeypatch, missing):
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
@@ -839,7 +839,7 @@ def test_screenshots(capsys, monkeypatch, spec, agent, tmp_path):
         ),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(capsys, monkeypatch, arguments, message):
+def test_errors_are_one_line(capsys, monkeypatch, arguments, message):
     status, out, err = run(capsys, monkeypatch, arguments)
     assert (status, out) == (2, "")
     assert err.startswith("ludoteca: ")
@@ -848,7 +848,7 @@ def test_what_cannot_be_is_told_in_one_line(capsys, monkeypatch, arguments, mess
 
 
 @pytest.mark.parametrize("agent", [Illegal, Throwing])
-def test_a_failing_agent_is_told_in_one_line(capsys, monkeypatch, agent, tmp_path):
+def test_failing_agent_prints_one_line(capsys, monkeypatch, agent, tmp_path):
     monkeypatch.setattr("ludoteca.agents.registry.make_agent", lambda spec, game: agent(game))
     lines = ["a1", "b2", "undo", "save game.json", "quit"]
     status, out, err = run(capsys, monkeypatch, ["tictactoe", "--terminal"], lines)
@@ -860,7 +860,7 @@ def test_a_failing_agent_is_told_in_one_line(capsys, monkeypatch, agent, tmp_pat
     assert err.count("\n") == 1
 
 
-def test_failures_are_answers():
+def test_exceptions_become_failures():
     game = make_game("tictactoe")
     session = Session(game, (HUMAN, "agent"))
     session.play(0)

@@ -53,15 +53,15 @@ def test_a_match_is_its_table() -> None:
     assert lines[2].split() == ["seat", "games", "wins", "draws", "losses", "win", "%", "score"]
     for a, name in enumerate(("greedy", "random")):
         row = lines.index(name)
-        tallies = (result.totals[a], *result.seats[a])
-        for k, tally in enumerate(tallies):
+        records = (result.totals[a], *result.seats[a])
+        for k, record in enumerate(records):
             line = lines[row + 1 + k]
             assert line.split()[0] == ("all", "first", "second")[k]
             found = numbers_in(line)
-            assert found[:4] == [tally.games, tally.wins, tally.draws, tally.losses]
-            assert found[4] == pytest.approx(100 * tally.win_rate, abs=0.051)
+            assert found[:4] == [record.games, record.wins, record.draws, record.losses]
+            assert found[4] == pytest.approx(100 * record.win_rate, abs=0.051)
             assert found[5] <= found[4] <= found[6]
-            assert found[7] == pytest.approx(tally.score, abs=0.0006)
+            assert found[7] == pytest.approx(record.score, abs=0.0006)
     assert any("the first player wins" in line for line in lines)
     assert re.search(r"plies a game on average; \d+\.\d\d s, [\d,]+ games/s", lines[-1])
     assert "'greedy': " in repr(result)
@@ -153,7 +153,7 @@ def test_exact_endgames_show_their_scores() -> None:
 
 
 @pytest.mark.parametrize("simulations", [0, 8])
-def test_a_search_with_a_network_is_like_what_the_agent_plays(simulations: int) -> None:
+def test_search_with_a_network_matches_the_agents_moves(simulations: int) -> None:
     game = make_game("hex:board_size=5")
     agent: Any = make_agent(f"az:hex5,simulations={simulations}", game)
     report = agent.search(game.new())
@@ -175,7 +175,7 @@ def test_moves_are_drawn_at_a_temperature() -> None:
     assert len(names) > 3
 
 
-def test_solutions_show_what_moves_are_worth() -> None:
+def test_solutions_show_values_of_moves() -> None:
     lines = lines_of(solve(make_game("hex:board_size=3")))
     assert lines == [
         "perfect play: player 0 gets +1, player 1 gets -1",

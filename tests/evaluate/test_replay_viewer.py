@@ -96,7 +96,7 @@ def test_long_games_are_shown_faster(plies, seconds):
     assert seconds_per_position(Replay("hex", 0, list(range(5000)), None)) == 0.15
 
 
-def test_printed_games_tell_who_plays_with_which_length(replay):
+def test_printed_games_show_players_and_lengths(replay):
     start, end = replay_text(replay, 0), replay_text(replay, len(replay.actions))
     assert "A deterministic  length 1\nB greedy         length 1" in "\n".join(start)
     text = "\n".join(end)
@@ -139,7 +139,7 @@ def test_the_command_watches(capsys, file, sleeps):
         (["--ply", "9999"], "ply must be from 0 to"),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(capsys, monkeypatch, file, options, message):
+def test_errors_are_one_line(capsys, monkeypatch, file, options, message):
     monkeypatch.chdir(file.parent)
     monkeypatch.delenv("LUDOTECA_DEBUG", raising=False)
     assert main(["replay", str(file), *options]) == 2

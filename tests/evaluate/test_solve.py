@@ -26,7 +26,7 @@ def test_the_sheep_shut_in_the_wolf() -> None:
 
 
 @pytest.mark.parametrize(("size", "returns"), [(4, (-1, 1)), (6, (1, -1))])
-def test_on_smaller_boards_it_depends_on_the_size(size: int, returns: tuple[int, int]) -> None:
+def test_values_of_small_boards(size: int, returns: tuple[int, int]) -> None:
     assert solve(make_game(f"sheep_and_wolf:board_size={size}")).returns == returns
 
 
@@ -127,7 +127,7 @@ def test_solutions_are_those_of_plain_minimax(spec: str, plies: int) -> None:
     assert compared == {0, 1}
 
 
-def test_the_bytes_between_fields_tell_no_positions_apart() -> None:
+def test_padding_bytes_do_not_distinguish_positions() -> None:
     dtype = np.dtype([("a", np.int8), ("b", np.int32), ("none", np.int8, (0, 3))], align=True)
     assert dtype.itemsize == 8
     assert meaningful_bytes(dtype).tolist() == [0, 4, 5, 6, 7]
@@ -141,7 +141,7 @@ def test_the_bytes_between_fields_tell_no_positions_apart() -> None:
         ("tictactoe", 0, "capacity must be at least 1, got 0"),
     ],
 )
-def test_what_cannot_be_solved(spec: str, capacity: int, message: str) -> None:
+def test_unsolvable_games_are_refused(spec: str, capacity: int, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         solve(make_game(spec), capacity=capacity)
 

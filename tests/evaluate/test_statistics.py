@@ -167,14 +167,14 @@ def test_draws_make_ratings_surer():
     assert drawn.high[0] < decided.high[0] / 2
 
 
-def test_who_always_wins_has_a_finite_rating_and_a_wide_interval():
+def test_agent_that_always_wins_has_a_finite_rating():
     ratings = rate(np.array([[0, 100], [0, 0]]), np.zeros((2, 2)))
     assert 400 < ratings.elo[0] < 600
     assert ratings.low[0] < 350
 
 
 @pytest.mark.slow
-def test_rating_intervals_hold_the_truth_as_often_as_they_say():
+def test_rating_intervals_have_their_coverage():
     rng = np.random.default_rng(1)
     truth = np.array([-100.0, -20.0, 20.0, 100.0])
     p = 1 / (1 + 10 ** ((truth - truth[:, None]) / 400))
@@ -253,7 +253,7 @@ def test_orders_that_cannot_be():
 
 
 @pytest.mark.slow
-def test_intervals_of_orders_hold_the_truth_as_often_as_they_say():
+def test_intervals_of_orders_have_their_coverage():
     rng, truth = np.random.default_rng(2), np.array([-150.0, -30.0, 30.0, 150.0])
     inside = []
     for _ in range(500):

@@ -137,7 +137,7 @@ def test_impossible_tournaments_are_refused(changes, message):
         (("sb3:path=a.zip", "sb3:path=b.zip"), ("a.zip", "b.zip")),
     ],
 )
-def test_short_names_tell_agents_apart(agents, names):
+def test_short_names_are_unique(agents, names):
     assert short_names(agents) == names
 
 
@@ -167,7 +167,7 @@ LONG = replace(SMALL, games_per_pair=4000)
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_a_killed_tournament_goes_on(tmp_path, processes):
+def test_killed_tournament_resumes(tmp_path, processes):
     file = tmp_path / "killed" / GAMES
     (tmp_path / "child.py").write_text(CHILD)
     command = [sys.executable, str(tmp_path / "child.py"), str(file.parent), str(processes)]
@@ -247,7 +247,7 @@ def played(first, outcomes, **changes):
                   first=first, outcomes=outcomes)  # fmt: skip
 
 
-def test_the_record_knows_what_is_missing(tmp_path):
+def test_log_knows_missing_games(tmp_path):
     match = Match(0, (0, 1), 0)
     with GameLog(SMALL, tmp_path) as record:
         assert record.missing(match) == [(0, 6)]
@@ -431,7 +431,7 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert "belongs to another tournament" in capsys.readouterr().err
 
 
-def test_ctrl_c_tells_how_to_go_on(tmp_path, capsys, monkeypatch):
+def test_ctrl_c_prints_how_to_resume(tmp_path, capsys, monkeypatch):
     def interrupt(*arguments, **options):
         raise KeyboardInterrupt
 

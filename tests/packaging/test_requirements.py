@@ -74,7 +74,7 @@ def imported() -> dict[str, set[Path]]:
     return found
 
 
-def test_constraints_pin_what_is_declared_and_nothing_else() -> None:
+def test_constraints_pin_exactly_the_declared_packages() -> None:
     assert set(pins()) == everything()
 
 
@@ -86,13 +86,13 @@ def test_pins_are_in_bounds(name: str) -> None:
     assert parts(pins()[name]) >= parts(lower_bounds()[name])
 
 
-def test_what_is_imported_is_declared() -> None:
+def test_imported_packages_are_declared() -> None:
     users = {name: files for name, files in imported().items() if name not in PEERS}
     undeclared = users.keys() - declared("train", "render", "evaluate", "oracles") - libraries()
     assert {name: users[name] for name in undeclared} == {}
 
 
-def test_what_is_declared_is_imported() -> None:
+def test_declared_packages_are_imported() -> None:
     assert declared("train", "render", "evaluate", "oracles") - imported().keys() == INDIRECT
 
 
@@ -108,12 +108,12 @@ def test_environments_and_agents_import_nothing_optional_unasked() -> None:
         assert optional == set(), path
 
 
-def test_extras_hold_what_their_parts_draw_with() -> None:
+def test_extras_hold_drawing_packages() -> None:
     # Reports of trainings compare and draw, as those of evaluations do.
     assert declared("evaluate") <= declared("train")
 
 
-def test_bounds_of_what_is_not_a_lower_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_without_a_lower_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bounds.requirements", lambda extras: ["numpy>=2", "torch==2.6"])
     with pytest.raises(ValueError, match=r"expected name>=version, got 'torch==2.6'"):
         lower_bounds()

@@ -190,7 +190,7 @@ def test_augmented_labels_point_to_the_same_neighbor(game, view):
     planes, _ = encoder.encode(samples.states[samples.rows], seats)
     augmentation = Augmentation(encoder.symmetries, encoder.shape[0])
     rng = np.random.default_rng(0)
-    which = augmentation.draw(len(planes), rng)
+    which = augmentation.sample(len(planes), rng)
     assert len(set(which)) > min(len(augmentation), len(planes)) / 2
     moved = augmentation.observations(planes, which)
     actions = augmentation.actions[which, samples.actions]

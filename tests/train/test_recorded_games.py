@@ -287,3 +287,21 @@ def test_file_with_member_that_is_not_an_array_raises(tmp_path):
                     np.lib.format.write_array(file, array)
     with pytest.raises(ValueError, match=r"games.npz holds no games.*lengths is not an array"):
         load_dataset(path)
+
+
+def test_damaged_bzip2_stream_raises(tmp_path):
+    """Found by `tests/fuzz`: the decompressor raises an `OSError` without a number."""
+    path = tmp_path / "games.npz"
+    generate(replace(SMALL, games=2, out=path))
+    with np.load(path) as archive:
+        members = {name: archive[name] for name in archive.files}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
+        for name, array in members.items():
+            with archive.open(f"{name}.npy", "w") as file:
+                np.lib.format.write_array(file, array)
+    content = bytearray(path.read_bytes())
+    start = content.index(b"BZh")
+    content[start : start + 3] = b"bzh"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"games.npz holds no games.*Invalid data stream"):
+        load_dataset(path)

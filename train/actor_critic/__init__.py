@@ -1,1 +1,1 @@
-"""Actor-critic by self-play, for games in which all move at once."""
+"""Actor-critic learning by self-play, for simultaneous games."""

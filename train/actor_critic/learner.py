@@ -109,11 +109,13 @@ class ActorCriticLearner(learner.Learner[ACNetwork]):
         mine = self.part(len(planes))
         policies, targets = policies[mine], targets[mine]
         logs, values = self._log_policy(planes[mine], masks[mine])
-        wanted, worth = (torch.from_numpy(array).to(self._device) for array in (policies, targets))
-        policy_loss = -(wanted * logs).sum(1).mean()
-        value_loss = functional.mse_loss(values, worth)
+        policy_targets, value_targets = (
+            torch.from_numpy(array).to(self._device) for array in (policies, targets)
+        )
+        policy_loss = -(policy_targets * logs).sum(1).mean()
+        value_loss = functional.mse_loss(values, value_targets)
         self.step(policy_loss + self._config.vf_coef * value_loss, progress)
-        divergence = policy_loss + torch.xlogy(wanted, wanted).sum(1).mean()
+        divergence = policy_loss + torch.xlogy(policy_targets, policy_targets).sum(1).mean()
         entropy = entropy_of(logs)
         return Losses(
             *self.finite_losses(policy_loss, value_loss), *self.means(entropy, divergence)

@@ -59,14 +59,14 @@ class SearchCollector(ActorCriticCollector):
         searched: NDArray[np.bool_] = chosen[which]
         gains = np.zeros(len(rows), np.float32)
         if chosen.any():
-            found = self._search_positions(run, turn.states[rows[first[chosen]]], rng)
+            result = self._search_positions(run, turn.states[rows[first[chosen]]], rng)
             place = (np.cumsum(chosen) - 1)[which[searched]]
-            better, worth, gain = improved_policies(
-                found.priors, found.visit_counts, found.action_values, self._config.value_scale
+            improved, root_values, gain = improved_policies(
+                result.priors, result.visit_counts, result.action_values, self._config.value_scale
             )
-            one = (place, movers[searched])
-            policies[searched], values[searched] = better[one], worth[one]
-            gains[searched] = gain[one]
+            decision = (place, movers[searched])
+            policies[searched], values[searched] = improved[decision], root_values[decision]
+            gains[searched] = gain[decision]
         return policies, values, searched, policies, gains
 
     def _search_positions(

@@ -85,5 +85,5 @@ class AlphaZeroActorWorker:
 def make_actors(
     config: AlphaZeroConfig, scale: float, monitor: Monitor | None = None
 ) -> MultiprocessActor[AlphaZeroRollout]:
-    """Return the actors of a run in other processes; `config.precision` is no auto."""
+    """Return self-play in other processes; `config.precision` is not auto."""
     return MultiprocessActor(config, AlphaZeroActorWorker, scale, monitor)

@@ -37,7 +37,7 @@ class Gatekeeper:
         config: AlphaZeroConfig,
         monitor: Monitor | None = None,
     ):
-        """Put a gate before a player who has `network`; `config.precision` is no auto."""
+        """Wrap a self-play actor that has `network`; `config.precision` is not auto."""
         self._player, self._game, self._config = player, game, config
         self._monitor = monitor or Monitor()
         scale = 1 / game.observation_high

@@ -139,7 +139,8 @@ class GameDataset:
 
     def labels(self) -> NDArray[np.float32]:
         """Return the return of the first selected player of each game. Shape `[G]`."""
-        return self.returns[np.arange(len(self)), self.selected.argmax(1)]
+        labels: NDArray[np.float32] = self.returns[np.arange(len(self)), self.selected.argmax(1)]
+        return labels
 
     def select_agents(
         self, agents: Sequence[str] = (), rating_range: tuple[float, float] | None = None

@@ -115,7 +115,8 @@ def make_replay(game: Game) -> Any:
 
 def _sequential_kernels(game: Game) -> tuple[Any, Any, Any]:
     """Return kernels that read one action, apply it, and return the player to move."""
-    player, legal_actions, step = game.player, game.legal_actions, game.step
+    player: Any = game.player
+    legal_actions, step = game.legal_actions, game.step
 
     @kernel
     def read_action(s: Any, recorded: Any, legal: Any, actions: Any) -> bool:

@@ -62,9 +62,9 @@ def rewards(rollout: DQNRollout, config: DQNConfig, plies: int) -> NDArray[np.fl
 def make_link() -> Any:
     """Return `link(lengths, movers, explored, rewards, learned, rule, found, numbers)`.
 
-    For each learned move, find the bootstrap state (`n_step` steps later, the end of the game, or
-    the next random move), and write its ply, the discounted reward until there, and the discount of
-    its value. `rule` is `(negamax, n_step, gamma)`.
+    For each learned move it finds the bootstrap state: `n_step` steps later, the end of the game,
+    or the next random move. It writes the ply of that state, the discounted reward until there, and
+    the discount of its value. `rule` is `(negamax, n_step, gamma)`.
     """
 
     @compiled

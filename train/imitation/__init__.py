@@ -1,1 +1,1 @@
-"""Learning the moves of others, from games in which all move at once."""
+"""Imitation learning (behavioral cloning) of recorded moves in simultaneous games."""

@@ -19,7 +19,7 @@ from ludoteca.train.imitation.training import ImitationTraining
 NAME = "ludoteca.train.imitation"
 
 PRESETS = {
-    "default": ("what learns best", DEFAULT),
+    "default": ("AdamW with a cosine schedule, moves and results", DEFAULT),
     "uib2021": (
         'the settings of Martín Miralles, "Hungry Geese" (UIB, 2021), section 2.4',
         UIB2021,

@@ -73,7 +73,7 @@ class ImitationTraining(SupervisedTraining):
         planes, _ = data.observations.encode(chosen)
         actions = data.actions[chosen].astype(np.int64)
         if config.augment:
-            which = self._augmentation.draw(size, rng)[mine]
+            which = self._augmentation.sample(size, rng)[mine]
             planes = self._augmentation.observations(planes, which)
             actions = self._augmentation.actions[which, actions]
         self.network.train()

@@ -15,7 +15,7 @@ def train(
 
     Args:
         config: the settings.
-        progress: show how it continues standard error, and the results on standard output.
+        progress: show a progress bar on standard error, and the results on standard output.
         tensorboard: whether TensorBoard's files are written.
 
     Returns:
