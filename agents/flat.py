@@ -24,7 +24,7 @@ class FlatAgent(CompiledAgent):
 
     Each simulation is a first move and random moves of all players up to `playout_depth` plies, the
     first one included. In other games than Hungry Geese the reward is the result (0 if the game is
-    not over), and the first moves take turns. What the game will draw is drawn anew in each
+    not over), and first actions alternate. Chance events are sampled anew in each
     simulation.
 
     Hungry Geese is played as in Martín Miralles (UIB, 2021), section 2.3: random "valid" moves,
@@ -98,7 +98,8 @@ def work_dtype(game: Game) -> np.dtype[np.void]:
 def make_act(game: Game, playout: str) -> Callable[..., None]:
     """Return `act(positions, seats, rngs, states, work, simulations, playout_depth, actions)`.
 
-    Writes the chosen `actions`, int64 `[K]`; position k draws from `rngs[k]`, uint64 `[K, 1]`.
+    Writes the chosen `actions`, int64 `[K]`; position k uses the random stream `rngs[k]`, uint64
+    `[K, 1]`.
     """
     simulate = simulate_kernel(game, playout)
 

@@ -32,7 +32,7 @@ class PoolMember:
         agent: the agent.
         fixed: whether it is never replaced.
         games: weighted number of games against it: older ones count less.
-        points: points of the learner in them; a win is worth 1, a draw a half.
+        points: points of the learner in them; a win counts 1, a draw 1/2.
     """
 
     name: str
@@ -125,8 +125,8 @@ class OpponentPool:
 
     def sample(self, count: int) -> list[PoolMember]:
         """Return `count` members, sampled independently."""
-        drawn = self.rng.choice(len(self.members), count, p=self.probabilities())
-        return [self.members[k] for k in drawn]
+        indices = self.rng.choice(len(self.members), count, p=self.probabilities())
+        return [self.members[k] for k in indices]
 
 
 class PoolAgent(Agent):
@@ -146,12 +146,12 @@ class PoolAgent(Agent):
     def reset(self, env_indices: NDArray[np.int64]) -> None:
         """Sample members for the games that begin at `env_indices`."""
         seats = self.game.num_players
-        drawn = self.pool.sample(len(env_indices) * seats)
+        sampled = self.pool.sample(len(env_indices) * seats)
         joining: dict[int, tuple[Agent, list[int]]] = {}
         for k, env_index in enumerate(env_indices.tolist()):
             if env_index in self._now:
                 self._before[env_index] = self._now[env_index]
-            self._now[env_index] = drawn[k * seats : (k + 1) * seats]
+            self._now[env_index] = sampled[k * seats : (k + 1) * seats]
             for agent in {id(one.agent): one.agent for one in self._now[env_index]}.values():
                 joining.setdefault(id(agent), (agent, []))[1].append(env_index)
         for agent, begun in joining.values():

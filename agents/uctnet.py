@@ -61,7 +61,7 @@ class UCTNetAgent(NetworkGuidedAgent):
             max_depth: trees grow no deeper below their roots; 0: as deep as they like. The
                 document's grows one level.
             leaf_batch: of each search that the network sees at once. With more than one,
-                simulations under way count as lost to others; worth it where few positions are
+                pending ones count as losses (virtual loss); faster where few positions are
                 searched.
             max_nodes: a tree that grows for some `seconds` grows no larger.
             device: device of the network, such as `cpu` or `cuda`.
@@ -109,7 +109,7 @@ class UCTNetAgent(NetworkGuidedAgent):
     def search_positions(
         self, states: NDArray[np.void], rngs: NDArray[np.uint64] | None = None
     ) -> SearchResult:
-        """Search positions that are not terminal, and return the results; see the base class."""
+        """Search a batch of unfinished positions; see `NetworkGuidedAgent`."""
         search = self.allocate_search(len(states))
         evaluate = _make_evaluator(self._view, self._runner)
         return search.run(states, evaluate, self.simulations, streams=rngs, seconds=self.seconds)

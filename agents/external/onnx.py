@@ -46,7 +46,7 @@ class ONNXAgent(Agent):
         Args:
             game: the game it plays.
             path: the file.
-            deterministic: whether the best action is played, or one drawn by the softmax of the
+            deterministic: whether the best action is played, or one sampled by the softmax of the
                 scores, from the random streams of the match.
             view: what the planes are: `environment`, as environments show them; `network`, those of
                 this package's networks; `auto`: as the file says, else by their number, where

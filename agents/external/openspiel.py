@@ -71,7 +71,7 @@ class OpenSpielAgent(Agent):
         self._pyspiel = import_pyspiel()
         self._other, self._to_theirs, self._to_ours = self._find_other()
         self._tracked: dict[int, _TrackedGame] = {}  # by index of the game
-        # Three positions to work on and the one looked for; the same memory as unsigned integers.
+        # Three positions to work on and the target; the same memory as unsigned integers.
         # Records are assigned to it field by field, so the bytes between fields are always zero.
         self._states = game.empty(SEARCHED_PLIES + 2)
         self._words = as_words(self._states)

@@ -1,4 +1,4 @@
-"""Agents as policies of OpenSpiel, so that its algorithms can play against and judge them."""
+"""Agents as policies of OpenSpiel, so that its algorithms can play against and evaluate them."""
 
 from typing import Any
 

@@ -59,8 +59,8 @@ class SB3Agent(Agent):
         Args:
             game: the game it plays.
             path: what `model.save` wrote.
-            deterministic: whether the best action is played, or one drawn from the policy (with the
-                streams given to `act`: games stay reproducible).
+            deterministic: whether the best action is played, or one sampled from the policy (with
+                the streams given to `act`: games stay reproducible).
             trust: unpickle what SB3 pickled; see above. Only for files whose makers you trust.
             channels_last: whether planes come last; None: as the shape says. Only needed if both
                 shapes are the same.
@@ -69,7 +69,7 @@ class SB3Agent(Agent):
 
         Raises:
             FileNotFoundError: if there is no such file.
-            ValueError: if it is no model file, or the model does not fit the game.
+            ValueError: if it is not a model file, or the model does not fit the game.
             TypeError: if its kind of policy is not known.
         """
         super().__init__(game)
@@ -85,7 +85,7 @@ class SB3Agent(Agent):
         channels_last: bool | None = None,
         epsilon: float = 0.0,
     ) -> Self:
-        """Return an agent that plays by a model in memory, also while that goes on learning.
+        """Return an agent that plays by a model in memory, also while it continues to learn.
 
         Args:
             game: the game it plays.
@@ -132,8 +132,8 @@ class SB3Agent(Agent):
         scores = np.where(masks == 1, scores, -np.inf)
         actions = scores.argmax(1) if self._deterministic else sample_by_logits(scores, rngs)
         if self._epsilon > 0:
-            explores, drawn = uniform(rngs.T) < self._epsilon, uniform(rngs.T)
-            actions = np.where(explores, sample_legal(masks, drawn), actions)
+            explores, uniforms = uniform(rngs.T) < self._epsilon, uniform(rngs.T)
+            actions = np.where(explores, sample_legal(masks, uniforms), actions)
         return actions
 
     def __getstate__(self) -> dict[str, Any]:

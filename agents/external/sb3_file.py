@@ -59,7 +59,7 @@ def read_policy(path: str | Path, *, trust: bool = False, device: str = "cpu") -
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is no model file, or if it cannot be read without unpickling.
+        ValueError: if it is not a model file, or if it cannot be read without unpickling.
     """
     path = _existing(Path(path))
     target = find_device(device)
@@ -91,7 +91,7 @@ def read_weights(path: str | Path) -> dict[str, torch.Tensor]:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is no model file.
+        ValueError: if it is not a model file.
     """
     path = _existing(Path(path))
     with reading_archive(f"{path} is no model saved by Stable-Baselines3"):

@@ -53,8 +53,8 @@ class TorchAgent(Agent):
         Args:
             game: the game it plays.
             path: what `save_policy` wrote.
-            deterministic: whether the best action is played, or one drawn from the policy (with the
-                streams given to `act`: games stay reproducible).
+            deterministic: whether the best action is played, or one sampled from the policy (with
+                the streams given to `act`: games stay reproducible).
             device: where the network runs, such as `cpu` or `cuda`.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Knowledge about single games: heuristics, hand-crafted features and endgame solvers.
+"""Knowledge of agents about single games: one `Knowledge` per game, see `registry`.
 
-Imports games; search and networks import this folder.
+Imports `envs` and `agents.agent`; solvers, features and counterparts are loaded at their first use.
 """

@@ -13,7 +13,7 @@ from ludoteca.envs.rng import below
 
 @kernel
 def most_discs(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
-    """Choose among the moves that turn the most discs over."""
+    """Choose among the moves that flip the most discs."""
     size = s.board.shape[1]
     best, ties, chosen = -1, 0, int(legal[0])
     for k in range(n):
@@ -33,7 +33,7 @@ def most_discs(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
 
 @kernel
 def discs(s: Any, out: Any) -> None:
-    """Score Othello by the share of the discs: +1 if all are one's own, 0 if as many as theirs."""
+    """Score Othello by the share of the discs: +1 if all are own, 0 if both have as many."""
     black, white = count(s.discs[0]), count(s.discs[1])
     out[0] = (black - white) / (black + white)
     out[1] = -out[0]

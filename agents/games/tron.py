@@ -10,7 +10,7 @@ from ludoteca.envs.symmetry import DIRECTIONS
 
 @kernel
 def safe_rider(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
-    """Draw from the moves onto cells without a wall; if there is none, from all."""
+    """Sample from the moves onto cells without a wall; if there is none, from all."""
     rows, columns = s.walls.shape
     found, chosen = 0, -1
     for action in range(4):

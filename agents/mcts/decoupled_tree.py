@@ -52,7 +52,7 @@ def check_joint_actions(game: Game) -> None:
     if game.num_actions**game.num_players >= 2**63:
         raise ValueError(
             f"{game.spec} has {game.num_actions}^{game.num_players} joint actions, and a search "
-            "can distinguish 2^63 - 1"
+            "has room for 2^63 - 1"
         )
 
 

@@ -62,7 +62,7 @@ def new_node() -> Any:
 def simulate(root: Any, s: Any, stream: NDArray[np.uint64], c: float, fpu: float) -> Any:
     """Go down to a leaf; return it, its position and the way, or None if the game is over there.
 
-    Until it is backed up, a simulation is a visit worth 0, a loss.
+    Until it is backed up, a simulation counts as a loss (virtual loss).
     """
     s = copied(s)
     s.rng = np.array([next_u64(stream)])
@@ -146,7 +146,7 @@ def results(s: Any) -> list[float]:
 
 
 def back_up(path: Sequence[Any], values: Sequence[float]) -> None:
-    """Add what a simulation was worth along its way."""
+    """Add a simulation's values along its path."""
     for node, chosen in path:
         for p in range(len(chosen)):
             if chosen[p] != NOBODY:

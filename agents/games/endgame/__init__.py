@@ -1,4 +1,4 @@
-"""Perfect play at the end of a game: how many discs a position is worth, and the moves to it."""
+"""Endgame solvers: exact scores and optimal lines of positions near the end of a game."""
 
 from ludoteca.agents.games.endgame.solution import EndgameLimitError, EndgameSolution, OptimalLine
 from ludoteca.agents.games.endgame.solve import make_endgame_solver, solve_endgame

@@ -1,4 +1,4 @@
-"""What the endgame search of Othello asks of a position.
+"""Bitboard operations of the endgame search of Othello.
 
 A position is two sets of squares: `own`, the discs of the player to move, and `other`, those of
 the opponent. Square (row, column) is bit 8 * row + column on every board size, as in the game.

@@ -70,9 +70,9 @@ def make_search(rows: int, columns: int, connect: int) -> Any:
     """Return the compiled function `search(frames, table, works, limit) -> score`.
 
     The score is 1, 0 or -1 for the player to move. The caller sets `own`, `discs`, `alpha` and
-    `beta` of `frames[0]`, a position that goes on, and the level in `works[0]` to 0. Once
+    `beta` of `frames[0]`, an unfinished position, and the level in `works[0]` to 0. Once
     `works[0].nodes` has reached `limit` it returns `STOPPED`; the same call with a higher limit
-    goes on from there.
+    continues from there.
     """
     bottom, board = board_bits(rows, columns)
     squares = rows * columns

@@ -1,4 +1,4 @@
-"""Perfect play in Connect Four: from some moves after the start of the game, in seconds."""
+"""Endgame solver of Connect Four, by alpha-beta search."""
 
 from typing import Any
 
@@ -89,7 +89,7 @@ class _Search:
         return self.limits.run(search, self.works["nodes"], lambda: str(s))
 
     def after(self, s: Any, action: int, alpha: int = -1, beta: int = 1) -> tuple[int, Any]:
-        """Return what an action is worth to the player who takes it, and the position after it."""
+        """Return the score of an action for its player, and the position after it."""
         later = after(self.game, s, action)
         if not self.game.is_terminal(later):
             return -self.score(later, -beta, -alpha), later

@@ -1,4 +1,4 @@
-"""Searches that stop when their nodes or their time are used up."""
+"""Node and time limits of endgame searches."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,17 +11,17 @@ from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 
 UNKNOWN, STOPPED = 1000, 1001  # in place of a score; the latter: there are no more nodes
-SLICE = 1 << 20  # nodes between two looks at the clock
+SLICE = 1 << 20  # nodes between two readings of the clock
 
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """How much a search may cost.
+    """Limits of a search.
 
     Attributes:
-        nodes: it ends after so many.
-        seconds: and after this time.
-        start: when it began.
+        nodes: maximum number of nodes; None for no limit.
+        seconds: time limit; None for no limit.
+        start: start of the search.
     """
 
     nodes: int | None
@@ -32,13 +32,13 @@ class SearchLimits:
         """Return the score that a search finds.
 
         Args:
-            search: goes on until so many nodes were looked at in all; returns the score or
-                `STOPPED`.
-            done: how many were, an array of one number that the search counts up.
-            position: tells what is searched.
+            search: function that continues the search up to a total number of nodes, and returns
+                the score or `STOPPED`.
+            done: number of nodes so far, an array of one number that the search increments.
+            position: function that describes the position.
 
         Raises:
-            EndgameLimitError: if the nodes or the time are used up.
+            EndgameLimitError: if a limit is reached.
         """
         while True:
             limit = int(done[0]) + SLICE

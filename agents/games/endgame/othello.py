@@ -1,4 +1,4 @@
-"""Endgames of Othello: positions as records of the game, moves by their names."""
+"""Endgame solver of Othello, by principal variation search."""
 
 from typing import Any
 

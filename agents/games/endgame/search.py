@@ -1,7 +1,7 @@
 """Principal variation search of Othello's endgame, without recursion.
 
-Every move but the first of a position is searched with a window that only tells whether it is
-better than the best so far (Marsland and Campbell, "Parallel search of strongly ordered game
+Every move but the first of a position is searched with a null window, which only decides whether it
+is better than the best so far (Marsland and Campbell, "Parallel search of strongly ordered game
 trees", 1982); if it is, it is searched again. Scores are those of the player to move (negamax),
 and may lie outside of the window (fail-soft): they are then bounds. Whatever is being searched
 stands in `frames`, one for each ply, so that the search can be left and gone on with at any node.
@@ -41,7 +41,7 @@ FRAME = np.dtype(
     [
         ("own", np.uint64),
         ("other", np.uint64),
-        # What a move gains: its square and the discs it turns over. A pass gains nothing.
+        # Flips of a move: its square and the discs that it turns over; 0 for a pass.
         ("flips_of_moves", np.uint64, MOST_MOVES),  # of the moves that are still to be searched
         ("points", np.int32, MOST_MOVES),  # how soon to search them
         ("count", np.int32),  # how many they are
@@ -69,9 +69,9 @@ def make_search() -> Any:
     """Return the compiled function `search(frames, table, boards, works, limit) -> score`.
 
     It searches the position in `frames[0]`, whose `own`, `other`, `empty`, `alpha` and `beta` the
-    caller sets, and leaves what the best move gains in its `best_flips`. The first ply is always
+    caller sets, and leaves the flips of the best move in its `best_flips`. The first ply is always
     searched, even if the table knows its score. Once `works[0].nodes` has reached `limit` it
-    returns `STOPPED`; the same call with a higher limit goes on from there.
+    returns `STOPPED`; the same call with a higher limit continues from there.
     """
     last = make_last(LAST)
 
@@ -197,7 +197,7 @@ def points(square: Any, own: Any, other: Any, odd: Any, board: Any) -> int:
 
 @kernel
 def search_again(s: Any, later: Any, score: Any) -> bool:
-    """Note the score of the move that was searched, or tell that it needs a wider window.
+    """Record the score of the move that was searched; return whether it needs a wider window.
 
     Args:
         s: the frame of a position.

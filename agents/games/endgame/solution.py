@@ -1,4 +1,4 @@
-"""What is known of an endgame once it is solved, and the error if it was not."""
+"""Solution of an endgame, and the interface of endgame solvers."""
 
 from dataclasses import dataclass
 from textwrap import wrap
@@ -20,14 +20,14 @@ class EndgameSolution:
     """The result of perfect play from a position, counted in discs.
 
     Attributes:
-        action: a best move of the player to move, and `name` what people call it.
-        score: how many more discs than the opponent that player has in the end (negative: fewer);
-            squares that stay empty count for the winner. In Connect Four 1, 0 or -1.
+        action: a best action of the player to move; `name` is its name.
+        score: final difference of discs for that player; squares that stay empty count for the
+            winner. In Connect Four 1, 0 or -1.
         principal_variation: names of best moves of both players, until the game is over.
         scores: the score of every legal move by its name, best first; None unless asked for.
-        empty: how many squares were empty.
-        nodes: how many positions were looked at.
-        seconds: how long it took.
+        empty: number of empty squares.
+        nodes: number of searched positions.
+        seconds: duration of the search.
     """
 
     action: int
@@ -41,7 +41,7 @@ class EndgameSolution:
 
     @property
     def outcome(self) -> str:
-        """What the game becomes for the player to move: `"win"`, `"draw"` or `"loss"`."""
+        """Result for the player to move: `"win"`, `"draw"` or `"loss"`."""
         return "win" if self.score > 0 else "loss" if self.score < 0 else "draw"
 
     def __str__(self) -> str:
@@ -65,10 +65,10 @@ def _wrapped(text: str) -> list[str]:
 def position(
     game: Game, s: Any, *, all_moves: bool, nodes: int | None, seconds: float | None
 ) -> Any:
-    """Return a copy of a position that is to be solved, a record.
+    """Validate a position to be solved and return a copy, a record.
 
     Raises:
-        ValueError: if it is no position of the game that goes on, or another argument of
+        ValueError: if it is not an unfinished position of the game, or another argument of
             `ludoteca.agents.games.endgame.solve_endgame` is wrong.
     """
     choice("all_moves", all_moves, (False, True))
@@ -89,10 +89,10 @@ class EndgameSolver(Protocol):
     """Solves the endgames of one game."""
 
     def empty(self, s: Any) -> int:
-        """Return how many squares of a position are empty: about how many moves are left."""
+        """Return the number of empty squares of a position, about the number of moves left."""
 
     def prepare(self) -> None:
-        """Compile or load the search, so that the first position takes no longer than others."""
+        """Compile or load the search, so that the first position is as fast as the others."""
 
     def solve(
         self, s: Any, *, all_moves: bool, nodes: int | None, seconds: float | None
@@ -101,11 +101,11 @@ class EndgameSolver(Protocol):
 
 
 class OptimalLine:
-    """Perfect play of both players from a position to the end of the game.
+    """Optimal line of both players from a position to the end of the game.
 
     Attributes:
-        mover: who was to move in the position.
-        value: what the game becomes for that player: 1, 0 or -1.
+        mover: player to move in the position.
+        value: result for that player: 1, 0 or -1.
     """
 
     def __init__(self, game: Game, endgame: EndgameSolver, s: Any):

@@ -1,4 +1,4 @@
-"""Solving the endgame of any game that somebody knows how to solve."""
+"""Endgame solvers by game."""
 
 from typing import Any
 
@@ -23,22 +23,23 @@ def solve_endgame(
 
     Args:
         game: Othello, on any board and with both rules of passing, or Connect Four.
-        s: a position of it that goes on, one record.
-        all_moves: whether to find the score of every legal move, which takes some times as long.
-        nodes: how many positions to look at, at most; no limit by default.
-        seconds: how long to search, at most; no limit by default. Compilation does not count.
+        s: an unfinished position, one record.
+        all_moves: whether to compute the score of every legal move, which takes several times as
+            long.
+        nodes: maximum number of positions to search; no limit by default.
+        seconds: time limit, not counting compilation; no limit by default.
 
     Raises:
         EndgameLimitError: if the position is not solved within `nodes` or `seconds`.
-        ValueError: if endgames of the game cannot be solved, `s` is no position of it that goes
-            on, or a limit is not positive.
+        ValueError: if endgames of the game cannot be solved, `s` is not an unfinished position
+            of it, or a limit is not positive.
     """
     return make_endgame_solver(game).solve(s, all_moves=all_moves, nodes=nodes, seconds=seconds)
 
 
 @cache_by_mode
 def make_endgame_solver(game: Game) -> EndgameSolver:
-    """Return what solves the endgames of a game.
+    """Return the endgame solver of a game.
 
     Raises:
         ValueError: if there is no such solver.

@@ -1,13 +1,13 @@
-"""Hex as an electric circuit: how well each player is connected, and what each stone would change.
+"""Hex as an electric circuit: resistances between the players' edges, and after each stone.
 
 After Anshelevich, "A hierarchical approach to computer Hex" (Artificial Intelligence 134, 2002),
-section 4, whose program is Hexy. For each player a cell has a resistance: 0 with his own stone, 1
-if empty, infinite with an enemy stone. Neighboring cells are linked by the sum of their two
+section 4, whose program is Hexy. For each player a cell has a resistance: 0 with an own stone, 1 if
+empty, infinite with an enemy stone. Neighboring cells are linked by the sum of their two
 resistances, and the cells beside an own edge are linked to that edge by their own. The resistance
-between his two edges is 0 when he has joined them, and infinite when the opponent has joined his.
+between a player's two edges is 0 once they are joined, and infinite once the opponent's are.
 
 The circuit is solved exactly. Stones that touch are one node, and so are an edge and the stones
-joined to it. With one edge grounded, the inverse of the circuit's Laplacian tells the potentials
+joined to it. With one edge grounded, the inverse of the circuit's Laplacian gives the potentials
 under unit currents; what another stone changes follows from it and the stone's few links.
 """
 
@@ -27,10 +27,10 @@ ZERO = 1e-9
 
 
 def work_dtype(size: int) -> np.dtype[np.void]:
-    """Return the record of working memory for boards of `size` rows.
+    """Return the record dtype of the workspace for boards of `size` rows.
 
-    After `solve`, `resistance` `[2]`, `joined` and `blocked` `[2, size * size]` hold what was
-    found, by player.
+    After `solve`, `resistance` `[2]`, `joined` and `blocked` `[2, size * size]` hold the
+    results by player.
     """
     cells, nodes = size * size, size * size + 2
     return np.dtype(
@@ -133,7 +133,7 @@ def number_nodes(s: Any, color: int, work: Any) -> int:
 
 @kernel
 def spread(s: Any, color: int, row: int, column: int, stones: bool, mark: int, work: Any) -> bool:
-    """Mark the cells joined to (row, column) like it, and tell whether the far edge is among them.
+    """Mark the cells joined to (row, column); return whether they include the far edge.
 
     Goes through cells that were marked alike before; with `stones` only through stones.
     """

@@ -31,8 +31,7 @@ class HeuristicAgent(CompiledAgent):
     Swapping has its value by the same formula, from -1 to 1; there `q'` is `1 / q`, as it mirrors
     the position. The highest value is played, and of equal ones the first.
 
-    It looks no further than its own stone: it takes a win, but that it prevents one is only very
-    likely.
+    Its lookahead is its own stone: it always takes a win, and very likely prevents one.
     """
 
     random_share = 0.0  # probability of a random move
@@ -73,10 +72,10 @@ class HeuristicAgent(CompiledAgent):
         return float(self._work["resistance"][0, player])
 
     def changes(self, s: Any, player: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return what a player's resistance becomes after a stone on each cell.
+        """Return a player's resistance after a stone on each cell.
 
         Returns:
-            After a stone of his own, and after one of his opponent; NaN where a stone is already.
+            After an own stone, and after a stone of the opponent; NaN on occupied cells.
             Shape `[n, n]` each.
         """
         self._solve(s)
@@ -90,7 +89,7 @@ class HeuristicAgent(CompiledAgent):
 
     def _solve(self, s: Any) -> None:
         position = batch_of_one(self.game, s)
-        # Nothing is drawn at random here.
+        # No randomness is needed here.
         rngs, actions = np.zeros((1, 1), np.uint64), np.zeros(1, np.int64)
         self._act(position, position["to_move"].astype(np.int64), rngs, self._work, 0.0, actions)
 
@@ -116,7 +115,8 @@ class MixedAgent(HeuristicAgent):
 def make_act() -> Any:
     """Return `act(positions, seats, rngs, work, x, actions)`.
 
-    Writes the chosen `actions`, int64 `[K]`; position k draws from `rngs[k]`, uint64 `[K, 1]`.
+    Writes the chosen `actions`, int64 `[K]`; position k uses the random stream `rngs[k]`, uint64
+    `[K, 1]`.
     """
 
     @compiled_without_allocation
@@ -134,7 +134,7 @@ def make_act() -> Any:
 
 @kernel
 def choose(s: Any, player: int, work: Any) -> int:
-    """Return the action of the highest value; `work.values` tells those of the cells."""
+    """Return the action of the highest value; write the cells' values to `work.values`."""
     size = s.cells.shape[0] - 2
     n = legal_actions(s, work.legal)
     solve(s, 0, work)

@@ -1,8 +1,8 @@
-"""How far geese can go before they are stuck: the longest path, by depth-first search.
+"""Corridors of geese: the longest path of a head, by depth-first search.
 
-Dead ends are where most geese die, and what convolutions see worst. The deterministic goose of
+Most geese die in dead ends, which convolutions hardly recognize. The deterministic goose of
 Martín Miralles (UIB, 2021, section 2.2) looks for such corridors, too. This search is for all geese
-of a position, and a goose is shown the same as its reflection.
+of a position, and is symmetric under reflections.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from ludoteca.envs.games.torus import neighbor
 from ludoteca.envs.jit import kernel
 
 LIMIT = 16  # cells of a path
-PATIENCE = 400  # cells that a search looks at
+PATIENCE = 400  # maximum number of searched cells
 ON_PATH = 1 << 20  # longer than any segment stays
 ACTIONS = 4
 
@@ -21,7 +21,7 @@ ACTIONS = 4
 def corridor(
     s: Any, player: int, action: int, near: int, stay: Any, owner: Any, reach: Any, path: Any
 ) -> int:
-    """Return how many cells a goose can enter one after the other, beginning with `action`.
+    """Return the length of the longest path of a goose's head that begins with `action`.
 
     At most `LIMIT` are counted; and as many, if more than `PATIENCE` cells would have to be looked
     at: so the order of actions does not matter. Segments are gone when they have stayed, those of

@@ -18,7 +18,7 @@ from ludoteca.envs.params import choice, integer, real
 from ludoteca.envs.symmetry import DIRECTIONS
 
 LONGEST = 32  # cells of a corridor: its directions, of two bits each, fill one number
-PATIENCE = 500  # cells that the search for a corridor looks at
+PATIENCE = 500  # maximum number of cells searched for a corridor
 FAR = 10_000  # farther than any cell
 TWO_BITS, LAST = np.uint64(2), np.uint64(3)
 
@@ -31,7 +31,7 @@ def deterministic(
     variant: str = "default",
     tail: bool | None = None,
 ) -> PolicyAgent:
-    """Stays out of dead ends, and takes the food that it is nearest to (Hungry Geese).
+    """Avoids dead ends and takes the food that it is nearest to (Hungry Geese).
 
     The goose of fixed rules of Martín Miralles (UIB, 2021), section 2.2: literally with
     `variant=thesis`, with two rules of our own by default.
@@ -56,7 +56,7 @@ def deterministic(
 
     Args:
         game: Hungry Geese.
-        corridor: how deep corridors are looked for, in lengths of the goose, 0 to 1; at most 32
+        corridor: depth of the search for corridors, in lengths of the goose, 0 to 1; at most 32
             cells.
         reach: how many steps rivals are expected to go, 0 (they stand still) to 100; 3 by default,
             0 in the thesis' variant.
@@ -81,14 +81,14 @@ def deterministic(
 
 
 @dataclass(frozen=True)
-class Rules:
-    """Settings of a variant of the goose.
+class GooseRules:
+    """Parameters of a variant of the goose.
 
     Attributes:
         reach: default of the agent's parameter `reach`.
         hungry: default of the agent's parameter `hungry`.
         tail: default of the agent's parameter `tail`.
-        shortest: least length of the corridors that are looked for, in cells.
+        shortest: minimum depth of the search for corridors, in cells.
     """
 
     reach: int
@@ -98,18 +98,18 @@ class Rules:
 
 
 VARIANTS = {
-    "default": Rules(reach=3, hungry=3, tail=True, shortest=2),
-    "thesis": Rules(reach=0, hungry=0, tail=False, shortest=1),
+    "default": GooseRules(reach=3, hungry=3, tail=True, shortest=2),
+    "thesis": GooseRules(reach=0, hungry=0, tail=False, shortest=1),
 }
 
 
 @factory()
 def make_choose(corridor: float, shortest: int, reach: int, hungry: int, tail: bool) -> Policy:
-    """Return the policy kernel `choose(s, player, legal, n, rng) -> action`; it draws nothing.
+    """Return the policy kernel `choose(s, player, legal, n, rng) -> action`; it is deterministic.
 
     Args:
         corridor: see `deterministic`.
-        shortest: least length of the corridors that are looked for, in cells.
+        shortest: minimum depth of the search for corridors, in cells.
         reach: see `deterministic`.
         hungry: see `deterministic`.
         tail: see `deterministic`.
@@ -120,7 +120,7 @@ def make_choose(corridor: float, shortest: int, reach: int, hungry: int, tail: b
         columns = s.occupied.shape[1]
         length = int(s.length[player])
         head, last = s.body[player, s.start[player]], s.last_action[player]
-        eaters = who_may_eat(s)
+        eaters = geese_that_may_eat(s)
         goal = food_to_get(s, player, length <= hungry)
         if goal == NONE and tail:
             goal = s.body[player, (s.start[player] + length - 1) % s.body.shape[1]]
@@ -155,7 +155,7 @@ def make_choose(corridor: float, shortest: int, reach: int, hungry: int, tail: b
 
 
 @kernel
-def who_may_eat(s: Any) -> int:
+def geese_that_may_eat(s: Any) -> int:
     """Return a bit for each goose that has food beside its head, and can still grow."""
     eaters = 0
     for p in range(s.length.shape[0]):
@@ -235,9 +235,10 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
 def is_free(
     s: Any, player: int, row: int, column: int, steps: int, eaten: int, eaters: int
 ) -> bool:
-    """Tell whether no body lies on a cell after some steps, if nobody turns into it.
+    """Return whether no body lies on a cell after some steps, if no goose turns into it.
 
-    Geese go on, so that a step takes a segment from each tail, or none if the goose eats: `player`
+    Geese move on, so that a step takes a segment from each tail, or none if the goose eats:
+        `player`
     eats `eaten` times before it comes there, `eaters` (a bit for each goose) eat once.
     """
     if s.occupied[row, column] <= 0:
@@ -255,7 +256,7 @@ def is_free(
 
 @kernel
 def within_reach(s: Any, player: int, row: int, column: int, steps: int) -> bool:
-    """Tell whether a rival's head is at most so many steps away, bodies or not."""
+    """Return whether a rival's head is at most so many steps away, ignoring bodies."""
     if steps == 0:
         return False
     cell = row * s.occupied.shape[1] + column
@@ -270,7 +271,7 @@ def within_reach(s: Any, player: int, row: int, column: int, steps: int) -> bool
 def on_path(
     s: Any, row: int, column: int, path: Any, depth: int, wanted_row: int, wanted_column: int
 ) -> bool:
-    """Tell whether a path that ends at (row, column) comes by a cell, its start included."""
+    """Return whether a path that ends at (row, column) contains a cell, its start included."""
     rows, columns = s.occupied.shape
     for _ in range(depth):
         action = int(path & LAST)

@@ -1,6 +1,6 @@
-"""What a network is shown of Hungry Geese beside the competition's planes, from one goose's head.
+"""Hand-crafted features of Hungry Geese for networks, centered on one goose's head.
 
-The competition's planes do not tell in which order the segments of a body lie, how long it is until
+The competition's planes do not show in which order the segments of a body lie, how long it is until
 the next hunger, or when the game ends (Martín Miralles, UIB 2021, says so of the last two). These
 do, and how near every cell is to oneself and to rivals, and how far each goose can go from each
 cell beside its head. All values are percentages.
@@ -39,7 +39,7 @@ STAY, OWNER, QUEUE, REACH, OTHERS = range(5)
 
 
 def workspace_rows(players: int) -> int:
-    """Return how many rows the workspace has."""
+    """Return the number of rows of the workspace."""
     return OTHERS + 2 * players
 
 
@@ -63,12 +63,12 @@ def prepare(s: Any, workspace: Any) -> None:
 
 @kernel
 def observe(s: Any, player: int, workspace: Any, out: Any) -> None:
-    """Write what goose `player`, who lives, is shown, with its head in the middle of the board.
+    """Write the observation of goose `player`, which is alive, with its head in the middle.
 
     Args:
         s: the position.
-        player: whose view it is.
-        workspace: what `prepare` wrote.
+        player: the observing goose.
+        workspace: the output of `prepare`.
         out: the planes, int8 `[PLANES, rows, columns]`.
     """
     rows, columns = s.occupied.shape
@@ -166,7 +166,7 @@ def spread(s: Any, player: int, own: bool, workspace: Any, reach: Any) -> None:
 def measure_corridors(s: Any, player: int, workspace: Any, out: Any) -> None:
     """Write how far a goose can go, of 100: with each action, if others stand still, and if not.
 
-    If not, they are where they can be for the first `NEAR` moves, as `workspace` tells.
+    If not, they are where they can be for the first `NEAR` moves, by `workspace`.
     """
     stay, owner, queue, reach = (
         workspace[STAY], workspace[OWNER], workspace[QUEUE], workspace[OTHERS + player],
@@ -189,7 +189,7 @@ def safe_actions(s: Any, player: int, workspace: Any, out: Any) -> int:
     columns = s.occupied.shape[1]
     head = int(s.body[player, s.start[player]])
     last = int(s.last_action[player])
-    # Hunger takes another segment of each rival before heads are looked at, but not of oneself:
+    # Hunger takes another segment of each rival before collisions of heads, but not of oneself:
     # a goose has bitten itself before.
     starving = (s.steps + 1) % s.hunger_rate == 0
     tail = int(s.body[player, (s.start[player] + s.length[player] - 1) % s.body.shape[1]])

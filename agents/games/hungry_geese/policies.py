@@ -14,7 +14,7 @@ def nearest_food(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     """Step nearest to food, avoiding bodies, cells beside rival heads, and turning back.
 
     As `GreedyAgent` of kaggle-environments' hungry_geese: distances do not wrap around the torus,
-    the first of equally good actions is taken, and with nothing left any of the four is drawn.
+    the first of equally good actions is taken, and if none is left, any of the four is sampled.
     """
     rows, columns = s.occupied.shape
     head = s.body[player, s.start[player]]
@@ -36,7 +36,7 @@ def nearest_food(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
 
 @kernel
 def beside_rival(s: Any, player: int, row: int, column: int) -> bool:
-    """Tell whether a rival's head can step onto (row, column)."""
+    """Return whether a rival's head can step onto (row, column)."""
     rows, columns = s.occupied.shape
     for p in range(s.length.shape[0]):
         if p != player and s.length[p] > 0:
@@ -51,14 +51,14 @@ def beside_rival(s: Any, player: int, row: int, column: int) -> bool:
 
 @kernel
 def valid_goose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
-    """Draw from the moves that do not turn back; whether a cell is free is not looked at."""
+    """Sample from the moves that do not turn back, free cells or not."""
     last = s.last_action[player]
     return below(rng, 4) if last == NONE else (last + 3 + below(rng, 3)) % 4
 
 
 @kernel
 def safe_goose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
-    """Draw from the moves that neither turn back nor enter a cell that a goose is on now.
+    """Sample from the moves that neither turn back nor enter a cell that a goose is on now.
 
     If there is none, any that does not turn back. The goose's own tail, which moves on, counts as
     free; the tails of others do not, since they stay where a goose eats.
@@ -84,8 +84,8 @@ def safe_goose(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
 def standing(s: Any, out: Any) -> None:
     """Score every goose as if the game ended now.
 
-    The mean over opponents of sign(own score - theirs): the longer of two who live is ahead, and
-    who died lost to all who outlived him, as he has for good.
+    The mean over opponents of sign(own score - theirs): of two living geese the longer is ahead,
+    and a dead goose has lost to all that outlived it.
     """
     players = s.length.shape[0]
     for p in range(players):
