@@ -45,7 +45,7 @@ test-compiled: $(FOR_TEST) ## run them with compiled games and agents throughout
 	LUDOTECA_TEST_COMPILED=1 $(BIN)/pytest -n $(WORKERS)
 
 test-slow: $(FOR_TEST) ## run the tests that take minutes
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m slow -n $(WORKERS)
 
 test-oldest: $(OLDEST)/.installed ## test with the oldest versions of what we need
 	$(OLDEST)/bin/python -P -m pytest $(SMOKE)

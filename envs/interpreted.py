@@ -43,12 +43,14 @@ def cache_by_mode(function: Callable[P, R]) -> Callable[P, R]:
     """Cache results by the arguments and by whether functions are interpreted now."""
 
     @cache
-    def cached(interpreted: bool, *args: P.args, **kwargs: P.kwargs) -> R:
+    def cached(interpreted: bool, *args: Any, **kwargs: Any) -> R:
         return function(*args, **kwargs)
 
     @wraps(function)
     def find(*args: P.args, **kwargs: P.kwargs) -> R:
-        return cached(_interpreted, *args, **kwargs)
+        call: Any = cached
+        result: R = call(_interpreted, *args, **kwargs)
+        return result
 
     return find
 

@@ -19,7 +19,7 @@ class RecordType(type):
     fields_of: np.dtype[np.void]
 
 
-class Record(np.void, metaclass=RecordType):
+class Record(np.void, metaclass=RecordType):  # type: ignore[misc]
     """A record whose fields are its attributes; every structured dtype has a subclass of its own.
 
     Attributes:
@@ -69,7 +69,7 @@ def _field(name: str) -> property:
     return property(get, set_)
 
 
-copyreg.pickle(RecordType, lambda made: (_record_class, (made.fields_of,)))  # type: ignore[arg-type]
+copyreg.pickle(RecordType, lambda made: (_record_class, (made.fields_of,)))
 
 
 @cache

@@ -1,5 +1,6 @@
 """Interpreted mode has the results of compiled code."""
 
+import copy
 import os
 import pickle
 import subprocess
@@ -94,6 +95,16 @@ def test_records_have_attributes_that_write_through() -> None:
     assert same == 5
     values = [(r["one"], r["inner"]["value"], *r["many"]["value"]) for r in records]
     assert values == [(7, 6, 0, 5), (4, 3, 0, 0), (0, 0, 0, 0)]
+
+
+def test_records_are_copied_and_pickled_and_refuse_misspelled_fields() -> None:
+    s = make_game("tictactoe").new()
+    for same in (s.copy(), copy.deepcopy(s), pickle.loads(pickle.dumps(s))):
+        assert same.tobytes() == s.tobytes()
+        same.board[0, 0] = 1
+        assert s.board[0, 0] != 1
+    with pytest.raises(AttributeError, match="bord"):
+        s.bord = 1
 
 
 def test_the_environment_variable_interprets_a_process() -> None:

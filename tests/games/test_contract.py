@@ -111,19 +111,16 @@ def test_a_copy_has_the_same_future(spec: str, seed: int, moment: float) -> None
 
 
 @compiled_specs
-@pytest.mark.compiled
 def test_compiled_equals_interpreted(spec: str) -> None:
     check_compiled(make_game(spec))
 
 
 @compiled_specs
-@pytest.mark.compiled
 def test_the_same_actions_make_the_same_game(spec: str) -> None:
     check_repeats(make_game(spec), 5, seed=8, interpreted=False)
 
 
 @compiled_specs
-@pytest.mark.compiled
 def test_many_compiled_games_end_in_time(spec: str) -> None:
     check_ends(make_game(spec))
 
@@ -153,7 +150,6 @@ def test_symmetries_are_a_group(spec: str) -> None:
 
 
 @compiled_specs
-@pytest.mark.compiled
 def test_symmetries_commute_with_play(spec: str) -> None:
     """A game and its image are alike, for the symmetries that keep the start (renaming players)."""
     game = make_game(spec)

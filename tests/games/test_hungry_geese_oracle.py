@@ -219,7 +219,6 @@ def dtypes_of_many_steps(least: int) -> set[np.dtype[np.void]]:
     return {dtype for dtype, count in steps.items() if count >= least}
 
 
-@pytest.mark.compiled
 def test_every_recorded_game_of_the_default_board_is_equal() -> None:
     game = hungry_geese()
     games = [recorded for recorded in record() if make(recorded).state == game.state]

@@ -101,7 +101,6 @@ def _threads():
     ],
     ids=["ppo", "search"],
 )
-@pytest.mark.compiled
 def test_it_learns_tron(changes, tmp_path):
     config = replace(
         TINY,

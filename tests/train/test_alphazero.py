@@ -52,7 +52,6 @@ def _threads():
     torch.set_num_threads(threads)
 
 
-@pytest.mark.compiled
 def test_it_learns_tic_tac_toe_to_perfection(tmp_path):
     config = replace(
         TINY,

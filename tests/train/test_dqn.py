@@ -284,7 +284,6 @@ def test_rounds_are_games_by_the_rules():
     assert wins == (rollout.returns[rollout.seats == 0, 0] > 0).sum()
 
 
-@pytest.mark.compiled
 def test_it_learns_tic_tac_toe(tmp_path):
     config = replace(
         TINY,

@@ -72,7 +72,6 @@ def weights(folder, name="network"):
     return load_weights(folder / f"{name}.safetensors")[0]
 
 
-@pytest.mark.compiled
 def test_it_learns_to_play_as_an_agent_does(tmp_path):
     game = "hungry_geese:num_players=2,rows=7,columns=7,max_length=12,episode_steps=60"
     save_dataset(tmp_path / "games.npz", games_of("deterministic", games=150, game=game))
