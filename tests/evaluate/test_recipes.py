@@ -21,8 +21,6 @@ from ludoteca.evaluate.recipes.table import TABLE, read_libraries, scores, table
 from ludoteca.files import read_json
 
 ROOT = Path(__file__).parents[2]
-# The recipe that is the algorithm, too.
-LINES = {"cleanrl": 75}
 ENTRY = """
 [fake]
 title = "Fake"
@@ -237,7 +235,7 @@ def test_every_recipe_is_short_and_described() -> None:
     recipes = [recipe for recipe in find_recipes(ROOT) if recipe.file.exists()]
     libraries = read_libraries(ROOT, {recipe.library for recipe in recipes})
     for recipe in recipes:
-        assert command.count_lines(recipe.file) <= LINES.get(recipe.name, 40), recipe.name
+        assert command.count_lines(recipe.file) <= 40, recipe.name
         assert "torch==2.13.0" in recipe.requirements.read_text(), recipe.library
         assert libraries[recipe.library].packages
         assert recipe.file.read_text().startswith('"""'), recipe.name

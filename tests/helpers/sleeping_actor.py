@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from counting_actor import CountingActor, CountedGames
+from counting_actor import CountedGames, CountingActor
 
 from ludoteca.train.actors import Weights
 
