@@ -318,7 +318,7 @@ def test_the_documents_loop_keeps_only_what_wins(tmp_path, monkeypatch):
     training = make_training(replace(TINY_DOCUMENT, run_dir=tmp_path), tensorboard=False)
     assert isinstance(training, UIB2021Training)
     shares, kept = iter([0.4, 0.4, 0.6]), []
-    monkeypatch.setattr(training, "_share", lambda: next(shares))
+    monkeypatch.setattr(training, "_score_against_previous", lambda: next(shares))
     seen = [
         len(training.pending_rollouts)
         for _ in training.run()

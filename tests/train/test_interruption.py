@@ -585,7 +585,7 @@ def test_without_time_nothing_is_reported_but_the_run_resumes(tmp_path, capsys):
     assert main(config) is None
     output = capsys.readouterr().out
     assert "time is up before anything was learned" in output
-    assert "a round of 20 games needs more time" in output
+    assert "a rollout of 20 games needs more time" in output
     assert {file.name for file in tmp_path.iterdir()} >= {"state.npz", "network.safetensors"}
     assert not (tmp_path / "report.md").exists()
     run_to_end(DQNTraining(config, tensorboard=False))
