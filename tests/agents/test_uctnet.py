@@ -301,7 +301,7 @@ def test_alphazero_sees_several_leaves_at_once(tmp_path):
     agent = make_agent(f"az:{path},simulations=100,leaf_batch=4", game)
     assert agent.values(after(game, 0, 3, 1, 4))[2] == 1
     assert agent.search_positions(batch_of_one(game)).visit_counts.sum() == 100
-    with pytest.raises(ValueError, match="the rule gumbel needs leaves=1, got 4"):
+    with pytest.raises(ValueError, match="the policy gumbel needs leaf_batch=1, got 4"):
         make_agent(f"az:{path},policy=gumbel,leaf_batch=4", game)
 
 
