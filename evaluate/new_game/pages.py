@@ -108,7 +108,7 @@ def index_rows() -> list[Row]:
         [
             game.title,
             f"`ludoteca/{id_}`",
-            f"{game.num_players}, {'all at once' if game.simultaneous else 'in turn'}",
+            f"{game.num_players}, {game.dynamics}",
             f"[{game.name}.md]({game.name}.md)",
         ]
         for id_ in GAMES

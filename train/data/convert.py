@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 import tyro
 
 from ludoteca.envs.params import integer
@@ -118,7 +119,7 @@ def convert(
     except ValueError:
         _write_report(config, ConversionReport(found, 0, 0, tuple(skipped), {}))
         raise
-    used = dataset.selected.any(1)
+    used: NDArray[np.bool_] = dataset.selected.any(axis=1)
     dataset = replace(dataset[used], metadata=_metadata(config))
     save_dataset(config.out, dataset)
     unselected = int((~used).sum())
