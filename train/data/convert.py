@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 import tyro
+from numpy.typing import NDArray
 
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
