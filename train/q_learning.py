@@ -216,7 +216,7 @@ def learn(
             a_t = choose(q[s_t], legal_t, config.epsilon, rng)
             s_tp1, reward, terminated, truncated, info = env.step(a_t)
             r_t = float(reward)
-            # A truncated episode would go on: only one that has terminated has no future.
+            # A truncated episode would continue: only a terminated one has no future.
             legal_tp1 = NONE if terminated else legal_actions(info, num_actions)
             update(q, s_t, a_t, r_t, s_tp1, legal_tp1, config.learning_rate, config.gamma)
             updates[s_t, a_t] += 1

@@ -59,7 +59,7 @@ def legal_part(table: NDArray[np.generic], exact: Table) -> Table:
 
 
 def best(values: Table) -> NDArray[np.bool_]:
-    """Tell which actions are greedy, ties included, `[12, 4]`."""
+    """Return which actions are greedy, ties included, `[12, 4]`."""
     known = np.where(np.isnan(values), -np.inf, values)
     greedy: NDArray[np.bool_] = known >= known.max(axis=1, keepdims=True) - EQUAL
     return greedy & np.isfinite(known)
@@ -105,7 +105,7 @@ def side_by_side(learned: list[str], exact: list[str]) -> str:
 
 
 def draw(q: Table, exact: Table, updates: NDArray[np.int64], title: str) -> bytes:
-    """Return what `describe` tells as a PNG file; arguments as there, and a heading."""
+    """Return the contents of `describe` as a PNG file; arguments as there, and a heading."""
     q, counts = legal_part(q, exact), legal_part(updates, exact)
     limit = max(np.nanmax(np.abs(exact)), np.nanmax(np.abs(q)), EQUAL)
     most = np.log1p(max(np.nanmax(counts), 1))

@@ -125,7 +125,7 @@ def test_crashes_are_seen_without_knowing_anything():
     assert checked > 20
 
 
-def test_the_judges_values_and_policies_count():
+def test_values_and_policies_of_the_evaluator_count():
     game = make_game("hungry_geese")
     states = started(game, 1)
 

@@ -29,7 +29,7 @@ WORDS = {
     "OneByOne|InTurn": "ParallelToAEC, AECToParallel",
     # Search.
     "judges?|Judge|judged": "evaluator, evaluate",
-    "Found|DecoupledSearchResult": "SearchResult",
+    "Found|JointFound": "SearchResult, DecoupledSearchResult",
     # Training.
     "warm_up": "learning_starts",
     "target_every": "target_update_interval",

@@ -29,7 +29,7 @@ def validation_report(training: ImitationTraining) -> ValidationReport:
     panels = [("cross-entropy", "loss"), ("accuracy", "accuracy")]
     if has_value:
         panels.append(("squared error of the value", "value_loss"))
-    told = tuple(MEASURES[name] for name in MEASURES if name in validation[0])
+    measured = tuple(MEASURES[name] for name in MEASURES if name in validation[0])
     return ValidationReport(
         title=f"Moves of {game.title}",
         introduction=f"""`{game.spec}`, {games:,} games: {len(data.training):,} moves to learn, and
@@ -42,7 +42,7 @@ def validation_report(training: ImitationTraining) -> ValidationReport:
             "validation_games": others,
         },
         validation=validation,
-        headings=("moves of", "validated", "learned", "accuracy", *told),
+        headings=("moves of", "validated", "learned", "accuracy", *measured),
         rows=_rows(validation),
         notes=NOTES + (VALUE_NOTES if has_value else ""),
         panels=tuple(panels),
@@ -54,7 +54,7 @@ def _by_agent(training: ImitationTraining) -> list[dict[str, Any]]:
     data = training.data
     best = training.config.run_dir / "best.safetensors"
     network, _ = load_ac_network(training.game, best)
-    found = training.judge(network, data.validation)
+    found = training.evaluate(network, data.validation)
     if "value_loss" in found:
         mean = data.returns[data.training].mean(dtype=np.float64)
         found["value_loss_of_mean"] = np.square(mean - data.returns[data.validation])

@@ -90,11 +90,11 @@ class ImitationTraining(SupervisedTraining):
         return dict(zip(losses, learner.means(*losses.values()), strict=True))
 
     def validate(self) -> dict[str, float]:
-        """Return the means of what `judge` says about the network in validation."""
-        found = self.judge(self.network, self.data.validation)
-        return {name: float(one.mean()) for name, one in found.items()}
+        """Return the mean of each measure of `evaluate` over the validation moves."""
+        measures = self.evaluate(self.network, self.data.validation)
+        return {name: float(values.mean()) for name, values in measures.items()}
 
-    def judge(
+    def evaluate(
         self, network: ACNetwork, chosen: NDArray[np.int64]
     ) -> dict[str, NDArray[np.float64]]:
         """Return how well a network knows some moves. Each of shape `[K]`.

@@ -10,10 +10,16 @@ from ludoteca.train.epoch_report import ValidationReport
 from ludoteca.train.value_regression.training import ValueRegressionTraining, accuracy
 
 PHASES = 6  # equal parts of the longest game
-HEADINGS = ("moves played", "positions", "mean squared error", "without network", "winner told")
+HEADINGS = (
+    "moves played",
+    "positions",
+    "mean squared error",
+    "without network",
+    "winner predicted",
+)
 NOTES = """`without network` is the error of always saying the mean result of the games that were
-learned from. `winner told`: of positions in decided games, those where the sign of the value is
-right."""
+learned from. `winner predicted`: of positions in decided games, those where the sign of the value
+is right."""
 
 
 def validation_report(training: ValueRegressionTraining) -> ValidationReport:
@@ -38,7 +44,7 @@ def validation_report(training: ValueRegressionTraining) -> ValidationReport:
         headings=HEADINGS,
         rows=_rows(validation),
         notes=NOTES,
-        panels=(("mean squared error", "loss"), ("winner told", "accuracy")),
+        panels=(("mean squared error", "loss"), ("winner predicted", "accuracy")),
     )
 
 

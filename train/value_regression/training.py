@@ -91,7 +91,7 @@ class ValueRegressionTraining(SupervisedTraining):
 
 
 def accuracy(values: NDArray[np.float32], targets: NDArray[np.float32]) -> float:
-    """Return of how many decided games the values tell the winner; 0.5 if there are none."""
+    """Return the fraction of decided games whose winner is predicted; 0.5 if there are none."""
     broadcast = targets != 0
     if not broadcast.any():
         return 0.5
