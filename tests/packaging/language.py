@@ -22,7 +22,7 @@ WORDS = {
     "foretells?|foretold|foresee": "predict",
     "what comes of|what came of|what becomes of": "result, outcome",
     "(?<!there )is no (number|name|file|folder|agent|game|position|action|integer)": "is not a",
-    "side[ _]by[ _]side": "in a batch, in parallel",
+    "[Ss]ide[ _]by[ _]side": "in a batch, in parallel",
     "skins? of": "wraps",
     # Environments.
     "lanes?|Lanes?": "env_index, GameBatch, EpisodeState",

@@ -180,19 +180,19 @@ class Simulation:
         """Give parts to idle actors, as far as staleness allows."""
         cluster = self._cluster
         while self._idle and self._taken < self._iterations * cluster.actors:
-            part_round = self._taken // cluster.actors
-            if part_round - self._version > cluster.max_staleness:
+            rollout = self._taken // cluster.actors
+            if rollout - self._version > cluster.max_staleness:
                 return
             actor, version = self._idle.popleft(), self._version
             self._taken += 1
-            self._stale.append(part_round - version)
+            self._stale.append(rollout - version)
             self._serve(
                 self._driver,
                 self._costs.dispatch_seconds,
-                lambda a=actor, v=version, r=part_round: self._fetch(a, v, r),  # type: ignore[misc]
+                lambda a=actor, v=version, r=rollout: self._fetch(a, v, r),  # type: ignore[misc]
             )
 
-    def _fetch(self, actor: int, version: int, part_round: int) -> None:
+    def _fetch(self, actor: int, version: int, rollout: int) -> None:
         """Send the weights to an actor's machine, unless it has them, and let the actor play."""
         costs, node = self._costs, actor // self._cluster.actors_per_node
 
@@ -201,7 +201,7 @@ class Simulation:
             self._versions[actor] = version
             seconds = received + next(self._seconds)
             self._played += seconds
-            self._after(seconds + costs.latency_seconds, lambda: self._return(actor, part_round))
+            self._after(seconds + costs.latency_seconds, lambda: self._return(actor, rollout))
 
         key = (node, version)
         if key not in self._on_node:
@@ -218,7 +218,7 @@ class Simulation:
         else:
             play()
 
-    def _return(self, actor: int, part_round: int) -> None:
+    def _return(self, actor: int, rollout: int) -> None:
         """Send a part to the driver."""
         costs = self._costs
 
@@ -229,7 +229,7 @@ class Simulation:
 
         def collected() -> None:
             self._stored -= costs.part_bytes
-            self._there[part_round] += 1
+            self._there[rollout] += 1
             self._idle.append(actor)
             self._give()
             self._learn()
