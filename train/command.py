@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import tyro
 from rich.console import Console
 
+from ludoteca.evaluate.cli.help_text import wrapped_help
 from ludoteca.progress import show_progress
 from ludoteca.train import STARTED
 from ludoteca.train.distributed import PeerLostError, joined, ranks
@@ -261,7 +262,7 @@ def run_command(name: str, main: Callable[[], Any]) -> None:
     global _begun
     _begun, processes = STARTED, ranks()
     try:
-        with joined() as processes:
+        with joined() as processes, wrapped_help(sys.argv[1:]):
             main()
     except (ValueError, OSError) as error:
         sys.exit(1 if error is processes.received else f"{name}: {error}")

@@ -148,7 +148,7 @@ def evaluate_in_time(
                 record,
                 on_step=lambda ended: monitor.step("evaluating", ended),
             )
-            # Side by side, more games take less time each: further ones may well fit in.
+            # In a larger batch, games take less time each: further ones may well fit in.
             left, taken = seconds - (time.monotonic() - began), time.monotonic() - start
             if count == games or left < taken:
                 return found

@@ -1,6 +1,6 @@
-"""Inference in one place for all self-play actors: a Ray actor that evaluates batches of them all.
+"""Batched inference server of all self-play actors, as a Ray actor.
 
-Actors send positions and wait. Requests that arrive while a batch is evaluated make the next one,
+Actors send positions and wait. Requests that arrive while a batch is evaluated form the next batch,
 so that batches grow with the number of actors.
 """
 
@@ -16,15 +16,15 @@ from torch import nn
 
 from ludoteca.agents.networks.runner import Precision, Runner
 
-KEPT = 8  # networks, the last that were used: actors may still play with older ones
-TOGETHER = 1000  # requests that wait at a time, at most
+MAX_NETWORKS = 8  # most recently used ones: actors may still play with older weights
+MAX_REQUESTS = 1000  # that wait at the same time
 
 
 class InferenceServer:
-    """Networks, and the requests that wait for them. Methods run in one event loop."""
+    """Inference server of several networks; its methods run in one event loop."""
 
     def __init__(self, scale: float, device: str, precision: Precision):
-        """Begin without networks; see `Runner` for the arguments."""
+        """Make a server without networks; see `Runner` for the arguments."""
         self._settings = (scale, device, precision)
         self._runners: OrderedDict[str, Runner] = OrderedDict()
         self._waiting: list[tuple[str, NDArray[np.int8], asyncio.Future[NDArray[np.float32]]]] = []
@@ -32,10 +32,10 @@ class InferenceServer:
         self._counts = {"requests": 0, "batches": 0, "positions": 0}
 
     async def load(self, key: str, network: nn.Module) -> None:
-        """Take in a network under a key."""
+        """Add a network under a key; drop the least recently used one beyond `MAX_NETWORKS`."""
         if key not in self._runners:
             self._runners[key] = Runner(network, *self._settings)
-            while len(self._runners) > KEPT:
+            while len(self._runners) > MAX_NETWORKS:
                 self._runners.popitem(last=False)
 
     async def evaluate(self, key: str, planes: NDArray[np.int8]) -> NDArray[np.float32] | None:
@@ -51,39 +51,39 @@ class InferenceServer:
         return await future
 
     async def counts(self) -> dict[str, int]:
-        """Return how many requests, batches and positions there were."""
+        """Return the numbers of requests, batches and positions so far."""
         return dict(self._counts)
 
     async def _serve(self) -> None:
-        """Evaluate all that waits, batch by batch."""
+        """Evaluate all waiting requests, batch by batch."""
         while self._waiting:
-            await asyncio.sleep(0)  # requests that have arrived are taken in first
+            await asyncio.sleep(0)  # lets requests that have arrived join the batch
             key = self._waiting[0][0]
-            batch = [one for one in self._waiting if one[0] == key]
-            self._waiting = [one for one in self._waiting if one[0] != key]
+            batch = [request for request in self._waiting if request[0] == key]
+            self._waiting = [request for request in self._waiting if request[0] != key]
             try:
                 runner = self._runners.get(key)
                 if runner is None:
-                    raise KeyError(f"no network {key}: more than {KEPT} are in use")
+                    raise KeyError(f"no network {key}: more than {MAX_NETWORKS} are in use")
                 outputs = runner(np.concatenate([planes for _, planes, _ in batch]))
             except Exception as error:
                 for _, _, future in batch:
                     future.set_exception(error)
                 continue
             ends = np.cumsum([len(planes) for _, planes, _ in batch])
-            for (_, _, future), found in zip(batch, np.split(outputs, ends[:-1]), strict=True):
+            for (_, _, future), values in zip(batch, np.split(outputs, ends[:-1]), strict=True):
                 if not future.cancelled():
-                    future.set_result(found)
+                    future.set_result(values)
             self._counts["requests"] += len(batch)
             self._counts["batches"] += 1
             self._counts["positions"] += int(ends[-1])
 
 
 class RemoteRunner:
-    """A network that runs at an inference server, called as a `Runner`."""
+    """Network that runs on an inference server, with the interface of `Runner`."""
 
     def __init__(self, server: str):
-        """Find the server by its name in the cluster."""
+        """Connect to the server with this name in the cluster."""
         import ray
 
         self._get, self._server = ray.get, ray.get_actor(server)
@@ -91,7 +91,7 @@ class RemoteRunner:
         self._key = ""
 
     def load(self, network: nn.Module) -> None:
-        """Take over the weights of a network, which must not change until the next call."""
+        """Use the weights of a network, which must not change until the next call."""
         digest = hashlib.sha256()
         for name, tensor in network.state_dict().items():
             digest.update(name.encode())
@@ -104,17 +104,17 @@ class RemoteRunner:
             outputs = self._get(self._server.evaluate.remote(self._key, planes))
             if outputs is not None:
                 return np.array(outputs)
-            # The server has not seen this network, or was started again.
+            # The server has not seen this network, or was restarted.
             self._get(self._server.load.remote(self._key, self._network))
 
 
 def start_inference(scale: float, device: str, precision: Precision) -> tuple[str, Any]:
     """Start an inference server on the cluster that this process is connected to.
 
-    It reserves a GPU if `device` is one, and is started again if it or its machine dies.
+    The server reserves a GPU if `device` is one, and is restarted if it or its machine dies.
 
     Returns:
-        Its name, and its handle: the server ends when that is deleted.
+        Name and handle of the server, which ends when the handle is deleted.
     """
     import ray
 
@@ -123,7 +123,7 @@ def start_inference(scale: float, device: str, precision: Precision) -> tuple[st
         "name": name,
         "num_cpus": 0,
         "num_gpus": int(device.startswith("cuda")),
-        "max_concurrency": TOGETHER,
+        "max_concurrency": MAX_REQUESTS,
         "max_restarts": -1,
         "max_task_retries": -1,
     }

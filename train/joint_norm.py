@@ -1,6 +1,6 @@
-"""Batch normalization over the parts of a batch that several processes hold.
+"""Synchronized batch normalization: over a batch that is split among several processes.
 
-`torch.nn.SyncBatchNorm` does the same on GPUs, and refuses CPUs.
+`torch.nn.SyncBatchNorm` does the same, but on GPUs only.
 """
 
 from typing import Any, ClassVar
@@ -16,16 +16,16 @@ class JointBatchNorm2d(nn.BatchNorm2d):
     Weights and buffers have the names and values that `nn.BatchNorm2d` has in one process.
 
     Attributes:
-        copies: how many processes hold each row: all of them, where a batch is not split.
+        copies: number of processes that have each row: all of them if the batch is not split.
     """
 
     copies: ClassVar[int] = 1
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the normalized features; in evaluation, by the running estimates.
+        """Return the normalized features; in evaluation mode, by the running estimates.
 
         Args:
-            input: features of this process's part, shape `[K, filters, rows, columns]`.
+            input: features of the rows of this process, shape `[K, filters, rows, columns]`.
         """
         if not self.training:
             return super().forward(input)
@@ -49,7 +49,7 @@ class JointBatchNorm2d(nn.BatchNorm2d):
 
 
 def join_norms(network: nn.Module) -> None:
-    """Let all batch normalizations of a network normalize over the batch of all processes."""
+    """Replace each batch normalization of a network by one over the batch of all processes."""
     for module in network.modules():
         for name, child in module.named_children():
             if type(child) is nn.BatchNorm2d:
@@ -60,7 +60,7 @@ def join_norms(network: nn.Module) -> None:
 
 
 class _Sum(torch.autograd.Function):
-    """A sum over all processes, whose gradient is the sum of its gradients in all of them."""
+    """Sum over all processes, whose gradient is the sum of the gradients of all processes."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor) -> Tensor:
@@ -76,5 +76,6 @@ class _Sum(torch.autograd.Function):
 
 
 def _over_processes(values: Tensor) -> Tensor:
+    """Return the sum of values over all processes, differentiable."""
     total: Tensor = _Sum.apply(values)  # type: ignore[no-untyped-call]
     return total

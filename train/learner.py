@@ -19,7 +19,7 @@ from ludoteca.train.trainable_model import Network, TrainableModel
 First = TypeVar("First", QNetwork, PVNetwork, ACNetwork)
 
 
-class Learner(TrainableModel[Network]):
+class NetworkLearner(TrainableModel[Network]):
     """Trainable model with a learning rate schedule over the games of the run."""
 
     def __init__(

@@ -71,12 +71,12 @@ class QLearningConfig:
 
 
 def main(config: QLearningConfig) -> dict[str, Any]:
-    """Learn, print and write; return what is in `results.json`.
+    """Learn, print and write the results; return the content of `results.json`.
 
     Raises:
         ValueError: if the environment cannot be made, or its spaces are not discrete; or if the run
             was stopped before the first episode was over.
-        Interrupted: if a signal has stopped the run, after everything was written.
+        Interrupted: if a signal has stopped the run, after all results are written.
     """
     monitor = Monitor()
     if config.minutes is not None:
@@ -104,7 +104,7 @@ def _conclude(
     learned: "QLearningResult",
     exact: NDArray[np.float64] | None,
 ) -> dict[str, Any]:
-    """Evaluate what was learned, print and write it; return what is in `results.json`."""
+    """Evaluate the table, print and write the results; return the content of `results.json`."""
     tenth = -(-len(learned.returns) // 10)
     results = {
         "command": shlex.join(["python", "-m", "ludoteca.train.q_learning", *sys.argv[1:]]),
@@ -131,7 +131,7 @@ def _conclude(
 
 
 def _status(monitor: Monitor, config: QLearningConfig) -> RunStatus:
-    """Return how far a run is, for the progress display."""
+    """Return the progress of a run, for its display."""
     done = monitor.phases["learning"].done
     return RunStatus(
         phase="learning",
@@ -147,7 +147,7 @@ def _status(monitor: Monitor, config: QLearningConfig) -> RunStatus:
 def compare(
     config: QLearningConfig, learned: "QLearningResult", exact: NDArray[np.float64]
 ) -> None:
-    """Print the grid world's table beside the exact values, and write it as text and picture."""
+    """Print the learned and exact values of the grid world, and write them as text and image."""
     text = describe(learned.q, exact, learned.updates)
     print("\n" + text, end="")
     title = (
@@ -163,7 +163,7 @@ def make_env(spec: str) -> gymnasium.Env[Any, Any]:
     """Make an environment from a spec string.
 
     Raises:
-        ValueError: if there is no such environment, or its parameters are wrong.
+        ValueError: if the environment is unknown, or its parameters are invalid.
     """
     name, params = parse_spec(spec)
     try:
@@ -174,13 +174,13 @@ def make_env(spec: str) -> gymnasium.Env[Any, Any]:
 
 @dataclass(frozen=True)
 class QLearningResult:
-    """What Q-learning leaves behind, S states and A actions counted from 0.
+    """Result of Q-learning, S states and A actions counted from 0.
 
     Attributes:
-        q: the table, float64 `[S, A]`; pairs never met keep their 0.
-        updates: how often each value was updated, int64 `[S, A]`.
-        returns: the sum of rewards of each episode, without discount, float64 `[episodes]`; fewer
-            than there were to be if the run was stopped.
+        q: table of action values, float64 `[S, A]`; 0 for pairs that were never visited.
+        updates: number of updates of each value, int64 `[S, A]`.
+        returns: undiscounted return of each episode, float64 `[episodes]`; fewer than
+            `config.episodes` if the run was stopped.
     """
 
     q: NDArray[np.float64]
@@ -194,7 +194,7 @@ def learn(
     """Learn a table of action values by Q-learning with epsilon-greedy exploration.
 
     Watkins, "Learning from Delayed Rewards", 1989. Where `info` has an `action_mask`, only legal
-    actions are tried and looked ahead to. `monitor` is shown the progress, and may stop the run.
+    actions are selected and bootstrapped from. `monitor` gets the progress, and may stop the run.
 
     Raises:
         ValueError: if observations or actions are not numbers from 0 on.
@@ -216,7 +216,7 @@ def learn(
             a_t = choose(q[s_t], legal_t, config.epsilon, rng)
             s_tp1, reward, terminated, truncated, info = env.step(a_t)
             r_t = float(reward)
-            # A truncated episode would go on: only one that has terminated has no future.
+            # A truncated episode would continue: only a terminated one has no future.
             legal_tp1 = NONE if terminated else legal_actions(info, num_actions)
             update(q, s_t, a_t, r_t, s_tp1, legal_tp1, config.learning_rate, config.gamma)
             updates[s_t, a_t] += 1
@@ -235,12 +235,12 @@ def update(
     learning_rate: float,
     gamma: float,
 ) -> None:
-    """Change `q` (`[S, A]`) by one move: from `s_t` by `a_t`, rewarded `r_t`, to `s_tp1`.
+    """Update `q` (`[S, A]`) in place by one transition `(s_t, a_t, r_t, s_tp1)`.
 
     Q(s_t, a_t) <- (1 - alpha) Q(s_t, a_t) + alpha (r_t + gamma max_a Q(s_tp1, a))
 
     Sutton and Barto, "Reinforcement Learning", 2nd edition, equation 6.8. The maximum is over
-    `legal_tp1`; without legal actions, after the end, it is 0.
+    `legal_tp1`; without legal actions, in a terminal state, it is 0.
     """
     future = q[s_tp1, legal_tp1].max() if len(legal_tp1) else 0.0
     target = r_t + gamma * future
@@ -253,13 +253,13 @@ def choose(
     epsilon: float,
     rng: np.random.Generator,
 ) -> int:
-    """Return any legal action with probability epsilon, else a best one; ties are drawn.
+    """Return an epsilon-greedy action; ties are broken at random.
 
     Args:
-        values: of all actions in the state, `[A]`.
-        legal: the legal actions, at least one.
-        epsilon: 0 to 1.
-        rng: decides.
+        values: values of all actions in the state, `[A]`.
+        legal: legal actions, at least one.
+        epsilon: probability of a random legal action, 0 to 1.
+        rng: random number generator.
     """
     if rng.random() >= epsilon:
         legal = legal[values[legal] == values[legal].max()]
@@ -269,7 +269,7 @@ def choose(
 def evaluate(
     env: gymnasium.Env[Any, Any], q: NDArray[np.float64], config: QLearningConfig
 ) -> float:
-    """Return the mean sum of rewards of the greedy policy, over episodes of other seeds."""
+    """Return the mean undiscounted return of the greedy policy, in episodes of other seeds."""
     rng = own_stream(config)
     total = 0.0
     for episode in range(config.n_eval_episodes):
@@ -284,7 +284,7 @@ def evaluate(
 
 
 def own_stream(config: QLearningConfig) -> np.random.Generator:
-    """Return a stream of random numbers other than the one that the environment gets."""
+    """Return a random number generator that differs from the environment's."""
     return np.random.default_rng([config.seed, 1])
 
 
@@ -306,7 +306,7 @@ def legal_actions(info: Mapping[str, Any], num_actions: int) -> NDArray[np.int64
     """Return the legal actions: those of the mask in `info`, or all if there is none.
 
     Raises:
-        ValueError: if the mask is not one number per action, or allows none.
+        ValueError: if the mask does not have one number per action, or allows no action.
     """
     if "action_mask" not in info:
         return np.arange(num_actions)

@@ -1,4 +1,4 @@
-"""The grid world's table beside the exact values, as text and as a picture."""
+"""Comparison of learned and exact action values of the grid world, as text and as image."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from ludoteca.envs.grid_world import CELLS, COLUMNS, FREE, GOAL, OBSTACLE, ROWS,
 from ludoteca.evaluate.figures import figure_png
 
 Table = NDArray[np.float64]
-"""Action values `[12, 4]`, or something else for each action; NaN is shown as nothing."""
+"""Action values, or other numbers of each state and action, `[12, 4]`; NaN is left blank."""
 
 ARROWS = "↑→↓←"
 NAMES = {GOAL: "goal", TRAP: "trap", OBSTACLE: "#"}
@@ -32,9 +32,9 @@ def describe(q: Table, exact: Table, updates: NDArray[np.int64]) -> str:
     """Return the table, the exact values, their differences and the policies as text.
 
     Args:
-        q: what was learned, `[12, 4]`.
-        exact: the optimal values, `[12, 4]`, NaN where an action is illegal.
-        updates: how often each value was updated, `[12, 4]`.
+        q: learned values, `[12, 4]`.
+        exact: optimal values, `[12, 4]`, NaN where an action is illegal.
+        updates: number of updates of each value, `[12, 4]`.
     """
     q, counts = legal_part(q, exact), legal_part(updates, exact)
     met = [cell for cell in FREE if updates[cell].any()]
@@ -45,7 +45,7 @@ def describe(q: Table, exact: Table, updates: NDArray[np.int64]) -> str:
         "exact\n" + board(exact, "{:.3f}"),
         "learned - exact\n" + board(q - exact, "{:+.3f}"),
         "updates\n" + board(counts, "{:.0f}"),
-        side_by_side(policy(q, updates), policy(exact, np.ones_like(updates))),
+        policies(policy(q, updates), policy(exact, np.ones_like(updates))),
         f"the greedy action is optimal in {len(optimal)} of {len(met)} cells that were met\n"
         f"largest difference of a value that was updated: "
         f"{np.abs(q - exact)[rows, columns].max():.2g}\n",
@@ -54,19 +54,19 @@ def describe(q: Table, exact: Table, updates: NDArray[np.int64]) -> str:
 
 
 def legal_part(table: NDArray[np.generic], exact: Table) -> Table:
-    """Return the table with NaN where the exact values have it."""
+    """Return the table with NaN where an action is illegal."""
     return np.where(np.isnan(exact), np.nan, table.astype(np.float64))
 
 
 def best(values: Table) -> NDArray[np.bool_]:
-    """Tell which actions are greedy, ties included, `[12, 4]`."""
+    """Return which actions are greedy, ties included, `[12, 4]`."""
     known = np.where(np.isnan(values), -np.inf, values)
     greedy: NDArray[np.bool_] = known >= known.max(axis=1, keepdims=True) - EQUAL
     return greedy & np.isfinite(known)
 
 
 def board(table: Table, form: str) -> str:
-    """Return a board of cells with four numbers each, where the actions lead."""
+    """Return a board with the four numbers of each cell, placed by direction, as text."""
     edge = "+" + "+".join(["-" * 15] * COLUMNS) + "+\n"
     text = edge
     for row in range(ROWS):
@@ -87,7 +87,7 @@ def shown(number: float, form: str) -> str:
 
 
 def policy(values: Table, updates: NDArray[np.int64]) -> list[str]:
-    """Return a board of arrows, the greedy actions; `?` in cells that were never met."""
+    """Return a board of arrows, the greedy actions; `?` in cells that were never visited."""
     lines = ["" for _ in range(ROWS)]
     for cell in range(len(CELLS)):
         arrows = "".join(ARROWS[action] for action in np.flatnonzero(best(values)[cell]))
@@ -96,8 +96,8 @@ def policy(values: Table, updates: NDArray[np.int64]) -> list[str]:
     return lines
 
 
-def side_by_side(learned: list[str], exact: list[str]) -> str:
-    """Return the policies learned and optimal next to each other."""
+def policies(learned: list[str], exact: list[str]) -> str:
+    """Return the learned and the optimal policy in two columns."""
     heads = f"{'greedy policy, learned':32}optimal policy\n"
     return heads + "".join(
         f"{left:32}{right}".rstrip() + "\n" for left, right in zip(learned, exact, strict=True)
@@ -105,7 +105,7 @@ def side_by_side(learned: list[str], exact: list[str]) -> str:
 
 
 def draw(q: Table, exact: Table, updates: NDArray[np.int64], title: str) -> bytes:
-    """Return what `describe` tells as a PNG file; arguments as there, and a heading."""
+    """Return the content of `describe` as a PNG file; arguments as there, and a title."""
     q, counts = legal_part(q, exact), legal_part(updates, exact)
     limit = max(np.nanmax(np.abs(exact)), np.nanmax(np.abs(q)), EQUAL)
     most = np.log1p(max(np.nanmax(counts), 1))

@@ -15,7 +15,7 @@ from ludoteca.train.best_network import BestNetwork
 from ludoteca.train.checkpoint import Weights, as_arrays, copied, write_if_other
 from ludoteca.train.distributed import ranks
 from ludoteca.train.evaluation import Evaluator
-from ludoteca.train.learner import Learner
+from ludoteca.train.learner import NetworkLearner
 from ludoteca.train.metrics import Metrics
 from ludoteca.train.monitor import Monitor
 from ludoteca.train.precision import run_precision
@@ -62,7 +62,7 @@ class ResumableTraining(TrainingSteps):
 
     config: RLConfig
     metrics: Metrics
-    learner: Learner[Any]
+    learner: NetworkLearner[Any]
 
     def __init__(self, config: RLConfig, game: Game):
         """Begin a run, or resume the one in `run_dir`.

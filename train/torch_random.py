@@ -1,4 +1,4 @@
-"""A stream of PyTorch's random numbers that can be saved: dropout draws from it in training."""
+"""Random number stream of PyTorch with a state that can be saved, for dropout in training."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,26 +14,26 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class TorchStream:
-    """The state of PyTorch's global generators between two updates of a network.
+    """State of PyTorch's global generators between two updates of a network.
 
-    Everything else that draws from these generators in between leaves the updates as they are.
-    Where several processes learn, each draws from a stream of its own, which it seeds for each
-    update from the common one and its rank: so any number of processes can resume from the state.
+    Other uses of these generators between two updates do not change the updates. In distributed
+    training, each process samples from a stream of its own, seeded for each update from the common
+    stream and its rank, so that any number of processes can resume from the state.
     """
 
     def __init__(self, device: str):
-        """Begin without a seed; `device` is where the network learns."""
+        """Make a stream without a seed; `device` is that of the network."""
         self._cuda = torch.device(device) if torch.device(device).type == "cuda" else None
         self._states: list[torch.Tensor] = []
 
     def seed(self, number: int) -> None:
-        """Begin anew with a seed."""
+        """Seed the stream."""
         torch.manual_seed(number)
         self._take()
 
     @contextmanager
     def drawing(self) -> Iterator[None]:
-        """Let the block draw the next numbers of the stream."""
+        """Sample from the stream inside a `with` block."""
         if self._states:
             torch.set_rng_state(self._states[0])
             if self._cuda is not None:
@@ -49,6 +49,7 @@ class TorchStream:
         self._take()
 
     def _take(self) -> None:
+        """Copy the state of the global generators."""
         self._states = [torch.get_rng_state()]
         if self._cuda is not None:
             self._states.append(torch.cuda.get_rng_state(self._cuda))
@@ -58,6 +59,6 @@ class TorchStream:
         return {str(k): state.numpy().copy() for k, state in enumerate(self._states)}
 
     def restore(self, arrays: Arrays) -> None:
-        """Restore a state."""
+        """Restore a state returned by `state`."""
         states = [arrays[str(k)] for k in range(len(arrays))]
         self._states = [torch.from_numpy(np.array(state)) for state in states]

@@ -1,4 +1,4 @@
-"""The exact action values of the grid world, to compare what was learned with."""
+"""Exact action values of the grid world, by value iteration."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,9 @@ TOLERANCE = 1e-12
 
 
 def optimal_q(world: GridWorld, gamma: float) -> NDArray[np.float64]:
-    """Return Q*, the values of actions followed by the best play, by value iteration.
+    """Compute Q*, the optimal action values, by value iteration.
 
-    Bellman's equation as an assignment, from V = 0 until nothing changes any more:
+    Bellman's optimality equation as an assignment, from V = 0 until convergence:
 
         Q(s, a) <- sum over s' of P(s, a, s') (R(s, a, s') + gamma max over a' of Q(s', a'))
 
@@ -20,31 +20,32 @@ def optimal_q(world: GridWorld, gamma: float) -> NDArray[np.float64]:
     17.2, there in terms of V(s) = max over a of Q(s, a). The maximum is over legal actions.
 
     Args:
-        world: whose transitions and rewards are used.
-        gamma: discount, 0 to 1.
+        world: environment, for its transitions and rewards.
+        gamma: discount factor, 0 to 1.
 
     Returns:
-        Shape `[12, 4]`; NaN for illegal actions, and in cells from which nobody moves.
+        Shape `[12, 4]`; NaN for illegal actions, and in cells without actions.
 
     Raises:
-        ValueError: if the values do not settle: without a discount, a reward for living has no end.
+        ValueError: if the values do not converge: without a discount, a positive living reward
+            has an infinite sum.
     """
-    chances = np.zeros((len(CELLS), len(ACTIONS), len(CELLS)))
+    probabilities = np.zeros((len(CELLS), len(ACTIONS), len(CELLS)))
     rewards = np.full((len(CELLS), len(ACTIONS)), np.nan)  # expected; NaN is carried on to Q
     for cell in FREE:
         for action in np.flatnonzero(action_mask(cell)):
             rewards[cell, action] = 0.0
-            for chance, to, reward, _ in world.transitions(cell, int(action)):
-                chances[cell, action, to] += chance
-                rewards[cell, action] += chance * reward
+            for probability, to, reward, _ in world.transitions(cell, int(action)):
+                probabilities[cell, action, to] += probability
+                rewards[cell, action] += probability * reward
     free = np.array(FREE)
     values = np.zeros(len(CELLS))  # the goal and the trap stay 0: nothing comes after them
     for _ in range(SWEEPS):
-        q: NDArray[np.float64] = rewards + gamma * chances @ values
+        q: NDArray[np.float64] = rewards + gamma * probabilities @ values
         best = np.nanmax(q[free], axis=1)
-        settled = np.abs(best - values[free]).max() <= TOLERANCE
+        converged = np.abs(best - values[free]).max() <= TOLERANCE
         values[free] = best
-        if settled:
+        if converged:
             return q
     raise ValueError(
         f"the values have no limit, or none reached in {SWEEPS:,} sweeps, with gamma {gamma:g}; "

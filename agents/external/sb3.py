@@ -35,7 +35,7 @@ class SB3Agent(Agent):
     Works for everything with discrete actions and without memory: `PPO`, `A2C`, `TRPO`,
     `MaskablePPO`, `DQN`, `QRDQN`, `ARS`. Illegal actions are left out whether or not the model was
     trained with masks: logits are renormalized over the legal ones, and the highest Q-value of a
-    legal action counts. The model tells by its observation space what it wants to see: planes
+    legal action counts. The observation space of the model says what it observes: planes
     first, last or flattened, their type, and whether in a dictionary with the mask.
 
     Model files hold pickles, which can run any code when they are read. None is read here, and the

@@ -3,8 +3,8 @@
 import io
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from shutil import get_terminal_size
 from textwrap import fill
 from typing import TYPE_CHECKING
@@ -79,6 +79,11 @@ def print_help() -> Iterator[None]:
         width = max(get_terminal_size().columns, 40)
         for line in re.sub(r"\n{3,}", "\n\n", out.getvalue()).splitlines():
             print(_fitted(line, width))
+
+
+def wrapped_help(arguments: Sequence[str]) -> AbstractContextManager[None]:
+    """Return `print_help()` if the arguments ask for help, else a context without effect."""
+    return print_help() if {"-h", "--help"} & set(arguments) else nullcontext()
 
 
 class _Captured(io.StringIO):

@@ -138,7 +138,7 @@ def test_searches_with_the_solver_play_perfectly() -> None:
         assert solution.scores[GAME.action_names[action]] == solution.score
 
 
-def test_whoever_plays_perfectly_does_not_lose_a_drawn_game() -> None:
+def test_perfect_play_does_not_lose_a_drawn_game() -> None:
     game = make_game("connect4:rows=4,columns=4")
     assert solve_endgame(game, game.new()).score == 0
     perfect = make_agent("mcts:simulations=5,solver_empties=16", game)

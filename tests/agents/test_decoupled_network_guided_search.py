@@ -91,7 +91,7 @@ def test_exploring_tries_what_the_policy_does_not():
 
 
 @pytest.mark.parametrize("leaf_batch", [1, 4])
-def test_searches_side_by_side_do_not_touch_each_other(leaf_batch):
+def test_searches_of_a_batch_are_independent(leaf_batch):
     game = make_game("hungry_geese")
     states = started(game, 5, plies=4)
     together = DecoupledNetworkGuidedSearch(game, 8, 30, leaf_batch).run(
@@ -125,7 +125,7 @@ def test_crashes_are_seen_without_knowing_anything():
     assert checked > 20
 
 
-def test_the_judges_values_and_policies_count():
+def test_values_and_policies_of_the_evaluator_count():
     game = make_game("hungry_geese")
     states = started(game, 1)
 

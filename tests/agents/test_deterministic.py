@@ -242,7 +242,7 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
     ]
 
     def lies(cell, time, eaten, careful=True):
-        """Tell whether a body is on the cell that is entered at a time."""
+        """Return whether a body is on the cell that is entered at a time."""
         for p, body in enumerate(flock):
             stays = min(eaten, s.max_length - len(body)) if p == seat else careful and may_eat[p]
             if cell in body[: max(0, len(body) - max(0, time - stays))]:

@@ -273,7 +273,7 @@ def test_the_same_position_gives_the_same_solution() -> None:
     assert first.principal_variation == again.principal_variation
 
 
-def test_a_search_goes_on_where_it_was_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_resumes_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = solve_endgame(GAME, FFO[1].state())
     monkeypatch.setattr(limits, "SLICE", 97)
     pieces = solve_endgame(GAME, FFO[1].state())
@@ -412,7 +412,7 @@ def test_tree_search_plays_endgames_perfectly() -> None:
     assert choices(exact, s, 8) == {"d1"}
 
 
-def test_the_report_tells_what_was_solved() -> None:
+def test_report_contains_what_was_solved() -> None:
     agent = MCTSAgent(GAME, simulations=20, solver_empties=14)
     agent.prepare()
     report = agent.search(FFO[3].state())

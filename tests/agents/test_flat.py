@@ -262,7 +262,7 @@ def test_safe_riders_do_not_crash():
     assert is_uniform(drawn("safe", game, s), [NORTH, EAST, SOUTH, WEST])
 
 
-def test_random_agents_are_stronger_the_more_they_look():
+def test_random_agents_are_stronger_the_more_they_observe():
     result = play_match("hungry_geese", ("random_safe", "random_valid", "random"), 300, seed=1)
-    scores = [tally.mean_return for tally in result.totals]
+    scores = [record.mean_return for record in result.totals]
     assert scores[0] > scores[1] > scores[2] + 0.5

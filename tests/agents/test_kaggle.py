@@ -30,7 +30,7 @@ ENV_INDEX = np.zeros(1, np.int64)
 
 
 @pytest.mark.parametrize("spec", BOARDS)
-def test_observations_tell_positions_and_positions_observations(spec):
+def test_observation_of_a_position_converts_back_to_it(spec):
     game = make_game(spec)
     for seed in range(3):
         before = None
@@ -155,7 +155,7 @@ def test_a_submission_sees_what_kaggle_shows(write, tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "seen.txt").read_text().splitlines()]
     assert [seen for seen, _ in lines] == [observation(s, 2) for s in positions[:3]]
     raw = {"__raw_path__": str(tmp_path / "submission.py")}
-    assert [told for _, told in lines] == [configuration(GAME) | raw] * 3
+    assert [settings for _, settings in lines] == [configuration(GAME) | raw] * 3
 
 
 # What is an agent.
@@ -270,7 +270,7 @@ BAD = {
 
 @pytest.mark.parametrize(("line", "kind", "message"), BAD.values(), ids=BAD)
 def test_what_goes_wrong_loses_the_goose_and_not_the_match(write, line, kind, message):
-    """Geese run north; the bad one leaves at its fourth move, and the game goes on without it."""
+    """Geese run north; the bad one leaves at its fourth move, and the game continues without it."""
     source = "import os, time\ndef agent(obs, conf):\n    {}\n    return 'NORTH'"
     bad = write(source.format(line), "bad.py")
     good = write(source.format("pass"), "good.py")

@@ -55,9 +55,9 @@ def test_answers_are_read():
 
 
 def test_texts_of_a_submission_can_be_written_anywhere():
-    told = printable("a\x1b[2Jb\ud800c\nd\té")
-    assert told == r"a\x1b[2Jb\ud800c\nd\té"
-    told.encode()
+    text = printable("a\x1b[2Jb\ud800c\nd\té")
+    assert text == r"a\x1b[2Jb\ud800c\nd\té"
+    text.encode()
     assert read_answer(json.dumps({"number": 1, "error": "\ud800"}).encode(), 1) == {
         "error": r"\ud800"
     }
@@ -139,9 +139,9 @@ def test_answers_of_all_kinds_lose_only_the_goose(write, source, kind, message):
     for _ in range(2):
         agent.reset(ENV_INDEX)
         assert ask(agent) == FORFEIT
-        told = agent.forfeit_reason(0, 0)
-        assert told[0] == kind
-        assert re.search(message, told[1]), told
+        reason = agent.forfeit_reason(0, 0)
+        assert reason[0] == kind
+        assert re.search(message, reason[1]), reason
 
 
 def test_a_fork_of_a_submission_does_not_answer_too(write):
@@ -346,7 +346,7 @@ def test_damaged_archives_are_refused(tmp_path, name, content):
 
 
 def test_an_archive_with_a_file_without_a_name_is_refused(tmp_path):
-    """Found by `tests/fuzz`: Python's zipfile raises IndexError."""
+    """Python's zipfile raises IndexError: a case that `tests/fuzz` discovered."""
     with zipfile.ZipFile(tmp_path / "bot.zip", "w") as zipped:
         zipped.writestr("/main.py", "")
     content = (tmp_path / "bot.zip").read_bytes()

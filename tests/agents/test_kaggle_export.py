@@ -89,8 +89,8 @@ def test_exported_agents_choose_what_they_choose_here(name, spec):
 
 
 def test_random_agents_draw_anew_each_time():
-    seen, told = observation(hungry_geese().new(), 0), configuration(hungry_geese())
-    answers = [load(submission_source("random"))(seen, told) for _ in range(60)]
+    seen, settings = observation(hungry_geese().new(), 0), configuration(hungry_geese())
+    answers = [load(submission_source("random"))(seen, settings) for _ in range(60)]
     assert set(answers) == set(NAMES)
 
 
@@ -151,11 +151,11 @@ def test_what_cannot_be_exported_is_refused(agent, out, message, tmp_path, capsy
 def test_the_command_has_help(capsys):
     with pytest.raises(SystemExit):
         main(["export", "--help"])
-    told = " ".join(capsys.readouterr().out.split())
-    assert told.startswith("usage: ludoteca export [-h] [OPTIONS] {geese,onnx} ")
-    assert "--agent AGENT" in told
-    assert "--out FILE" in told
-    assert "number format of the weights in a submission" in told
+    help_text = " ".join(capsys.readouterr().out.split())
+    assert help_text.startswith("usage: ludoteca export [-h] [OPTIONS] {geese,onnx} ")
+    assert "--agent AGENT" in help_text
+    assert "--out FILE" in help_text
+    assert "number format of the weights in a submission" in help_text
 
 
 # Bundles.
@@ -273,7 +273,7 @@ class Residual(nn.Module):
 
 
 class Beside(nn.Module):
-    """Puts what several stacks make of x side by side."""
+    """Concatenates the outputs of several stacks for x."""
 
     def __init__(self, *stacks):
         super().__init__()

@@ -38,14 +38,14 @@ pytestmark = pytest.mark.skipif(
 
 def kaggle(*games):
     """Return how kaggle-environments plays games: (game, agents) each, or with options."""
-    told = [
+    requests = [
         {"configuration": configuration(game), "agents": [*map(as_json, agents)]}
         | {"seed": k, "bank": 60}
         | (options[0] if options else {})
         for k, (game, agents, *options) in enumerate(games)
     ]
     run = subprocess.run(
-        [PYTHON, SCRIPT], input=json.dumps(told), capture_output=True, text=True, check=True
+        [PYTHON, SCRIPT], input=json.dumps(requests), capture_output=True, text=True, check=True
     )
     return json.loads(run.stdout)
 
@@ -220,7 +220,7 @@ def test_the_clock_is_the_same(tmp_path):
 
 
 def test_observations_are_those_it_shows(tmp_path):
-    """A submission compares what it is shown with what kaggle-environments' classes tell."""
+    """A submission compares what it is shown with the fields of kaggle-environments' classes."""
     file = tmp_path / "submission.py"
     file.write_text(
         textwrap.dedent("""
@@ -231,14 +231,14 @@ def test_observations_are_those_it_shows(tmp_path):
 
         def agent(obs, conf):
             global greedy
-            seen, told = Observation(obs), Configuration(conf)
+            seen, settings = Observation(obs), Configuration(conf)
             assert seen.geese == obs.geese and seen.food == obs["food"] and seen.index == obs.index
             assert seen.remaining_overage_time == 60 and seen.step == obs.step
-            assert (told.columns, told.rows, told.episode_steps) == (11, 7, 200)
-            assert (told.act_timeout, told.max_length) == (1, 99)
+            assert (settings.columns, settings.rows, settings.episode_steps) == (11, 7, 200)
+            assert (settings.act_timeout, settings.max_length) == (1, 99)
             if obs.step == 0:
                 assert greedy is None
-                greedy = GreedyAgent(told)
+                greedy = GreedyAgent(settings)
             return greedy(seen) if seen.food else Action.NORTH.name
     """)
     )

@@ -116,7 +116,7 @@ class Recorder(Agent):
     action = EAST
 
 
-def test_an_agent_as_a_function_is_told_of_new_games(monkeypatch):
+def test_agent_as_a_function_is_reset_at_each_new_game(monkeypatch):
     monkeypatch.setattr(
         "ludoteca.agents.external.kaggle.function.make_agent", lambda spec, game: Recorder(game)
     )

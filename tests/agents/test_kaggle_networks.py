@@ -137,8 +137,8 @@ def test_what_draws_its_moves_is_not_exported(tmp_path):
 
 def as_exported(s):
     """Return a position in the form that exported agents have."""
-    told = {name: np.array(s[name]) for name in s.dtype.names}
-    return SimpleNamespace(**{k: v if v.ndim else int(v) for k, v in told.items()})
+    fields = {name: np.array(s[name]) for name in s.dtype.names}
+    return SimpleNamespace(**{k: v if v.ndim else int(v) for k, v in fields.items()})
 
 
 @pytest.mark.parametrize("leaf_batch", [1, 3])
@@ -161,7 +161,7 @@ def test_searches_are_the_same_in_plain_python(spec, leaf_batch):
         policies = (weights / weights.sum(1, keepdims=True)).astype(np.float32)
         return policies, np.cos(hints.sum(1)).astype(np.float32)
 
-    def judge_records(states, seats):
+    def evaluate_records(states, seats):
         return evaluate(list(states.view(np.recarray)), seats)
 
     compiled = DecoupledNetworkGuidedSearch(game, 1, 50, leaf_batch)
@@ -172,7 +172,7 @@ def test_searches_are_the_same_in_plain_python(spec, leaf_batch):
                 break
             state = np.asarray(s).reshape(1).astype(game.state)
             streams = np.array([[7]], np.uint64)
-            found = compiled.run(state, judge_records, 50, streams, 1.2, 0.2)
+            found = compiled.run(state, evaluate_records, 50, streams, 1.2, 0.2)
             stream = np.array([7], np.uint64)
             root = search(as_exported(state[0]), stream, evaluate, 50, leaf_batch, 1.2, 0.2, np.inf)
             assert np.array_equal(root.visits, found.visit_counts[0])

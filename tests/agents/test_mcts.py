@@ -291,7 +291,7 @@ def test_decisive_moves_win_at_once_and_anti_decisive_ones_prevent_it() -> None:
     assert len(MCTSAgent(game, simulations=50, decisive="win").search(s).candidates) == 6
 
 
-def test_reuse_goes_on_with_the_subtree_of_the_moves_played() -> None:
+def test_reuse_continues_with_the_subtree_of_the_moves_played() -> None:
     game = make_game("connect4")
     agent = MCTSAgent(game, simulations=2000, reuse=True)
     env_indices, seats = np.array([0]), np.array([0])

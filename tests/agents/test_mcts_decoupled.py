@@ -126,9 +126,9 @@ class Search:
         per_player = visits.sum(2)
         assert (per_player == per_player[:, :1]).all()  # all players are active, or none is
         assert (below <= per_player[:, 0]).all()
-        went_on = per_player[:, 0] > 0
+        has_children = per_player[:, 0] > 0
         played_out = np.where(np.arange(self.size) == 0, 0, 1)
-        assert (per_player[went_on, 0] == (nodes["visits"] - played_out)[went_on]).all()
+        assert (per_player[has_children, 0] == (nodes["visits"] - played_out)[has_children]).all()
         assert np.isfinite(values).all()
         assert ((values >= 0) & (values <= visits)).all()
         assert ((squares >= 0) & (squares <= values + 1e-9)).all()
@@ -341,13 +341,13 @@ def test_threads_share_the_simulations(options):
 def test_the_report_can_be_read():
     game = make_game("tron")
     report = make_agent("mcts:simulations=100", game).search(game.new(), seat=1)
-    told = json.loads(report.to_json())
-    assert told["simulations"] == 100
-    assert len(told["players"]) == 2
-    assert told["candidates"] == told["players"][1]
+    as_json = json.loads(report.to_json())
+    assert as_json["simulations"] == 100
+    assert len(as_json["players"]) == 2
+    assert as_json["candidates"] == as_json["players"][1]
     most = [one for one in report.candidates if one.visits == report.candidates[0].visits]
-    assert told["name"] in [one.name for one in most]
-    assert sum(one["visits"] for one in told["players"][0]) == 100
+    assert as_json["name"] in [one.name for one in most]
+    assert sum(one["visits"] for one in as_json["players"][0]) == 100
     assert "player 0" in str(report)
     assert all(len(joint.split("/")) == 2 for joint in report.principal_variation)
 

@@ -145,7 +145,7 @@ def test_it_plays_matches():
 
 def test_time_ends_a_search():
     game = make_game("connect4")
-    agent = make_agent("openspiel:seconds=0.002", game)  # else it would go on for hours
+    agent = make_agent("openspiel:seconds=0.002", game)  # else it would search for hours
     assert ask(agent, game.new()) in range(7)
 
 

@@ -283,9 +283,9 @@ def test_compiled_and_interpreted_are_equal():
 @pytest.mark.parametrize("first", ["black", "white"])
 def test_it_beats_random(first):
     result = play_match(hex(5, first), ("heuristic", "random"), 200, seed=1)
-    for tally in result.seats[0]:
-        assert tally.games == 100
-        assert tally.score >= 0.97
+    for record in result.seats[0]:
+        assert record.games == 100
+        assert record.score >= 0.97
 
 
 def test_it_blocks_the_only_cell_where_the_opponent_would_win():
@@ -312,7 +312,7 @@ def test_it_blocks_the_only_cell_where_the_opponent_would_win():
     assert np.mean(blocked) > 0.97
 
 
-def test_mixed_plays_at_random_as_often_as_told():
+def test_mixed_plays_at_random_with_the_given_probability():
     game = hex(5)
     s = after(game, [12, 7, 3])
     count = 4000

@@ -111,7 +111,7 @@ def test_copies_play_alike_in_both_seats(tmp_path, layers, planes):
     assert isinstance(copy, RLlibAgent)
     results = [play_match(GAME, [one, "random"], games=40, seed=2) for one in (agent, copy)]
     assert results[0].totals == results[1].totals
-    assert [tally.games for tally in results[0].seats[0]] == [20, 20]
+    assert [record.games for record in results[0].seats[0]] == [20, 20]
 
 
 def test_action_values_cannot_be_sampled_from(tmp_path):

@@ -353,7 +353,7 @@ def test_without_sb3_the_error_says_what_to_install(monkeypatch):
 
 
 class Highest:
-    """Predicts the highest legal action, or what it is told."""
+    """Predicts the highest legal action, or a given answer."""
 
     def __init__(self, answer=None):
         self.answer, self.seen = answer, None

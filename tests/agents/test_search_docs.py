@@ -1,4 +1,4 @@
-"""The page about the search tells what the code has."""
+"""The page about the search names what the code has."""
 
 import inspect
 import re

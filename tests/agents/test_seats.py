@@ -93,7 +93,7 @@ def corridors(s, p, near, stay):
     reach = steps_to(s, rivals, stay) if near else {}
 
     def longest(path, eaten):
-        """Return the longest path that goes on, and how many cells all of them look at."""
+        """Return the longest length of a continued path, and how many cells were searched."""
         deepest, looks, n = len(path), 0, len(path) + 1
         for i, j in DIRECTIONS:
             looks += 1

@@ -65,7 +65,7 @@ def test_the_card_says_how_a_network_was_made_and_how_strong_it_is(kind, name):
         assert made["training"]["best"]["accuracy"] > 0.75
     assert card["trained_by"].endswith(".")
     assert all(isinstance(spec, str) for spec in card["trained_against"])
-    # Opponents that the file tells of are among those of the card.
+    # Opponents that the file names are among those of the card.
     known = (
         [made["config"]["opponent"]] if kind == "dqn" else made["config"].get("opponent_pool", ())
     )

@@ -67,7 +67,7 @@ def test_two_agents_take_turns_in_moving_first():
 
 @pytest.mark.parametrize("game", ["connect4", "hungry_geese", "tron:rows=6"])
 @pytest.mark.compiled
-def test_how_many_games_are_played_side_by_side_changes_none(game):
+def test_games_do_not_depend_on_the_batch_size(game):
     expected = outcome(play_match(game, BOTH, 30, seed=5, num_replays=30))
     for batch in (1, 7, 29, 1000):
         assert (

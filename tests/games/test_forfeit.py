@@ -143,7 +143,7 @@ def test_a_match_without_forfeits_reports_none():
     assert "forfeit" not in match_summary(make_game("tron"), result)
 
 
-def test_no_more_games_are_played_side_by_side_than_an_agent_can():
+def test_batch_is_no_larger_than_an_agent_can_play():
     class Narrow(Leaver):
         max_games = 3
 

@@ -22,14 +22,14 @@ WORDS = {
     "foretells?|foretold|foresee": "predict",
     "what comes of|what came of|what becomes of": "result, outcome",
     "(?<!there )is no (number|name|file|folder|agent|game|position|action|integer)": "is not a",
-    "side by side": "in a batch, in parallel",
+    "[Ss]ide[ _]by[ _]side": "in a batch, in parallel",
     "skins? of": "wraps",
     # Environments.
     "lanes?|Lanes?": "env_index, GameBatch, EpisodeState",
     "OneByOne|InTurn": "ParallelToAEC, AECToParallel",
     # Search.
     "judges?|Judge|judged": "evaluator, evaluate",
-    "Found|DecoupledSearchResult": "SearchResult",
+    "Found|JointFound": "SearchResult, DecoupledSearchResult",
     # Training.
     "warm_up": "learning_starts",
     "target_every": "target_update_interval",

@@ -1,4 +1,4 @@
-"""Actor-critic learns Tron, goes on exactly where it was, and keeps the document's loop."""
+"""Actor-critic learns Tron, resumes exactly where it stopped, and keeps the document's loop."""
 
 import json
 from dataclasses import replace

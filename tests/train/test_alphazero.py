@@ -1,4 +1,4 @@
-"""AlphaZero learns Tic-Tac-Toe, and goes on exactly where it was."""
+"""AlphaZero learns Tic-Tac-Toe, and resumes exactly where it stopped."""
 
 from dataclasses import fields, replace
 
@@ -177,7 +177,7 @@ def test_the_agent_plays_endgames_as_solved():
 
 
 @pytest.mark.parametrize(("rule", "gate"), [("puct", 0), ("gumbel", 0), ("gumbel", 40)])
-def test_a_run_goes_on_to_the_same_end(tmp_path, rule, gate):
+def test_resumed_run_ends_with_the_same_result(tmp_path, rule, gate):
     config = replace(
         TINY, search_policy=rule, full_search_prob=0.5, gating_interval=gate, gating_games=4
     )
@@ -335,7 +335,7 @@ def test_a_finished_run_leaves_a_report(tmp_path):
         seed=results["evaluation_seed"],
     )
     expected = [seat["wins"] for seat in results["evaluation"][0]["seats"]]
-    assert [tally.wins for tally in match.seats[0]] == expected
+    assert [record.wins for record in match.seats[0]] == expected
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_alone_a_batch_is_not_split_and_a_stop_is_ones_own():
         ALONE.check(monitor)
 
 
-def test_processes_of_torchrun_do_not_train_side_by_side(tmp_path, monkeypatch):
+def test_processes_of_torchrun_do_not_train_separate_runs(tmp_path, monkeypatch):
     for name, value in _environment(1, 1).items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ValueError, match=r"torchrun has started 2 processes, but this program"):

@@ -1,4 +1,4 @@
-"""Deep Q-learning: transitions and targets by hand, going on after a kill, and learning."""
+"""Deep Q-learning: transitions and targets by hand, resuming after a kill, and learning."""
 
 import csv
 import json
@@ -396,7 +396,7 @@ def test_evaluations_need_not_fall_together_with_rows(tmp_path):
     ],
     ids=["modern", "plain"],
 )
-def test_a_killed_run_goes_on_to_the_same_end(tmp_path, settings):
+def test_killed_run_resumes_to_the_same_result(tmp_path, settings):
     config = replace(TINY, **settings)
     whole = DQNTraining(replace(config, run_dir=tmp_path / "whole"), tensorboard=False)
     for _ in whole.run():
@@ -500,7 +500,7 @@ def test_the_numbers_can_be_had_again_from_the_checkpoint(finished):
     game = make_game(results["game"])
     match = play_match(game, [f"dqn:{folder}", "mixed:0.2"], 60, seed=results["evaluation_seed"])
     expected = [seat["wins"] for seat in results["evaluation"][0]["seats"]]
-    assert [tally.wins for tally in match.seats[0]] == expected
+    assert [record.wins for record in match.seats[0]] == expected
     card = load_weights(folder / "best.safetensors")[1]["card"]
     assert card["evaluation"] == json.loads(json.dumps(results["evaluation"]))
     assert card["config"]["seed"] == 0
@@ -527,7 +527,7 @@ def test_a_finished_run_can_be_reported_again(finished):
     assert again["evaluation"] == results["evaluation"]
 
 
-def test_time_ends_a_run_that_then_goes_on(tmp_path, capsys, monkeypatch):
+def test_run_ended_by_time_resumes(tmp_path, capsys, monkeypatch):
     # A command that this process ran long ago does not count.
     monkeypatch.setattr(command, "STARTED", time.monotonic() - 3600)
     command.run_command("test", lambda: None)
@@ -617,13 +617,13 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_the_command_line(tmp_path):
     assert parse(["--gamma", "0.9"]) == replace(DEFAULT, gamma=0.9)
     assert parse(["tanaka2018", "--gamma", "0.9"]) == replace(TANAKA2018, gamma=0.9)
-    told = run("--help", folder=tmp_path)
-    assert told.returncode == 0
+    shown = run("--help", folder=tmp_path)
+    assert shown.returncode == 0
     for text in (
         "Deep Q-learning", "`tanaka2018 --help`", "--td-target", "--n-step", "--network.filters",
         "--prioritized-replay", "--start-from",
     ):  # fmt: skip
-        assert text in told.stdout
+        assert text in shown.stdout
     for arguments, problem in (
         (("default", "--game", "go"), "unknown game 'go'"),
         (("tanaka2018", "--opponent", "nobody"), "unknown agent 'nobody'"),

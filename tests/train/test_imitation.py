@@ -162,7 +162,7 @@ def test_moves_are_chosen_by_agent_and_by_rating(mixed, tmp_path):
     assert (ratings.min(), ratings.max()) == (10, 19)
     strong = load_data(replace(config, rating_range=(20.0, float("inf"))))
     assert {names[k] for k in strong.agents} == {"greedy", "random_safe"}
-    # What a file says is learned, if nothing else is told.
+    # The selection in a file is learned, unless the settings have another.
     selected = save_dataset(tmp_path / "a.npz", load_dataset(mixed).select_agents(["greedy"]))
     assert load_data(tiny(selected, tmp_path)).digest == greedy.digest
     assert greedy.digest != every.digest
@@ -329,7 +329,7 @@ def test_validation_is_without_dropout_and_by_running_means(mixed, tmp_path):
     network, data = training.network, training.data
     before = {name: one.clone() for name, one in network.state_dict().items()}
     chosen = data.validation[:60]
-    found = training.judge(network, chosen)
+    found = training.evaluate(network, chosen)
     planes = torch.from_numpy(data.observations.encode(chosen)[0]).float()
     network.eval()
     with torch.no_grad():
@@ -338,7 +338,7 @@ def test_validation_is_without_dropout_and_by_running_means(mixed, tmp_path):
     expected = -np.log(chances[np.arange(60), data.actions[chosen]])
     np.testing.assert_allclose(found["loss"], expected, rtol=1e-4)
     np.testing.assert_array_equal(found["accuracy"], logits.argmax(1) == data.actions[chosen])
-    alone = training.judge(network, chosen[:1])  # whatever else is in the batch
+    alone = training.evaluate(network, chosen[:1])  # whatever else is in the batch
     np.testing.assert_allclose(alone["loss"], found["loss"][:1], rtol=1e-4)
     assert all(torch.equal(before[name], one) for name, one in network.state_dict().items())
     network.train()
@@ -368,7 +368,7 @@ def test_the_value_s_error_has_its_weight(mixed, tmp_path):
     assert "value_loss" not in step(1.0, replace(TINY, value=False))[0]
 
 
-def test_the_command_leaves_a_report_and_a_network_to_go_on_from(mixed, tmp_path, capsys):
+def test_command_leaves_a_report_and_a_network_to_start_from(mixed, tmp_path, capsys):
     run = tmp_path / "run"
     network = ["--network.filters", "8", "--network.blocks", "1"]
     words = ["--data", str(mixed), "--run-dir", str(run), "--epochs", "2", "--batch-size", "64"]
@@ -458,7 +458,7 @@ def test_files_that_cannot_be_are_refused(mixed, tmp_path):
         load_data(tiny(other, tmp_path))
 
 
-def test_a_network_that_has_lost_its_way_is_told(mixed, tmp_path):
+def test_diverged_training_raises(mixed, tmp_path):
     config = tiny(mixed, tmp_path, UIB2021, learning_rate=1e9, momentum=0.0)
     with pytest.raises(ValueError, match="learning_rate=1e\\+09 is too high"):
         trained(config)

@@ -132,7 +132,7 @@ def test_other_environments_have_no_masks():
 
 
 def test_an_episode_that_is_cut_off_is_still_worth_something():
-    # Truncated after each move: the values still look ahead, as the world would go on.
+    # Truncated after each move: the values still bootstrap, as the episode would continue.
     env = gym.make("ludoteca/GridWorld-v0", random_start=True, max_episode_steps=1)
     learned = learn(env, QLearningConfig(epsilon=1.0, episodes=3000))
     exact = optimal_q(env.unwrapped, 0.9)

@@ -290,7 +290,7 @@ def test_file_with_member_that_is_not_an_array_raises(tmp_path):
 
 
 def test_damaged_bzip2_stream_raises(tmp_path):
-    """Found by `tests/fuzz`: the decompressor raises an `OSError` without a number."""
+    """The decompressor raises an `OSError` without a number: discovered by `tests/fuzz`."""
     path = tmp_path / "games.npz"
     generate(replace(SMALL, games=2, out=path))
     with np.load(path) as archive:

@@ -93,7 +93,7 @@ def test_draws_are_uniform_and_do_not_repeat():
     assert len(buffer.sample(100, rng)) == 100  # more than there are: with repetition
 
 
-def test_a_buffer_goes_on_where_it_was():
+def test_buffer_resumes_from_its_saved_state():
     buffer, records, *_ = filled(16, 40)
     buffer.add(records[:21])
     state = {name: array.copy() for name, array in buffer.state().items()}

@@ -29,7 +29,7 @@ LEARNS = replace(TEN, updates_per_part=2, update_seconds=1.0)
         (LEARNS, Cluster(1), 1 / 12),
         (LEARNS, Cluster(3), 3 / 16),
         (replace(LEARNS, put_seconds=0.5, keep_seconds=0.25), Cluster(2), 2 / 15),
-        # Side by side, the slower of the two decides: 3 actors play 3 parts in 10 s, which are
+        # In parallel, the slower of the two decides: 3 actors play 3 parts in 10 s, which are
         # learned from in 6 s; of 8 actors, the learner has 16 s to learn.
         (LEARNS, Cluster(3, max_staleness=1), 3 / 10),
         (LEARNS, Cluster(8, max_staleness=1), 8 / 16),
@@ -83,9 +83,9 @@ def test_what_is_the_limit():
 @pytest.mark.parametrize("bound", [0, 1, 2])
 def test_staleness_is_the_bound_where_the_learner_is_the_limit(bound):
     found = simulate(LEARNS, Cluster(50, max_staleness=bound), iterations=30)
-    # The first round is played by the first network.
+    # The first rollout is played by the first network.
     assert 0.9 * bound <= found.staleness <= bound
-    # A learner that keeps up is one round behind: that which is played while it learns.
+    # A learner that keeps up is one rollout behind: the one played while it learns.
     assert simulate(LEARNS, Cluster(3, max_staleness=5)).staleness == pytest.approx(1, abs=0.05)
 
 

@@ -59,7 +59,7 @@ def test_the_document_s_network():
 
 
 @pytest.mark.parametrize("planes", ["relative", "absolute"])
-def test_the_document_s_view_is_white_then_black_whoever_moves(planes):
+def test_planes_are_white_then_black_for_both_players_to_move(planes):
     game = make_game(f"othello:planes={planes}")
     states = game.empty(2)
     s = game.new()
@@ -128,7 +128,7 @@ def test_it_learns_who_has_won_tic_tac_toe(tmp_path):
     assert training.best["loss"] < 0.8 * np.square(found.targets[found.validation]).mean()
 
 
-def test_it_goes_on_exactly_and_leaves_a_report(config):
+def test_resumes_exactly_and_leaves_a_report(config):
     assert train(config, tensorboard=False) == config.run_dir / "best.safetensors"
     second = replace(config, run_dir=config.run_dir.with_name("second"))
     training = ValueRegressionTraining(second, tensorboard=False)

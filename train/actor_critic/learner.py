@@ -54,11 +54,11 @@ class Losses(NamedTuple):
     divergence: float
 
 
-class ActorCriticLearner(learner.Learner[ACNetwork]):
+class ActorCriticLearner(learner.NetworkLearner[ACNetwork]):
     """Learner of an actor-critic network."""
 
     def __init__(self, network: ACNetwork, config: ActorCriticConfig, scale: float):
-        """Make a learner; see `ludoteca.train.learner.Learner`."""
+        """Make a learner; see `ludoteca.train.learner.NetworkLearner`."""
         super().__init__(network, config, scale, MOMENTUM, config.weight_decay)
         self._config = config
 

@@ -12,11 +12,11 @@ from ludoteca.train.alphazero.config import AlphaZeroConfig
 MOMENTUM = 0.9  # of SGD
 
 
-class AlphaZeroLearner(learner.Learner[PVNetwork]):
+class AlphaZeroLearner(learner.NetworkLearner[PVNetwork]):
     """Learner of a policy-value network."""
 
     def __init__(self, network: PVNetwork, config: AlphaZeroConfig, scale: float):
-        """Make a learner; see `ludoteca.train.learner.Learner`."""
+        """Make a learner; see `ludoteca.train.learner.NetworkLearner`."""
         super().__init__(network, config, scale, MOMENTUM, config.weight_decay)
         self._vf_coef = config.vf_coef
 

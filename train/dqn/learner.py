@@ -16,11 +16,11 @@ from ludoteca.train.dqn.config import DQNConfig
 from ludoteca.train.replay import TransitionBatch
 
 
-class DQNLearner(learner.Learner[QNetwork]):
+class DQNLearner(learner.NetworkLearner[QNetwork]):
     """Learner of a Q-network with a target network."""
 
     def __init__(self, network: QNetwork, config: DQNConfig, scale: float):
-        """Make a learner; see `ludoteca.train.learner.Learner`."""
+        """Make a learner; see `ludoteca.train.learner.NetworkLearner`."""
         decay = 0.0 if config.optimizer == "sgd" else config.weight_decay
         super().__init__(network, config, scale, config.momentum, decay)
         self._config = config

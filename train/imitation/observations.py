@@ -56,13 +56,13 @@ class PackedObservations:
 
 @dataclass(frozen=True)
 class PositionObservations:
-    """Positions, each stored once, encoded when needed, where planes would take more memory.
+    """Positions, each stored once and encoded on demand, where planes would take more memory.
 
     Attributes:
         encoder: the encoder of the planes.
         states: the positions. Shape `[N]`.
         rows: index of each sample's position. int32, shape `[S]`.
-        players: player that observes. int8, shape `[S]`.
+        players: player that observes in each sample. int8, shape `[S]`.
     """
 
     encoder: SeatEncoder
@@ -72,7 +72,7 @@ class PositionObservations:
 
     @classmethod
     def of(cls, encoder: SeatEncoder, samples: Samples) -> Self:
-        """Return the observations of samples, without positions that have none."""
+        """Return the observations of samples; positions without samples are dropped."""
         used, rows = np.unique(samples.rows, return_inverse=True)
         return cls(encoder, samples.states[used], rows.astype(np.int32), samples.players)
 
@@ -104,4 +104,5 @@ def observations_class(encoder: SeatEncoder) -> Any:
 
 
 def _packings(encoder: SeatEncoder) -> tuple[Packing, Packing]:
+    """Return how planes and action masks are packed."""
     return Packing(encoder.shape, True), Packing((encoder.game.num_actions,), True)

@@ -1,4 +1,4 @@
-"""How well the best network of a training knows the moves of each agent."""
+"""Validation report of imitation learning: loss and accuracy, overall and by agent."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ludoteca.evaluate.markdown import percent
 from ludoteca.train.epoch_report import ValidationReport
 from ludoteca.train.imitation.training import ImitationTraining
 
-LISTED = 30  # agents in the table, those with most moves; all are in `results.json`
+LISTED = 30  # agents in the table, those with the most moves; `results.json` has all
 MEASURES = {"loss": "loss", "value_loss": "value loss", "value_loss_of_mean": "of mean"}
 NOTES = """`validated`, `learned`: how many moves. `accuracy`: of how many of the former the
 network's best move is the one that was played; a network that sees where it would lose for certain
@@ -21,7 +21,7 @@ saying the mean of what was learned from."""
 
 
 def validation_report(training: ImitationTraining) -> ValidationReport:
-    """Measure the best network of a training."""
+    """Evaluate the best network of a run on its validation samples."""
     data, game, games = training.data, training.game, len(training.data.games)
     validation = _by_agent(training)
     others = len(np.unique(data.game_indices[data.validation]))
@@ -29,7 +29,7 @@ def validation_report(training: ImitationTraining) -> ValidationReport:
     panels = [("cross-entropy", "loss"), ("accuracy", "accuracy")]
     if has_value:
         panels.append(("squared error of the value", "value_loss"))
-    told = tuple(MEASURES[name] for name in MEASURES if name in validation[0])
+    measured = tuple(MEASURES[name] for name in MEASURES if name in validation[0])
     return ValidationReport(
         title=f"Moves of {game.title}",
         introduction=f"""`{game.spec}`, {games:,} games: {len(data.training):,} moves to learn, and
@@ -42,7 +42,7 @@ def validation_report(training: ImitationTraining) -> ValidationReport:
             "validation_games": others,
         },
         validation=validation,
-        headings=("moves of", "validated", "learned", "accuracy", *told),
+        headings=("moves of", "validated", "learned", "accuracy", *measured),
         rows=_rows(validation),
         notes=NOTES + (VALUE_NOTES if has_value else ""),
         panels=tuple(panels),
@@ -50,14 +50,14 @@ def validation_report(training: ImitationTraining) -> ValidationReport:
 
 
 def _by_agent(training: ImitationTraining) -> list[dict[str, Any]]:
-    """Return what the best network is worth in validation, as a whole and by agent."""
+    """Return the validation measures of the best network, overall and by agent."""
     data = training.data
     best = training.config.run_dir / "best.safetensors"
     network, _ = load_ac_network(training.game, best)
-    found = training.judge(network, data.validation)
-    if "value_loss" in found:
+    measures = training.evaluate(network, data.validation)
+    if "value_loss" in measures:
         mean = data.returns[data.training].mean(dtype=np.float64)
-        found["value_loss_of_mean"] = np.square(mean - data.returns[data.validation])
+        measures["value_loss_of_mean"] = np.square(mean - data.returns[data.validation])
     agents, learned = data.agents[data.validation], data.agents[data.training]
     order = np.argsort(-np.bincount(agents, minlength=len(data.games.agent_names)), kind="stable")
     parts = [("all", np.ones(len(agents), np.bool_), len(learned))]
@@ -67,13 +67,13 @@ def _by_agent(training: ImitationTraining) -> list[dict[str, Any]]:
             parts.append((data.games.agent_names[agent], mine, int((learned == agent).sum())))
     return [
         {"agent": name, "positions": int(mine.sum()), "learned": count}
-        | {measure: float(values[mine].mean()) for measure, values in found.items()}
+        | {measure: float(values[mine].mean()) for measure, values in measures.items()}
         for name, mine, count in parts
     ]
 
 
 def _rows(validation: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """Return the lines of the table, as texts under the headings."""
+    """Return the rows of the table, as texts."""
     return [
         (
             part["agent"] or "(no name)",

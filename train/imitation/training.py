@@ -1,4 +1,4 @@
-"""A training run that learns moves, epoch by epoch; it can be interrupted at any time."""
+"""Training run of imitation learning (behavioral cloning), resumable at any time."""
 
 import numpy as np
 import torch
@@ -14,14 +14,14 @@ from ludoteca.train.imitation.data import load_data
 from ludoteca.train.optimizer import Optimization, learning_rate, plateau_rate
 from ludoteca.train.trainable_model import TrainableModel
 
-TOGETHER = 4096  # positions that are encoded at once in validation
+EVALUATION_BATCH_SIZE = 4096  # samples
 
 
 class ImitationTraining(SupervisedTraining):
-    """A run; see `SupervisedTraining`.
+    """Training run of imitation learning; see `SupervisedTraining`.
 
     Attributes:
-        data: the moves.
+        data: training and validation samples.
     """
 
     kind = "cnn"
@@ -29,15 +29,15 @@ class ImitationTraining(SupervisedTraining):
     learner: TrainableModel[ACNetwork]
 
     def __init__(self, config: ImitationConfig, tensorboard: bool = True):
-        """Begin a run, or resume the one in `run_dir`.
+        """Start a run, or resume the one in `run_dir`.
 
         Args:
-            config: the settings.
+            config: settings.
             tensorboard: whether TensorBoard's files are written.
 
         Raises:
-            FileNotFoundError: if there are no data.
-            ValueError: if they are damaged, none of them are to be learned, or the folder holds a
+            FileNotFoundError: if a data file does not exist.
+            ValueError: if a data file is damaged, too few samples are selected, or `run_dir` has a
                 run with other settings.
         """
         self.data = load_data(config)
@@ -55,7 +55,7 @@ class ImitationTraining(SupervisedTraining):
         self.begin(learner, self.data.training, tensorboard)
 
     def rate(self, share: float) -> float:
-        """Return the learning rate when a share of the present epoch is over."""
+        """Return the learning rate after a fraction of the current epoch."""
         config = self.config
         first, last = config.learning_rate, config.final_learning_rate
         if config.lr_schedule == "cosine":
@@ -66,7 +66,7 @@ class ImitationTraining(SupervisedTraining):
     def update(
         self, chosen: NDArray[np.int64], rng: np.random.Generator, rate: float
     ) -> dict[str, float]:
-        """Learn some moves; return the losses: cross-entropy, and error of the value."""
+        """Make a gradient step on a batch; return its cross-entropy and value loss."""
         data, config, learner = self.data, self.config, self.learner
         size, mine = len(chosen), learner.part(len(chosen))
         chosen = chosen[mine]
@@ -90,40 +90,41 @@ class ImitationTraining(SupervisedTraining):
         return dict(zip(losses, learner.means(*losses.values()), strict=True))
 
     def validate(self) -> dict[str, float]:
-        """Return the means of what `judge` says about the network in validation."""
-        found = self.judge(self.network, self.data.validation)
-        return {name: float(one.mean()) for name, one in found.items()}
+        """Return the mean of each measure of `evaluate` over the validation samples."""
+        measures = self.evaluate(self.network, self.data.validation)
+        return {name: float(values.mean()) for name, values in measures.items()}
 
-    def judge(
+    def evaluate(
         self, network: ACNetwork, chosen: NDArray[np.int64]
     ) -> dict[str, NDArray[np.float64]]:
-        """Return how well a network knows some moves. Each of shape `[K]`.
+        """Compute loss and accuracy of a network on samples.
 
         Returns:
-            `accuracy`: 1 where the network would play the move, 0 elsewhere; `loss`: cross-entropy;
-            and if the network has a value, `value_loss`, its squared error.
+            Arrays of shape `[K]`. `loss`: cross-entropy; `accuracy`: 1 where the most probable
+            legal action is the sample's, else 0; `value_loss`: squared error of the value, if the
+            network has a value head.
 
         Raises:
-            Stopped: if the run is to stop.
+            Stopped: if the run must stop.
         """
         data, num_actions = self.data, self.game.num_actions
         runner = Runner(network, data.encoder.scale, self.config.device, self.precision)
-        said, played = [], []
+        batches, greedy_actions = [], []
         self.monitor.begin("evaluating", len(chosen), "position")
-        for k in range(0, len(chosen), TOGETHER):
-            planes, masks = data.observations.encode(chosen[k : k + TOGETHER])
-            said.append(runner(planes).astype(np.float64))
-            self.monitor.step("evaluating", min(k + TOGETHER, len(chosen)))
-            allowed = np.where(masks > 0, said[-1][:, :num_actions], -np.inf)
-            played.append(allowed.argmax(1))
-        outputs, actions = np.concatenate(said), data.actions[chosen].astype(np.int64)
+        for k in range(0, len(chosen), EVALUATION_BATCH_SIZE):
+            planes, masks = data.observations.encode(chosen[k : k + EVALUATION_BATCH_SIZE])
+            batches.append(runner(planes).astype(np.float64))
+            self.monitor.step("evaluating", min(k + EVALUATION_BATCH_SIZE, len(chosen)))
+            legal_logits = np.where(masks > 0, batches[-1][:, :num_actions], -np.inf)
+            greedy_actions.append(legal_logits.argmax(1))
+        outputs, actions = np.concatenate(batches), data.actions[chosen].astype(np.int64)
         losses = functional.cross_entropy(
             torch.from_numpy(outputs[:, :num_actions]), torch.from_numpy(actions), reduction="none"
         )
-        found: dict[str, NDArray[np.float64]] = {
+        measures: dict[str, NDArray[np.float64]] = {
             "loss": losses.numpy(),
-            "accuracy": (np.concatenate(played) == actions).astype(np.float64),
+            "accuracy": (np.concatenate(greedy_actions) == actions).astype(np.float64),
         }
         if network.config.value:
-            found["value_loss"] = np.square(outputs[:, -1] - data.returns[chosen])
-        return found
+            measures["value_loss"] = np.square(outputs[:, -1] - data.returns[chosen])
+        return measures

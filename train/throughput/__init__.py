@@ -1,1 +1,1 @@
-"""How many games per second self-play actors feed to a learner: measured here, simulated beyond."""
+"""Throughput of self-play actors and their learner: measured on this machine, or simulated."""

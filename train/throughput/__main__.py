@@ -1,4 +1,4 @@
-"""Measure self-play actors and their learner here, and simulate more of them.
+"""Benchmark of self-play actors and their learner, with a simulation of larger clusters.
 
 `python -m ludoteca.train.throughput` measures the costs of rollout parts, updates and messages,
 and games per second with one and two actors. With these costs, a simulation estimates the games per
@@ -55,26 +55,26 @@ def main(
     json_file: Path | None = None,
     page: Path | None = None,
 ) -> dict[str, Any]:
-    """Measure, simulate, and print tables.
+    """Measure and simulate throughput, and print tables.
 
     Args:
-        algorithm: which one learns.
+        algorithm: learning algorithm.
         game: as a spec string.
-        executor: where actors run: local, ray, or ray:ADDRESS.
+        executor: executor of the actors: local, ray, or ray:ADDRESS.
         games_per_part: games of each actor in each rollout.
-        parts: how many are played to measure costs.
-        iterations: of each measurement of throughput.
+        parts: rollout parts that are played to measure costs.
+        iterations: iterations of each measurement of throughput.
         measured: numbers of actors to measure.
         simulated: numbers of actors to simulate.
-        learner_speeds: how many times as fast as measured updates are, in the simulation.
-        max_staleness: rollouts that actors may be ahead, in the simulation and in measurements.
-        per_node: actors on each machine, in the simulation.
-        gigabits: per second, of the driver's network there.
-        store_gigabytes: of its object store there.
-        settings: of the algorithm that differ from its defaults, as NAME=VALUE.
-        costs: a JSON file of an earlier run, whose measurements are taken instead of new ones.
-        json_file: also write all numbers to this file.
-        page: also write a page of results to this file.
+        learner_speeds: speeds of the simulated learner, as multiples of the measured speed.
+        max_staleness: rollouts that actors may be ahead of the learner.
+        per_node: simulated actors on each machine.
+        gigabits: bandwidth of the simulated driver's network, in Gbit/s.
+        store_gigabytes: size of the simulated object store, in GB.
+        settings: settings of the algorithm other than its defaults, as NAME=VALUE.
+        costs: JSON file of an earlier run, whose measurements are used instead of new ones.
+        json_file: file to write all numbers to.
+        page: file to write the page of results to.
     """
     for name, value in (
         ("games_per_part", games_per_part),

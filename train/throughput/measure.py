@@ -1,4 +1,4 @@
-"""Measured costs of self-play actors and their learner, and their throughput together."""
+"""Measurement of the costs and the throughput of self-play actors and their learner."""
 
 import pickle
 import tempfile
@@ -19,16 +19,16 @@ from ludoteca.train.replay import RingBuffer
 from ludoteca.train.settings import RLConfig
 from ludoteca.train.throughput.simulation import Cluster, Costs, simulate
 
-REPEATED = 20  # times that a message is sent
+REPEATED = 20  # times that each message is sent
 
 
 def bench_config(algorithm: str, game: str, games_per_part: int) -> RLConfig:
-    """Return the settings of the run that is measured: those of a long one.
+    """Return the settings of the measured run, which never ends by itself.
 
     Args:
         algorithm: a name in `ALGORITHMS`.
-        game: as a spec string.
-        games_per_part: of each actor in each rollout.
+        game: spec string.
+        games_per_part: games of each actor in each rollout.
     """
     config: RLConfig = ALGORITHMS[algorithm].config
     changes = {"game": game, "games": 10**6, "games_per_iteration": games_per_part, "threads": 1}
@@ -40,19 +40,19 @@ def bench_config(algorithm: str, game: str, games_per_part: int) -> RLConfig:
 def measure_costs(
     algorithm: str, config: RLConfig, executor: str, parts: int
 ) -> tuple[Costs, dict[str, Any]]:
-    """Measure what the pieces of work cost on this machine, one after the other.
+    """Measure the costs of playing, learning and messages on this machine, one after the other.
 
-    Seconds of actors and learner are those of a processor, so that other programs do not count.
-    Seconds of messages are by the clock, medians; they go to one worker and back.
+    Actors and learner are measured in CPU seconds, which other programs do not affect. Messages, to
+    one worker and back, are measured in wall-clock seconds, medians.
 
     Args:
         algorithm: a name in `ALGORITHMS`.
         config: settings of the run.
-        executor: spec string, as `make_executor` takes it.
-        parts: how many are played and learned from.
+        executor: spec string, see `make_executor`.
+        parts: rollout parts to play and learn from.
 
     Returns:
-        The costs; and more about them, as JSON can hold it.
+        The costs, and details of the messages and the replay buffer, JSON-serializable.
     """
     with _training(algorithm, replace(config, num_actors=1, executor="local")) as training:
         playing, keeping, learning = list[float](), list[float](), list[float]()
@@ -101,13 +101,13 @@ def measure_costs(
 def measure_throughput(
     algorithm: str, config: RLConfig, executor: str, actors: int, staleness: int, iterations: int
 ) -> dict[str, Any]:
-    """Let actors play and a learner learn, and compare with the simulation of just that.
+    """Measure the throughput of actors and a learner, and simulate the same run.
 
-    The simulation takes the seconds, by the clock, that parts, updates and replay buffer took in
-    this very run: other programs slow down both.
+    The simulation uses the wall-clock seconds of parts, updates and replay buffer in this run, so
+    that other programs slow down both.
 
     Returns:
-        Games per second, measured and simulated; and how busy the actors were.
+        Games per second, measured and simulated; times of parts; the learner's load; staleness.
     """
     settings = replace(
         config,
@@ -166,7 +166,7 @@ def measure_throughput(
 
 
 def _messages(workers: Executor, state: dict[str, Any], part: bytes) -> dict[str, float]:
-    """Measure what messages between the driver and a worker cost."""
+    """Measure the costs of messages between the driver and a worker, in seconds."""
 
     def send(task: Callable[[], Any]) -> float:
         began = time.perf_counter()
@@ -207,13 +207,13 @@ def _answer(size: int) -> bytes:
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """Return what some work returns, and the processor's seconds of this thread."""
+    """Return the result of a call, and the CPU seconds of this thread."""
     began = time.thread_time()
     return work(), time.thread_time() - began
 
 
 def _positions(played: Any) -> int:
-    """Return the number of positions of a rollout that are training data."""
+    """Return the number of training positions in a rollout."""
     if hasattr(played, "env_indices"):
         return len(played.env_indices)
     return int(played.lengths.sum())
@@ -227,7 +227,7 @@ def _replay_buffer(training: Any) -> RingBuffer | None:
 
 @contextmanager
 def _training(algorithm: str, config: RLConfig) -> Iterator[Any]:
-    """Begin a run in a temporary folder; afterwards nothing is left of it."""
+    """Start a run in a temporary folder, which is deleted afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         training = ALGORITHMS[algorithm].make(replace(config, run_dir=Path(folder) / "run"))
         try:

@@ -1,4 +1,4 @@
-"""What was measured and simulated of actors and a learner: tables, and a page of results."""
+"""Tables and page of results of the throughput benchmark."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,14 +17,14 @@ SIMULATED = (
     "driver busy",
     "network busy",
     "object store",
-    "buffer per round",
+    "buffer per iteration",
     "staleness",
     "limit",
 )
 
 
 def measured_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Return the lines of the table of what was measured."""
+    """Return the rows of the table of measurements."""
     return [
         (
             str(one["actors"]),
@@ -39,7 +39,7 @@ def measured_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def simulated_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Return the lines of the table of what was simulated."""
+    """Return the rows of the table of simulations."""
     return [
         (
             f"{one['actors']:,}",
@@ -60,7 +60,7 @@ def simulated_rows(found: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def cost_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the lines of the table of costs."""
+    """Return the rows of the table of costs."""
     costs, messages = found["costs"], found["messages"]
     parts = costs["part_seconds"]
     return [
@@ -82,7 +82,7 @@ def cost_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def show(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> TerminalTable:
-    """Return lines as a table for the terminal."""
+    """Return rows as a table for the terminal."""
     shown = TerminalTable(tuple(headings), title=title)
     for row in rows:
         shown.add(*row)
@@ -122,7 +122,7 @@ With the costs above, each actor and the learner on a processor of its own. A ma
 {cluster["per_node"]} actors, the driver's network {8 * cluster["bandwidth"] / 1e9:g} Gbit/s and its
 object store {cluster["store"] / 1e9:g} GB; {cluster["max_staleness"]} iterations of staleness are
 allowed, and there is {_buffer(found)}. Each actor plays
-{found["costs"]["games_per_part"]} games of each round.
+{found["costs"]["games_per_part"]} games of each iteration.
 Other clusters: `--costs results.json` with other options simulates again without measuring.
 
 {table(SIMULATED, simulated_rows(found))}
@@ -131,8 +131,8 @@ Other clusters: `--costs results.json` with other options simulates again withou
   measured, but what a GPU or more processes might do.
 - `driver busy`: the process that learns also gives parts to actors and collects them.
 - `object store`: the largest share that is filled at a time by parts that wait.
-- `buffer per round`: how much of the replay buffer a round fills; above 100 %, positions are
-  dropped before anything is learned from them.
+- `buffer per iteration`: how much of the replay buffer an iteration fills; above 100 %,
+  positions are dropped before anything is learned from them.
 - `limit`: what is nearest to its limit.
 """
 

@@ -1,9 +1,9 @@
 """Discrete-event simulation of a learner and its self-play actors, with measured costs.
 
-It follows `ludoteca.train.actors`. A rollout has as many parts as there are actors. The driver's
-process gives parts to idle actors, within the bound of staleness, collects what they have played,
-and learns; between two updates it serves actors first. Each machine receives each version of the
-weights once, from the driver's machine, whose network is one server for each direction.
+The simulation follows `ludoteca.train.actors`. A rollout has as many parts as there are actors. The
+driver's process gives parts to idle actors, within the bound of staleness, collects the parts
+played, and learns; between two updates it serves actors first. Each machine receives each version
+of the weights once, from the driver's machine, whose network is one server for each direction.
 """
 
 import heapq
@@ -15,28 +15,29 @@ from math import inf
 
 import numpy as np
 
-SKIPPED = 0.2  # share of the rollouts before throughput is counted: the first ones wait for actors
+SKIPPED = 0.2  # fraction of the rollouts that throughput leaves out: the first wait for actors
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What the pieces of work cost, in seconds and bytes.
+    """Costs of playing, learning and messages, in seconds and bytes.
 
     Attributes:
-        part_seconds: what an actor takes for a part, samples to draw from.
-        receive_seconds: what it takes to unpickle new weights.
-        put_seconds: what the driver takes to publish a version of the weights.
-        dispatch_seconds: what it takes to give a part to an actor.
-        collect_seconds: what it takes to receive a part.
-        latency_seconds: the rest of the time between giving a part and receiving it, of nobody.
-        keep_seconds: what the learner takes to put a part into the replay buffer.
-        update_seconds: what an update takes.
-        updates_per_part: how many updates a part is worth.
-        weights_bytes: of the weights.
-        part_bytes: of a part.
-        games_per_part: games in it.
-        positions_per_part: positions in it that are kept to be learned from.
-        position_bytes: of such a position in the replay buffer.
+        part_seconds: seconds in which an actor plays a part, samples to draw from.
+        receive_seconds: seconds in which an actor unpickles new weights.
+        put_seconds: seconds in which the driver publishes a version of the weights.
+        dispatch_seconds: seconds in which the driver gives a part to an actor.
+        collect_seconds: seconds in which the driver receives a part.
+        latency_seconds: remaining seconds between giving a part and receiving it, in which neither
+            works.
+        keep_seconds: seconds in which the learner adds a part to the replay buffer.
+        update_seconds: seconds of an update.
+        updates_per_part: updates for each part.
+        weights_bytes: size of the weights.
+        part_bytes: size of a part.
+        games_per_part: games in a part.
+        positions_per_part: training positions in a part.
+        position_bytes: size of a position in the replay buffer.
     """
 
     part_seconds: tuple[float, ...]
@@ -57,15 +58,16 @@ class Costs:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Who plays, and with what.
+    """Number of actors, and the hardware of driver and learner.
 
     Attributes:
-        actors: how many there are.
-        max_staleness: rollouts that the network may have learned from since it was as it plays.
-        actors_per_node: on one machine.
-        bandwidth: bytes per second, of the driver's machine in each direction.
-        store: bytes of its object store.
-        buffer: positions that the replay buffer holds.
+        actors: number of actors.
+        max_staleness: rollouts that the learner may have learned from since the weights that an
+            actor plays with.
+        actors_per_node: number of actors on each machine.
+        bandwidth: bytes per second of the driver's network, in each direction.
+        store: size of the driver's object store in bytes.
+        buffer: capacity of the replay buffer in positions.
     """
 
     actors: int
@@ -78,20 +80,21 @@ class Cluster:
 
 @dataclass(frozen=True)
 class SimulationResult:
-    """What happened.
+    """Throughput of a simulated run, and its bottleneck.
 
     Attributes:
-        games_per_second: learned from.
-        updates_per_second: made.
-        actors_busy: share of the time in which actors play, of all of them.
-        driver_busy: share of the time in which the driver works; it learns, too.
-        learner_busy: the part of that in which it learns.
-        network_busy: the same for the driver's network, in the busier direction.
-        staleness: mean of all parts, by reinforcement learning.
-        store_peak: largest share of the object store that is filled at a time.
-        buffer_share: share of the replay buffer that one rollout fills.
-        limit: what is nearest to its limit: `"actors"`, `"learner"`, `"driver"` (its work for
-            actors), `"network"`, `"object store"` or `"buffer"`.
+        games_per_second: games learned from per second.
+        updates_per_second: updates per second.
+        actors_busy: fraction of the time in which actors play, mean of all actors.
+        driver_busy: fraction of the time in which the driver works or learns.
+        learner_busy: fraction of the time in which the driver learns.
+        network_busy: fraction of the time in which the driver's network is busy, in the busier
+            direction.
+        staleness: mean staleness of parts, in rollouts.
+        store_peak: largest fraction of the object store that is in use.
+        buffer_share: fraction of the replay buffer that one rollout fills.
+        limit: resource that is nearest to its limit: `"actors"`, `"learner"`, `"driver"` (its work
+            for actors), `"network"`, `"object store"` or `"buffer"`.
     """
 
     games_per_second: float
@@ -108,7 +111,7 @@ class SimulationResult:
 
 @dataclass
 class _Server:
-    """Does one piece of work after the other, those of the first queue first."""
+    """Server of one job at a time; jobs of the first queue go first."""
 
     busy: float = 0.0  # seconds
     working: bool = False
@@ -118,10 +121,10 @@ class _Server:
 
 
 class Simulation:
-    """A run of some rollouts."""
+    """Simulated run of a number of rollouts."""
 
     def __init__(self, costs: Costs, cluster: Cluster, iterations: int, seed: int = 0):
-        """Prepare a run; `seed` draws how long parts take."""
+        """Prepare a run; `seed` is that of the sampled times of parts."""
         self._costs, self._cluster, self._iterations = costs, cluster, iterations
         self._now, self._order = 0.0, itertools.count()
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -132,7 +135,7 @@ class Simulation:
         self._there = [0] * iterations  # parts of each rollout that have come back
         self._learning = False
         self._idle = deque(range(cluster.actors))
-        self._versions = [-1] * cluster.actors  # that each actor has
+        self._versions = [-1] * cluster.actors  # of the weights that each actor has
         self._on_node: dict[tuple[int, int], list[Callable[[], None]] | None] = {}
         self._stale: list[int] = []
         self._learned: list[float] = []  # when each rollout was learned from
@@ -140,7 +143,7 @@ class Simulation:
         self._stored = self._store_peak = 0
 
     def run(self) -> SimulationResult:
-        """Simulate, and return what happened."""
+        """Simulate the run, and return its throughput."""
         self._give()
         while self._events:
             self._now, _, happen = heapq.heappop(self._events)
@@ -154,7 +157,7 @@ class Simulation:
     def _serve(
         self, server: _Server, seconds: float, then: Callable[[], None], last: bool = False
     ) -> None:
-        """Let a server do a piece of work; with `last`, once nothing else waits there."""
+        """Queue a job at a server; with `last`, behind all other jobs there."""
         server.queues[last].append((seconds, then))
         self._work(server)
 
@@ -177,20 +180,20 @@ class Simulation:
         """Give parts to idle actors, as far as staleness allows."""
         cluster = self._cluster
         while self._idle and self._taken < self._iterations * cluster.actors:
-            part_round = self._taken // cluster.actors
-            if part_round - self._version > cluster.max_staleness:
+            rollout = self._taken // cluster.actors
+            if rollout - self._version > cluster.max_staleness:
                 return
             actor, version = self._idle.popleft(), self._version
             self._taken += 1
-            self._stale.append(part_round - version)
+            self._stale.append(rollout - version)
             self._serve(
                 self._driver,
                 self._costs.dispatch_seconds,
-                lambda a=actor, v=version, r=part_round: self._fetch(a, v, r),  # type: ignore[misc]
+                lambda a=actor, v=version, r=rollout: self._fetch(a, v, r),  # type: ignore[misc]
             )
 
-    def _fetch(self, actor: int, version: int, part_round: int) -> None:
-        """Bring the weights to an actor's machine, unless they are there, and let it play."""
+    def _fetch(self, actor: int, version: int, rollout: int) -> None:
+        """Send the weights to an actor's machine, unless it has them, and let the actor play."""
         costs, node = self._costs, actor // self._cluster.actors_per_node
 
         def play() -> None:
@@ -198,7 +201,7 @@ class Simulation:
             self._versions[actor] = version
             seconds = received + next(self._seconds)
             self._played += seconds
-            self._after(seconds + costs.latency_seconds, lambda: self._return(actor, part_round))
+            self._after(seconds + costs.latency_seconds, lambda: self._return(actor, rollout))
 
         key = (node, version)
         if key not in self._on_node:
@@ -215,8 +218,8 @@ class Simulation:
         else:
             play()
 
-    def _return(self, actor: int, part_round: int) -> None:
-        """Bring a part to the driver."""
+    def _return(self, actor: int, rollout: int) -> None:
+        """Send a part to the driver."""
         costs = self._costs
 
         def arrived() -> None:
@@ -226,7 +229,7 @@ class Simulation:
 
         def collected() -> None:
             self._stored -= costs.part_bytes
-            self._there[part_round] += 1
+            self._there[rollout] += 1
             self._idle.append(actor)
             self._give()
             self._learn()
@@ -234,7 +237,7 @@ class Simulation:
         self._serve(self._in, costs.part_bytes / self._cluster.bandwidth, arrived)
 
     def _learn(self) -> None:
-        """Learn from the next rollout, if it is there and the learner is free."""
+        """Learn from the next rollout, if all its parts are there and the learner is free."""
         r, actors, costs = len(self._learned), self._cluster.actors, self._costs
         if self._learning or r == self._iterations or self._there[r] < actors:
             return
@@ -268,7 +271,7 @@ class Simulation:
         rate = counted * cluster.actors / (learned[-1] - began)  # parts per second
         learner = self._learner_seconds / self._now
         driver = self._driver.busy / self._now
-        # The driver's process does both; it is named by what it does most.
+        # One process is driver and learner; it is named by the work that takes most of its time.
         name = "learner" if learner >= driver - learner else "driver"
         busy = {
             "actors": self._played / cluster.actors / self._now,
@@ -294,5 +297,5 @@ class Simulation:
 def simulate(
     costs: Costs, cluster: Cluster, iterations: int = 50, seed: int = 0
 ) -> SimulationResult:
-    """Simulate some rollouts of a run; see `Outcome`."""
+    """Simulate a run of a number of rollouts."""
     return Simulation(costs, cluster, iterations, seed).run()

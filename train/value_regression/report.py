@@ -1,4 +1,4 @@
-"""What the best value network of a training is worth, by moves played."""
+"""Validation report of value regression: error and accuracy, by moves played."""
 
 from typing import Any
 
@@ -10,14 +10,19 @@ from ludoteca.train.epoch_report import ValidationReport
 from ludoteca.train.value_regression.training import ValueRegressionTraining, accuracy
 
 PHASES = 6  # equal parts of the longest game
-HEADINGS = ("moves played", "positions", "mean squared error", "without network", "winner told")
-NOTES = """`without network` is the error of always saying the mean result of the games that were
-learned from. `winner told`: of positions in decided games, those where the sign of the value is
-right."""
+HEADINGS = (
+    "moves played",
+    "positions",
+    "mean squared error",
+    "without network",
+    "winner predicted",
+)
+NOTES = """`without network` is the error of predicting the mean result of the training games.
+`winner predicted`: of positions in decided games, those where the sign of the value is right."""
 
 
 def validation_report(training: ValueRegressionTraining) -> ValidationReport:
-    """Measure the best network of a training."""
+    """Evaluate the best network of a run on its validation positions."""
     data = training.data
     game, games = training.game, len(data.games)
     network, _ = load_value_network(game, training.config.run_dir / "best.safetensors")
@@ -38,12 +43,12 @@ def validation_report(training: ValueRegressionTraining) -> ValidationReport:
         headings=HEADINGS,
         rows=_rows(validation),
         notes=NOTES,
-        panels=(("mean squared error", "loss"), ("winner told", "accuracy")),
+        panels=(("mean squared error", "loss"), ("winner predicted", "accuracy")),
     )
 
 
 def _by_phase(training: ValueRegressionTraining, values: Any) -> list[dict[str, Any]]:
-    """Return what the network is worth in validation, as a whole and by moves played."""
+    """Return the validation measures of the network, overall and by moves played."""
     data = training.data
     targets, plies = data.targets[data.validation], data.positions.plies[data.validation]
     mean = float(data.targets[data.training].mean())
@@ -65,7 +70,7 @@ def _by_phase(training: ValueRegressionTraining, values: Any) -> list[dict[str, 
 
 
 def _rows(validation: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """Return the lines of the table, as texts under `HEADINGS`."""
+    """Return the rows of the table, as texts under `HEADINGS`."""
     return [
         (
             part["moves"],

@@ -1,4 +1,4 @@
-"""A training run of a value network, epoch by epoch; it can be interrupted at any time."""
+"""Training run of value regression, resumable at any time."""
 
 import zlib
 
@@ -16,10 +16,10 @@ from ludoteca.train.value_regression.data import load_data
 
 
 class ValueRegressionTraining(SupervisedTraining):
-    """A run; see `SupervisedTraining`.
+    """Training run of value regression; see `SupervisedTraining`.
 
     Attributes:
-        data: the positions.
+        data: training and validation positions.
     """
 
     kind = "uctnet"
@@ -27,15 +27,15 @@ class ValueRegressionTraining(SupervisedTraining):
     learner: TrainableModel[ValueNetwork]
 
     def __init__(self, config: ValueRegressionConfig, tensorboard: bool = True):
-        """Begin a run, or resume the one in `run_dir`.
+        """Start a run, or resume the one in `run_dir`.
 
         Args:
-            config: the settings.
+            config: settings.
             tensorboard: whether TensorBoard's files are written.
 
         Raises:
-            FileNotFoundError: if there are no data.
-            ValueError: if they are damaged, or the folder holds a run with other settings.
+            FileNotFoundError: if a data file does not exist.
+            ValueError: if a data file is damaged, or `run_dir` has a run with other settings.
         """
         self.data = load_data(config)
         game = self.data.games.game
@@ -51,7 +51,7 @@ class ValueRegressionTraining(SupervisedTraining):
         self.begin(learner, self.data.training, tensorboard)
 
     def validate(self) -> dict[str, float]:
-        """Return mean squared error and accuracy in validation, see `accuracy`."""
+        """Return mean squared error and `accuracy` on the validation positions."""
         targets = self.data.targets[self.data.validation]
         values = self.predict(self.network, self.data.validation)
         return {
@@ -60,10 +60,10 @@ class ValueRegressionTraining(SupervisedTraining):
         }
 
     def predict(self, network: ValueNetwork, chosen: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return what a network says about some positions. Shape `[K]`.
+        """Return a network's values of positions. float32, shape `[K]`.
 
         Raises:
-            Stopped: if the run is to stop.
+            Stopped: if the run must stop.
         """
         runner = Runner(network, self._scale, self.config.device, self.precision)
         parts = []
@@ -76,7 +76,7 @@ class ValueRegressionTraining(SupervisedTraining):
     def update(
         self, chosen: NDArray[np.int64], rng: np.random.Generator, rate: float
     ) -> dict[str, float]:
-        """Learn from some positions; return the loss, the mean squared error."""
+        """Make a gradient step on a batch; return its mean squared error."""
         chosen = chosen[self.learner.part(len(chosen))]
         planes = self.data.planes(chosen)
         if self.config.augment:
@@ -91,8 +91,8 @@ class ValueRegressionTraining(SupervisedTraining):
 
 
 def accuracy(values: NDArray[np.float32], targets: NDArray[np.float32]) -> float:
-    """Return of how many decided games the values tell the winner; 0.5 if there are none."""
-    broadcast = targets != 0
-    if not broadcast.any():
+    """Return the fraction of decided games whose winner is predicted; 0.5 if there are none."""
+    decided = targets != 0
+    if not decided.any():
         return 0.5
-    return float(((values > 0) == (targets > 0))[broadcast].mean())
+    return float(((values > 0) == (targets > 0))[decided].mean())

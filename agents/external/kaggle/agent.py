@@ -58,7 +58,7 @@ class KaggleAgent(Agent):
                 by default.
             act_timeout: seconds a move.
             overage: seconds per game that moves may take beyond that, together.
-            games: how many it can play side by side. Each of its geese there has a process; they
+            games: how many it can play in parallel. Each of its geese there has a process; they
                 think one after the other.
             fresh: whether every game begins with new processes. Otherwise they are used again: the
                 file is run anew for each game, but modules that do not lie beside it stay.
@@ -131,7 +131,7 @@ class KaggleAgent(Agent):
         ):
             if env_index >= (self.max_games or 0):
                 raise ValueError(
-                    f"{self.path.name} plays {self.max_games} games side by side, not "
+                    f"{self.path.name} plays {self.max_games} games in parallel, not "
                     f"{env_index + 1} or more; games={env_index + 1} lets it, with a process "
                     "for each goose"
                 )
@@ -143,7 +143,7 @@ class KaggleAgent(Agent):
         return actions
 
     def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
-        """Tell why it has just lost a goose: `crash`, `timeout` or `invalid`, and a message."""
+        """Return why it has just lost a goose: `crash`, `timeout` or `invalid`, and a message."""
         return self._why.get((env_index, seat), ("forfeit", ""))
 
     def close(self) -> None:
@@ -172,8 +172,10 @@ class KaggleAgent(Agent):
         if self._banks[seat] < 0:
             raise FailureError(TIMEOUT, f"took {seconds:.3g} s")
         if answer.get("action") not in ACTIONS:
-            told = answer.get("invalid", repr(answer.get("action")))
-            raise FailureError(INVALID, f"returned {told}, which is none of {', '.join(ACTIONS)}")
+            returned = answer.get("invalid", repr(answer.get("action")))
+            raise FailureError(
+                INVALID, f"returned {returned}, which is none of {', '.join(ACTIONS)}"
+            )
         return ACTIONS.index(answer["action"])
 
     def _process(self, seat: Seat) -> Process:

@@ -197,7 +197,7 @@ def parts_of(code: Any) -> list[Any]:
 
 
 def is_library(module: str) -> bool:
-    """Tell whether a module is NumPy's or Python's own."""
+    """Return whether a module is NumPy's or Python's own."""
     top = module.partition(".")[0]
     return top == "numpy" or top in sys.stdlib_module_names
 

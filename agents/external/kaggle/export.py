@@ -71,8 +71,10 @@ def submission_source(agent: str, precision: Precision = "float32") -> str:
     for taken in ("agent", "MEMORY"):
         bundle.reserve(taken)
     names = {"choose": bundle.add(chosen_by, "choose"), "play": bundle.add(play, "play")}
-    told = agent.replace("\\", "/").replace('"', "'")
-    text = TEMPLATE.format(agent=told, version=ludoteca.__version__, source=bundle.text(), **names)
+    printed_spec = agent.replace("\\", "/").replace('"', "'")
+    text = TEMPLATE.format(
+        agent=printed_spec, version=ludoteca.__version__, source=bundle.text(), **names
+    )
     ast.parse(text)
     return text
 

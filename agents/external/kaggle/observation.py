@@ -53,10 +53,10 @@ def observation(s: Any, seat: int, overage: float = 60) -> dict[str, Any]:
 def position(game: Game, seen: Any, before: Any = None) -> Any:
     """Return the position of an observation, as a record.
 
-    It is the position that was observed, but for what observations do not tell: the random stream
-    and, of geese that died in the last step, the last action. Without the position before, the
-    scores of the dead are not known either, and of geese of length 1 neither the last action nor
-    where they were; they count as 0 and `NONE`.
+    It is the position that was observed, except for what observations do not contain: the random
+    stream and, of geese that died in the last step, the last action. Without the position before,
+    the scores of the dead are not known either, and of geese of length 1 neither the last action
+    nor where they were; they count as 0 and `NONE`.
 
     Args:
         game: one of Hungry Geese.
@@ -82,7 +82,7 @@ def position(game: Game, seen: Any, before: Any = None) -> Any:
 
 
 def _misfit(game: Game, s: Any, seen: Any) -> str:
-    """Tell what of an observation does not fit into a record, or return ""."""
+    """Return what of an observation does not fit into a record, or ""."""
     cells, room = s.occupied.size, s.body.shape[1]
     if len(seen["geese"]) != game.num_players:
         return f"it shows {len(seen['geese'])} geese"

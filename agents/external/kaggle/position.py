@@ -39,7 +39,7 @@ def new_position(players: int, configuration: Any) -> Any:
 def follow(s: Any, seen: Any) -> None:
     """Turn a position into that of an observation, one step later.
 
-    If it is not one step later, what only the position before could tell is left open; see
+    If it is not one step later, what follows only from the position before is left open; see
     `ludoteca.agents.external.kaggle.observation.position`.
 
     Args:

@@ -148,7 +148,7 @@ class Process:
         return self._process.stdout.fileno()
 
     def _dead(self) -> FailureError:
-        """End what is left of a process that is gone, and return what to tell about it."""
+        """End what is left of a process that is gone, and return the error to report."""
         self.close()
         return FailureError(CRASH, f"the process ended with exit code {self._process.returncode}")
 

@@ -108,7 +108,7 @@ class Submission:
         self.paths = list(sys.path)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return what comes of a request: `action`, `invalid` or `error`; of a check, `found`."""
+        """Return the result of a request: `action`, `invalid` or `error`; of a check, `found`."""
         try:
             if "seed" in request:  # a new game
                 self.agent = None
@@ -229,7 +229,7 @@ def seed_all(seed: int, known: set[str]) -> None:
 
 
 def described(error: BaseException, path: str) -> str:
-    """Return a line that tells what went wrong, and in which line of the file."""
+    """Return a line about an error, with the line of the file that raised it."""
     text = traceback.format_exception_only(type(error), error)[-1].strip()[:LONGEST]
     lines = [
         one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == path

@@ -175,7 +175,7 @@ def list_moves(s: Any, moves: Any, known: Any, table: Any, board: Any) -> int:
 
 @kernel
 def points(square: Any, own: Any, other: Any, odd: Any, board: Any) -> int:
-    """Tell how promising a move is: above all, that the opponent has few answers (fastest first).
+    """Return how promising a move is: above all, that the opponent has few answers (fastest first).
 
     Args:
         square: where the disc is placed.

@@ -25,8 +25,8 @@ from ludoteca.envs.jit import kernel
     OWN_REACH, RIVAL_REACH,  # how soon the cell can be entered
     LENGTH, LONGEST,  # everywhere the same: of oneself, and of the longest rival
     RIVALS, TIME, HUNGER,  # how many live, and how much of the game and the time to hunger is over
-    OWN_CORRIDOR, OWN_ESCAPE,  # beside the head: how far a path goes on if rivals stand still, and
-    # if they are where they can be
+    OWN_CORRIDOR, OWN_ESCAPE,  # beside the head: length of a path if rivals stand still, and if
+    # they are where they can be
     RIVAL_CORRIDOR, RIVAL_ESCAPE,  # beside rivals' heads: the same; of two rivals, the farther one
 ) = range(23)  # fmt: skip
 PLANES = 23
