@@ -207,5 +207,5 @@ def test_our_modules_are_not_in_the_way(write):
 def test_more_games_than_there_are_processes_for_are_refused(write):
     agent = KaggleAgent(GAME, write("def a(o): return 'EAST'"), games=2)
     assert ask(agent, env_index=1) == EAST
-    with pytest.raises(ValueError, match=r"plays 2 games side by side, not 3 or more; games=3"):
+    with pytest.raises(ValueError, match=r"plays 2 games in parallel, not 3 or more; games=3"):
         ask(agent, env_index=2)
