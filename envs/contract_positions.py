@@ -28,7 +28,7 @@ def check_position(game: Game, s: Any, zero_sum: bool = True) -> None:
     check_returns(game, s, zero_sum)
     check_observations(game, s)
     problem = game.validate(s)
-    require(problem == "", f"check says of a position of play: {problem!r}")
+    require(problem == "", f"validate rejects a position of play: {problem!r}")
     for name in s.dtype.names:
         same = s[name].tobytes() == before[name].tobytes()
         require(same, f"looking at a position changes its field {name}")

@@ -5,6 +5,7 @@ between two comments. Facts and parameters are written whole; of other tables, t
 the specs, the numbers and the words, and the code writes the names of actions and the shapes.
 """
 
+import argparse
 import inspect
 import re
 import sys
@@ -154,7 +155,15 @@ def written_pages(folder: Path) -> Iterator[tuple[Path, str]]:
 
 def main() -> int:
     """Write the tables of all pages; print the pages that changed."""
-    for path, text in written_pages(PAGES):
+    parser = argparse.ArgumentParser(
+        prog="python -m ludoteca.evaluate.new_game.pages",
+        description="Write the tables of the games' pages from the code.",
+    )
+    parser.add_argument("--folder", type=Path, default=PAGES, help="folder of the pages")
+    folder = parser.parse_args().folder
+    if not (folder / "README.md").is_file():
+        parser.error(f"{folder} has no README.md: run this in the root of a checkout")
+    for path, text in written_pages(folder):
         if text != path.read_text(encoding="utf-8"):
             write_whole(path, text)
             print(path)

@@ -15,7 +15,7 @@ from ludoteca.agents.games.endgame import (
 )
 from ludoteca.agents.games.endgame.columns import board_bits, winning
 from ludoteca.envs.game import Game
-from ludoteca.evaluate.exploit import move_accuracy as positions
+from ludoteca.evaluate.exploit import solved_positions
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.solve import solve
 
@@ -40,9 +40,9 @@ def after(game: Game, moves: str) -> Any:
 
 
 def random_position(game: Game, plies: int, rng: np.random.Generator) -> Any:
-    """Return a position after random moves that goes on."""
+    """Return a position after random moves that is not terminal."""
     while True:
-        s = positions.random_position(game, plies, rng)
+        s = solved_positions.random_position(game, plies, rng)
         if not game.is_terminal(s):
             return s
 

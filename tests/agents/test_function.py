@@ -119,7 +119,7 @@ def test_games_at_once_and_vectors_take_it():
         (np.zeros((3, 1), int), r"got int64 of shape \(3, 1\)"),
         (np.zeros((3, 9)), "float64 .*; of scores, take the largest of the legal actions"),
         (np.ones(3, bool), "got bool"),
-        ([[1], [2, 3], []], "is no array"),
+        ([[1], [2, 3], []], "is not an array"),
         (None, "got object of shape"),
         (np.array([5, 9, 5]), "chose 9 for observation 1, which is illegal"),
         (np.array([5, 5, -1]), "chose -1 for observation 2"),

@@ -155,7 +155,7 @@ def test_the_command_has_help(capsys):
     assert told.startswith("usage: ludoteca export [-h] [OPTIONS] {geese,onnx} ")
     assert "--agent AGENT" in told
     assert "--out FILE" in told
-    assert "numbers in which the weights of a network are kept" in told
+    assert "number format of the weights in a submission" in told
 
 
 # Bundles.

@@ -159,7 +159,7 @@ def test_a_game_that_was_not_seen_is_refused():
     s = game.new()
     for action in (3, 3, 2):
         game.step(s, action)
-    with pytest.raises(ValueError, match="position in i 0 is more than 2 plies from"):
+    with pytest.raises(ValueError, match="position in game 0 is more than 2 plies from"):
         ask(make_agent("openspiel", game), s)
 
 

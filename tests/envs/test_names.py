@@ -49,8 +49,8 @@ def test_an_alias_is_an_agent(alias):
 def test_agents_are_made_by_their_aliases():
     game = make_game("hex:board_size=5")
     assert make_agent("uct:simulations=7", game).simulations == 7
-    assert make_agent("UCT", game).features.policy == "uct"
-    assert make_agent("uct:policy=ucb1", game).features.policy == "ucb1"
+    assert make_agent("UCT", game).config.policy == "uct"
+    assert make_agent("uct:policy=ucb1", game).config.policy == "ucb1"
     assert make_agent("AlphaZero:hex5,simulations=2", game).simulations == 2
     with pytest.raises(FileNotFoundError, match="no network 'hex4'"):
         make_agent("alpha-zero:hex4", game)

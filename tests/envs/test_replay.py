@@ -212,7 +212,9 @@ def test_a_game_cannot_continue_after_its_end(id_: str, finished: Any) -> None:
     data = finished(id_)
     plies = len(data["actions"])
     data["actions"] += [data["actions"][0]] * 200_000
-    with pytest.raises(ValueError, match=f"move {plies}: the game is over, but the replay goes"):
+    with pytest.raises(
+        ValueError, match=f"move {plies}: the game is over, but the replay continues"
+    ):
         Replay.from_json(json.dumps(data))
 
 

@@ -145,7 +145,7 @@ BROKEN = {
     "player must be from 0 to 1, got 2": {"player": third_player},
     "is_terminal is False, but 0 actions are legal": {"is_terminal": never_over},
     "is_terminal must return a bool": {"is_terminal": number_as_bool},
-    "check says of a position of play: 'to_move is odd'": {"check": no_position},
+    "validate rejects a position of play: 'to_move is odd'": {"validate": no_position},
     "max_plies of .* is 3": {"max_plies": 3},
     "the layout needs a piece of player 1": {
         "layout": replace(GAME.layout, pieces=GAME.layout.pieces[:1])

@@ -105,7 +105,7 @@ def test_list_shows_everything_about_an_agent(capsys):
     status, out, err = run(capsys, "list", "MCTS")
     assert (status, err) == (0, "")
     assert out.startswith("mcts: Monte Carlo tree search with any selection policy.")
-    assert "simulations 1000 per move." in out
+    assert "simulations 1000 simulations per move." in out
     assert "uct (mcts:policy=uct)" in out
     assert run(capsys, "list", "uct")[1] == out
     _, out, _ = run(capsys, "list", "alphazero")

@@ -10,7 +10,7 @@ from bounds import ROOT, project
 SCRIPT = project()["scripts"]["ludoteca"].partition(":")[0]
 # Modules that other programs run, not users.
 NOT_TRIED = {
-    "agents.kaggle.worker", "evaluate.bench.peers.serve", "evaluate.bench.rllib",
+    "agents.external.kaggle.worker", "evaluate.bench.peers.serve", "evaluate.bench.rllib",
     "evaluate.recipes.execute",
 }  # fmt: skip
 # Adapters of libraries that no extra installs: `make recipes` tries them.

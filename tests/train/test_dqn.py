@@ -566,7 +566,7 @@ def test_weights_of_a_small_board_start_a_large_one(tmp_path):
     best = load_weights(tmp_path / "a" / "best.safetensors")[0]
     assert all(torch.equal(best[name], w) for name, w in second.network.state_dict().items())
     other = replace(large, run_dir=tmp_path / "c", network=QConfig(filters=(16,), blocks=1))
-    with pytest.raises(ValueError, match="is another network"):
+    with pytest.raises(ValueError, match="has another architecture"):
         DQNTraining(other, tensorboard=False)
 
 

@@ -216,7 +216,9 @@ def test_moves_are_learned_under_the_symmetry_that_was_drawn(mixed, tmp_path, mo
     training = ImitationTraining(tiny(mixed, tmp_path, precision="float32"), tensorboard=False)
     chosen, data = training.data.training[:64], training.data
     symmetry = data.encoder.symmetries[1]
-    monkeypatch.setattr(training._augmentation, "draw", lambda count, rng: np.ones(count, np.int64))
+    monkeypatch.setattr(
+        training._augmentation, "sample", lambda count, rng: np.ones(count, np.int64)
+    )
     found = training.update(chosen, np.random.default_rng(0), 0.0)
     planes = torch.from_numpy(symmetry.observation(data.observations.encode(chosen)[0]))
     outputs = training.network(planes * data.encoder.scale)

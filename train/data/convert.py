@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import tyro
-from numpy.typing import NDArray
 
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
@@ -119,7 +118,7 @@ def convert(
     except ValueError:
         _write_report(config, ConversionReport(found, 0, 0, tuple(skipped), {}))
         raise
-    used: NDArray[np.bool_] = dataset.selected.any(axis=1)
+    used = np.asarray(dataset.selected.any(axis=1))
     dataset = replace(dataset[used], metadata=_metadata(config))
     save_dataset(config.out, dataset)
     unselected = int((~used).sum())

@@ -108,7 +108,7 @@ def _select_games(config: ImitationConfig) -> tuple[GameDataset, list[dict[str, 
     games = concatenate(datasets)
     if config.agents or config.rating_range is not None:
         games = games.select_agents(config.agents, config.rating_range)
-    has_selected: NDArray[np.bool_] = games.selected.any(axis=1)
+    has_selected = np.asarray(games.selected.any(axis=1))
     games = games[has_selected]
     if len(games) < 2:
         raise ValueError(f"needs at least two games with selected players, got {len(games)}")
