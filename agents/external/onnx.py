@@ -1,4 +1,4 @@
-"""Policy networks in ONNX files as agents."""
+"""ONNX policy networks as agents."""
 
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,9 @@ class ONNXAgent(Agent):
 
     The model has an input of planes, `[B, planes, rows, columns]`, also with the planes last or
     flat, of any type; optionally a second one of masks, `[B, actions]`, 1 for legal actions; and an
-    output `[B, actions]`, of logits or Q values. Other outputs, such as a value, are left alone.
-    Illegal actions are left out whether or not the model takes masks. `ludoteca export onnx`
-    writes such files. ONNX files hold no code of Python's.
+    output `[B, actions]`, of logits or Q values. Other outputs, such as a value, are ignored.
+    Illegal actions are masked whether or not the model takes masks. `ludoteca export onnx`
+    writes such files. ONNX files do not contain Python code.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class ONNXAgent(Agent):
             deterministic: whether the best action is played, or one sampled by the softmax of the
                 scores, from the random streams of the match.
             view: what the planes are: `environment`, as environments show them; `network`, those of
-                this package's networks; `auto`: as the file says, else by their number, where
-                `environment` comes first.
-            channels_last: whether planes come last; None: as the shape says.
+                this package's networks; `auto`: by the metadata of the file, else by the
+                number of planes, where `environment` comes first.
+            channels_last: whether planes come last; None: inferred from the shape.
             threads: threads of the model.
 
         Raises:
@@ -87,7 +87,7 @@ class ONNXAgent(Agent):
         ONNXAgent.__init__(self, **state)
 
     def prepare(self) -> None:
-        """Compile what shows the positions."""
+        """Compile the observer."""
         self._scores(self.game.empty(0), np.zeros(0, np.int64))
 
     def act(
@@ -97,10 +97,10 @@ class ONNXAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose by one pass through the model.
+        """Choose by one forward pass of the model.
 
         Raises:
-            ValueError: if the model returns anything but a number for each action.
+            ValueError: if the model does not return one number per action.
         """
         scores, masks = self._scores(states, seats)
         scores = np.where(masks == 1, scores, -np.inf)
@@ -114,7 +114,7 @@ class ONNXAgent(Agent):
     def _scores(
         self, states: NDArray[np.void], seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-        """Return the scores and the masks of positions, as the network numbers the actions."""
+        """Return the scores and the masks of positions, in the network's order of actions."""
         encode = self._observer.observe if self.encoder is None else self.encoder.encode
         planes, masks = encode(states, seats)
         form = self.signature
@@ -142,7 +142,7 @@ class ONNXAgent(Agent):
         return view, channels_last
 
     def _check_trained_for(self) -> None:
-        """Check that a model that names its game plays this one."""
+        """Validate that a model whose metadata names a game plays this one."""
         spec = self.about.get("game")
         if spec is None:
             return
@@ -188,5 +188,5 @@ def _load(path: Path, threads: int) -> Any:
         return onnxruntime.InferenceSession(
             path.read_bytes(), options, providers=["CPUExecutionProvider"]
         )
-    except Exception as error:  # classes of its own for each kind of damage
+    except Exception as error:  # ONNX Runtime has a class per kind of damage
         raise ValueError(f"{path} holds no ONNX model: {error!s:.300}") from None

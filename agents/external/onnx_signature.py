@@ -1,4 +1,4 @@
-"""Signatures of ONNX models: which input takes planes, and which output rates actions."""
+"""Signatures of ONNX models: the input of planes, and the output with scores of actions."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,14 +24,14 @@ SCORES = ("logits", "q_values", "q", "policy", "scores", "probabilities")
 
 @dataclass(frozen=True)
 class Signature:
-    """What a model takes and returns.
+    """Inputs and output of a model.
 
     Attributes:
         planes: name of the input of planes.
         mask: name of the input of masks, or None.
         scores: name of the output with a number for each action.
         shape: of the planes of one position, as the model takes them.
-        view: `"environment"`: the planes that environments show; `"network"`: those of
+        view: `"environment"`: the planes of environments; `"network"`: those of
             `ludoteca.agents.networks.encoder.Encoder`, in which one network plays both seats.
         channels_last: whether planes are `(rows, columns, planes)`.
         dtype: type of the planes.
@@ -51,7 +51,7 @@ class Signature:
 def find_signature(
     session: Any, game: Game, path: Path, view: str, channels_last: bool | None
 ) -> Signature:
-    """Return how a model is to be used for a game.
+    """Return the signature of a model for a game.
 
     Args:
         session: the model.
@@ -61,7 +61,7 @@ def find_signature(
         channels_last: likewise.
 
     Raises:
-        ValueError: if no input takes the game's planes, or no output rates its actions.
+        ValueError: if no input takes the game's planes, or no output has a score per action.
     """
     inputs, outputs = session.get_inputs(), session.get_outputs()
     actions = game.num_actions

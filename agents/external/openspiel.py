@@ -1,4 +1,4 @@
-"""OpenSpiel's own Monte Carlo tree search as an agent: `openspiel:simulations=1000`.
+"""OpenSpiel's Monte Carlo tree search as an agent: `openspiel:simulations=1000`.
 
 OpenSpiel is another package of games (https://github.com/google-deepmind/open_spiel), whose search
 is written in C++. This agent plays our games with it, following each of them move by move: by
@@ -35,8 +35,8 @@ FEWEST = 2  # simulations: the first one ends at the root, the second is the fir
 class OpenSpielAgent(Agent):
     """OpenSpiel's MCTSBot: UCT with random rollouts, and a new tree for every move.
 
-    Remembers the game at each index, and so has to be asked about every position of its games in
-    which it is to move.
+    Tracks the game at each index, and so has to choose in every position of its games in which it
+    is to move.
     """
 
     def __init__(
@@ -97,11 +97,11 @@ class OpenSpielAgent(Agent):
         return self._pyspiel.load_game(name), to_theirs, to_ours
 
     def prepare(self) -> None:
-        """Compile what finds the moves of others."""
+        """Compile the search for the moves of others."""
         self._find_moves(self.game.empty(1)[0], self.game.empty(1)[0])
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
-        """Forget the games at `env_indices`: new ones begin there."""
+        """Reset the games at `env_indices`."""
         for env_index in env_indices.tolist():
             self._tracked.pop(env_index, None)
 
@@ -181,14 +181,14 @@ class OpenSpielAgent(Agent):
 
 
 class _TrackedGame(NamedTuple):
-    """A position the agent was asked about, and OpenSpiel's state of it."""
+    """Last position in which the agent chose, and its state in OpenSpiel."""
 
     position: Any
     state: Any
 
 
 def check_ours(game: Game, reason: str) -> None:
-    """Check that OpenSpiel can follow a game by our rules: in turn, without chance.
+    """Validate that OpenSpiel can play a game by our rules: sequential, without chance.
 
     Args:
         game: the game.
@@ -207,7 +207,7 @@ def load_ours(game: Game) -> Any:
 
 
 def counterpart(game: Game) -> Counterpart:
-    """Return the game of OpenSpiel that is ours.
+    """Return OpenSpiel's counterpart of a game.
 
     Raises:
         ValueError: if there is none.

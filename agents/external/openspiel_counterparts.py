@@ -9,12 +9,12 @@ Translation = Callable[[Any, int], int]
 
 
 class Counterpart(NamedTuple):
-    """A game of OpenSpiel that is one of ours.
+    """OpenSpiel's counterpart of one of our games.
 
     Attributes:
         name: OpenSpiel's spec string.
         to_theirs: `to_theirs(state, action)` turns our action into theirs, legal in their `state`.
-        to_ours: the same the other way.
+        to_ours: the inverse.
     """
 
     name: str

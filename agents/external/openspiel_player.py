@@ -1,4 +1,4 @@
-"""Players of OpenSpiel as agents: policies, and agents that learned in its environments."""
+"""OpenSpiel policies and trained OpenSpiel agents as agents of this package."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -78,7 +78,7 @@ class PolicyPlayer(OpenSpielAgent):
         return load_ours(self.game), same_action, same_action
 
     def _search(self, state: Any, rng: NDArray[np.uint64]) -> int:
-        """Return an action that the policy's probabilities draw."""
+        """Return an action sampled from the policy."""
         weights = np.zeros((1, self.game.num_actions))
         for action, probability in self.policy.action_probabilities(state).items():
             weights[0, action] = probability
@@ -90,14 +90,14 @@ class PolicyPlayer(OpenSpielAgent):
 
 
 class OpenSpielLearnerPlayer(Agent):
-    """Plays what agents of OpenSpiel have learned, from observations."""
+    """Plays the actions of trained OpenSpiel agents, from observations."""
 
     def __init__(self, game: Game, players: Sequence[OpenSpielLearner]):
         """Make the agent.
 
         Args:
             game: the game it plays.
-            players: who chooses, by seat.
+            players: OpenSpiel's agents by seat.
         """
         super().__init__(game)
         self.players = players
@@ -110,7 +110,7 @@ class OpenSpielLearnerPlayer(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Show each position to the player in its seat.
+        """Choose by the player in each seat.
 
         Raises:
             ValueError: if an action is illegal.

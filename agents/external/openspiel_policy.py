@@ -1,4 +1,4 @@
-"""Agents as policies of OpenSpiel, so that its algorithms can play against and evaluate them."""
+"""Agents as OpenSpiel policies, for its algorithms to play against and to evaluate."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Policies of RLlib as agents."""
+"""RLlib policies as agents."""
 
 from pathlib import Path
 from typing import Any, Self
@@ -80,7 +80,7 @@ class RLlibAgent(Agent):
             module: the module, as `algorithm.get_module()` returns it.
             deterministic: as when a policy is loaded.
             copy: play by a copy of its present weights, in plain PyTorch, instead of the module
-                itself, which may learn on.
+                itself, which may continue to learn.
 
         Raises:
             TypeError: if the module computes no scores of actions, or, with `copy`, if it is not
@@ -100,7 +100,7 @@ class RLlibAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose by one pass through the network."""
+        """Choose by one forward pass of the network."""
         seen, masks = self._observer.observe(states, seats)
         planes = self._format.planes(seen)
         if isinstance(self._policy, Policy):

@@ -52,14 +52,14 @@ def scores_of(policy: Policy, planes: NDArray[np.float32]) -> NDArray[np.float64
 
 
 def check_scores(policy: Policy, game: Game, who: str) -> None:
-    """Check that a policy takes the game's observations and rates its actions.
+    """Check that a policy takes the game's observations and scores its actions.
 
     Raises:
         ValueError: if it does not.
     """
     form = CHANNELS_LAST if policy.planes else FLAT
     try:
-        # Sizes only: what hostile layers ask for is known before memory is taken for it.
+        # Sizes only: the memory of hostile layers is known before it is allocated.
         x = torch.zeros(form.box(game, 1).shape, device="meta")
         for layer in copy.deepcopy(policy.layers).to("meta"):
             x = layer(x)
@@ -77,7 +77,7 @@ def build_policy(about: dict[str, Any]) -> Policy:
     """Return the policy of a description, with weights of its own.
 
     Raises:
-        TypeError: if it is no list of layers.
+        TypeError: if it is not a list of layers.
         ValueError: if there is no such layer, or a size is out of range.
         KeyError: if a part of the description is missing.
     """

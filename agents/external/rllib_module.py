@@ -1,4 +1,4 @@
-"""RLModules: what they observe, their scores of actions, and their policy as plain PyTorch."""
+"""RLModules: their observations, scores of actions, and policies as plain PyTorch modules."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -94,7 +94,7 @@ def _layers_of(module: nn.Module) -> Iterator[nn.Module]:
 
 
 def plain_module(module: Any) -> Any:
-    """Return an RLModule without what wraps it for training on several machines.
+    """Return an RLModule without its wrapper for distributed training.
 
     Raises:
         TypeError: if it remembers past moves, which agents of RLlib's policies do not support.
@@ -173,5 +173,5 @@ def module_scores(
 
 
 def has_logits(module: Any) -> bool:
-    """Return whether an RLModule rates actions by logits, not by their values."""
+    """Return whether an RLModule scores actions by logits, not by action values."""
     return not hasattr(module, "compute_q_values")

@@ -32,11 +32,11 @@ Scores = Callable[[Any, Any], torch.Tensor]  # (policy, observations) -> scores 
 class SB3Agent(Agent):
     """Plays the policy of a saved model: the best legal action by its logits or values.
 
-    Works for everything with discrete actions and without memory: `PPO`, `A2C`, `TRPO`,
+    Supports algorithms with discrete actions and without recurrence: `PPO`, `A2C`, `TRPO`,
     `MaskablePPO`, `DQN`, `QRDQN`, `ARS`. Illegal actions are left out whether or not the model was
     trained with masks: logits are renormalized over the legal ones, and the highest Q-value of a
-    legal action counts. The observation space of the model says what it observes: planes
-    first, last or flattened, their type, and whether in a dictionary with the mask.
+    legal action counts. The observation space of the model decides the format: planes first,
+    last or flattened, their dtype, and whether in a dictionary with the mask.
 
     Model files hold pickles, which can run any code when they are read. None is read here, and the
     weights come in through `torch.load(weights_only=True)`, so files of unknown origin are about as
@@ -58,12 +58,12 @@ class SB3Agent(Agent):
 
         Args:
             game: the game it plays.
-            path: what `model.save` wrote.
+            path: the file that `model.save` wrote.
             deterministic: whether the best action is played, or one sampled from the policy (with
                 the streams given to `act`: games stay reproducible).
             trust: unpickle what SB3 pickled; see above. Only for files whose makers you trust.
-            channels_last: whether planes come last; None: as the shape says. Only needed if both
-                shapes are the same.
+            channels_last: whether planes come last; None: inferred from the shape. Only needed if
+                both shapes are the same.
             device: where the network runs.
             epsilon: probability of a random legal move instead.
 
@@ -173,7 +173,7 @@ class SB3Agent(Agent):
 
 
 def find_scores(policy: BasePolicy) -> tuple[Scores, bool]:
-    """Return what rates all actions, and whether it gives logits (true) or values (false).
+    """Return the function that scores all actions, and whether scores are logits or values.
 
     Raises:
         TypeError: if the kind of policy is not known.
@@ -198,15 +198,15 @@ def find_scores(policy: BasePolicy) -> tuple[Scores, bool]:
 def fit_observations(
     game: Game, space: spaces.Space[Any], channels_last: bool | None = None
 ) -> tuple[Observer, Callable[[NDArray[Any], NDArray[np.int8]], Any]]:
-    """Return what makes observations of a model's space.
+    """Return an observer of a model's observation space.
 
     Args:
         game: the game.
         space: planes, or a dictionary of planes and mask under any names; planes may be flattened.
-        channels_last: whether planes come last; None: as the shape says.
+        channels_last: whether planes come last; None: inferred from the shape.
 
     Returns:
-        An observer, and a function from its planes and masks to what the model takes.
+        An observer, and a function from its planes and masks to the model's input.
 
     Raises:
         ValueError: if the game's observations do not fit.

@@ -1,10 +1,10 @@
-"""Reading Stable-Baselines3's model files without running what is in them.
+"""Reader of Stable-Baselines3's model files that does not run code in them.
 
-Such a file (`model.zip`) holds the weights, and a JSON document with all else that the model
-consists of. What JSON cannot express is in there twice: pickled, which may run any code when read,
-and as a description. `read_policy` rebuilds the policy from the descriptions, and reads the weights
-with `torch.load(weights_only=True)`. What they ask for is compared with the sizes of the weights
-before memory is taken for it.
+Such a file (`model.zip`) holds the weights, and a JSON document with all other parts of the model.
+Objects that JSON cannot express are stored twice: pickled, which may run any code when read, and as
+a description. `read_policy` rebuilds the policy from the descriptions, and reads the weights
+with `torch.load(weights_only=True)`. The sizes of networks are compared with those of the weights
+before memory is allocated.
 """
 
 import importlib
@@ -129,7 +129,7 @@ def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
 
 
 def _check_member(member: zipfile.ZipInfo, largest: int) -> None:
-    """Refuse what is larger than models are, or packed as numbers learned cannot be."""
+    """Validate the size and the compression ratio of a member of a model file."""
     size, packed = member.file_size, member.compress_size
     if size > largest or size > 100 * packed + (1 << 20):
         raise ValueError(
@@ -139,7 +139,7 @@ def _check_member(member: zipfile.ZipInfo, largest: int) -> None:
 
 
 class Budget(TorchFunctionMode):
-    """Limits the memory that tensors made inside take, before it is taken."""
+    """Limits the memory of tensors made inside it, before the memory is allocated."""
 
     def __init__(self, most: int):
         super().__init__()
@@ -148,10 +148,10 @@ class Budget(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Count what a function is to make, and call it.
+        """Count the memory of a function's result, and call the function.
 
         Raises:
-            ValueError: if it would be too much.
+            ValueError: if the limit would be exceeded.
         """
         kwargs = kwargs or {}
         if func in (torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn):
@@ -189,7 +189,7 @@ def _build(
 
 
 def _described(parts: dict[str, Any]) -> dict[str, Any]:
-    """Make the parts from their descriptions.
+    """Return the parts of a policy, made from their descriptions.
 
     Raises:
         ValueError: if one of them is not SB3's own.
@@ -228,7 +228,7 @@ def _policy_class(description: dict[str, Any]) -> type[nn.Module]:
 
 
 def _network(name: str) -> type[nn.Module]:
-    """Return the class that is written `"<class 'torch.nn.modules.activation.ReLU'>"`."""
+    """Return the class of a text such as `"<class 'torch.nn.modules.activation.ReLU'>"`."""
     match = re.fullmatch(r"<class '([\w.]+)\.(\w+)'>", name)
     if match is None or match[1].partition(".")[0] not in KNOWN_PACKAGES:
         raise ValueError(f"{name} is not from {', '.join(KNOWN_PACKAGES)}")

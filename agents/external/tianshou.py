@@ -1,4 +1,4 @@
-"""Policies of Tianshou as agents: in memory, as opponents of their own training, and in files."""
+"""Tianshou policies as agents: in memory, as opponents in their own training, and in files."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Networks of PyTorch, trained with any library, as agents: in memory and in files."""
+"""PyTorch networks, trained with any library, as agents: in memory and in files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -37,12 +37,12 @@ class TorchAgent(Agent):
 
     The network of a file is a graph of tensor operations beside its weights (see
     `ludoteca.agents.networks.graph`), so it plays without the library that it was trained with,
-    and nothing is unpickled. A network in memory plays as it is, also while it learns:
-    copy it (`copy.deepcopy(agent)`) to keep an opponent as it is now.
+    and nothing is unpickled. A network in memory plays with its current weights, also while it
+    learns: copy it (`copy.deepcopy(agent)`) to freeze an opponent.
 
     Attributes:
-        about: what is known of the network: `kind` (what its numbers are), `dtype`, `channels_last`
-            and `flat` (of the observations that it takes), and more that its file says.
+        about: metadata of the network: `kind` of its outputs, `dtype`, `channels_last` and `flat`
+            of its observations, and other entries of its file.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class TorchAgent(Agent):
 
         Args:
             game: the game it plays.
-            path: what `save_policy` wrote.
+            path: the file that `save_policy` wrote.
             deterministic: whether the best action is played, or one sampled from the policy (with
                 the streams given to `act`: games stay reproducible).
             device: where the network runs, such as `cpu` or `cuda`.
@@ -102,10 +102,10 @@ class TorchAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose by one pass through the network.
+        """Choose by one forward pass of the network.
 
         Raises:
-            ValueError: if the network returns something else than a number for each action.
+            ValueError: if the network does not return one number per action.
         """
         if len(states) == 0:
             return np.zeros(0, np.int64)
@@ -116,7 +116,7 @@ class TorchAgent(Agent):
         return scores.argmax(1) if self._deterministic else sample_by_logits(scores, rngs)
 
     def prepare(self) -> None:
-        """Compile what shows the positions."""
+        """Compile the observer."""
         self._observer.observe(self.game.empty(0), np.zeros(0, np.int64))
 
     def __repr__(self) -> str:
@@ -196,7 +196,7 @@ def save_policy(
         dtype: of the observations that it takes.
         channels_last: whether their shape is `(rows, columns, planes)`.
         flat: whether their shape is `(N,)`.
-        about: anything else to keep, which JSON can hold, such as how it was trained.
+        about: other metadata, as JSON values, such as the training.
 
     Returns:
         The file.
@@ -221,7 +221,7 @@ def save_policy(
 
 
 def load_policy(game: Game, path: str | Path) -> tuple[Graph, dict[str, Any]]:
-    """Return the network in a file that `save_policy` wrote, and what the file says about it.
+    """Return the network in a file that `save_policy` wrote, and its metadata.
 
     Raises:
         FileNotFoundError: if there is no such file.

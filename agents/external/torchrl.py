@@ -1,4 +1,4 @@
-"""Actors of TorchRL as agents: in memory, as opponents of their own training, and in files."""
+"""TorchRL actors as agents: in memory, as opponents in their own training, and in files."""
 
 from pathlib import Path
 from typing import Any
@@ -125,7 +125,7 @@ def _module_of_player(module: nn.Module) -> nn.Module:
     """Return a module as it is for one player, without an axis of players.
 
     Raises:
-        ValueError: if it differs between players, or one sees what another does.
+        ValueError: if it differs between players, or one observes another.
     """
     if not isinstance(module, MultiAgentNetBase):
         return module

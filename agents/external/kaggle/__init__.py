@@ -1,4 +1,4 @@
-"""Kaggle, both ways: submissions to its competition as agents, and agents as submissions."""
+"""Kaggle submissions as agents, and agents as Kaggle submissions."""
 
 from ludoteca.agents.external.kaggle.agent import KaggleAgent
 from ludoteca.agents.external.kaggle.function import KaggleFunctionAgent, kaggle_function

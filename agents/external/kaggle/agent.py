@@ -29,11 +29,11 @@ Seat = tuple[int, int]  # the index of a game, and the seat in it
 class KaggleAgent(Agent):
     """Plays Hungry Geese by a submission to Kaggle's competition: a Python file, or a folder.
 
-    It runs in processes of its own, one for each of its geese, by the competition's clock: a move
-    has a second, and what takes longer is taken from a bank of 60 seconds per game. Who crashes,
-    takes too long or answers anything but a direction loses that goose. See docs/kaggle.md.
+    The submission runs in one process per goose, by the competition's clock: one second per move,
+    and a bank of 60 seconds per game for the time beyond that. A submission that crashes, takes too
+    long or returns anything but a direction loses that goose. See docs/kaggle.md.
 
-    A process is not a sandbox: a submission may do whatever you may.
+    A process is not a sandbox: a submission has all of your permissions.
     """
 
     def __init__(
@@ -48,26 +48,27 @@ class KaggleAgent(Agent):
         memory: int | None = None,
         output: bool = False,
     ):
-        """Load a submission, to see that it can be loaded.
+        """Load a submission.
 
         Args:
             game: the game it plays.
             path: a Python file, whose last callable is the agent, or a folder with a `main.py`, or
                 that folder as an archive, such as `submission.tar.gz`.
-            python: the interpreter that runs it, such as `.venv-kaggle/bin/python`; the present one
+            python: the interpreter that runs it, such as `.venv-kaggle/bin/python`; the current one
                 by default.
-            act_timeout: seconds a move.
-            overage: seconds per game that moves may take beyond that, together.
-            games: how many it can play in parallel. Each of its geese there has a process; they
-                think one after the other.
-            fresh: whether every game begins with new processes. Otherwise they are used again: the
-                file is run anew for each game, but modules that do not lie beside it stay.
-            memory: MiB that each process may take.
-            output: whether what it prints goes to standard error, or nowhere.
+            act_timeout: seconds per move.
+            overage: seconds per game that its moves may take beyond that, in total.
+            games: maximum number of games in parallel. Each goose in them has a process; the
+                processes choose one after the other.
+            fresh: whether every game starts with new processes. Otherwise processes are reused: the
+                file is run again for each game, but modules outside its folder stay loaded.
+            memory: memory limit of each process in MiB.
+            output: whether its output goes to standard error; discarded by default.
 
         Raises:
             FileNotFoundError: if there is no such file.
-            ValueError: if it cannot be loaded, a parameter is out of range, or the game is another.
+            ValueError: if it cannot be loaded, a parameter is out of range, or the game is not
+                Hungry Geese.
         """
         self.check_game(game)
         super().__init__(game)
@@ -81,15 +82,15 @@ class KaggleAgent(Agent):
         self.output = choice("output", output, (False, True))
         self._configuration = configuration(game, act_timeout)
         self._processes: dict[Seat, Process] = {}
-        self._banks: dict[Seat, float] = {}  # seconds left, of the games that are on
+        self._banks: dict[Seat, float] = {}  # seconds left, in unfinished games
         self._why: dict[Seat, tuple[str, str]] = {}
         self._spare: Process | None = self._checked()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the settings; a copy starts processes of its own.
+        """Return the settings; a copy starts its own processes.
 
         Raises:
-            TypeError: during a game, as what the submission remembers of it is in its process.
+            TypeError: during a game, as the state of the submission is in its process.
         """
         if self._banks:
             raise TypeError(
@@ -100,12 +101,12 @@ class KaggleAgent(Agent):
 
     @classmethod
     def check_game(cls, game: Game) -> None:
-        """Check that a game is Hungry Geese."""
+        """Validate that a game is Hungry Geese."""
         if game.name != "hungry_geese":
             raise ValueError(f"submissions to Kaggle play hungry_geese, not {game.name}")
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
-        """Forget the games at `env_indices`: new ones begin there."""
+        """Reset the games at `env_indices`."""
         begun = set(env_indices.tolist())
         for seat in [seat for seat in self._banks if seat[0] in begun]:
             del self._banks[seat]
@@ -119,7 +120,7 @@ class KaggleAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Ask goose after goose.
+        """Choose for one goose after the other.
 
         Raises:
             ValueError: if more games are played than it has processes for.
@@ -143,16 +144,16 @@ class KaggleAgent(Agent):
         return actions
 
     def forfeit_reason(self, env_index: int, seat: int) -> tuple[str, str]:
-        """Return why it has just lost a goose: `crash`, `timeout` or `invalid`, and a message."""
+        """Return why the goose was lost: `crash`, `timeout` or `invalid`, and a message."""
         return self._why.get((env_index, seat), ("forfeit", ""))
 
     def close(self) -> None:
-        """End all processes; the agent can still be used."""
+        """End all processes; the agent remains usable."""
         for seat in list(self._processes):
             self._close(seat)
 
     def _move(self, s: Any, seat: Seat, rng: NDArray[np.uint64]) -> int:
-        """Return a goose's move, and take what it cost from its bank.
+        """Return the move of a goose, and subtract its overtime from the bank.
 
         Raises:
             FailureError: if the goose is lost.
@@ -179,7 +180,7 @@ class KaggleAgent(Agent):
         return ACTIONS.index(answer["action"])
 
     def _process(self, seat: Seat) -> Process:
-        """Return the process of a goose, started if need be."""
+        """Return the process of a goose; start it if necessary."""
         process = self._processes.get(seat)
         if process is None or not process.alive:
             process = self._spare or self._new_process()
@@ -190,7 +191,7 @@ class KaggleAgent(Agent):
         return Process(self.path, self.python, self.memory, self.output)
 
     def _checked(self) -> Process:
-        """Return a process in which the submission has been loaded, which must work."""
+        """Return a process in which the submission has been loaded."""
         try:
             process = self._new_process()
             process.ask({"seed": 0}, self.act_timeout + self.overage)
@@ -205,11 +206,11 @@ class KaggleAgent(Agent):
 
 
 def find_submission(path: str | Path, owner: object) -> Path:
-    """Return the absolute path of the file that is meant.
+    """Return the absolute path of the file of a submission.
 
     Args:
         path: a file, or a folder or an archive with a `main.py`.
-        owner: keeps what is unpacked from an archive: it is removed when this object is gone.
+        owner: object whose deletion removes the files unpacked from an archive.
 
     Raises:
         FileNotFoundError: if there is none.
@@ -229,7 +230,7 @@ def find_submission(path: str | Path, owner: object) -> Path:
 
 
 def _main_in(folder: Path) -> Path:
-    """Return the `main.py` of a folder; archives may hold the folder instead of what is in it."""
+    """Return the `main.py` of a folder, or of the only folder in it, as archives may have."""
     inner = [one for one in folder.iterdir() if not one.name.startswith((".", "__"))]
     if not (folder / MAIN).exists() and len(inner) == 1 and inner[0].is_dir():
         folder = inner[0]

@@ -20,11 +20,11 @@ def is_archive(path: Path) -> bool:
 
 
 def unpack(path: Path, owner: object) -> Path:
-    """Return a temporary folder with the content of an archive, removed when `owner` is gone.
+    """Return a temporary folder with the files of an archive, removed along with `owner`.
 
     Raises:
         ValueError: if it is not an archive, is damaged or too large, or has files outside itself.
-        OSError: if it cannot be read, or not be unpacked.
+        OSError: if it cannot be read or unpacked.
     """
     folder = tempfile.mkdtemp(prefix="ludoteca-submission-")
     remove = weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)

@@ -1,7 +1,7 @@
-"""Functions with all that they need, as the source of one file that needs NumPy alone.
+"""Bundle of functions and their dependencies, as the source of one file that needs only NumPy.
 
-Kernels are plain Python, so an exported agent takes the very rules with it by which it plays here:
-its own, those of the random generator, and those that write a network's planes.
+Kernels are plain Python, so an exported agent contains the same kernels that it plays by here: its
+own, those of the random generator, and those that write a network's planes.
 """
 
 import ast
@@ -24,16 +24,16 @@ WIDTH = 96  # characters of a line of packed numbers
 
 
 class Bundle:
-    """The source of functions, and of all functions and constants that they can reach.
+    """Source of functions, and of all functions and constants that they refer to.
 
     Attributes:
-        precision: how the numbers of packed arrays are kept.
+        precision: number format of packed arrays.
     """
 
     def __init__(self, precision: Precision = "float32"):
         self.precision = precision
         self._names: dict[int, str] = {}  # by identity
-        self._kept: list[Any] = []  # so that no identity is given away again
+        self._kept: list[Any] = []  # so that no identity is reused
         self._taken: set[str] = set()
         self._imports: list[str] = []
         self._constants: list[str] = []
@@ -41,14 +41,14 @@ class Bundle:
         self._packed: list[str] = []
 
     def add(self, thing: Any, name: str) -> str:
-        """Add a function or a constant; return what it is called there.
+        """Add a function or a constant; return its name in the bundle.
 
         Args:
-            thing: what to add, unless it is there already.
-            name: what it would like to be called.
+            thing: the function or constant; nothing is added if the bundle has it already.
+            name: preferred name.
 
         Raises:
-            ValueError: if it is no plain Python, or needs more than NumPy.
+            ValueError: if it is not plain Python, or needs more than NumPy.
         """
         if id(thing) in self._names and not isinstance(thing, LITERALS):
             return self._names[id(thing)]
@@ -77,7 +77,7 @@ class Bundle:
         return name
 
     def reserve(self, name: str) -> None:
-        """Let nothing be called so."""
+        """Reserve a name, so that nothing gets it."""
         self._taken.add(name)
 
     def text(self) -> str:
@@ -88,7 +88,7 @@ class Bundle:
         return "\n".join(part for part in parts if part)
 
     def _add_literal(self, value: Any, name: str) -> str:
-        """Add a number or text; the same one has one name."""
+        """Add a number or text; equal ones share a name."""
         for known in (name, *(f"{name}_{k}" for k in range(2, 100))):
             line = f"{known} = {literal(value)}"
             if line in self._constants:
@@ -100,7 +100,7 @@ class Bundle:
         raise ValueError(f"there are too many constants called {name}")
 
     def _free(self, name: str) -> str:
-        """Return a name that nothing has yet."""
+        """Return an unused name."""
         found, k = name, 2
         while found in self._taken:
             found, k = f"{name}_{k}", k + 1
@@ -152,7 +152,7 @@ class Bundle:
 
 
 class Plain(ast.NodeTransformer):
-    """Leaves out annotations, and calls what comes from outside by its name in the bundle."""
+    """Removes annotations, and renames global names to their names in the bundle."""
 
     def __init__(self, names: dict[str, str]):
         self._names = names
@@ -162,23 +162,23 @@ class Plain(ast.NodeTransformer):
         return ast.Name(self._names.get(node.id, node.id), node.ctx)
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
-        """Leave the annotation out."""
+        """Remove the annotation."""
         return ast.arg(node.arg)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """Leave the annotation of the result out."""
+        """Remove the annotation of the result."""
         node.returns = None
         return self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """Leave the annotation out; without a value, the whole statement."""
+        """Remove the annotation; without a value, the whole statement."""
         if node.value is None:
             return ast.Pass()
         return ast.Assign([self.visit(node.target)], self.visit(node.value))
 
 
 def reachable(function: FunctionType) -> dict[str, Any]:
-    """Return what the names of a function stand for that are not its own."""
+    """Return the values of the global and closure names of a function."""
     code = function.__code__
     cells = function.__closure__ or ()
     found = {name: cell.cell_contents for name, cell in zip(code.co_freevars, cells, strict=True)}
@@ -191,19 +191,19 @@ def reachable(function: FunctionType) -> dict[str, Any]:
 
 
 def parts_of(code: Any) -> list[Any]:
-    """Return the code of a function and of those inside it."""
+    """Return the code objects of a function and of its nested functions."""
     inner = [one for one in code.co_consts if isinstance(one, type(code))]
     return [code, *(part for one in inner for part in parts_of(one))]
 
 
 def is_library(module: str) -> bool:
-    """Return whether a module is NumPy's or Python's own."""
+    """Return whether a module belongs to NumPy or the standard library."""
     top = module.partition(".")[0]
     return top == "numpy" or top in sys.stdlib_module_names
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Yield what nested tuples, lists and dictionaries hold."""
+    """Yield the leaves of nested tuples, lists and dictionaries."""
     if isinstance(value, dict):
         yield from leaves([*value, *value.values()])
     elif isinstance(value, list | tuple):

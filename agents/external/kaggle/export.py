@@ -1,4 +1,4 @@
-"""Agents as submissions to Kaggle: one file that needs NumPy alone.
+"""Export of agents as Kaggle submissions: one file that needs only NumPy.
 
 Kaggle calls the last function of the file with an observation; see docs/kaggle.md.
 """
@@ -44,7 +44,7 @@ def export_agent(agent: str, out: str | Path, precision: Precision = "float32") 
     Args:
         agent: a spec string; its name must be in `EXPORTERS`.
         out: the file, a Python file.
-        precision: how a network's weights are kept. They are computed with in float32.
+        precision: number format of a network's weights in the file. Inference is in float32.
 
     Raises:
         ValueError: if this agent cannot be exported.
@@ -67,20 +67,20 @@ def submission_source(agent: str, precision: Precision = "float32") -> str:
         )
     chosen_by = EXPORTERS[name](make_agent(agent, hungry_geese()))
     bundle = Bundle(precision)
-    # These names are the template's.
+    # Names of the template.
     for taken in ("agent", "MEMORY"):
         bundle.reserve(taken)
     names = {"choose": bundle.add(chosen_by, "choose"), "play": bundle.add(play, "play")}
-    printed_spec = agent.replace("\\", "/").replace('"', "'")
+    description = agent.replace("\\", "/").replace('"', "'")
     text = TEMPLATE.format(
-        agent=printed_spec, version=ludoteca.__version__, source=bundle.text(), **names
+        agent=description, version=ludoteca.__version__, source=bundle.text(), **names
     )
     ast.parse(text)
     return text
 
 
 def policy(agent: Agent) -> Choose:
-    """Return the policy kernel that an agent is."""
+    """Return the policy kernel of an agent."""
     assert agent.choose is not None
     return agent.choose
 
@@ -99,15 +99,15 @@ def network_policy(
     planes: int,
     scale: float = 1.0,
 ) -> Choose:
-    """Return the policy of taking the action with the highest output of a network.
+    """Return the policy that takes the action of the highest output of a network.
 
     Args:
-        layers: the network, see `ludoteca.agents.external.kaggle.layers`; actions are its first
-            outputs.
-        weights: its arrays.
-        observe: the kernel `observe(s, player, out)` that writes what it sees.
-        planes: how many planes that are.
-        scale: what they are multiplied with.
+        layers: the network, see `ludoteca.agents.external.kaggle.layers`; its first outputs are
+            the actions'.
+        weights: arrays of the network.
+        observe: kernel `observe(s, player, out)` that writes its planes.
+        planes: number of planes.
+        scale: factor of the planes.
     """
 
     def choose(s, player, legal, n, rng):
@@ -119,7 +119,7 @@ def network_policy(
     return choose
 
 
-# One line for each agent that can be exported: its name, and what returns its
+# One line per agent that can be exported: its name, and a function that returns its
 # `choose(s, player, legal, n, rng) -> action` in plain Python, whose constants may be weights.
 EXPORTERS: dict[str, Callable[[Any], Choose]] = {
     "random": policy,

@@ -1,6 +1,6 @@
-"""Python functions as agents, and agents as Python functions, the way Kaggle calls them.
+"""Python functions as agents, and agents as Python functions, with Kaggle's signature.
 
-Both stay in this process: nobody measures their time, and their errors are errors.
+Both run in this process, without time limits; their exceptions are raised.
 """
 
 from collections.abc import Callable
@@ -30,11 +30,11 @@ class KaggleFunctionAgent(Agent):
 
         Args:
             game: the game it plays.
-            make: returns what plays one goose in one game: a new object, if it remembers anything.
-                `lambda: agent` will do for a function without memory.
+            make: returns the function of one goose in one game: a new object if it has state.
+                `lambda: agent` suffices for a function without state.
 
         Raises:
-            ValueError: if the game is another.
+            ValueError: if the game is not Hungry Geese.
         """
         if game.name != "hungry_geese":
             raise ValueError(f"Kaggle's functions play hungry_geese, not {game.name}")
@@ -44,7 +44,7 @@ class KaggleFunctionAgent(Agent):
         self._configuration = configuration(game)
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:
-        """Forget the games at `env_indices`: new ones begin there."""
+        """Reset the games at `env_indices`."""
         begun = set(env_indices.tolist())
         self._made = {seat: one for seat, one in self._made.items() if seat[0] not in begun}
 
@@ -55,10 +55,10 @@ class KaggleFunctionAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Ask goose after goose.
+        """Choose for one goose after the other.
 
         Raises:
-            ValueError: if an answer is no direction.
+            ValueError: if a function does not return a direction.
         """
         actions = np.zeros(len(states), np.int64)
         records = states.view(np.recarray)
@@ -79,16 +79,16 @@ class KaggleFunctionAgent(Agent):
 def kaggle_function(agent: str, seed: int = 0) -> Function:
     """Return an agent of this package as a function that kaggle-environments can call.
 
-    It remembers the game, and so has to see every step of it; a step 0 begins a new one. Each goose
-    needs a function of its own.
+    It tracks the game, and so has to observe every step; step 0 resets it. Each goose needs its own
+    function.
 
     Args:
         agent: a spec string.
-        seed: of its random stream.
+        seed: seed of its random stream.
     """
     rng = np.full((1, 1), seed, np.uint64)
     made: dict[Game, Agent] = {}
-    before: dict[Game, Any] = {}  # the position one step before, of the game that is on
+    before: dict[Game, Any] = {}  # previous position of the current game
 
     def play(seen: Any, configuration: Any) -> str:
         game = game_of(seen, configuration)
@@ -108,7 +108,7 @@ def kaggle_function(agent: str, seed: int = 0) -> Function:
 
 
 def game_of(seen: Any, configuration: Any) -> Game:
-    """Return the game that Kaggle plays, going by an observation and its configuration."""
+    """Return the game of an observation and its configuration."""
     return hungry_geese(
         num_players=len(seen["geese"]),
         rows=configuration["rows"],

@@ -1,11 +1,11 @@
-"""Networks in NumPy alone: what exported agents run instead of PyTorch.
+"""Inference of networks in NumPy, for exported agents, instead of PyTorch.
 
-A network is a tuple of layers, applied one after the other; each is a tuple that begins with what
-it does. `w` names an array among the weights. Values have shape `[K, C, rows, columns]`, or
-`[K, C]` once the board is gone.
+A network is a tuple of layers, applied one after the other; each is a tuple that begins with its
+kind. `w` is the name of an array of weights. Values have shape `[K, C, rows, columns]`, or `[K, C]`
+after pooling or flattening.
 
 ==========================  =====================================================================
-`("conv", w, padding)`      convolution, square odd kernels, the board's size stays; `padding` is
+`("conv", w, padding)`      convolution, square odd kernels, same size of the board; `padding` is
                             `"zeros"`, or `"circular"` for a torus
 `("linear", w)`             dense layer
 `("bias", w)`               adds `weights[w]`, one number per channel
@@ -16,9 +16,9 @@ it does. `w` names an array among the weights. Values have shape `[K, C, rows, c
 `("mean",)`, `("max",)`     of each channel over the board
 `("cell", row, column)`     the values at one cell
 `("flatten",)`              channels of all cells, one after the other
-`("add", layers)`           adds what other layers make of x; if they leave the board, everywhere
-`("sum", (layers, ...))`    adds up what several stacks of layers make of x, likewise
-`("concat", (layers, ...))` what several stacks of layers make of x, channel after channel
+`("add", layers)`           adds the output of other layers to x, broadcast over the board
+`("sum", (layers, ...))`    sum of the outputs of several stacks of layers, likewise
+`("concat", (layers, ...))` outputs of several stacks of layers, concatenated by channel
 ==========================  =====================================================================
 """
 
@@ -32,11 +32,11 @@ Layers = tuple[tuple[Any, ...], ...]
 
 
 def run(layers: Layers, weights: Mapping[str, NDArray[Any]], x: NDArray[Any]) -> NDArray[Any]:
-    """Return what a network makes of a batch.
+    """Return the output of a network for a batch.
 
     Args:
         layers: see above.
-        weights: the arrays that layers name.
+        weights: arrays by name.
         x: float32. Shape `[K, C, rows, columns]` or `[K, C]`.
 
     Raises:
@@ -81,7 +81,7 @@ def run(layers: Layers, weights: Mapping[str, NDArray[Any]], x: NDArray[Any]) ->
 
 
 def convolve(x: NDArray[Any], kernels: NDArray[Any], padding: str) -> NDArray[Any]:
-    """Convolve boards, as one product of matrices.
+    """Convolve boards by one matrix product.
 
     Args:
         x: shape `[K, C, rows, columns]`.
@@ -105,11 +105,11 @@ def convolve(x: NDArray[Any], kernels: NDArray[Any], padding: str) -> NDArray[An
 
 
 def plus(x: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """Add what may have left the board: then everywhere."""
+    """Add values with or without a board; the latter are broadcast over it."""
     total: NDArray[Any] = x + (other if other.ndim == x.ndim else other[:, :, None, None])
     return total
 
 
 def per_channel(values: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-    """Shape one number per channel so that it fits x."""
+    """Reshape one number per channel to broadcast with x."""
     return values if x.ndim == 2 else values[:, None, None]

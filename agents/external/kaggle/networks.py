@@ -1,4 +1,4 @@
-"""Networks for one seat as policies in NumPy: what `cnn` and `ac` agents are exported as."""
+"""Policies in NumPy of networks for one player, for the export of `cnn` and `ac` agents."""
 
 import math
 from collections.abc import Callable
@@ -19,10 +19,10 @@ from ludoteca.envs.game import Game
 
 
 def network_choose(agent: NetworkAgent) -> Callable[..., int]:
-    """Return what chooses as an agent does that plays by a network, with or without a search.
+    """Return the policy of an agent that plays by a network, with or without search.
 
     Raises:
-        ValueError: if it draws its moves.
+        ValueError: if it samples its moves.
     """
     if agent.temperature > 0:
         raise ValueError("an exported network plays what it thinks best: needs temperature=0")
@@ -56,7 +56,7 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
 
 
 def network_evaluator(agent: NetworkAgent, value: bool) -> SeatEvaluator:
-    """Return what an agent's network says of positions; values only mean something if `value`."""
+    """Return the evaluator of an agent's network; its values are defined only if `value`."""
     weights: Weights = {}
     layers = network_layers(agent.network, weights, value)
     scale, planes = np.float32(agent.encoder.scale), agent.encoder.shape[0]
@@ -77,7 +77,7 @@ def network_evaluator(agent: NetworkAgent, value: bool) -> SeatEvaluator:
 
 
 def plain_view(game: Game) -> Callable[..., None]:
-    """Return what writes the planes of plain views; every action is legal."""
+    """Return the function that writes the planes of the plain view; every action is legal."""
     observe = game.observe
 
     def encode(positions, seats, out, masks):
@@ -88,7 +88,7 @@ def plain_view(game: Game) -> Callable[..., None]:
 
 
 def hand_crafted_view(game: Game) -> Callable[..., None]:
-    """Return what writes the planes of hand-crafted features, and which actions are to be tried."""
+    """Return the function that writes hand-crafted features and the mask of safe actions."""
     features = find_hand_crafted_features(game)
     rows = features.workspace_rows(game.num_players)
     prepare, observe = features.prepare, features.observe
@@ -108,13 +108,13 @@ def hand_crafted_view(game: Game) -> Callable[..., None]:
 
 
 def network_layers(network: ACNetwork, weights: Weights, value: bool) -> Layers:
-    """Return the layers from planes to logits and, if `value`, what becomes the value by tanh."""
+    """Return the layers from planes to logits and, if `value`, the value before its tanh."""
     body: Any = network.body
     return BODIES[type(body)](body, weights, value)
 
 
 def uib2021(body: UIB2021Body, weights: Weights, value: bool) -> Layers:
-    """Return the layers of the document's network; its value has large layers of its own."""
+    """Return the layers of the network of UIB 2021; its value has separate large layers."""
     parts = (body.convolutions, body.dense, body.policy)
     convolutions, dense, policy = (layers_of(part, weights) for part in parts)
     heads = policy
@@ -125,7 +125,7 @@ def uib2021(body: UIB2021Body, weights: Weights, value: bool) -> Layers:
 
 
 def residual(body: ResidualBody, weights: Weights, value: bool) -> Layers:
-    """Return the layers of residual blocks and the heads on them; a value is one more output."""
+    """Return the layers of the residual blocks and their heads; a value is one more output."""
     seen: list[Layers] = [(("mean",),), (("max",),)]
     if body.middle is not None:
         seen.append((("cell", *divmod(body.middle, body.columns)),))
@@ -146,19 +146,19 @@ def trunk(module: Trunk, weights: Weights) -> Layers:
 
 
 def residues(block: Block, padding: str, weights: Weights) -> Layers:
-    """Return what a block adds."""
+    """Return the residual branch of a block."""
     first = convolution(block.first, padding, weights)
     if block.pool is not None:
         global_pooling = ("concat", ((("mean",),), (("max",),)))
         pooled = (global_pooling, *layers_of(block.pool, weights))
-        # On a torus it is what the block is given that is pooled.
+        # On a torus the input of the block is pooled.
         first = (("sum", (first, pooled)),) if block.torus else (*first, ("add", pooled))
     second = convolution(block.second, padding, weights)
     return (("relu",), *first, ("relu",), *second)
 
 
 def convolution(module: Any, padding: str, weights: Weights) -> Layers:
-    """Return a convolution and its bias; on a torus, the module's board is continued before."""
+    """Return a convolution and its bias; on a torus, with circular padding."""
     return (
         ("conv", keep(weights, module.weight), padding),
         ("bias", keep(weights, module.bias)),

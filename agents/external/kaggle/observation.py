@@ -1,4 +1,4 @@
-"""What Kaggle's agents are shown of Hungry Geese: our positions as observations, and back."""
+"""Conversion of positions of Hungry Geese to Kaggle's observations, and back."""
 
 from typing import Any
 
@@ -8,15 +8,15 @@ from ludoteca.agents.external.kaggle.position import follow
 from ludoteca.envs.game import Game
 from ludoteca.envs.games.hungry_geese import NONE, geese
 
-RUN_TIMEOUT = 1200  # seconds of a whole game, kaggle-environments' default; nobody measures them
+RUN_TIMEOUT = 1200  # seconds per game, kaggle-environments' default; not enforced
 
 
 def configuration(game: Game, act_timeout: float = 1) -> dict[str, Any]:
-    """Return the configuration that kaggle-environments has for a game.
+    """Return the configuration of a game in kaggle-environments.
 
     Args:
         game: one of Hungry Geese.
-        act_timeout: seconds a move.
+        act_timeout: seconds per move.
     """
     return {
         "episodeSteps": game.params["episode_steps"],
@@ -31,15 +31,15 @@ def configuration(game: Game, act_timeout: float = 1) -> dict[str, Any]:
 
 
 def observation(s: Any, seat: int, overage: float = 60) -> dict[str, Any]:
-    """Return what kaggle-environments shows to the goose of a seat.
+    """Return the observation of a goose in kaggle-environments.
 
     Geese are lists of cells, `row * columns + column`, head first, and empty when dead; food is in
-    the order in which it came.
+    order of its appearance.
 
     Args:
         s: the position, a record as `Game.new` returns.
-        seat: who looks.
-        overage: seconds that are left in its time bank.
+        seat: the observing goose.
+        overage: seconds left in its time bank.
     """
     return {
         "remainingOverageTime": overage,
@@ -53,18 +53,17 @@ def observation(s: Any, seat: int, overage: float = 60) -> dict[str, Any]:
 def position(game: Game, seen: Any, before: Any = None) -> Any:
     """Return the position of an observation, as a record.
 
-    It is the position that was observed, except for what observations do not contain: the random
-    stream and, of geese that died in the last step, the last action. Without the position before,
-    the scores of the dead are not known either, and of geese of length 1 neither the last action
-    nor where they were; they count as 0 and `NONE`.
+    Observations lack the random stream and the last action of geese that died in the last step.
+    Without the previous position, the scores of dead geese are unknown as well, and the last action
+    and previous cell of geese of length 1; these are 0 and `NONE`.
 
     Args:
         game: one of Hungry Geese.
         seen: the observation.
-        before: the position one step before, as a record.
+        before: the previous position, as a record.
 
     Raises:
-        ValueError: if the observation is none of this game.
+        ValueError: if it is not an observation of this game.
     """
     s = game.empty(1).view(np.recarray)[0]
     if before is None:
@@ -82,7 +81,7 @@ def position(game: Game, seen: Any, before: Any = None) -> Any:
 
 
 def _misfit(game: Game, s: Any, seen: Any) -> str:
-    """Return what of an observation does not fit into a record, or ""."""
+    """Return the reason why an observation does not fit into a record, or ""."""
     cells, room = s.occupied.size, s.body.shape[1]
     if len(seen["geese"]) != game.num_players:
         return f"it shows {len(seen['geese'])} geese"

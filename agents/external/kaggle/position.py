@@ -1,4 +1,4 @@
-"""Kaggle's observations as positions: plain Python, which exported agents take with them."""
+"""Positions from Kaggle's observations, in plain Python for exported agents."""
 
 import types
 from typing import Any
@@ -10,10 +10,10 @@ from ludoteca.envs.games.torus import neighbor
 
 
 def new_position(players: int, configuration: Any) -> Any:
-    """Return what has the fields of a record of Hungry Geese, for `follow` to fill.
+    """Return an object with the fields of a record of Hungry Geese, which `follow` fills.
 
     Args:
-        players: how many geese there are.
+        players: number of geese.
         configuration: Kaggle's.
     """
     rows, columns = configuration["rows"], configuration["columns"]
@@ -37,13 +37,13 @@ def new_position(players: int, configuration: Any) -> Any:
 
 
 def follow(s: Any, seen: Any) -> None:
-    """Turn a position into that of an observation, one step later.
+    """Advance a position to that of an observation, one step later.
 
-    If it is not one step later, what follows only from the position before is left open; see
+    If it is not one step later, fields that need the previous position are undefined; see
     `ludoteca.agents.external.kaggle.observation.position`.
 
     Args:
-        s: the position, with `steps` NONE if there is none yet.
+        s: the position; `steps` is NONE before the first observation.
         seen: the observation.
     """
     columns = s.occupied.shape[1]
@@ -75,7 +75,7 @@ def follow(s: Any, seen: Any) -> None:
 
 
 def action_between(cell: int, other: int, shape: tuple[int, int]) -> int:
-    """Return the action that leads from a cell to another, or NONE."""
+    """Return the action that leads from one cell to another, or NONE."""
     for action in range(4):
         row, column = neighbor(cell, action, shape)
         if row * shape[1] + column == other:

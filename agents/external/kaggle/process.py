@@ -1,6 +1,6 @@
-"""A submission in a process of its own: asked, waited for no longer than allowed, and ended.
+"""Process of a submission: requests with a time limit, and its end.
 
-It is no sandbox: the process may do whatever the user may.
+The process is not a sandbox: it has all permissions of the user.
 """
 
 import json
@@ -17,22 +17,22 @@ from ludoteca.agents.external.kaggle import worker
 from ludoteca.child_processes import ChildProcess
 
 CRASH, TIMEOUT, INVALID = "crash", "timeout", "invalid"
-START = 60.0  # seconds that an interpreter may take to start
+START = 60.0  # seconds for the start of an interpreter
 LONGEST = 1 << 16  # bytes of an answer
-SHOWN = 80  # characters of what is not an answer
+SHOWN = 80  # characters shown of an invalid answer
 TEXTS = ("action", "invalid", "error", "found", "ready")  # entries of an answer, all of them text
-# As Python's hashes are drawn anew in each process, so would be the order of sets. And libraries
-# would use all cores in each of the processes.
+# Otherwise the order of sets would differ in each process, as Python randomizes hashes, and
+# libraries would use all cores in each process.
 SET = {"PYTHONHASHSEED": "0"}
 UNLESS_SET = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 class FailureError(Exception):
-    """A submission has not answered as it should.
+    """A submission did not return a valid answer.
 
     Attributes:
         kind: `CRASH`, `TIMEOUT` or `INVALID`.
-        message: what happened.
+        message: description.
     """
 
     def __init__(self, kind: str, message: str):
@@ -43,17 +43,17 @@ class FailureError(Exception):
 class Process:
     """An interpreter that runs `worker.py` with a submission.
 
-    It ends when this object is no longer used, and when this process ends, however that happens.
+    It ends when this object is deleted, and when this process ends, by a signal as well.
     """
 
     def __init__(self, path: Path, python: str, memory: int = 0, output: bool = False):
-        """Start it.
+        """Start the process.
 
         Args:
             path: the submission, an absolute path.
             python: the interpreter.
-            memory: bytes that it may take, 0 for no limit.
-            output: let what the submission prints through, to standard error.
+            memory: memory limit in bytes; 0 for no limit.
+            output: whether the submission's output goes to standard error.
 
         Raises:
             FailureError: if it does not start.
@@ -70,7 +70,7 @@ class Process:
         except OSError as error:
             raise FailureError(CRASH, f"{python} cannot be run: {error.strerror}") from None
         self._end = weakref.finalize(self, _end, self._process, os.getpid())
-        self._number = 0  # of the last request
+        self._number = 0  # number of the last request
         self._answers, self._requests = select.poll(), select.poll()
         self._answers.register(self._out(), select.POLLIN)
         self._requests.register(self._in(), select.POLLOUT)
@@ -78,15 +78,15 @@ class Process:
         self._receive(START)
 
     def ask(self, request: dict[str, Any], seconds: float) -> tuple[dict[str, Any], float]:
-        """Return the answer to a request, and how many seconds it took.
+        """Return the answer to a request, and its duration in seconds.
 
         Args:
             request: see `worker.Submission.answer`.
-            seconds: how long to wait.
+            seconds: time limit.
 
         Raises:
-            FailureError: if there is no answer in time, or an error is the answer. Without an
-                answer the process has been ended.
+            FailureError: if there is no answer in time, or the answer is an error. Without an
+                answer the process is ended.
         """
         begun = time.perf_counter()
         self._number += 1
@@ -102,7 +102,7 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """Whether it can be asked."""
+        """Whether the process takes requests."""
         return self._end.alive
 
     def close(self) -> None:
@@ -148,19 +148,19 @@ class Process:
         return self._process.stdout.fileno()
 
     def _dead(self) -> FailureError:
-        """End what is left of a process that is gone, and return the error to report."""
+        """Clean up after a process that ended, and return the failure."""
         self.close()
         return FailureError(CRASH, f"the process ended with exit code {self._process.returncode}")
 
 
 def read_answer(body: bytes, number: int) -> dict[str, str]:
-    """Return the texts of an answer: a submission shares its process, and may have written it.
+    """Return the texts of an answer, validated: the submission itself may have written it.
 
     Characters that cannot be printed are escaped.
 
     Args:
         body: the message, without its length.
-        number: of the request that it must answer.
+        number: number of the request.
 
     Raises:
         FailureError: if it is not an answer to that request.
@@ -184,12 +184,12 @@ def read_answer(body: bytes, number: int) -> dict[str, str]:
 
 
 def printable(text: str) -> str:
-    """Return a text with all characters escaped that a terminal or a file would not take."""
+    """Return a text in which characters that cannot be printed are escaped."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def find_python(python: str | Path | None, default: str) -> str:
-    """Return the interpreter that is meant, by default the present one.
+    """Return the path of the interpreter, by default the current one.
 
     Raises:
         ValueError: if there is none.
@@ -201,7 +201,7 @@ def find_python(python: str | Path | None, default: str) -> str:
 
 
 def _end(process: ChildProcess, owner: int) -> None:
-    """End a process and all that it has started, if this is the process that started it."""
+    """End a process and its child processes, if this process started it."""
     if os.getpid() != owner:  # a fork
         return
     process.kill()

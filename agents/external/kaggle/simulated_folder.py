@@ -1,9 +1,9 @@
-"""Kaggle's folder of a submission, `/kaggle_simulations/agent`, as Python code here sees it.
+"""Redirection of Kaggle's folder of a submission, `/kaggle_simulations/agent`.
 
-Competitors wrote that path into their files. In the worker's process, paths in that folder lead to
-the folder of the submission: in `open`, in what `os`, `os.path` and `pathlib` look up, and in
-imports by way of `sys.path`. Libraries that open files in compiled code (`torch.jit.load`, HDF5) do
-not pass there; `hint` says what to do.
+Submissions contain that path. In the worker's process, paths in that folder are redirected to the
+folder of the submission: in `open`, in lookups of `os`, `os.path` and `pathlib`, and in imports
+through `sys.path`. Libraries that open files in compiled code (`torch.jit.load`, HDF5) are not
+redirected; `hint` describes a workaround.
 
 A plain script like `worker.py`, which runs it.
 """
@@ -28,7 +28,7 @@ OF_OS = (
 
 
 def install(folder: str) -> None:
-    """Let paths below `FOLDER` lead to `folder`."""
+    """Redirect paths below `FOLDER` to `folder`."""
     for module, names in ((builtins, ("open",)), (io, ("open",)), (os, OF_OS)):
         for name in names:
             function = getattr(module, name)
@@ -54,7 +54,7 @@ def install(folder: str) -> None:
 
 
 def redirected(function: Callable[..., Any], folder: str) -> Callable[..., Any]:
-    """Return a function with its path, the first argument, translated."""
+    """Return a function whose first argument, a path, is redirected."""
 
     @functools.wraps(function)
     def call(*arguments: Any, **options: Any) -> Any:
@@ -69,7 +69,7 @@ def redirected(function: Callable[..., Any], folder: str) -> Callable[..., Any]:
 
 
 def translated(path: Any, folder: str) -> Any:
-    """Return where a path leads; what is not a path in `FOLDER` is returned as it is."""
+    """Return the redirected path; anything else than a path in `FOLDER` unchanged."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         return path
     text = os.fsdecode(path)
@@ -80,7 +80,7 @@ def translated(path: Any, folder: str) -> Any:
 
 
 def hint(folder: str) -> str:
-    """Return what to do about an error that names `FOLDER`."""
+    """Return a workaround for errors that name `FOLDER`."""
     return (
         f"; {FOLDER} stands for {folder} in Python's open, os and imports, not in compiled code: "
         f"for that, `mkdir -p {os.path.dirname(FOLDER)} && ln -s {folder} {FOLDER}`, or let it "

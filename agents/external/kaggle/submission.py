@@ -1,4 +1,4 @@
-"""What an exported agent does with each observation; goes into the exported file."""
+"""Step of an exported agent: from an observation to an action; part of the exported file."""
 
 import random
 from collections.abc import Callable
@@ -12,13 +12,13 @@ NAMES = ("NORTH", "EAST", "SOUTH", "WEST")
 
 
 def play(seen: Any, configuration: Any, memory: dict[int, Any], choose: Callable[..., int]) -> str:
-    """Return the action of the goose that sees.
+    """Return the action of the observing goose.
 
     Args:
         seen: Kaggle's observation.
         configuration: Kaggle's.
-        memory: by index of a goose, the position one step before and a random stream; is changed.
-        choose: `choose(s, player, legal, n, rng) -> action`, as policy kernels are called.
+        memory: by index of a goose, its previous position and a random stream; updated.
+        choose: policy kernel `choose(s, player, legal, n, rng) -> action`.
     """
     index = seen["index"]
     if seen["step"] == 0 or index not in memory:
@@ -26,5 +26,5 @@ def play(seen: Any, configuration: Any, memory: dict[int, Any], choose: Callable
         memory[index] = new_position(len(seen["geese"]), configuration), rng
     s, rng = memory[index]
     follow(s, seen)
-    with np.errstate(over="ignore"):  # random streams count modulo 2**64
+    with np.errstate(over="ignore"):  # random streams wrap around modulo 2**64
         return NAMES[int(choose(s, index, np.arange(4), 4, rng))]

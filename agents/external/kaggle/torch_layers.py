@@ -1,4 +1,4 @@
-"""PyTorch's modules as the layers of `layers.py`, for exporting networks."""
+"""Conversion of PyTorch modules to the layers of `layers.py`, for the export of networks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,14 +18,14 @@ Weights = dict[str, NDArray[np.float32]]
 
 
 def layers_of(module: nn.Module, weights: Weights) -> Layers:
-    """Return what a module does in evaluation mode, as layers.
+    """Return a module in evaluation mode as layers.
 
     Args:
-        module: one whose class is in `MODULES`; so are those inside it.
-        weights: the arrays of the layers are put there, named by their number.
+        module: a module; its class and those of its submodules are in `MODULES`.
+        weights: receives the arrays of the layers, named by their number.
 
     Raises:
-        ValueError: if there are no layers that do the same.
+        ValueError: if there are no equivalent layers.
     """
     if type(module) not in MODULES:
         known = ", ".join(kind.__name__ for kind in MODULES)
@@ -34,7 +34,7 @@ def layers_of(module: nn.Module, weights: Weights) -> Layers:
 
 
 def keep(weights: Weights, values: torch.Tensor) -> str:
-    """Put an array among the weights; return its name."""
+    """Add an array to the weights; return its name."""
     name = f"w{len(weights)}"
     weights[name] = values.detach().cpu().float().numpy().copy()
     return name
@@ -66,7 +66,7 @@ def linear(module: nn.Linear, weights: Weights) -> Layers:
 
 
 def normalization(module: nn.BatchNorm1d | nn.BatchNorm2d, weights: Weights) -> Layers:
-    """Return what batch normalization does with the statistics that it has learned."""
+    """Return batch normalization by its running statistics."""
     mean, variance = module.running_mean, module.running_var
     if mean is None or variance is None:
         raise ValueError(f"cannot export {module}: it keeps no statistics")
@@ -91,11 +91,11 @@ def pooling(module: nn.AdaptiveAvgPool2d | nn.AdaptiveMaxPool2d, weights: Weight
 
 
 def always(*layers: tuple[Any, ...]) -> Callable[[Any, Weights], Layers]:
-    """Return what makes the same layers of every module."""
+    """Return a converter that returns the same layers for every module."""
     return lambda module, weights: layers
 
 
-# One line for each kind of module. Pooling leaves no board, so flattening after it does nothing.
+# One line per class of modules. Flattening after pooling does nothing.
 MODULES: dict[type[nn.Module], Callable[[Any, Weights], Layers]] = {
     nn.Sequential: sequential,
     nn.Conv2d: convolution,

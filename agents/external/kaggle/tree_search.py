@@ -1,4 +1,4 @@
-"""Search with a network in plain Python: what an exported `ac` agent does that searches.
+"""Network-guided search in plain Python, for exported `ac` agents with a search.
 
 The decoupled PUCT of `ludoteca.agents.guided.decoupled_trees`, for one position of Hungry Geese.
 The same random stream and evaluator give the same visits.
@@ -17,10 +17,10 @@ from ludoteca.envs.games.hungry_geese import is_active, is_terminal, returns, st
 from ludoteca.envs.rng import next_u64
 
 NOBODY = -1  # in place of an action: the goose is dead
-HIDDEN = -1.0  # prior of an action that is not tried
+HIDDEN = -1.0  # prior of a masked action
 ACTIONS = (0, 1, 2, 3)
 
-# Positions and seats -> policies [K, 4], 0 for actions that are not tried, and values [K].
+# Positions and seats -> policies [K, 4], 0 for masked actions, and values [K].
 SeatEvaluator = Callable[[Sequence[Any], Sequence[int]], tuple[NDArray[Any], NDArray[Any]]]
 
 
@@ -52,17 +52,17 @@ def search(
 
 
 def new_node() -> Any:
-    """Return a node that the network has not seen.
+    """Return a node that is not evaluated yet.
 
-    `children` are by joint action; the other lists, once it has been seen, by goose and action.
+    `children` are by joint action; the other lists, once it is evaluated, by goose and action.
     """
     return types.SimpleNamespace(children={}, priors=None, visits=None, totals=None, values=None)
 
 
 def simulate(root: Any, s: Any, stream: NDArray[np.uint64], c: float, fpu: float) -> Any:
-    """Go down to a leaf; return it, its position and the way, or None if the game is over there.
+    """Select down to a leaf; return it, its position and the path, or None if the game is over.
 
-    Until it is backed up, a simulation counts as a loss (virtual loss).
+    Until its backup, a simulation counts as a loss (virtual loss).
     """
     s = copied(s)
     s.rng = np.array([next_u64(stream)])
@@ -112,7 +112,7 @@ def choose(node: Any, p: int, c: float, fpu: float) -> int:
 
 
 def evaluate_leaves(leaves: Sequence[Any], evaluate: SeatEvaluator) -> None:
-    """Let the network see leaves from the seats of all who live, and back up what it says."""
+    """Evaluate leaves for all living geese, and back up their values."""
     found = [
         (k, p)
         for k in range(len(leaves))
@@ -139,7 +139,7 @@ def evaluate_leaves(leaves: Sequence[Any], evaluate: SeatEvaluator) -> None:
 
 
 def results(s: Any) -> list[float]:
-    """Return what the game says of each goose, in [0, 1]."""
+    """Return the result of each goose, in [0, 1]."""
     out = [0.0] * len(s.length)
     returns(s, out)
     return [0.5 + 0.5 * one for one in out]

@@ -1,7 +1,7 @@
-"""Runs a submission in a process of its own; `process.py` is the other end.
+"""Worker process that runs a submission; `process.py` is the other end.
 
-A plain script: the interpreter that runs it need have neither this package nor NumPy. Files are
-read and agents are called as by kaggle-environments 1.33.2, whose module `agent.py` it follows.
+A plain script: its interpreter needs neither this package nor NumPy. Files are read and agents are
+called as in `agent.py` of kaggle-environments 1.33.2.
 
 Requests and answers are JSON objects, each after its length in bytes (4 bytes, big-endian).
 """
@@ -20,7 +20,7 @@ import traceback
 from typing import Any
 
 LENGTH = struct.Struct("!I")
-LONGEST = 300  # characters of a message or of what an agent returned
+LONGEST = 300  # characters of a message or of an agent's result
 DEFAULT = "NORTH"  # kaggle-environments plays it for agents that return None
 
 
@@ -29,7 +29,7 @@ def main() -> None:
     path, memory = sys.argv[1], int(sys.argv[2])
     inbox, outbox = take_pipes()
     if sys.path and os.path.realpath(sys.path[0]) == os.path.dirname(os.path.realpath(__file__)):
-        del sys.path[0]  # submissions are not to find our modules
+        del sys.path[0]  # submissions must not find our modules
     if memory > 0:
         import resource
 
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def take_pipes() -> tuple[int, int]:
-    """Return the two pipes, and leave neither to the submission: what it prints goes to stderr."""
+    """Return the two pipes, and redirect the output of the submission to standard error."""
     inbox, outbox = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -59,7 +59,7 @@ def take_pipes() -> tuple[int, int]:
 
 
 def receive_all(inbox: int, requests: Any) -> None:
-    """Queue what is asked; when nobody can ask any more, end the process, whatever it does."""
+    """Queue requests; end the process when the pipe of requests is closed."""
     try:
         while True:
             header = read(inbox, LENGTH.size)
@@ -72,7 +72,7 @@ def receive_all(inbox: int, requests: Any) -> None:
 
 
 def read(pipe: int, count: int) -> bytes:
-    """Read so many bytes, or none if the pipe has been closed."""
+    """Read `count` bytes, or none if the pipe has been closed."""
     data = b""
     while len(data) < count:
         part = os.read(pipe, count - len(data))
@@ -86,7 +86,7 @@ def send(pipe: int, message: dict[str, Any]) -> None:
     """Write a message.
 
     Raises:
-        OSError: if nobody reads it.
+        OSError: if the other end is closed.
     """
     data = pack(message)
     while data:
@@ -94,13 +94,13 @@ def send(pipe: int, message: dict[str, Any]) -> None:
 
 
 def pack(message: dict[str, Any]) -> bytes:
-    """Return a message as it goes through a pipe."""
+    """Return a message as bytes, with its length."""
     body = json.dumps(message).encode()
     return LENGTH.pack(len(body)) + body
 
 
 class Submission:
-    """A submission, and the agent that it has made for the present game."""
+    """A submission, and its agent for the current game."""
 
     def __init__(self, path: str, simulated: str = "", hint: Any = None):
         self.path, self.simulated, self.hint = path, simulated, hint
@@ -108,7 +108,7 @@ class Submission:
         self.paths = list(sys.path)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return the result of a request: `action`, `invalid` or `error`; of a check, `found`."""
+        """Return the answer to a request: `action`, `invalid` or `error`; to a check, `found`."""
         try:
             if "seed" in request:  # a new game
                 self.agent = None
@@ -129,7 +129,7 @@ class Submission:
             if isinstance(action, str) and len(action) < LONGEST:
                 return {"action": str.__str__(action)}
             return {"invalid": shown(action)}
-        except BaseException as error:  # whatever it is, only this goose is lost
+        except BaseException as error:  # of any kind: only this goose is lost
             text = described(error, self.path)
             if self.simulated and self.simulated in text:
                 text += self.hint(os.path.dirname(self.path))
@@ -137,10 +137,10 @@ class Submission:
 
 
 def last_callable(path: str) -> Any:
-    """Run a file and return what it defined last of all that can be called.
+    """Run a file and return the last callable that it defines.
 
-    As `get_last_callable`: the names are in the order in which they first came up, classes and what
-    was imported are among them, and the file's folder is searched for modules while it is run.
+    As `get_last_callable`: names are in order of their first definition, classes and imported
+    callables count, and the file's folder is on the module search path while it runs.
 
     Raises:
         ValueError: if there is nothing that can be called.
@@ -160,7 +160,7 @@ def last_callable(path: str) -> Any:
 
 
 def call(agent: Any, *arguments: Any) -> Any:
-    """Call an agent with as many arguments as it takes; objects get both."""
+    """Call an agent with as many arguments as it takes; callable objects get both."""
     if hasattr(agent, "__code__") and hasattr(agent.__code__, "co_argcount"):
         arguments = arguments[: agent.__code__.co_argcount]
     return agent(*arguments)
@@ -189,7 +189,7 @@ def structify(value: Any) -> Any:
 
 
 def forget_modules(folder: str) -> None:
-    """Let modules that lie beside the submission be imported anew: they may remember a game."""
+    """Unload modules in the folder of the submission: they may have state of a game."""
     own = set()
     for name, module in list(sys.modules.items()):
         if "." not in name and name != "__main__":
@@ -209,7 +209,7 @@ def places_of(module: Any) -> list[str]:
     """
     try:
         names = object.__getattribute__(module, "__dict__")
-    except AttributeError:  # anything can lie in sys.modules
+    except AttributeError:  # sys.modules can hold any object
         return []
     folders = names.get("__path__")
     if type(folders).__module__ not in ("builtins", "_frozen_importlib_external"):
@@ -219,7 +219,7 @@ def places_of(module: Any) -> list[str]:
 
 
 def seed_all(seed: int, known: set[str]) -> None:
-    """Seed the usual random generators, of modules that were not `known` before."""
+    """Seed the common random generators, of modules that are not in `known`."""
     if not known:
         random.seed(seed)
     if "numpy" in sys.modules and "numpy" not in known:
@@ -229,7 +229,7 @@ def seed_all(seed: int, known: set[str]) -> None:
 
 
 def described(error: BaseException, path: str) -> str:
-    """Return a line about an error, with the line of the file that raised it."""
+    """Return the error message in one line, with the line of the file."""
     text = traceback.format_exception_only(type(error), error)[-1].strip()[:LONGEST]
     lines = [
         one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == path
@@ -240,7 +240,7 @@ def described(error: BaseException, path: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return how Python shows a value, cut off if it is long."""
+    """Return the representation of a value, truncated."""
     return repr(value)[:LONGEST]
 
 

@@ -2,7 +2,7 @@
 
 After Pons, "Solving Connect 4: how to build a perfect AI" (2017): boards as bits, alpha-beta
 search of moves ordered by how many squares they make winning ones, a transposition table, and no
-look at moves that let the opponent win at once. Discs stand as the game keeps them: bit
+search of moves that let the opponent win at once. Discs stand as the game keeps them: bit
 `column * (rows + 1) + height`, the bit above each column never set.
 """
 

@@ -1,4 +1,4 @@
-"""The last empty squares: no table, no sorting, one function for each number of them.
+"""Search of the last empty squares: no table, no sorting, one function per number of squares.
 
 Most positions of a search have few empty squares, so this is where its time goes. Squares are tried
 in quarters of the board with an odd number of empty squares first, where the mover can hope for the
@@ -70,7 +70,7 @@ def make_last(squares: int) -> Any:
                             return sign * best
             if best > NONE:
                 return sign * best
-            if sign < 0:  # nobody can move
+            if sign < 0:  # neither player can move
                 return -final_score(own, other, board)
             # Pass: search for the opponent and turn the result around.
             own, other, alpha, beta, sign = other, own, -beta, -alpha, -1

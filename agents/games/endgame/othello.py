@@ -75,7 +75,7 @@ class Search:
             beta: see `alpha`.
 
         Raises:
-            EndgameLimitError: if the nodes or the time are used up.
+            EndgameLimitError: if a limit is reached.
         """
         squares, mover = self.size * self.size, int(s.to_move)
         frame = self.frames[0]

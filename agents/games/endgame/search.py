@@ -3,8 +3,8 @@
 Every move but the first of a position is searched with a null window, which only decides whether it
 is better than the best so far (Marsland and Campbell, "Parallel search of strongly ordered game
 trees", 1982); if it is, it is searched again. Scores are those of the player to move (negamax),
-and may lie outside of the window (fail-soft): they are then bounds. Whatever is being searched
-stands in `frames`, one for each ply, so that the search can be left and gone on with at any node.
+and may lie outside of the window (fail-soft): they are then bounds. The current line
+is in `frames`, one per ply, so that the search can stop and resume at any node.
 """
 
 from typing import Any
@@ -60,7 +60,7 @@ WORK = np.dtype([("nodes", np.int64), ("level", np.int64)], align=True)
 
 
 def make_frames() -> NDArray[np.void]:
-    """Return the memory of a search, shape `[MOST_PLIES]`."""
+    """Return the workspace of a search, shape `[MOST_PLIES]`."""
     return np.zeros(MOST_PLIES, FRAME)
 
 
@@ -91,7 +91,7 @@ def make_search() -> Any:
             else:
                 work.nodes += 1
                 score = enter(s, level == 0, table, board)
-            # Hand scores up, until a position has a move left that may be better.
+            # Back up scores, until a position has a move left that may be better.
             while True:
                 if score != UNKNOWN:
                     level -= 1
@@ -175,7 +175,7 @@ def list_moves(s: Any, moves: Any, known: Any, table: Any, board: Any) -> int:
 
 @kernel
 def points(square: Any, own: Any, other: Any, odd: Any, board: Any) -> int:
-    """Return how promising a move is: above all, that the opponent has few answers (fastest first).
+    """Return the move ordering score: above all, few replies of the opponent (fastest first).
 
     Args:
         square: where the disc is placed.
@@ -202,7 +202,7 @@ def search_again(s: Any, later: Any, score: Any) -> bool:
     Args:
         s: the frame of a position.
         later: the frame of the position after the move.
-        score: what the search of `later` has found, for the player to move in `s`.
+        score: the score of `later`, for the player to move in `s`.
     """
     if s.scouting and s.alpha < score and score < s.beta:
         s.scouting = 0

@@ -1,6 +1,6 @@
-"""The transposition table: what is known of positions that were searched.
+"""Transposition table of Othello's endgame search: bounds of scores, and best moves.
 
-Positions are kept whole, so that no two are ever confused. Each may stand in two places: in the
+Positions are stored whole, so that no two are ever confused. Each may stand in two places: in the
 first, which is taken over only by positions with at least as many empty squares, as they cost more
 to search again, and in the one after it, which the latest takes (Breuker, Uiterwijk and van den
 Herik, "Replacement schemes for transposition tables", 1994: two levels).
@@ -57,7 +57,7 @@ def find(table: Any, own: Any, other: Any) -> int:
 
 @kernel
 def store(table: Any, s: Any, score: Any, board: Any) -> None:
-    """Keep what the search of a frame has found: its `score`, exact or a bound by its window."""
+    """Store the result of a frame's search: its `score`, exact or a bound by its window."""
     k = find(table, s.own, s.other)
     if k == NOT_FOUND:
         k = first_place(table, s.own, s.other)

@@ -41,7 +41,7 @@ def work_dtype(size: int) -> np.dtype[np.void]:
             ("drop", np.float64, (LINKS,)),
             ("conductance", np.float64, (LINKS,)),
             ("resistance", np.float64, (2,)),  # between a player's edges
-            ("joined", np.float64, (2, cells)),  # the same after a stone of his on a cell
+            ("joined", np.float64, (2, cells)),  # the same after an own stone on a cell
             ("blocked", np.float64, (2, cells)),  # the same after a stone of the opponent there
             ("values", np.float64, (cells,)),
             ("other", np.int16, (LINKS,)),
@@ -56,9 +56,9 @@ def work_dtype(size: int) -> np.dtype[np.void]:
 
 @kernel
 def solve(s: Any, player: int, work: Any) -> None:
-    """Find `work.resistance[player]`, and what it becomes after a stone on each cell.
+    """Compute `work.resistance[player]`, and the resistance after a stone on each cell.
 
-    An entry of `joined` and `blocked` says nothing where a stone is already.
+    Entries of `joined` and `blocked` are undefined on occupied cells.
     """
     size = s.cells.shape[0] - 2
     color = BLACK if player == s.white_first else WHITE

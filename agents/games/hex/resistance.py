@@ -1,4 +1,4 @@
-"""The electric-resistance heuristic for Hex, and Mixed, which sometimes plays at random instead.
+"""Electric-resistance heuristic for Hex, and Mixed, which sometimes plays at random instead.
 
 These are the opponents of Tanaka, "Inteligencia artificial para o jogo de Hex" (University of Sao
 Paulo, 2018), sections 3.5 and 3.6; `ludoteca.agents.games.hex.circuit` has the circuits.
@@ -105,7 +105,7 @@ class MixedAgent(HeuristicAgent):
             x: probability of a random move, among all legal ones.
 
         Raises:
-            ValueError: if the game is not Hex, or `x` no probability.
+            ValueError: if the game is not Hex, or `x` is not a probability.
         """
         self.random_share = real("x", x, 0, 1)
         super().__init__(game)

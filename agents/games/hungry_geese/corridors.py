@@ -25,18 +25,18 @@ def corridor(
 
     At most `LIMIT` are counted; and as many, if more than `PATIENCE` cells would have to be looked
     at: so the order of actions does not matter. Segments are gone when they have stayed, those of
-    `player` a step later for each food on the path; what others eat is not foreseen.
+    `player` a step later for each food on the path; food that others eat is ignored.
 
     Args:
         s: the position.
-        player: whose head goes.
-        action: where to.
+        player: the goose.
+        action: its first action.
         near: up to so many moves from now, no cell is entered, but for the first one, that another
             goose can enter as soon. 0: others stand still.
-        stay: for how many moves a segment will stay in each cell; changed, and put back.
-        owner: whose it is.
+        stay: for how many moves a segment will stay in each cell; changed and restored.
+        owner: owner of the segment in each cell.
         reach: after how many moves another goose can be in each cell, -1 if never, 0 at its head.
-        path: room for as many numbers.
+        path: scratch space of the same size.
     """
     columns = s.occupied.shape[1]
     row, column = neighbor(s.body[player, s.start[player]], action, s.occupied.shape)

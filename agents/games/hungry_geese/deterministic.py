@@ -1,4 +1,4 @@
-"""The deterministic goose of Martín Miralles: valid moves, corridors, food that nobody else gets.
+"""Deterministic goose of Martín Miralles: valid moves, corridors, food that it is nearest to.
 
 Source: Martín Miralles, "Hungry Geese" (master's thesis, UIB, 2021), section 2.2.
 """
@@ -36,9 +36,9 @@ def deterministic(
     The goose of fixed rules of Martín Miralles (UIB, 2021), section 2.2: literally with
     `variant=thesis`, with two rules of our own by default.
 
-    What counts, the first above all:
+    Criteria in order of priority:
 
-    1. A move must not collide. A tail that moves on leaves its cell free in time, unless its goose
+    1. A move must not collide. A tail that moves leaves its cell free in time, unless its goose
        may eat, which is when food is beside its head.
     2. Cells beside a rival's head are left alone as long as there are others.
     3. The deepest corridor is taken, a path over cells that will be free when the goose comes
@@ -51,8 +51,8 @@ def deterministic(
     goose. The default is stronger: it looks for corridors of two cells at least, counts them twice,
     with rivals that stand still and without the cells where a rival may be as soon (`reach`), of
     which the sum decides; a short goose without a food of its own goes for the nearest one
-    (`hungry`); and rule 5, which the thesis describes, but as what others do. Nothing is random; of
-    equally good moves the first is taken.
+    (`hungry`); and rule 5, which the thesis describes, but as the behavior of others. Nothing is
+    random; of equally good moves the first is taken.
 
     Args:
         game: Hungry Geese.
@@ -218,7 +218,7 @@ def corridor_depth(s: Any, player: int, first: int, limit: int, reach: int, eate
                 action = 0
             else:
                 action += 1
-        elif depth > 1:  # back, and on with the action after the one that led here
+        elif depth > 1:  # backtrack, and continue with the next action
             eaten -= int(s.occupied[row, column] == FOOD)
             action = int(path & LAST)
             row = (row - DIRECTIONS[action][0]) % rows
@@ -237,7 +237,7 @@ def is_free(
 ) -> bool:
     """Return whether no body lies on a cell after some steps, if no goose turns into it.
 
-    Geese move on, so that a step takes a segment from each tail, or none if the goose eats:
+    Geese move, so that a step takes a segment from each tail, or none if the goose eats:
         `player`
     eats `eaten` times before it comes there, `eaters` (a bit for each goose) eat once.
     """

@@ -1,7 +1,7 @@
 """Hand-crafted features of Hungry Geese for networks, centered on one goose's head.
 
-The competition's planes do not show in which order the segments of a body lie, how long it is until
-the next hunger, or when the game ends (Martín Miralles, UIB 2021, says so of the last two). These
+The competition's planes lack the order of a body's segments, the time to the next hunger, and the
+end of the game (Martín Miralles, UIB 2021, notes the last two). These
 do, and how near every cell is to oneself and to rivals, and how far each goose can go from each
 cell beside its head. All values are percentages.
 """
@@ -25,8 +25,8 @@ from ludoteca.envs.jit import kernel
     OWN_REACH, RIVAL_REACH,  # how soon the cell can be entered
     LENGTH, LONGEST,  # everywhere the same: of oneself, and of the longest rival
     RIVALS, TIME, HUNGER,  # how many live, and how much of the game and the time to hunger is over
-    OWN_CORRIDOR, OWN_ESCAPE,  # beside the head: length of a path if rivals stand still, and if
-    # they are where they can be
+    OWN_CORRIDOR, OWN_ESCAPE,  # beside the head: length of a path if rivals stand still, and
+    # if they are where they can be
     RIVAL_CORRIDOR, RIVAL_ESCAPE,  # beside rivals' heads: the same; of two rivals, the farther one
 ) = range(23)  # fmt: skip
 PLANES = 23
