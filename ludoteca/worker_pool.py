@@ -206,6 +206,8 @@ class PoolStream(Stream[T]):
             if self.finished:
                 break
             if all(slot.state == "idle" for slot in self._pool.slots):
+                if self._retries or any(slot.retries for slot in self._pool.slots):
+                    continue  # all workers were dead, and are replaced; attempts are limited
                 if timeout is None:
                     self.close()
                     raise RuntimeError("all workers are free, and there is no task but to wait")
