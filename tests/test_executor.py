@@ -13,6 +13,7 @@ from executor_tasks import Counted, count_up, kill_once, sum_of
 from ludoteca import worker_pool
 from ludoteca.executor import WAIT, WINDOW, WorkerDiedError, make_executor, parse_executor
 from ludoteca.local_executor import InlineExecutor, LocalExecutor, cores
+from ludoteca.worker_pool import WorkerPool
 
 GET = operator.methodcaller("get")
 
@@ -146,6 +147,43 @@ def test_a_worker_that_died_while_it_was_free_is_replaced(pool):
     for pid in pool.pids:
         os.kill(pid, signal.SIGKILL)
     assert list(pool.run(partial(pow, 2, k) for k in range(5))) == [1, 2, 4, 8, 16]
+
+
+class RefusingPool(WorkerPool):
+    """Pool in this process; the first workers are dead when they get a task."""
+
+    def __init__(self, refusals):
+        super().__init__(2)
+        self.refusals, self.jobs = refusals, {}
+        self.start_missing()
+
+    def start(self, number):
+        return number, True
+
+    def stop(self, workers):
+        for worker in workers:
+            self.jobs.pop(worker, None)
+
+    def give(self, worker, job):
+        self.refusals -= 1
+        if self.refusals >= 0:
+            return False
+        self.jobs[worker] = job
+        return True
+
+    def wait(self, timeout):
+        done = [(number, "done", job.task()) for number, job in self.jobs.items()]
+        self.jobs.clear()
+        return done
+
+
+def test_all_workers_may_be_dead_when_they_get_a_task():
+    for refusals in range(4):
+        pool = RefusingPool(refusals)
+        assert list(pool.run(partial(pow, 2, k) for k in range(5))) == [1, 2, 4, 8, 16]
+        assert pool.reruns == refusals
+    with pytest.raises(WorkerDiedError, match="run 4 times, and its worker died each time"):
+        list(RefusingPool(4).run([partial(pow, 2, 3)]))
 
 
 def test_pinned_tasks_use_state_of_their_worker(pool):
