@@ -11,7 +11,7 @@ from ludoteca.agents.external.torch_agent import TorchAgent
 from ludoteca.evaluate.match import play_match
 
 
-def learn(network, updates, sign=1, deterministic=True, **options):
+def learn(network, updates, sign=1, deterministic=True, **options):  # sign: -1 without opponent
     envs = gym.make_vec("ludoteca/Connect4-v0", 512, autoreset_mode="SameStep", **options)
     optimizer, (planes, info) = optim.Adam(network.parameters(), 1e-3), envs.reset(seed=0)
     for _ in range(updates):
@@ -22,10 +22,10 @@ def learn(network, updates, sign=1, deterministic=True, **options):
             action = policy.sample()
             planes, reward, done, _, info = envs.step(action.numpy())
             rollout.append((policy.log_prob(action), policy.entropy(), value[:, 0], reward, ~done))
-        returns = network(tensor(planes).float())[:, 7].detach()
+        returns = next_value = network(tensor(planes).float())[:, 7].detach()
         for log_prob, entropy, value, reward, alive in reversed(rollout):
-            returns = tensor(reward) + sign * tensor(alive) * returns  # -1: the opponent's returns
-            advantage = returns - value
+            returns = tensor(reward) + sign * tensor(alive) * (0.9 * returns + 0.1 * next_value)
+            advantage, next_value = returns - value, value.detach()
             loss += (advantage.square() / 2 - log_prob * advantage.detach() - 0.02 * entropy).mean()
         optimizer.zero_grad()
         loss.backward()
@@ -36,7 +36,7 @@ def learn(network, updates, sign=1, deterministic=True, **options):
 
 set_num_threads(1)
 manual_seed(0)
-first = nn.Sequential(nn.Flatten(), nn.Linear(84, 128), nn.Tanh(), nn.Linear(128, 8))
+first = nn.Sequential(nn.Flatten(), nn.Linear(84, 256), nn.Tanh(), nn.Linear(256, 8))
 second, pool, start = copy.deepcopy(first), OpponentPool(latest_prob=0), time.perf_counter()
 agent = learn(first, 600, opponent="random", agent_seat="random")
 seconds, steps = time.perf_counter() - start, 600 * 8 * 512
