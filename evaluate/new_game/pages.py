@@ -15,6 +15,7 @@ from pathlib import Path
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import GAMES, find_factory, game_id, make_game
 from ludoteca.evaluate.docstring_params import describe_params
+from ludoteca.evaluate.markdown import table
 from ludoteca.files import write_whole
 
 PAGES = Path("docs/games")
@@ -33,11 +34,28 @@ def write_tables(text: str, name: str) -> str:
     Raises:
         ValueError: if the page has no tables between the two comments.
     """
+    before, written, after = _parts(text, name)
+    written = SECTION.sub(lambda match: _section(match, name), written)
+    return f"{before}{START}{written}{END}{after}"
+
+
+def tables(text: str, name: str) -> dict[str, list[Row]]:
+    """Return the rows of the tables of a page, without their heads, by the heading above each.
+
+    Raises:
+        ValueError: if the page has no tables between the two comments.
+    """
+    sections = SECTION.finditer(_parts(text, name)[1])
+    return {match["heading"]: rows_of(match["body"]) for match in sections}
+
+
+def _parts(text: str, name: str) -> tuple[str, str, str]:
+    """Return the text before the tables, the tables, and the text after them."""
     if text.count(START) != 1 or text.count(END) != 1:
         raise ValueError(f"the page of {name} needs {START.strip()} and {END.strip()}, once each")
     before, rest = text.split(START)
-    tables, after = rest.split(END)
-    return f"{before}{START}{SECTION.sub(lambda match: _section(match, name), tables)}{END}{after}"
+    written, after = rest.split(END)
+    return before, written, after
 
 
 def _section(match: re.Match[str], name: str) -> str:
@@ -45,15 +63,16 @@ def _section(match: re.Match[str], name: str) -> str:
     kind, _, spec = heading.partition(" of ")
     game = make_game(spec.strip("`") or name)
     if kind == "Facts":
-        body = table(["fact", "value"], facts(game))
+        body = table(["fact", "value"], facts(game), texts=2)
     elif kind == "Parameters":
-        body = table(["parameter", "default", "what it may be"], parameters(name))
+        body = table(["parameter", "default", "what it may be"], parameters(name), texts=3)
     elif kind == "Other parameters":
         heads = ["spec", "observation", "actions", "longest game"]
-        body = table(heads, [[row[0], *sizes(make_game(row[0].strip("`")))] for row in rows])
+        sized = [[row[0], *sizes(make_game(row[0].strip("`")))] for row in rows]
+        body = table(heads, sized, texts=4)
     elif kind == "Actions":
         named = [[row[0], action_names(game, row[0]), row[2]] for row in rows]
-        body = table(["actions", "names", "meaning"], named)
+        body = table(["actions", "names", "meaning"], named, texts=3)
     else:
         return match[0]
     return f"## {heading}\n\n{body}\n\n"
@@ -122,7 +141,7 @@ def write_index(text: str) -> str:
     heads = ["game", "id", "players", "page"]
     written, count = re.subn(
         r"^\| game \| id \|.*\n(?:\|.*\n)+",
-        lambda _: table(heads, index_rows()) + "\n",
+        lambda _: table(heads, index_rows(), texts=4) + "\n",
         text,
         flags=re.MULTILINE,
     )
@@ -135,12 +154,6 @@ def rows_of(section: str) -> list[Row]:
     """Return the rows of the table in a section, without its head."""
     lines = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
-
-
-def table(heads: Row, rows: list[Row]) -> str:
-    """Return a table in Markdown."""
-    lines = [heads, [":--"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def written_pages(folder: Path) -> Iterator[tuple[Path, str]]:

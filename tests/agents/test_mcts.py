@@ -235,7 +235,7 @@ def test_transpositions_share_the_children_of_equal_positions() -> None:
     # 1 2 and 2 1 with other moves between lead to the same position: fewer nodes, same visits.
     game = make_game("connect4")
     plain, shared = (
-        MCTSAgent(game, simulations=1500, transpositions=flag) for flag in (False, True)
+        MCTSAgent(game, simulations=5000, transpositions=flag) for flag in (False, True)
     )
     plain.search(game.new())
     shared.search(game.new())
@@ -321,9 +321,9 @@ def test_reuse_continues_with_the_subtree_of_the_moves_played() -> None:
 
 def test_a_tree_that_is_full_is_still_searched() -> None:
     game = make_game("connect4")
-    agent = MCTSAgent(game, simulations=1000, max_nodes=100)
+    agent = MCTSAgent(game, simulations=5000, max_nodes=100)
     report = agent.search(game.new())
-    assert report.simulations == 1000
+    assert report.simulations == 5000
     assert report.nodes <= 100
 
 

@@ -1,4 +1,4 @@
-"""The ladder of a run's networks: later ones stand higher."""
+"""Elo curve of the checkpoints of a run: later ones are stronger."""
 
 import csv
 import json

@@ -90,21 +90,21 @@ def test_variants_are_of_registered_games() -> None:
 
 
 @all_specs
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(prefix=st.lists(st.integers(0, 2**16), max_size=40), seed=seeds)
 def test_every_position_keeps_the_contract(spec: str, prefix: list[int], seed: int) -> None:
     check_play(make_game(spec), prefix, seed)
 
 
 @all_specs
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(prefix=st.lists(st.integers(0, 2**16), max_size=40), seed=seeds)
 def test_init_overwrites_all_but_the_settings(spec: str, prefix: list[int], seed: int) -> None:
     check_init(make_game(spec), prefix, seed)
 
 
 @all_specs
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(seed=seeds, moment=st.floats(0, 1))
 def test_a_copy_has_the_same_future(spec: str, seed: int, moment: float) -> None:
     check_copy(make_game(spec), seed, moment)

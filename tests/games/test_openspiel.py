@@ -76,26 +76,10 @@ CASES = [
 ]
 
 
-cases = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     ("ours", "theirs", "games", "planes"), CASES, ids=[case[0] for case in CASES]
 )
-
-
-@pytest.mark.interpreted
-@cases
-def test_some_random_games(
-    ours: str, theirs: str, games: int, planes: Callable[[Any], Any]
-) -> None:
-    compare_games(ours, theirs, 5, planes)
-
-
-@pytest.mark.slow
-@cases
 def test_random_games(ours: str, theirs: str, games: int, planes: Callable[[Any], Any]) -> None:
-    compare_games(ours, theirs, games, planes)
-
-
-def compare_games(ours: str, theirs: str, games: int, planes: Callable[[Any], Any]) -> None:
     game, other = make_game(ours), pyspiel.load_game(theirs)
     our_number = our_numbers(game, other)
     observer = make_observation(other)

@@ -25,10 +25,9 @@ from ludoteca.envs.games.hungry_geese import geese
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, find_factory, make_game
 from ludoteca.envs.symmetry import DIRECTIONS
+from ludoteca.evaluate.new_game import pages
 from ludoteca.evaluate.new_game.pages import (
-    SECTION,
     action_numbers,
-    rows_of,
     write_index,
     write_tables,
     written_pages,
@@ -551,8 +550,7 @@ def page(name: str) -> str:
 @cache
 def tables(name: str) -> dict[str, list[list[str]]]:
     """Return the rows of each table, without the head, by the heading above it."""
-    text = page(name).split("<!-- tables -->\n")[1].split("<!-- end -->\n")[0]
-    return {match["heading"]: rows_of(match["body"]) for match in SECTION.finditer(text)}
+    return pages.tables(page(name), name)
 
 
 def sections(name: str, kind: str) -> Iterator[tuple[str, list[list[str]]]]:

@@ -4,7 +4,6 @@ A board of another size is another type of record, for which everything is compi
 other sizes are interpreted, or slow.
 """
 
-import re
 from pathlib import Path
 
 from ludoteca.envs.game import Game
@@ -40,7 +39,9 @@ def small_game(id_: str) -> Game:
 
 def other_parameters(id_: str) -> tuple[str, ...]:
     """Return the parameters that the page of a game lists besides the defaults."""
+    from ludoteca.evaluate.new_game.pages import PAGES, tables
+
     name = make_game(id_).name
-    page = Path(__file__).parents[2] / "docs" / "games" / f"{name}.md"
-    rows = page.read_text(encoding="utf-8").partition("## Other parameters")[2]
-    return tuple(re.findall(rf"^\| `{name}:(\S+)` \|", rows, flags=re.MULTILINE))
+    page = Path(__file__).parents[2] / PAGES / f"{name}.md"
+    rows = tables(page.read_text(encoding="utf-8"), name)["Other parameters"]
+    return tuple(row[0].strip("`").partition(":")[2] for row in rows)

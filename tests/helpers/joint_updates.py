@@ -135,7 +135,7 @@ def search() -> tuple[TrainableModel, Any]:
 
 
 def supervised() -> tuple[TrainableModel, Any]:
-    """A network without value, by SGD, as `train.supervised` learns."""
+    """A network without value, by SGD, as `train.imitation` trains."""
     game = make_game("tron:rows=5,columns=5")
     built = ACConfig(kind="residual", view="plain", filters=8, blocks=1, value=False)
     shape = SeatEncoder(game, "plain").shape

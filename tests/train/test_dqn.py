@@ -534,10 +534,10 @@ def test_run_ended_by_time_resumes(tmp_path, capsys, monkeypatch):
     warm = replace(TINY, run_dir=tmp_path / "warm", games=120)  # compiles, and imports the report's
     assert main(warm) is not None
     capsys.readouterr()
-    config = replace(TINY, run_dir=tmp_path, games=10**6, minutes=0.03, save_seconds=1e9)
+    config = replace(TINY, run_dir=tmp_path, games=10**6, minutes=0.1, save_seconds=1e9)
     start = time.monotonic()
     assert main(config) is None
-    assert time.monotonic() - start < 15  # 2 seconds and, on a busy machine, the report
+    assert time.monotonic() - start < 20  # 6 seconds and, on a busy machine, the report
     about = load_weights(tmp_path / "best.safetensors")[1]
     training = DQNTraining(config, tensorboard=False)
     assert 0 < training.games < 10**6
@@ -628,6 +628,7 @@ def test_the_command_line(tmp_path):
         (("default", "--game", "go"), "unknown game 'go'"),
         (("tanaka2018", "--opponent", "nobody"), "unknown agent 'nobody'"),
     ):
-        given = [*arguments, "--run-dir", str(tmp_path / "x")]
-        with pytest.raises(SystemExit, match=problem):  # written to standard error, with status 1
-            command.run_command("dqn", lambda given=given: main(parse(given)))
+        failed = run(*arguments, "--run-dir", str(tmp_path / "x"), folder=tmp_path)
+        assert failed.returncode == 1
+        assert problem in failed.stderr
+        assert "Traceback" not in failed.stderr
