@@ -15,9 +15,6 @@ from ludoteca.envs.engine.thread_pool import make_sliced
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
-# So many games are stepped, and then observed while their records are in the processor's cache.
-BLOCK = 8
-
 
 class Stepper(NamedTuple):
     """Compiled functions over the games of a batch.
@@ -85,63 +82,41 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
     write_rows, write_step_result, write_final_result = make_result_writers(game)
 
     @kernel
-    def observe_rows(
-        states: Any,
-        episodes: Any,
-        finished_only: bool,
-        masks: Any,
-        observations: Any,
-        legal: Any,
-        lo: int,
-        hi: int,
-    ) -> None:
-        for i in range(lo, hi):
-            if episodes[i].over or not finished_only:
-                observe(states[i], episodes[i], observations[i], masks[i], legal)
-
-    @kernel
-    def reset_finished(
-        states: Any, episodes: Any, history: Any, work: Any, seat_rule: int, lo: int, hi: int
-    ) -> None:
-        for i in range(lo, hi):
-            s, episode = states[i], episodes[i]
-            if episode.over:
-                fixed = simultaneous or episode.seat != NO_SEAT
-                episode.final_player = episode.seat if fixed else episode.mover
-                reset(s, episode, history[i], seat_rule)
-                opponents_step(s, episode, history[i], work)
+    def reset_finished(s: Any, episode: Any, history: Any, work: Any, seat_rule: int) -> None:
+        fixed = simultaneous or episode.seat != NO_SEAT
+        episode.final_player = episode.seat if fixed else episode.mover
+        reset(s, episode, history, seat_rule)
+        opponents_step(s, episode, history, work)
 
     @kernel
     def step_rows(batch: Any, options: Any, thread: int, lo: int, hi: int) -> None:
         states, episodes, actions, masks, observations, finals, history, scratch = batch
         seat_rule, illegal_rule, autoreset = options
         work = scratch[thread]
-        for first in range(lo, hi, BLOCK):
-            last = min(first + BLOCK, hi)
-            for i in range(first, last):
-                s, episode = states[i], episodes[i]
-                if episode.over:
-                    clear_rewards(episode)
-                    reset(s, episode, history[i], seat_rule)
+        for i in range(lo, hi):
+            s, episode = states[i], episodes[i]
+            if episode.over:
+                clear_rewards(episode)
+                reset(s, episode, history[i], seat_rule)
+                opponents_step(s, episode, history[i], work)
+            else:
+                # Written out: LLVM does not inline it as a kernel, which costs a tenth.
+                mover = 0 if simultaneous else int(player(s))
+                if has_opponents and is_decided(s, episode):
+                    episode.illegal = False
+                    score(s, episode, work.before)
+                elif validate_action(s, episode, actions[i], masks[i], work, illegal_rule):
+                    if simultaneous:
+                        returns(s, work.before)
+                    opponents_act(s, episode, work)
+                    play(s, work.joint, history[i])
                     opponents_step(s, episode, history[i], work)
-                else:
-                    # Written out: LLVM does not inline it as a kernel, which costs a tenth.
-                    mover = 0 if simultaneous else int(player(s))
-                    if has_opponents and is_decided(s, episode):
-                        episode.illegal = False
-                        score(s, episode, work.before)
-                    elif validate_action(s, episode, actions[i], masks[i], work, illegal_rule):
-                        if simultaneous:
-                            returns(s, work.before)
-                        opponents_act(s, episode, work)
-                        play(s, work.joint, history[i])
-                        opponents_step(s, episode, history[i], work)
-                        score(s, episode, work.before)
-                    select_reward(episode, mover)
-            if autoreset == SAME_STEP:
-                observe_rows(states, episodes, True, masks, finals, work.legal, first, last)
-                reset_finished(states, episodes, history, work, seat_rule, first, last)
-            observe_rows(states, episodes, False, masks, observations, work.legal, first, last)
+                    score(s, episode, work.before)
+                select_reward(episode, mover)
+            if autoreset == SAME_STEP and episode.over:
+                observe(s, episode, finals[i], masks[i], work.legal)
+                reset_finished(s, episode, history[i], work, seat_rule)
+            observe(s, episode, observations[i], masks[i], work.legal)
 
     @compiled_without_allocation
     def step_batch(batch: Any, options: Any, thread: int, lo: int, hi: int) -> None:
@@ -206,8 +181,9 @@ def make_stepper(game: Game, choose: Callable[..., int] | None = None) -> Steppe
         observations: Any,
         scratch: Any,
     ) -> None:
-        legal, count = scratch[0].legal, len(states)
-        observe_rows(states, episodes, finished_only, masks, observations, legal, 0, count)
+        for i in range(len(states)):
+            if episodes[i].over or not finished_only:
+                observe(states[i], episodes[i], observations[i], masks[i], scratch[0].legal)
 
     @compiled_without_allocation
     def observe_player_batch(states: Any, p: int, observations: Any) -> None:
