@@ -141,5 +141,6 @@ def minutes(found: Records) -> tuple[float, float]:
 FILTERS = {
     "bold": bold, "number": number, "percent": percent, "p_text": p_text, "p_value": p_value,
     "wrap": partial(fill, width=100, break_on_hyphens=False),
-    "thousands": "{:,}".format, "fixed": lambda x, digits=1: f"{x:.{digits}f}",
+    "thousands": "{:,}".format,
+    "fixed": lambda x, digits=1: "-" if x is None else f"{x:.{digits}f}",
 }  # fmt: skip
