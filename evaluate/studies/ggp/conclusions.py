@@ -13,7 +13,7 @@ from ludoteca.evaluate.statistics.wilcoxon import all_pairs, holm
 from ludoteca.evaluate.studies.ggp.uaemex2021 import (
     GAME_NAMES,
     GAMES,
-    GAMES_PER_PAIR,
+    PLAYED,
     POLICIES,
     POLICY_NAMES,
 )
@@ -31,7 +31,6 @@ from ludoteca.evaluate.studies.verdicts import (
 UCB, ETC, TUNED, ALPHA1, ALPHA2 = range(5)
 OLD, OURS = (UCB, ETC, TUNED), (ALPHA1, ALPHA2)
 Z = 1.959963984540054  # of a normal interval of 95 %
-PLAYED = GAMES_PER_PAIR * (len(POLICIES) - 1)  # games of each kind that each policy plays
 RESAMPLES = 4_000
 ALIKE = {"Suicide", "Sheep and Wolf", "Tic-Tac-Toe Large"}
 NOT_BACK = {"Atari Go", "Suicide", "Knight-Through"}
