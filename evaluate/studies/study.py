@@ -153,6 +153,7 @@ class Study:
         processes: tasks that run at a time, in parts where they are limited.
         one_thread: whether libraries use one thread in each process.
         fits: whether an earlier record is valid for a task; by default, if the settings are equal.
+        prepare: functions that are called with the folder of all tasks before tasks run, by part.
     """
 
     name: str
@@ -165,6 +166,7 @@ class Study:
     processes: Mapping[str, int] = field(default_factory=dict)
     one_thread: bool = True
     fits: Callable[[Mapping[str, Any], Task], bool] | None = None
+    prepare: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
 
     @property
     def tasks(self) -> Tasks:

@@ -1,16 +1,20 @@
 """Command `python -m ludoteca.evaluate.studies bandits`."""
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 from ludoteca.envs.params import integer, real
-from ludoteca.evaluate.studies.bandits.cells import FULL, BanditStudy, CellMissingError, Cells
-from ludoteca.evaluate.studies.bandits.distribute import compute_all, make_plan
+from ludoteca.evaluate.studies.bandits.computation import (
+    NOTHING,
+    CellMissingError,
+    Shard,
+    run_study,
+)
+from ludoteca.evaluate.studies.bandits.plan import make_plan
 from ludoteca.evaluate.studies.bandits.report import write_report
-from ludoteca.evaluate.studies.bandits.study import Shard, run_study
+from ludoteca.evaluate.studies.bandits.study import FULL, BanditStudy
 from ludoteca.executor import LOCAL, make_executor
 
 
@@ -23,7 +27,7 @@ def reproduce(
     merge: bool = False,
     seed: int = 1,
     threads: int = 2,
-    executor: str = "local",
+    executor: str = LOCAL,
     processes: int | None = None,
     plan: bool = False,
     price: float = 0.04,
@@ -62,33 +66,17 @@ def reproduce(
         fewer = min(problems, study.annealing_problems)
         study = replace(study, problems=problems, annealing_problems=fewer)
     integer("threads", threads, 1, 1024)
+    part = NOTHING if merge else Shard.parse(shard)
     if plan:
         real("price", price, 0, 1e6)
-        print("\n".join(make_plan(study).lines(price)))
+        print(make_plan(study).text(price), end="")
         return
-    if processes is not None or executor != LOCAL:
-        cells = Cells(study, runs / name)
-        with make_executor(executor, processes) as workers, _bar() as show:
-            for done, known in compute_all(cells, workers):
-                show(done, known)
-        merge = True
+    parallel = processes is not None or executor != LOCAL
+    made = make_executor(executor, processes) if parallel else nullcontext()
+    threads, quiet = 1 if parallel else threads, not sys.stderr.isatty()
     try:
-        findings = run_study(
-            study, runs / name, Shard.parse(shard), threads, merge, quiet=not sys.stderr.isatty()
-        )
+        with made as workers:
+            findings = run_study(study, runs / name, part, threads, workers, quiet)
     except CellMissingError as error:
         sys.exit(f"{error}; join the shards' folders {runs / name}")
     print(f"report: {write_report(findings, report if out is None else out)}")
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int, int], None]]:
-    """Show how many cells are computed, of those that are known to be needed so far."""
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress
-
-    columns = (*Progress.get_default_columns(), MofNCompleteColumn())
-    quiet = not sys.stderr.isatty()
-    with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
-        task = progress.add_task("cells", total=None)
-        yield lambda done, known: progress.update(task, completed=done, total=known)

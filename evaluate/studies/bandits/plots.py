@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ludoteca.evaluate.figures import figure_png
-from ludoteca.evaluate.studies.bandits.study import Findings
+from ludoteca.evaluate.studies.bandits.computation import Findings
 
 
 def alphas_by_arms(rows: list[dict[str, Any]]) -> bytes:

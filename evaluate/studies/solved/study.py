@@ -59,12 +59,12 @@ def make_study(fast: bool = False) -> Study:
         words, search = ("best-response", games[network]), {"simulations": count}
         tasks.append(exploit(name, network, words, search, seat=seat))
     positions = max(round(POSITION_COUNT * scale), 20)
-    positions = {"count": max(round(POSITION_COUNT * scale), 20), "seed": 1}
+    positions = max(round(POSITION_COUNT * scale), 20)
     for (count, empties), (least, most) in product(SEARCHES, PLIES):
         name = f"positions-{least}-{most}-{count}{f'-endgame-{empties}' if empties else ''}"
         words, search = ("positions", "connect4"), {"simulations": count}
         search |= {"endgame": empties} if empties else {}
-        options = {**positions, "min_plies": least, "max_plies": most}
+        options = {"count": positions, "min_plies": least, "max_plies": most, "seed": 1}
         tasks.append(exploit(name, "connect4", words, search, **options))
     for number, opponent in enumerate(OPPONENTS):
         agents = ("az:path={folder}/hex,simulations=32,precision=auto", opponent)
