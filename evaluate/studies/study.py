@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from ludoteca.files import read_json
@@ -145,7 +144,7 @@ class Study:
     Attributes:
         name: of its folder here, in `runs` and in docs/results.
         parts: its tasks, by part and name; a task comes after those that it requires.
-        modules: whose public names the template of the report uses.
+        names: of values and functions that the template of the report uses.
         draw: function of all records and the folder of the tasks that returns figures, as PNG files
             by name.
         fast: whether the tasks are too small for any conclusion.
@@ -159,7 +158,7 @@ class Study:
 
     name: str
     parts: Mapping[str, Tasks]
-    modules: tuple[ModuleType, ...]
+    names: Mapping[str, Any]
     draw: Callable[[Records, Path], dict[str, bytes]] | None = None
     fast: bool = False
     unavailable: Mapping[str, str] = field(default_factory=dict)

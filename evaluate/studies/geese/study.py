@@ -164,7 +164,7 @@ def make_study(
     return Study(
         "geese",
         parts,
-        (names, tables),
+        {**vars(names), **vars(tables)},
         fast=fast,
         unavailable=unavailable,
         left_out=frozenset(left_out),

@@ -104,7 +104,7 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
             "tanaka2018": paper_tasks(FAST if fast else 1, precision),
             "beyond": beyond_tasks(FAST_BEYOND if fast else 1, precision),
         },
-        (tanaka2018, tables),
+        {**vars(tanaka2018), **vars(tables)},
         curves.draw,
         fast,
         processes={"beyond": 1},  # each uses two cores, and one begins with another's network

@@ -94,7 +94,7 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
             "seville2019": paper_tasks(fast, precision),
             "alphazero": alphazero_tasks(fast, precision),
         },
-        (names, tables),
+        {**vars(names), **vars(tables)},
         plots.draw,
         fast,
         unavailable={} if is_shipped() else {"alphazero": missing},
