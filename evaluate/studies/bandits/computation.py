@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ludoteca.evaluate.studies.bandits.study import (
+from ludoteca.evaluate.studies.bandits.cells import (
     BanditStudy,
     Cell,
     Cells,

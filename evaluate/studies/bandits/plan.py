@@ -6,7 +6,7 @@ from time import process_time
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.envs.clock import clock
 from ludoteca.evaluate.forecast import Forecast, forecast_lines, long_time
-from ludoteca.evaluate.studies.bandits.study import BanditStudy, Cell
+from ludoteca.evaluate.studies.bandits.cells import BanditStudy, Cell
 from ludoteca.evaluate.studies.report import render
 
 MEASURED_PROBLEMS = 10  # of a cell that is measured

@@ -14,8 +14,8 @@ from scipy.stats import spearmanr
 
 from ludoteca.evaluate.studies.bandits import plots
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
+from ludoteca.evaluate.studies.bandits.cells import Regrets, intervals
 from ludoteca.evaluate.studies.bandits.computation import Findings
-from ludoteca.evaluate.studies.bandits.study import Regrets, intervals
 from ludoteca.evaluate.studies.report import render
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info

@@ -12,7 +12,6 @@ SPECS = {
 }
 POLICIES = tuple(SPECS)
 POLICY_NAMES = ("UCB", "ETC", "UCB-Tuned", "alpha1", "alpha2")
-OLD, OURS = POLICIES[:3], POLICIES[3:]
 GAMES_PER_PAIR, REPEATS = 300, 3
 PLAYED = GAMES_PER_PAIR * (len(POLICIES) - 1)  # games of each kind that each policy plays
 
@@ -39,6 +38,7 @@ FRIEDMAN = {100: 20.8, 1000: 24.625}
 # Two-sided exact p of the Wilcoxon signed-rank tests (tables 4.40 and 4.41). Of alpha1 against
 # alpha2 the thesis says only that p is at least 0.2.
 WILCOXON = {
-    simulations: {(ours, old): 0.007812 for ours in OURS for old in OLD} for simulations in WINS
+    simulations: {(ours, old): 0.007812 for ours in POLICIES[3:] for old in POLICIES[:3]}
+    for simulations in WINS
 }
 WILCOXON[100]["ucb_alpha1", "ucb1"] = 0.054680
