@@ -24,30 +24,18 @@ Regrets = NDArray[np.float64]
 class BanditStudy:
     """Settings of a study; the defaults are the scaled experiment."""
 
-    arms: tuple[int, ...] = ARMS
-    """The numbers of arms K."""
-    problems: int = 1000
-    """Bandit problems for each K, with success probabilities drawn from [0, 1)."""
-    runs: int = 1
-    """Runs of every problem."""
-    rounds: int = 100_000
-    """Pulls in each run."""
-    alphas: int = 10
-    """Values in the first grid, and in the second, between the neighbors of the best."""
-    annealing_steps: int = 40
-    """Steps of simulated annealing for each K."""
-    annealing_problems: int = 200
-    """Number of problems, the first ones, that evaluate an alpha in simulated annealing."""
-    curve_arms: tuple[int, ...] = (2, 10, 100)
-    """The numbers of arms for which all policies are compared."""
-    curve_problems: int = 200
-    """Problems of that comparison."""
-    curve_rounds: int = 10_000
-    """Pulls in each run of that comparison."""
-    block: int = 100
-    """Problems in a cell, the unit that is computed, written, and divided among shards."""
-    seed: int = 1
-    """Seed of all random numbers."""
+    arms: tuple[int, ...] = ARMS  # the numbers of arms K
+    problems: int = 1000  # for each K, with success probabilities drawn from [0, 1)
+    runs: int = 1  # of every problem
+    rounds: int = 100_000  # pulls in each run
+    alphas: int = 10  # in the first grid, and in the second, between the neighbors of the best
+    annealing_steps: int = 40  # for each K
+    annealing_problems: int = 200  # the first ones, that evaluate an alpha in simulated annealing
+    curve_arms: tuple[int, ...] = (2, 10, 100)  # for which all policies are compared
+    curve_problems: int = 200  # of that comparison
+    curve_rounds: int = 10_000  # pulls in each run of that comparison
+    block: int = 100  # problems in a cell, which is computed, written, and divided among shards
+    seed: int = 1  # of all random numbers
 
     def __post_init__(self) -> None:
         for name in ("problems", "runs", "rounds", "curve_problems", "curve_rounds", "block"):
@@ -146,13 +134,12 @@ class Cell:
     def play(self, study: BanditStudy, most: int | None = None, threads: int = 1) -> Any:
         """Return the regrets, a list with numbers, or lists by checkpoint; `most`: of problems."""
         curve, start = self.alpha is None, self.block * study.block
-        count, rounds = study.problems, study.rounds
-        if curve:
-            count, rounds = study.curve_problems, study.curve_rounds
-        problems = random_problems(count, self.arms, study.seed)
+        count = study.curve_problems if curve else study.problems
+        rounds = study.curve_rounds if curve else study.rounds
+        end = start + min(study.block, most or study.block)
         regrets = play_bandits(
             self.policy,
-            problems[start : start + min(study.block, most or study.block)],
+            random_problems(count, self.arms, study.seed)[start:end],
             rounds,
             params=None if self.alpha is None else {"alpha": self.alpha},
             seed=study.seed,
