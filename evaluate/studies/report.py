@@ -153,5 +153,6 @@ FILTERS = {
     "wrap": partial(fill, width=100, break_on_hyphens=False),
     "points_share": points_share, "strength": strength, "wilson_share": wilson_share,
     "interval": with_interval, "thousands": "{:,}".format,
+    "milliseconds": lambda seconds, digits=1: f"{1000 * seconds:.{digits}f}",
     "fixed": lambda x, digits=1: "-" if x is None else f"{x:.{digits}f}",
 }  # fmt: skip

@@ -59,7 +59,6 @@ def make_study(fast: bool = False) -> Study:
         words, search = ("best-response", games[network]), {"simulations": count}
         tasks.append(exploit(name, network, words, search, seat=seat))
     positions = max(round(POSITION_COUNT * scale), 20)
-    positions = max(round(POSITION_COUNT * scale), 20)
     for (count, empties), (least, most) in product(SEARCHES, PLIES):
         name = f"positions-{least}-{most}-{count}{f'-endgame-{empties}' if empties else ''}"
         words, search = ("positions", "connect4"), {"simulations": count}
