@@ -9,12 +9,12 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 
+from ludoteca.agents.games.hungry_geese.lives import CAUSES, Lives, lives_of
 from ludoteca.envs.params import integer
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import BATCH_SIZE
 from ludoteca.evaluate.match_schedule import assign_seats
 from ludoteca.evaluate.statistics.ranks import ranks
-from ludoteca.evaluate.studies.geese.lives import CAUSES, Lives, lives_of
 from ludoteca.evaluate.timed_match import play_timed
 from ludoteca.files import write_whole
 

@@ -30,6 +30,8 @@ LOOPS = {
     "loop-uib2021": ("uib2021", 20_000, 2_000),
     "loop-default": ("default", 16_384, 2_048),
 }
+IMITATORS = (*(f"net-{count}" for count in SIMULATIONS), "net-deterministic")
+OURS = ("ours", "ours-real", "ours-search", "ours-timed", "tree")  # with rivals of its training
 OPPONENT = "deterministic"  # in their evaluations
 GEESE = {LITERAL: "deterministic (thesis)", LITERAL_TAIL: "deterministic (thesis, tail)"}
 
