@@ -11,14 +11,13 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ludoteca.child_processes import ChildProcesses, run_child
+from ludoteca.child_processes import run_child
 from ludoteca.evaluate.studies.study import Task, Tasks
 from ludoteca.executor import WAIT, Executor, _Wait
 from ludoteca.executor import Task as WorkerTask
@@ -26,19 +25,14 @@ from ludoteca.shared import Shared
 
 
 class TaskQueue:
-    """Queue of tasks, each of which begins when those that it requires are finished.
-
-    Attributes:
-        waiting: names of tasks to run, in order.
-        running: names of tasks in progress; the caller removes those that are finished.
-    """
+    """Names of tasks that are `waiting`, in order, and `running`, until the caller removes them."""
 
     def __init__(self, tasks: Tasks, waiting: Iterable[str]):
         """Fill the queue with some of the tasks."""
         self._tasks, self.waiting, self.running = tasks, list(waiting), set[str]()
 
     def take(self) -> str | None:
-        """Return the name of a task that can begin, from now on running; None if there is none.
+        """Return a task all of whose required ones are finished, from now on running, or None.
 
         Raises:
             RuntimeError: if the tasks wait for each other.
@@ -55,54 +49,17 @@ class TaskQueue:
         return name
 
 
-def run_here(
-    tasks: Tasks,
-    waiting: Iterable[str],
-    folder: Path,
-    processes: int,
-    added: Mapping[str, str],
-    on_finish: Callable[[str], None],
-) -> None:
-    """Run tasks in processes of this machine.
-
-    Args:
-        tasks: by name.
-        waiting: names of the tasks to run, in order.
-        folder: of all tasks.
-        processes: number of tasks that run at a time.
-        added: further environment variables.
-        on_finish: called with the name of each finished task.
-
-    Raises:
-        RuntimeError: if a command fails, with the end of its error output.
-    """
-    queue, running = TaskQueue(tasks, waiting), dict[Future[None], str]()
-    with ThreadPoolExecutor(processes) as pool, ChildProcesses() as children:
-        run = partial(children.run, env=os.environ | added)
-        while queue.waiting or running:
-            while len(running) < processes and (name := queue.take()) is not None:
-                running[pool.submit(run_command, tasks[name], folder, run)] = name
-            for done in wait(running, return_when=FIRST_COMPLETED).done:
-                done.result()
-                name = running.pop(done)
-                queue.running.discard(name)
-                on_finish(name)
-
-
 def run_on_workers(
     tasks: Tasks, waiting: Iterable[str], folder: Path, workers: Executor, added: Mapping[str, str]
 ) -> Iterator[str]:
-    """Run tasks on the workers of an executor; yield the name of each that is finished.
+    """Run tasks on workers; yield the name of each that is finished.
 
     Args:
         tasks: by name.
         waiting: names of the tasks to run, in order.
         folder: of all tasks.
-        workers: of the executor.
+        workers: of an executor.
         added: environment variables of the tasks' processes that are not set there.
-
-    Raises:
-        RuntimeError: if a command fails, with the end of its error output.
     """
     queue, names = TaskQueue(tasks, waiting), list[str]()
     packed: dict[str, Shared[bytes]] = {}
@@ -156,12 +113,7 @@ def run_task(
 def run_command(
     task: Task, folder: Path, run: Callable[[list[str]], "subprocess.CompletedProcess[Any]"]
 ) -> None:
-    """Run the command of a task to its end.
-
-    Args:
-        task: the task.
-        folder: of all tasks.
-        run: function that runs a command line.
+    """Run the command of a task to its end by `run`, in the folder of all tasks.
 
     Raises:
         RuntimeError: if the command fails, with the end of its error output.

@@ -1,24 +1,20 @@
 """Runner of studies: the tasks that are not finished, the report after each, and the command."""
 
 import json
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
 from typing import Any
 
+from ludoteca.child_processes import ChildProcesses
 from ludoteca.envs.params import choice, integer
-from ludoteca.evaluate.studies.execution import run_here, run_on_workers
+from ludoteca.evaluate.studies.execution import TaskQueue, run_command, run_on_workers
 from ludoteca.evaluate.studies.report import write_report
-from ludoteca.evaluate.studies.study import (
-    Study,
-    Task,
-    Tasks,
-    read_records,
-    record,
-    same_settings,
-    settings_of,
-)
+from ludoteca.evaluate.studies.study import Study, Task, Tasks, read_records, record, settings_of
 from ludoteca.executor import LOCAL, make_executor
 from ludoteca.files import read_json, write_whole
 from ludoteca.local_executor import ONE_THREAD, cores
@@ -96,7 +92,7 @@ def run_study(
     folder = runs / (f"{study.name}_fast" if study.fast else study.name)
     default = folder / "report" if study.fast else Path("docs/results") / study.name
     out = default if out is None else out
-    records, tasks = read_records(out, study.parts, study.fits or same_settings), study.tasks
+    records, tasks = read_records(out, study.parts, study.fits), study.tasks
     part_of = {name: of for of, named in study.parts.items() for name in named}
 
     def add_record(name: str) -> None:
@@ -114,50 +110,43 @@ def run_study(
         if name in study.prepare:
             study.prepare[name](folder)
     for name in chosen:
-        if name in study.unavailable:
-            continue
-        wanted = {k: t for k, t in study.parts[name].items() if t.recorded}
-        wanted = {k: t for k, t in wanted.items() if k not in study.left_out}
-        known = set(records[name]) if keep else set[str]()
-        at_a_time = study.processes.get(name, processes)
-        run_part(
-            name, wanted, folder, at_a_time, add_record, known, tasks, study.one_thread, executor
-        )
+        if name not in study.unavailable:
+            named = study.parts[name]
+            wanted = [k for k, t in named.items() if t.recorded and k not in study.left_out]
+            at_a_time = study.processes.get(name, processes)
+            run = partial(
+                run_tasks, folder=folder, processes=at_a_time, show=sys.stderr.isatty(),
+                on_finish=add_record, one_thread=study.one_thread, executor=executor,
+            )  # fmt: skip
+            run_part(name, wanted, records[name] if keep else (), tasks, folder, run)
     write_report(study, records, out, folder)
     print(f"report: {out / 'report.md'}")
 
 
 def run_part(
     part: str,
-    wanted: Tasks,
+    wanted: Collection[str],
+    known: Collection[str],
+    tasks: Tasks,
     folder: Path,
-    processes: int,
-    on_finish: Callable[[str], None],
-    known: set[str],
-    available: Tasks,
-    one_thread: bool,
-    executor: str,
+    run: Callable[[Tasks], None],
 ) -> None:
     """Run the tasks of a part of a study that are not known yet, and what these require.
 
     Args:
         part: its name.
-        wanted: its tasks, by name.
-        folder: of all tasks.
-        processes: number of tasks that run at a time.
-        on_finish: called with the name of each task that is finished.
+        wanted: names of its tasks.
         known: names of tasks to leave out.
-        available: all tasks that some may require, by name, required ones first.
-        one_thread: whether libraries use one thread in each process.
-        executor: where they run, see `ludoteca.executor.make_executor`.
+        tasks: all tasks by name, required ones first.
+        folder: of all tasks.
+        run: function that runs tasks in their order.
     """
     needed = {name for name in wanted if name not in known}
     print(f"{part}: {len(needed)} of {len(wanted)} runs", file=sys.stderr)
-    for name in reversed(list(available)):
-        if name in needed and not is_finished(available[name], folder):
-            needed |= available.keys() & set(available[name].requires)
-    ordered = {name: task for name, task in available.items() if name in needed}
-    run_tasks(ordered, folder, processes, sys.stderr.isatty(), on_finish, one_thread, executor)
+    for name in reversed(list(tasks)):
+        if name in needed and not is_finished(tasks[name], folder):
+            needed |= tasks.keys() & set(tasks[name].requires)
+    run({name: task for name, task in tasks.items() if name in needed})
 
 
 def run_tasks(
@@ -204,12 +193,21 @@ def run_tasks(
             on_finish(name)
             advance(1)
 
-        if executor == LOCAL:
-            run_here(tasks, waiting, folder, processes, added, finish)
+        if executor != LOCAL:
+            with make_executor(executor, processes, len(waiting)) as workers:
+                for name in run_on_workers(tasks, waiting, folder, workers, added):
+                    finish(name)
             return
-        with make_executor(executor, processes, len(waiting)) as workers:
-            for name in run_on_workers(tasks, waiting, folder, workers, added):
-                finish(name)
+        queue, running = TaskQueue(tasks, waiting), dict[Future[None], str]()
+        with ThreadPoolExecutor(processes) as pool, ChildProcesses() as children:
+            run = partial(children.run, env=os.environ | added)
+            while queue.waiting or running:
+                while len(running) < processes and (taken := queue.take()) is not None:
+                    running[pool.submit(run_command, tasks[taken], folder, run)] = taken
+                for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    done.result()
+                    queue.running.discard(running[done])
+                    finish(running.pop(done))
 
 
 def is_finished(task: Task, folder: Path) -> bool:

@@ -196,15 +196,10 @@ def settings_of(task: Any) -> Any:
     return json.loads(json.dumps(task.options if settings is None else settings))
 
 
-def same_settings(found: Mapping[str, Any], task: Task) -> bool:
-    """Return whether a record is of a task with the same settings."""
-    return bool(found["settings"] == settings_of(task))
-
-
 def read_records(
     out: Path,
     parts: Mapping[str, Tasks],
-    fits: Callable[[Mapping[str, Any], Task], bool] = same_settings,
+    fits: Callable[[Mapping[str, Any], Task], bool] | None = None,
 ) -> RecordsByPart:
     """Return the records beside a report, by part and name.
 
@@ -214,21 +209,19 @@ def read_records(
     Args:
         out: folder of the report.
         parts: the tasks, by part and name.
-        fits: whether a record is valid for a task.
+        fits: whether a record is valid for a task; by default, if the settings are equal.
     """
     content = read_json(out / RESULTS) if (out / RESULTS).exists() else {}
-    records: RecordsByPart = {part: {} for part in parts}
     tasks = {name: task for of_part in parts.values() for name, task in of_part.items()}
-    part_of = {name: part for part, of_part in parts.items() for name in of_part}
     valid = set[str]()
-    for name, task in tasks.items():
-        found = content.get(part_of[name], {}).get(name)
-        needed = {one for one in task.requires if one in tasks and tasks[one].recorded}
-        if found and fits(found, task) and needed <= valid:
-            valid.add(name)
-    for part in parts:  # in the order of the file
-        records[part] = {k: v for k, v in content.get(part, {}).items() if k in valid}
-    return records
+    for part, of_part in parts.items():
+        for name, task in of_part.items():
+            earlier = content.get(part, {}).get(name)
+            needed = {k for k in task.requires if k in tasks and tasks[k].recorded}
+            if earlier and needed <= valid:
+                same = fits(earlier, task) if fits else earlier["settings"] == settings_of(task)
+                valid |= {name} if same else set()
+    return {part: {k: v for k, v in content.get(part, {}).items() if k in valid} for part in parts}
 
 
 def read_metrics(folder: Path, column: str) -> list[dict[str, str]]:

@@ -18,8 +18,17 @@ from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import NODE
 from ludoteca.envs.record_views import view_records
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems
+from ludoteca.evaluate.studies.bandits import play_bandits, random_problems, study
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
+from ludoteca.evaluate.studies.bandits.cells import (
+    FULL,
+    BanditStudy,
+    Cells,
+    annealing,
+    between_neighbors,
+    intervals,
+    spread,
+)
 from ludoteca.evaluate.studies.bandits.computation import (
     NOTHING,
     CellMissingError,
@@ -35,15 +44,6 @@ from ludoteca.evaluate.studies.bandits.report import (
     not_worse,
     to_markdown,
     write_report,
-)
-from ludoteca.evaluate.studies.bandits.study import (
-    FULL,
-    BanditStudy,
-    Cells,
-    annealing,
-    between_neighbors,
-    intervals,
-    spread,
 )
 from ludoteca.local_executor import InlineExecutor
 
@@ -447,7 +447,7 @@ def test_the_settings_are_checked() -> None:
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     tiny = replace(TINY, problems=30, annealing_problems=20)  # the command asks for 20 below
-    monkeypatch.setattr(command, "BanditStudy", lambda: tiny)
+    monkeypatch.setattr(study, "BanditStudy", lambda: tiny)
     options = ["bandits", "--runs", str(tmp_path), "--problems", "20"]
     assert main([*options, "--shard", "3/2"]) == 2
     assert "shard must be i/n with i from 0 to n - 1, got '3/2'" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ludoteca.evaluate.studies.bandits.study import (
+from ludoteca.evaluate.studies.bandits.cells import (
     BanditStudy,
     Cell,
     Cells,
@@ -80,15 +80,14 @@ class Findings:
     curves: dict[int, dict[str, Regrets]]
 
 
-@dataclass
 class _Progress:
-    """A chain, and how many of its cells it waits for; the lowest priority number comes first."""
+    """A chain of `priority` (the lowest first), and how many cells it waits for (`left`)."""
 
-    priority: int
-    chain: Chain
-    number: int | None = None  # of all its cells, if each needs the one before
-    left: int = 0
-    result: Any = None
+    def __init__(self, priority: int, chain: Chain, number: int | None = None):
+        """Start a chain; `number` is that of all its cells, if each needs the one before."""
+        self.priority, self.chain, self.number = priority, chain, number
+        self.left = 0
+        self.result: Any = None
 
 
 def compute_all(
@@ -158,9 +157,10 @@ def compute_all(
             f"{len(waiting)} cells of other shards are needed to resume; the first: "
             f"{cells.file(next(iter(waiting)))} is missing"
         )
-    of_grids = {k: progress.result for k, progress in zip(study.arms, grids, strict=True)}
-    regrets, first_best, best = ({k: r[i] for k, r in of_grids.items()} for i in range(3))
-    annealed = {k: progress.result for k, progress in zip(study.arms, annealings, strict=True)}
+    regrets, first_best, best = (
+        {k: one.result[i] for k, one in zip(study.arms, grids, strict=True)} for i in range(3)
+    )
+    annealed = {k: one.result for k, one in zip(study.arms, annealings, strict=True)}
     checkpoints = spread(study.curve_rounds)
     return Findings(study, regrets, first_best, best, annealed, checkpoints, curves.result)
 
@@ -195,5 +195,6 @@ def run_study(
             try:
                 done, known = next(steps)
             except StopIteration as end:
-                return end.value
+                findings: Findings = end.value
+                return findings
             status = replace(status, done=done, total=known)

@@ -6,7 +6,7 @@ from time import process_time
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.envs.clock import clock
 from ludoteca.evaluate.forecast import Forecast, forecast_lines, long_time
-from ludoteca.evaluate.studies.bandits.study import BanditStudy, Cell
+from ludoteca.evaluate.studies.bandits.cells import BanditStudy, Cell
 from ludoteca.evaluate.studies.report import render
 
 MEASURED_PROBLEMS = 10  # of a cell that is measured
@@ -22,6 +22,7 @@ class Plan:
         seconds: of one core, for all cells of each kind.
         measured: seconds that the slice took.
         forecast: of all.
+        pulls: number of pulls in all cells.
     """
 
     study: BanditStudy
@@ -29,20 +30,13 @@ class Plan:
     seconds: dict[str, float]
     measured: float
     forecast: Forecast
+    pulls: float
 
     def text(self, price: float) -> str:
         """Return the plan as text; `price` is that of a core for an hour, in dollars."""
-        forecast = "\n".join(forecast_lines(self.forecast, price))
-        names = {**vars(self), "plan": self, "long_time": long_time, "forecast_table": forecast}
+        forecast_table = "\n".join(forecast_lines(self.forecast, price))
+        names = {**vars(self), "long_time": long_time, "forecast_table": forecast_table}
         return render("bandits/plan.txt.j2", names)
-
-    @property
-    def pulls(self) -> float:
-        """The number of pulls in all cells."""
-        study = self.study
-        pulls = study.block * study.runs * (self.cells["grids"] + self.cells["annealing"])
-        in_curves = len(study.curve_arms) * len(POLICIES) * study.curve_problems * study.runs
-        return float(pulls * study.rounds + in_curves * study.curve_rounds)
 
 
 def make_plan(study: BanditStudy) -> Plan:
@@ -51,14 +45,12 @@ def make_plan(study: BanditStudy) -> Plan:
     Of each kind of cell and each K one is played, for some problems and one run of each; cells of
     other alphas of the same K are taken to cost the same, as the number of rounds is.
     """
-    began, small = clock(), replace(study, runs=1)
-    share = study.block / MEASURED_PROBLEMS * study.runs
+    began, steps = clock(), study.annealing_steps + 1
     # The first grid's middle: lower alphas leave more arms alone, higher ones fewer.
     alpha = study.grid[study.alphas // 2]
-    per_block = [share * _seconds(Cell(k, 0, alpha), small) for k in study.arms]
+    per_block = [_seconds(Cell(k, 0, alpha), study) for k in study.arms]
     curves = [Cell(k, 0, policy=policy) for k in study.curve_arms for policy in POLICIES]
-    per_curve = [share * _seconds(cell, small) for cell in curves]
-    steps = study.annealing_steps + 1
+    per_curve = [_seconds(cell, study) for cell in curves]
     kinds = {  # seconds of one cell for each K or curve, and the number of such cells
         # The ends of the second grid are in the first.
         "grids": (per_block, (2 * study.alphas - 2 + 3) * (study.problems // study.block)),
@@ -68,12 +60,15 @@ def make_plan(study: BanditStudy) -> Plan:
     cells = {kind: len(seconds) * number for kind, (seconds, number) in kinds.items()}
     total = {kind: sum(seconds) * number for kind, (seconds, number) in kinds.items()}
     forecast = Forecast(sum(total.values()), max(steps * max(per_block), *per_curve))
-    return Plan(study, cells, total, clock() - began, forecast)
+    pulls = study.block * study.rounds * (cells["grids"] + cells["annealing"])
+    pulls += len(curves) * study.curve_problems * study.curve_rounds
+    return Plan(study, cells, total, clock() - began, forecast, float(study.runs * pulls))
 
 
 def _seconds(cell: Cell, study: BanditStudy) -> float:
-    """Return the processor's seconds for a few problems of a cell, compiling left out."""
-    cell.play(replace(study, rounds=100, curve_rounds=100), MEASURED_PROBLEMS)
+    """Return the processor's seconds for a cell, by a few of its problems, compiling left out."""
+    small = replace(study, runs=1)
+    cell.play(replace(small, rounds=100, curve_rounds=100), MEASURED_PROBLEMS)
     start = process_time()
-    cell.play(study, MEASURED_PROBLEMS)
-    return process_time() - start
+    cell.play(small, MEASURED_PROBLEMS)
+    return (process_time() - start) * study.block / MEASURED_PROBLEMS * study.runs

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ from scipy.stats import spearmanr
 
 from ludoteca.evaluate.studies.bandits import plots
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
+from ludoteca.evaluate.studies.bandits.cells import Regrets, intervals
 from ludoteca.evaluate.studies.bandits.computation import Findings
-from ludoteca.evaluate.studies.bandits.study import Regrets, intervals
 from ludoteca.evaluate.studies.report import render
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
@@ -25,19 +24,22 @@ Rows = list[dict[str, Any]]
 
 def write_report(findings: Findings, folder: Path) -> Path:
     """Write `report.md` and what belongs to it, and return its path."""
-    tables = {"alphas": alpha_rows(findings), "regrets": regret_rows(findings),
-              "curves": curve_rows(findings)}  # fmt: skip
-    about = run_info(study=asdict(findings.study)) | {
-        "versions": package_versions() | {name: version(name) for name in ("scipy", "matplotlib")},
+    alphas, regrets, curves = alpha_rows(findings), regret_rows(findings), curve_rows(findings)
+    versions = {"versions": package_versions("scipy", "matplotlib")}
+    about = run_info(study=asdict(findings.study)) | versions
+    results = {"about": about, "alphas": alphas, "annealed": findings.annealed}
+    files: dict[str, str | bytes] = {
+        "alphas.csv": _csv(alphas),
+        "regrets.csv": _csv(regrets),
+        "curves.csv": _csv(curves),
+        "results.json": json.dumps(results, indent=1) + "\n",
+        "alphas.png": plots.alphas_by_arms(alphas),
+        "regret_by_alpha.png": plots.regret_by_alpha(regrets),
+        "curves.png": plots.curves(findings),
+        "report.md": to_markdown(about, alphas, regrets, curves),
     }
-    for name, rows in tables.items():
-        write_whole(folder / f"{name}.csv", _csv(rows))
-    results = {"about": about, "alphas": tables["alphas"], "annealed": findings.annealed}
-    write_whole(folder / "results.json", json.dumps(results, indent=1) + "\n")
-    write_whole(folder / "alphas.png", plots.alphas_by_arms(tables["alphas"]))
-    write_whole(folder / "regret_by_alpha.png", plots.regret_by_alpha(tables["regrets"]))
-    write_whole(folder / "curves.png", plots.curves(findings))
-    write_whole(folder / "report.md", to_markdown(about, **tables))
+    for name, content in files.items():
+        write_whole(folder / name, content)
     return folder / "report.md"
 
 
@@ -50,41 +52,21 @@ def to_markdown(about: Mapping[str, Any], alphas: Rows, regrets: Rows, curves: R
         regrets: rows of `regret_rows`.
         curves: rows of `curve_rows`.
     """
-    study, last = about["study"], alphas[-1]
+    study, best = about["study"], [row["intervals"] for row in alphas]
     grid = intervals(0.5, 0.0, study["alphas"])
     ours = {(row["arms"], row["alpha"]): row["regret"] for row in regrets}
-    ratios = {
-        name: max((row[f"regret_{name}"] / row["regret_best"], -row["arms"]) for row in alphas)
-        for name in ("1/K", "e/(2K)")
-    }
-    best = [row["intervals"] for row in alphas]
+    last = [row for row in curves if row["rounds"] == study["curve_rounds"]]
     names = {
         "study": study,
         "about": about,
         "alphas": alphas,
         "rank": spearmanr(study["arms"], best).statistic if len(best) > 2 else None,
-        # Regrets of alpha = 0.5 and of the best alpha.
-        "thesis": (thesis.REGRETS[0.5][100], min(by[100] for by in thesis.REGRETS.values()))
-        if last["arms"] == 100
-        else None,
-        "ratios": ratios,
-        "better": {
-            name: sum(row[f"regret_{name}"] < row["regret_2"] for row in alphas) for name in ratios
-        },
-        "agree": [
-            row["arms"]
-            for row in alphas
-            if row["thesis_intervals"] is not None
-            and row["lowest_not_worse"] <= row["thesis_intervals"] <= row["highest_not_worse"]
-        ],
+        "thesis": thesis.REGRETS,
         "grid": grid,
         "ours": {k: {a: ours[k, a] for a in grid} for k in study["arms"]},
-        "theirs": {
-            k: {a: thesis.REGRETS.get(a, {}).get(k) for a in grid} for k in study["arms"]
-        },
-        "curves": {(row["policy"], row["arms"]): row for row in curves
-                   if row["rounds"] == study["curve_rounds"]},
-    }  # fmt: skip
+        "theirs": {k: {a: thesis.REGRETS.get(a, {}).get(k) for a in grid} for k in study["arms"]},
+        "curves": {(row["policy"], row["arms"]): row for row in last},
+    }
     return render("bandits/report.md.j2", names)
 
 

@@ -1,247 +1,82 @@
-"""Study of the best constant of UCB1: its settings, its alphas, and the cells to compute."""
+"""Command `python -m ludoteca.evaluate.studies bandits`."""
 
-import json
-import math
-from collections.abc import Generator, Iterable
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+import sys
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.envs.params import integer
-from ludoteca.evaluate.studies.bandits.play import play_bandits, random_problems
-from ludoteca.evaluate.studies.bandits.uaemex2021 import ARMS
-from ludoteca.files import read_json, write_whole
-
-Regrets = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class BanditStudy:
-    """Settings of a study; the defaults are the scaled experiment."""
-
-    arms: tuple[int, ...] = ARMS
-    """The numbers of arms K."""
-    problems: int = 1000
-    """Bandit problems for each K, with success probabilities drawn from [0, 1)."""
-    runs: int = 1
-    """Runs of every problem."""
-    rounds: int = 100_000
-    """Pulls in each run."""
-    alphas: int = 10
-    """Values in the first grid, and in the second, between the neighbors of the best."""
-    annealing_steps: int = 40
-    """Steps of simulated annealing for each K."""
-    annealing_problems: int = 200
-    """Number of problems, the first ones, that evaluate an alpha in simulated annealing."""
-    curve_arms: tuple[int, ...] = (2, 10, 100)
-    """The numbers of arms for which all policies are compared."""
-    curve_problems: int = 200
-    """Problems of that comparison."""
-    curve_rounds: int = 10_000
-    """Pulls in each run of that comparison."""
-    block: int = 100
-    """Problems in a cell, the unit that is computed, written, and divided among shards."""
-    seed: int = 1
-    """Seed of all random numbers."""
-
-    def __post_init__(self) -> None:
-        for name in ("problems", "runs", "rounds", "curve_problems", "curve_rounds", "block"):
-            integer(name, getattr(self, name), 1, 10**9)
-        integer("alphas", self.alphas, 3, 100)
-        integer("annealing_steps", self.annealing_steps, 0, 10**6)
-        integer("annealing_problems", self.annealing_problems, 1, self.problems)
-        integer("seed", self.seed, 0, 2**63 - 1)
-        if not self.arms or min(self.arms + self.curve_arms) < 2:
-            raise ValueError(f"each K must be 2 at least, got {self.arms} and {self.curve_arms}")
-        for name in ("problems", "annealing_problems"):
-            if (count := getattr(self, name)) % self.block:
-                raise ValueError(f"{name} must be a multiple of block = {self.block}, got {count}")
-
-    @property
-    def grid(self) -> list[float]:
-        """The first grid of alphas."""
-        return intervals(0.5, 0.0, self.alphas)
+from ludoteca.envs.params import integer, real
+from ludoteca.evaluate.studies.bandits.cells import FULL, BanditStudy
+from ludoteca.evaluate.studies.bandits.computation import (
+    NOTHING,
+    CellMissingError,
+    Shard,
+    run_study,
+)
+from ludoteca.evaluate.studies.bandits.plan import make_plan
+from ludoteca.evaluate.studies.bandits.report import write_report
+from ludoteca.executor import LOCAL, make_executor
 
 
-# The thesis' own size: about 2 * 10^12 pulls for the grids, and 7 * 10^12 for simulated annealing,
-# of which the thesis does not say how many steps it took.
-FULL = BanditStudy(
-    runs=100, annealing_steps=60, annealing_problems=1000, curve_problems=1000,
-    curve_rounds=100_000, block=50,
-)  # fmt: skip
+def reproduce(
+    out: Path | None = None,
+    runs: Path = Path("runs/reproduce"),
+    full: bool = False,
+    problems: int | None = None,
+    shard: str = "0/1",
+    merge: bool = False,
+    seed: int = 1,
+    threads: int = 2,
+    executor: str = LOCAL,
+    processes: int | None = None,
+    plan: bool = False,
+    price: float = 0.04,
+) -> None:
+    """Find the best constant of UCB1 for each number of arms, as in the thesis.
 
+    Interrupted or killed, it resumes where it was when the same command is given again.
 
-def intervals(high: float, low: float, count: int) -> list[float]:
-    """Return `count` numbers from `high` to `low`, each halfway from the one before to `low`.
+    To distribute the full size, start it with --full --shard 0/8 to --full --shard 7/8, with one
+    shared folder or each with its own. A shard stops where it needs results of others: join the
+    folders, start all again, and join them again. At last --full --merge writes the report.
 
-    Algorithm 16 of the thesis as its tables 4.18 and 4.19 show that it was run.
+    Args:
+        out: folder for the report; by default docs/results/bandits or, in full, bandits_full, and
+            with fewer problems a folder in `runs`.
+        runs: folder of the cells computed so far, with a folder for each experiment.
+        full: the thesis' own size, about 10^13 pulls, instead of the scaled experiment.
+        problems: for each number of arms, in hundreds, instead of 1000; 100 take a minute or two.
+        shard: i/n: compute only the i-th of n parts, from 0.
+        merge: compute nothing: join the results of the shards.
+        seed: of all random numbers.
+        threads: that share the problems, unless there is an executor or there are processes.
+        executor: where the cells are computed: local, or a Ray cluster: ray (of this machine),
+            ray:auto, ray:HOST:PORT; see docs/distributed.md.
+        processes: how many compute cells in parallel, each with one thread.
+        plan: measure some cells, and print how long all will take with 1 to 1,000 processes,
+            instead of computing them.
+        price: of a core for an hour, in dollars, for that plan.
     """
-    return [low + (high - low) / 2**n for n in range(count - 1)] + [low]
-
-
-def between_neighbors(grid: list[float], best: float) -> list[float]:
-    """Return the second grid: between the neighbors of the best in the first, a falling list."""
-    at = grid.index(best)
-    return intervals(grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)], len(grid))
-
-
-def annealing(
-    steps: int,
-    seed: int | list[int],
-    temperature: float = 100.0,
-    beta: float = 0.9,
-    reach: float = 0.1,
-) -> Generator[float, float, None]:
-    """Search for the x in [0, 1] of lowest cost, after algorithm 13 of the thesis.
-
-    Yields each x to try, and is sent its cost. The first x is drawn from [0, 1], each later one
-    within `reach` of the current one. Better ones are accepted, worse ones with probability
-    exp(-increase / temperature), and the temperature is multiplied by `beta` after each. Numbers
-    are rounded to 6 decimals.
-    """
-    rng = np.random.default_rng(seed)
-    x = round(rng.random(), 6)
-    current = x, (yield x)
-    for _ in range(steps):
-        x = round(min(max(current[0] + rng.uniform(-reach, reach), 0.0), 1.0), 6)
-        cost = yield x
-        if rng.random() < math.exp(-max(cost - current[1], 0.0) / temperature):
-            current = x, cost
-        temperature *= beta
-
-
-def spread(rounds: int) -> list[int]:
-    """Return numbers of rounds up to `rounds`, evenly spread on a logarithmic scale."""
-    steps = np.geomspace(10, rounds, 60) if rounds > 10 else np.array([rounds])
-    return sorted({int(x) for x in steps.round()} | {rounds})
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Regret of a policy in each problem of a block.
-
-    Attributes:
-        arms: of the problems.
-        block: number of the block.
-        alpha: constant of UCB1, whose final regret it is; None: the curve of a policy.
-        policy: its name.
-    """
-
-    arms: int
-    block: int
-    alpha: float | None = None
-    policy: str = "ucb1"
-
-    @property
-    def name(self) -> str:
-        """Its file."""
-        folder, label = ("curves", self.policy) if self.alpha is None else ("ucb1", self.alpha)
-        return f"{folder}/K{self.arms}/{label}-{self.block}.json"
-
-    def play(self, study: BanditStudy, most: int | None = None, threads: int = 1) -> Any:
-        """Return the regrets, a list with numbers, or lists by checkpoint; `most`: of problems."""
-        curve, start = self.alpha is None, self.block * study.block
-        count, rounds = study.problems, study.rounds
-        if curve:
-            count, rounds = study.curve_problems, study.curve_rounds
-        problems = random_problems(count, self.arms, study.seed)
-        regrets = play_bandits(
-            self.policy,
-            problems[start : start + min(study.block, most or study.block)],
-            rounds,
-            params=None if self.alpha is None else {"alpha": self.alpha},
-            seed=study.seed,
-            runs=study.runs,
-            checkpoints=spread(rounds) if curve else None,
-            first_problem=start,
-            num_threads=threads,
-        )
-        return (regrets if curve else regrets[:, 0]).tolist()
-
-
-class Cells:
-    """Cells of a study in a folder, each a small file."""
-
-    def __init__(self, study: BanditStudy, folder: Path) -> None:
-        """Open a folder, a new one or one that holds cells of the same study.
-
-        Raises:
-            ValueError: if it holds another study.
-        """
-        self.study, self.folder = study, folder / "cells"
-        text, file = json.dumps(asdict(study), indent=2) + "\n", folder / "study.json"
-        if file.exists() and read_json(file) != json.loads(text):
-            raise ValueError(
-                f"{file} describes another study; resume with its settings, or choose another "
-                "folder"
-            )
-        write_whole(file, text)
-
-    def file(self, cell: Cell) -> Path:
-        """Return the file of a cell."""
-        return self.folder / cell.name
-
-    def read(self, cells: Iterable[Cell]) -> Regrets:
-        """Return the regrets in some cells, one after another."""
-        return np.concatenate([read_json(self.file(cell)) for cell in cells])
-
-
-Chain = Generator[list[Cell], None, Any]  # yields cells, resumes when they exist, returns a result
-
-
-def blocks(study: BanditStudy, arms: int, alphas: Iterable[float], problems: int) -> list[Cell]:
-    """Return the cells of some alphas, for the first `problems`."""
-    return [Cell(arms, block, a) for a in alphas for block in range(problems // study.block)]
-
-
-def annealing_chain(cells: Cells, arms: int) -> Chain:
-    """Anneal alpha; return every `(alpha, mean regret)` that was tried, in order."""
-    study, tried = cells.study, list[tuple[float, float]]()
-    search = annealing(study.annealing_steps, [study.seed, arms])
-    alpha = next(search)
-    with suppress(StopIteration):
-        while True:
-            needed = blocks(study, arms, [alpha], study.annealing_problems)
-            yield needed
-            tried.append((alpha, float(cells.read(needed).mean())))
-            alpha = search.send(tried[-1][1])
-    return tried
-
-
-def grid_chain(cells: Cells, arms: int) -> Chain:
-    """Compute both grids and the constants of UCB-alpha1, UCB-alpha2 and UCB1.
-
-    Returns the regrets by alpha, the best alpha of the first grid and the best of both.
-    """
-    study, grid = cells.study, cells.study.grid
-
-    def regrets(alphas: Iterable[float]) -> dict[float, Regrets]:
-        return {a: cells.read(blocks(study, arms, [a], study.problems)) for a in alphas}
-
-    def best(alphas: list[float]) -> float:
-        means = {alpha: values.mean() for alpha, values in regrets(alphas).items()}
-        return min(means, key=means.__getitem__)
-
-    yield blocks(study, arms, grid, study.problems)
-    first_best = best(grid)
-    second = between_neighbors(grid, first_best)
-    others = [*second, 1 / arms, np.e / (2 * arms), 2.0]
-    yield blocks(study, arms, others, study.problems)
-    return regrets(sorted({*grid, *others})), first_best, best([*grid, *second])
-
-
-def curve_chain(cells: Cells) -> Chain:
-    """Compare all policies; return the regret by K and policy, `[problem, checkpoint]`."""
-    study = cells.study
-    parts = range(-(-study.curve_problems // study.block))
-
-    def needed(arms: int, policy: str) -> list[Cell]:
-        return [Cell(arms, block, policy=policy) for block in parts]
-
-    yield [cell for k in study.curve_arms for policy in POLICIES for cell in needed(k, policy)]
-    return {k: {p: cells.read(needed(k, p)) for p in POLICIES} for k in study.curve_arms}
+    study, name = (FULL, "bandits_full") if full else (BanditStudy(), "bandits")
+    report = Path("docs/results") / name
+    study = replace(study, seed=seed)
+    if problems is not None:
+        name = f"{name}_{problems}"
+        report = runs / name / "report"
+        fewer = min(problems, study.annealing_problems)
+        study = replace(study, problems=problems, annealing_problems=fewer)
+    integer("threads", threads, 1, 1024)
+    part = NOTHING if merge else Shard.parse(shard)
+    if plan:
+        real("price", price, 0, 1e6)
+        print(make_plan(study).text(price), end="")
+        return
+    parallel = processes is not None or executor != LOCAL
+    made = make_executor(executor, processes) if parallel else nullcontext()
+    threads, quiet = 1 if parallel else threads, not sys.stderr.isatty()
+    try:
+        with made as workers:
+            findings = run_study(study, runs / name, part, threads, workers, quiet)
+    except CellMissingError as error:
+        sys.exit(f"{error}; join the shards' folders {runs / name}")
+    print(f"report: {write_report(findings, report if out is None else out)}")
