@@ -19,7 +19,11 @@ BEST_FLAT = (1000, 6)
 # food of its own takes the first valid move, or follows its tail.
 LITERAL = "deterministic:variant=thesis"
 LITERAL_TAIL = f"{LITERAL},tail=True"
-FINALS = ("final", "final-tail", "final-default")
+# Finals -> goose of fixed rules, and number of games.
+FINALS = {
+    "final": (LITERAL, 500), "final-tail": (LITERAL_TAIL, 500),
+    "final-default": ("deterministic", 2_000),
+}  # fmt: skip
 SHIPPED = "geese"  # name of the network of self-play that comes with the package
 # Competitions with three agents that the network of self-play was never trained against.
 OUTSIDERS = {"ours-mcts": "mcts:simulations=500", "ours-random-safe": "random_safe"}

@@ -8,30 +8,13 @@ from typing import Any
 
 from ludoteca.agents.networks.weights import fingerprint, shipped_weights
 from ludoteca.evaluate.studies.geese import conclusions, names, outcomes, statistics, uib2021
-from ludoteca.evaluate.studies.geese.names import (
-    BEST_FLAT,
-    FINALS,
-    FLAT,
-    LITERAL,
-    LITERAL_TAIL,
-    LOOPS,
-    OPPONENT,
-    OUTSIDERS,
-    SHIPPED,
-    SIMULATIONS,
-    called,
-    flat,
-    is_shipped,
-)  # fmt: skip
+from ludoteca.evaluate.studies.geese.names import called, flat, is_shipped
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import GAMES as GAMES_FILE
 from ludoteca.evaluate.studies.study import Study, Task, Tasks, match_task, read_metrics
 from ludoteca.files import read_json, write_whole
 
 GAMES = 2_000  # of a competition
-# The goose of fixed rules in each of the finals, and the number of games.
-GEESE = dict(zip(FINALS, (LITERAL, LITERAL_TAIL, "deterministic"), strict=True))
-FINAL_GAMES = dict(zip(FINALS, (500, 500, GAMES), strict=True))
 IMITATED_GAMES = 1_000  # that a network learns from; the deterministic agent's are twice as long
 SEARCH = "simulations=32"  # of the network of self-play
 # A move may take 1 s in the competition; games of agents that take all of it would take days.
@@ -84,7 +67,9 @@ def make_study(
             if name == "games-real" or not left_out.isdisjoint(task.requires):
                 left_out.add(name)
     if not is_shipped():
-        unavailable["beyond"] = f"part beyond needs the network ac:{SHIPPED}, which is not there"
+        unavailable["beyond"] = (
+            f"part beyond needs the network ac:{names.SHIPPED}, which is not there"
+        )
 
     def prepare(folder: Path) -> None:
         for path in episodes:
@@ -122,9 +107,11 @@ def check_sources(file: Path, episodes: Iterable[Path], bands: tuple[str, ...]) 
 
 def thesis_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     """Return the competitions of flat Monte Carlo and of networks that imitate it, by name."""
-    teachers = {f"{count}": flat(count, 6) for count in SIMULATIONS}
-    simulated, best = nets_of(teachers), flat(*BEST_FLAT)
-    tasks = [competition(name, [flat(*one) for one in FLAT[name]], fast) for name in FLAT]
+    teachers = {f"{count}": flat(count, 6) for count in names.SIMULATIONS}
+    simulated, best = nets_of(teachers), flat(*names.BEST_FLAT)
+    tasks = [
+        competition(name, [flat(*one) for one in names.FLAT[name]], fast) for name in names.FLAT
+    ]
     count = 24 if fast else IMITATED_GAMES
     data = {name: generated_games(f"games-{name}", teachers[name], count) for name in teachers}
     teachers["deterministic"] = "deterministic"
@@ -174,43 +161,43 @@ def real_tasks(
     tasks.append(competition("real", [cnn(name, precision) for name in nets], fast, nets))
     two = ("net-real-all", nets[-1])
     tasks.append(competition("all-or-best", [cnn(name, precision) for name in two], fast, two))
-    requires = (*nets, *nets_of(SIMULATIONS), "real", "simulated")
+    requires = (*nets, *nets_of(names.SIMULATIONS), "real", "simulated")
     winners = {"simulated": "simulated", "real": "real"}
-    for name, goose in GEESE.items():
-        agents, games = (goose, flat(*BEST_FLAT), "{simulated}", "{real}"), FINAL_GAMES[name]
+    for name, (goose, games) in names.FINALS.items():
+        agents = (goose, flat(*names.BEST_FLAT), "{simulated}", "{real}")
         tasks.append(competition(name, agents, fast, requires, winners, games))
     return {task.name: task for task in tasks}
 
 
 def beyond_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     """Return the loops of self-play, and the competitions of the shipped network, by name."""
-    ours = f"ac:{SHIPPED}"
+    ours = f"ac:{names.SHIPPED}"
     players = {
         "ours": f"{ours},precision={precision}",
         "ours-search": f"{ours},{SEARCH},precision={precision}",
         "ours-timed": f"{ours},{TIMED_SEARCH},precision={precision}",
     }
-    file = shipped_weights("ac").get(SHIPPED)
+    file = shipped_weights("ac").get(names.SHIPPED)
     shipped = {ours: fingerprint(file)} if file else {}
     imitators = {
-        "simulated": ("simulated", *nets_of(SIMULATIONS)),
+        "simulated": ("simulated", *nets_of(names.SIMULATIONS)),
         "real": ("real", *(f"net-real-{k}" for k in range(len(BANDS)))),
     }
-    tasks = [self_play(name, fast, precision) for name in LOOPS]
+    tasks = [self_play(name, fast, precision) for name in names.LOOPS]
 
     def add(name: str, agents: tuple[str, ...], kind: str = "", more: Any = shipped) -> None:
         requires, games = imitators.get(kind, ()), GAMES // FEWER.get(name, 1)
         winners = {kind: kind} if kind else None
         tasks.append(competition(name, agents, fast, requires, winners, games, more))
 
-    others = ("deterministic", flat(*BEST_FLAT))
+    others = ("deterministic", flat(*names.BEST_FLAT))
     for name, spec in players.items():
         add(name, (spec, *others, "{simulated}"), "simulated")
         if name == "ours":
             add("ours-real", (spec, *others, "{real}"), "real")
         else:
             add(f"{name}-or-not", (spec, players["ours"]))
-    for name, rival in OUTSIDERS.items():
+    for name, rival in names.OUTSIDERS.items():
         add(name, (players["ours"], rival, rival, rival))
     add("tree", (TREE, *others, "{simulated}"), "simulated", None)
     return {task.name: task for task in tasks}
@@ -238,12 +225,12 @@ def network(name: str, data: Task, label: str, options: Mapping[str, Any]) -> Ta
 
 def self_play(name: str, fast: bool, precision: str) -> Task:
     """Return one of the trainings by self-play from random weights, `LOOPS`."""
-    preset, games, every = LOOPS[name]
+    preset, games, every = names.LOOPS[name]
     part = 40 if fast else 1
     options = {
         "seed": 0, "games": games // part, "eval_interval": every // part,
         "eval_games": 4 if fast else 50, "final_eval_games": 8 if fast else 250,
-        "eval_opponents": (OPPONENT,), "threads": 1, "precision": precision,
+        "eval_opponents": (names.OPPONENT,), "threads": 1, "precision": precision,
     }  # fmt: skip
     sizes = {"log_interval": 1_024, "past_opponent_interval": 5_120} if preset == "default" else {}
     return Task(
@@ -255,7 +242,7 @@ def self_play(name: str, fast: bool, precision: str) -> Task:
 
 def evaluation_curve(folder: Path) -> dict[str, Any]:
     """Return the wins in each evaluation of self-play, and how many networks were accepted."""
-    column, tests = f"{OPPONENT}__any", ("candidates_tested", "candidates_accepted")
+    column, tests = f"{names.OPPONENT}__any", ("candidates_tested", "candidates_accepted")
     curve = [
         {
             "games": int(row["step"]),
