@@ -17,12 +17,12 @@ from ludoteca.envs.games.hungry_geese import geese
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.spec import parse_name
+from ludoteca.evaluate.agreement import agreement, shares
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies import runner
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.geese import names, study, uib2021
-from ludoteca.evaluate.studies.geese.agreement import agreement, shares
 from ludoteca.evaluate.studies.geese.conclusions import (
     DEPTH,
     FAILS,

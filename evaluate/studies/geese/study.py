@@ -126,7 +126,7 @@ def thesis_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     sizes = {"games": 40, "moves": 2_000, "repeats": 64}
     sizes = {"games": 4, "moves": 100, "repeats": 8} if fast else sizes
     asked = {"agents": tuple(teachers.values()), "seed": 0, **sizes}
-    module = "ludoteca.evaluate.studies.geese.agreement"
+    module = "ludoteca.evaluate.agreement"
     tasks.append(Task("agreement", module, asked | {"out": "{artifact}"}, asked, kind="agreement"))
     nets = {name: cnn(name, precision) for name in nets_of(teachers)}
     pupils, winners = ("net-1000", "net-deterministic"), {"simulated": "simulated"}

@@ -124,7 +124,7 @@ def fresh_games(name: str, games: int) -> Task:
         "seed": 10**6,
     }  # fmt: skip
     return Task(
-        f"test-{name}", "ludoteca.evaluate.studies.othello.fresh_games",
+        f"test-{name}", "ludoteca.evaluate.value_errors",
         settings | {"network": f"{{folder}}/net-{name}", "out": "{artifact}"}, settings, (),
         (f"net-{name}",), kind="test",
     )  # fmt: skip

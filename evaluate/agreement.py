@@ -1,4 +1,4 @@
-"""Agreement of agents with themselves: `python -m ludoteca.evaluate.studies.geese.agreement`.
+"""Agreement of agents with themselves: `python -m ludoteca.evaluate.agreement`.
 
 A stochastic agent answers the same position differently from time to time: its moves can be
 predicted, and imitated, only up to a limit.
