@@ -5,15 +5,7 @@ from itertools import product
 from typing import Any
 
 from ludoteca.evaluate.studies.hex import curves, evaluation, tanaka2018
-from ludoteca.evaluate.studies.hex.tanaka2018 import (
-    EPSILONS,
-    GAMMAS,
-    GRID,
-    HEURISTIC,
-    LAYERS,
-    LEARNING_RATES,
-    MIXED,
-)
+from ludoteca.evaluate.studies.hex.tanaka2018 import HEURISTIC, MIXED
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import Study, Task, Tasks
 
@@ -95,8 +87,10 @@ def paper_tasks(scale: float, precision: str) -> Tasks:
     """
     against = {"opponent": HEURISTIC}
     runs: dict[str, tuple[int, Settings]] = {}
-    for rate, gamma, epsilon, layers in product(LEARNING_RATES, GAMMAS, EPSILONS, LAYERS):
-        games = GAMES if (rate, gamma, epsilon, layers) in GRID else OMITTED_GAMES
+    for rate, gamma, epsilon, layers in product(
+        tanaka2018.LEARNING_RATES, tanaka2018.GAMMAS, tanaka2018.EPSILONS, tanaka2018.LAYERS
+    ):
+        games = GAMES if (rate, gamma, epsilon, layers) in tanaka2018.GRID else OMITTED_GAMES
         runs[f"grid-{rate}-{gamma}-{epsilon}-{layers}"] = games, {
             "learning_rate": rate, "final_learning_rate": rate, "gamma": gamma,
             "exploration_initial_eps": epsilon, "exploration_final_eps": epsilon,

@@ -5,18 +5,7 @@ from typing import Any
 
 from ludoteca.agents.networks.weights import shipped_weights
 from ludoteca.evaluate.studies.othello import names, plots
-from ludoteca.evaluate.studies.othello.names import (
-    COMPETITORS,
-    ITERATIONS,
-    LEAVES,
-    MOST_GAMES,
-    NETWORKS,
-    SECONDS,
-    SHIPPED,
-    SIZES,
-    TIMES,
-    UCT,
-)  # fmt: skip
+from ludoteca.evaluate.studies.othello.names import LEAVES, NETWORKS, SIZES, UCT
 from ludoteca.evaluate.studies.runner import study_command
 from ludoteca.evaluate.studies.study import GAMES as GAMES_FILE
 from ludoteca.evaluate.studies.study import SecondsPerMove, Study, Task, Tasks, match_task
@@ -40,7 +29,7 @@ def make_study(fast: bool = False, precision: str = "auto") -> Study:
         "seville2019": paper_tasks(fast, precision),
         "alphazero": alphazero_tasks(fast, precision),
     }
-    missing = f"part alphazero needs the network az:{SHIPPED}, which is not there"
+    missing = f"part alphazero needs the network az:{names.SHIPPED}, which is not there"
     unavailable = {} if is_shipped() else {"alphazero": missing}
     return Study("othello", parts, vars(names), plots.draw, fast, unavailable)
 
@@ -65,7 +54,7 @@ def paper_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
         }  # fmt: skip
         tasks.append(network(f"net-{name}", data[opponent], round(games * scale), view, options))
     tasks += [fresh_games(name, 100 if fast else TEST_GAMES) for name in NETWORKS]
-    for iterations in reversed(ITERATIONS):
+    for iterations in reversed(names.ITERATIONS):
         for name in NETWORKS if iterations < 800 else SIZES:
             ours = f"uctnet:{{folder}}/net-{name},simulations={iterations},precision={precision}"
             ours += f",leaf_batch={LEAVES}" if fast else ""  # a small batch of games is slow
@@ -73,7 +62,7 @@ def paper_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
             games = 8 if fast else GAMES[iterations]
             tasks.append(match_task(f"{name}-{iterations}", agents, games, (f"net-{name}",)))
     for name in SIZES:
-        agents = (timed_uctnet(name, SECONDS, precision), f"{UCT},seconds={SECONDS}")
+        agents = (timed_uctnet(name, names.SECONDS, precision), f"{UCT},seconds={names.SECONDS}")
         games = 8 if fast else TIMED_GAMES
         tasks.append(match_task(f"{name}-time", agents, games, (f"net-{name}",), {"probe": True}))
     return {task.name: task for task in tasks}
@@ -86,13 +75,13 @@ def alphazero_tasks(fast: bool = False, precision: str = "auto") -> Tasks:
     times as much, and the paper's UCT with a network as much.
     """
     tasks, games, options = [], 4 if fast else TIMED_GAMES, {"batch": 1, "probe": True}
-    paper = timed_uctnet(MOST_GAMES, "{seconds}", precision)
-    for name, spec in COMPETITORS.items():
+    paper = timed_uctnet(names.MOST_GAMES, "{seconds}", precision)
+    for name, spec in names.COMPETITORS.items():
         pace, agents = f"{name}-pace", (spec, "mcts:simulations=1000")
         tasks.append(match_task(pace, agents, 2 if fast else 20, options=options))
         for match, other, times, requires in (
-            (f"{name}-mcts", "mcts:seconds={seconds}", TIMES, (pace,)),
-            (f"{name}-uctnet", paper, 1, (pace, f"net-{MOST_GAMES}")),
+            (f"{name}-mcts", "mcts:seconds={seconds}", names.TIMES, (pace,)),
+            (f"{name}-uctnet", paper, 1, (pace, f"net-{names.MOST_GAMES}")),
         ):
             seconds = SecondsPerMove(pace, times)
             tasks.append(match_task(match, (spec, other), games, requires, options, seconds))
@@ -135,7 +124,7 @@ def fresh_games(name: str, games: int) -> Task:
         "seed": 10**6,
     }  # fmt: skip
     return Task(
-        f"test-{name}", "ludoteca.evaluate.studies.othello.fresh_games",
+        f"test-{name}", "ludoteca.evaluate.value_errors",
         settings | {"network": f"{{folder}}/net-{name}", "out": "{artifact}"}, settings, (),
         (f"net-{name}",), kind="test",
     )  # fmt: skip
@@ -149,7 +138,7 @@ def timed_uctnet(name: str, seconds: float | str, precision: str) -> str:
 
 def is_shipped() -> bool:
     """Return whether the package comes with an AlphaZero network for Othello."""
-    return SHIPPED in shipped_weights("az")
+    return names.SHIPPED in shipped_weights("az")
 
 
 reproduce = study_command(

@@ -1,4 +1,4 @@
-"""Value network on fresh games: `python -m ludoteca.evaluate.studies.othello.fresh_games`."""
+"""Errors of a value network on fresh games: `python -m ludoteca.evaluate.value_errors`."""
 
 import json
 from pathlib import Path
