@@ -21,7 +21,7 @@ OPPONENTS = (
     "random",
     "greedy",
     "heuristic",
-    "mixed:x=0.2",
+    "mixed:epsilon=0.2",
     "dqn:hex5",
     "mcts:simulations=10000",
     "mcts:simulations=10000,solver=True,amaf=rave",
