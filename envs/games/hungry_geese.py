@@ -23,14 +23,13 @@ from typing import Any
 import numpy as np
 
 from ludoteca.envs.game import FORFEIT, Game, unique
+from ludoteca.envs.games.goose_positions import FOOD, NONE, cells, geese, validate
 from ludoteca.envs.games.torus import neighbor, torus_symmetries
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.layout import Layout, Piece
 from ludoteca.envs.params import choice, integer
 from ludoteca.envs.rng import below
 
-NONE = -1
-FOOD = -1
 FORFEITED = -1  # the score of who has left the game; kaggle has no reward for it
 COLORS = (
     "#2565ae", "#c0392b", "#2e8b57", "#8e44ad", "#d35400", "#16a085", "#7f8c8d", "#b7950b",
@@ -375,53 +374,3 @@ def mark(out: Any, plane: int, cell: int, columns: int) -> None:
     """Set a cell of a plane; unsigned indices need no test for negative ones, which takes time."""
     at = np.uint16(cell)
     out[plane, at // np.uint16(columns), at % np.uint16(columns)] = 1
-
-
-def geese(s: Any) -> list[list[int]]:
-    """Return the cells of each goose, head first, as kaggle-environments lists them."""
-    room = s.body.shape[1]
-    return [
-        [int(s.body[p, (s.start[p] + k) % room]) for k in range(s.length[p])]
-        for p in range(len(s.length))
-    ]
-
-
-def cells(s: Any) -> Any:
-    """Show food as 1, and the head and body of goose p as 2 + 2p and 3 + 2p."""
-    shown = np.zeros(s.occupied.size, np.int8)
-    shown[s.food[: s.num_food]] = 1
-    for p, goose in enumerate(geese(s)):
-        shown[goose] = 3 + 2 * p
-        shown[goose[:1]] = 2 + 2 * p
-    return shown.reshape(s.occupied.shape)
-
-
-def validate(s: Any) -> str:
-    """Return why a position is impossible, or an empty string."""
-    room = s.body.shape[1]
-    size = s.occupied.size
-    if (s.length < 0).any() or (s.length > min(room, s.max_length)).any():
-        return f"lengths {s.length} must be from 0 to {min(room, s.max_length)}"
-    if (s.start < 0).any() or (s.start >= room).any():
-        return f"start {s.start} must be from 0 to {room - 1}"
-    bodies = [cell for goose in geese(s) for cell in goose]
-    if not all(0 <= cell < size for cell in bodies):
-        return "a goose lies outside the board"
-    if len(set(bodies)) < len(bodies):
-        return "two segments share a cell"
-    if not 0 <= s.num_food <= len(s.food):
-        return f"num_food {s.num_food} must be from 0 to {len(s.food)}"
-    food = s.food[: s.num_food].tolist()
-    if not all(0 <= cell < size for cell in food) or len(set(food) - set(bodies)) < len(food):
-        return f"food {food} must lie on distinct free cells"
-    expected = np.zeros(size, np.int8)
-    expected[bodies], expected[food] = 1, FOOD
-    if not np.array_equal(expected, s.occupied.ravel()):
-        return "occupied does not count the segments of the geese, or does not show the food"
-    if (s.last_action < NONE).any() or (s.last_action > 3).any():
-        return f"last_action {s.last_action} must be from -1 to 3"
-    if (s.last_head < NONE).any() or (s.last_head >= size).any():
-        return f"last_head {s.last_head} lies outside the board"
-    if not 0 <= s.steps <= s.max_steps:
-        return f"steps {s.steps} must be from 0 to {s.max_steps}"
-    return ""

@@ -150,7 +150,7 @@ def test_two_ray_actors_play_what_one_process_plays(name, tmp_path, monkeypatch)
     def kill() -> None:
         while len(found) < 2 or not all(slot.state == "busy" for slot in found[1].slots):
             time.sleep(0.01)
-        place = found[1].slots[1].worker.place
+        place = found[1].slots[1].worker.location
         os.kill(int(re.fullmatch(r".*process (\d+)", place)[1]), signal.SIGKILL)
         while found[1].reruns == 0:
             time.sleep(0.01)

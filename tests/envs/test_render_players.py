@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from ludoteca.envs.games.hungry_geese import geese, hungry_geese
+from ludoteca.envs.games.goose_positions import geese
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.render import (
     board_text,

@@ -9,7 +9,8 @@ import pytest
 import ludoteca  # noqa: F401  registers the environments
 from ludoteca.agents.agent import Agent
 from ludoteca.envs.game import FORFEIT
-from ludoteca.envs.games.hungry_geese import FOOD, geese, hungry_geese
+from ludoteca.envs.games.goose_positions import FOOD, geese
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match

@@ -181,7 +181,7 @@ def test_swap_puts_the_other_color_on_the_mirrored_cell() -> None:
     assert legal(game, play(game, "b1"))[-1] == "swap"
     s = play(game, "b1 swap")
     assert picture(game, s) == "\n. . .\n O . .\n  . . .\n"
-    assert planes(game, s)[1:3, 2, 1].tolist() == [1, 1], "white, and joined to the west edge"
+    assert planes(game, s)[1:3, 2, 1].tolist() == [1, 1], "white, and connected to the west edge"
     assert game.player is not None
     assert game.player(s) == 0
     assert len(legal(game, s)) == 8, "every empty cell, and no swap"
@@ -193,7 +193,9 @@ def test_swap_when_white_moves_first() -> None:
     game = hex(board_size=3, first="white", swap=True)
     s = play(game, "c1 swap")
     assert picture(game, s) == "\n. . .\n . . .\n  X . .\n"
-    assert planes(game, s)[[0, 5], 3, 1].tolist() == [1, 1], "black, and joined to the south edge"
+    assert planes(game, s)[[0, 5], 3, 1].tolist() == [1, 1], (
+        "black, and connected to the south edge"
+    )
 
 
 def test_no_swap_unless_asked_for() -> None:

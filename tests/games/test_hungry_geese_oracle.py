@@ -16,16 +16,8 @@ import pytest
 from scipy.stats import chisquare
 
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import (
-    FOOD,
-    geese,
-    hungry_geese,
-    init,
-    is_terminal,
-    refill,
-    returns,
-    step,
-)
+from ludoteca.envs.games.goose_positions import FOOD, geese
+from ludoteca.envs.games.hungry_geese import hungry_geese, init, is_terminal, refill, returns, step
 from ludoteca.envs.jit import compiled
 from ludoteca.envs.record_views import view_records
 

@@ -21,7 +21,7 @@ import pytest
 
 from ludoteca.envs.engine.trajectory import Trajectory, record_trajectory
 from ludoteca.envs.game import Game
-from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.games.goose_positions import geese
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, find_factory, make_game
 from ludoteca.envs.symmetry import DIRECTIONS

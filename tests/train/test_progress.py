@@ -107,7 +107,7 @@ def test_there_are_no_rates_while_everything_compiles():
 def compile_slowly(subject: str, seconds: float) -> None:
     """Report a compilation that takes a while, as compiled functions do."""
     with compilation.compiling():
-        compilation.begin(subject, "environment", 12.0 / compilation.machine_factor())
+        compilation.announce(subject, "environment", 12.0 / compilation.machine_factor())
         time.sleep(seconds)
 
 
