@@ -179,7 +179,10 @@ class RayExecutor(WorkerPool[RayWorker]):
                     "a worker cannot run; every node needs the same version of ludoteca as this "
                     f"one: {text.splitlines()[-1]}"
                 ) from error
-            return "died", f"{worker.location}: {type(error).__name__}: {' '.join(text.split()):.400}"
+            return (
+                "died",
+                f"{worker.location}: {type(error).__name__}: {' '.join(text.split()):.400}",
+            )
         if slot.state == "busy":
             return read_answer(answer)
         worker.location = answer["location"]

@@ -166,9 +166,10 @@ class RLlibMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
     """Any game as RLlib's `MultiAgentEnv`; agents are `player_0`, `player_1`, ...
 
     In sequential games the player to move observes and acts. In simultaneous games all remaining
-    players act; eliminated players leave with their last reward and observation. A step returns the rewards of all players, so the loser's -1 for an action before its opponent's
-    winning move becomes the last transition of the loser's episode. No player's value bootstraps
-    from another player's observation.
+    players act; eliminated players leave with their last reward and observation. A step returns the
+    rewards of all players, so the loser's -1 for an action before its opponent's winning move
+    becomes the last transition of the loser's episode. No player's value bootstraps from another
+    player's observation.
     """
 
     metadata: ClassVar[dict[str, Any]] = {

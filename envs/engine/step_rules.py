@@ -17,16 +17,16 @@ class StepRules(NamedTuple):
     """Kernels over one game of a batch.
 
     Attributes:
-        reset: `reset(s, episode, history, seat_rule)` resets the game with the next seed of its random
-            stream.
+        reset: `reset(s, episode, history, seat_rule)` resets the game with the next seed of
+            its random stream.
         clear_rewards: `clear_rewards(episode)` clears the rewards and flags of the last step.
         select_reward: `select_reward(episode, mover)` sets `episode.reward`, which the caller gets:
             that of the agent, or in self-play of the mover.
         play: `play(s, joint, history)` applies and records the actions `joint`, one per player
             (sequential: only the mover's entry is used).
-        score: `score(s, episode, before)` writes the rewards of a step, and whether the game is over
-            for the agent. In simultaneous games the rewards are the returns minus `before`, the
-            returns before the step.
+        score: `score(s, episode, before)` writes the rewards of a step, and whether the game is
+            over for the agent. In simultaneous games the rewards are the returns minus `before`,
+            the returns before the step.
         opponents_act: `opponents_act(s, episode, work)` writes the actions of compiled opponents to
             `work.joint` (only in simultaneous games with opponents).
         opponents_step: `opponents_step(s, episode, history, work)` applies actions of compiled

@@ -11,7 +11,10 @@ EMPTY = -1
 def in_line(s: Any, row: int, column: int, length: int) -> bool:
     """Return whether the piece at (row, column) is part of a line of at least `length`."""
     for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
-        if 1 + count_equal(s, row, column, dr, dc) + count_equal(s, row, column, -dr, -dc) >= length:
+        if (
+            1 + count_equal(s, row, column, dr, dc) + count_equal(s, row, column, -dr, -dc)
+            >= length
+        ):
             return True
     return False
 
