@@ -262,7 +262,7 @@ def cells(s: Any) -> Any:
 
 
 def validate(s: Any) -> str:
-    """Return why a position is impossible, or an empty string."""
+    """Return the reason why a position is invalid, or an empty string."""
     if s.discs[0] & s.discs[1]:
         return "a square holds both a black and a white disc"
     if (s.discs[0] | s.discs[1]) & ~region(s.board.shape[1]):
