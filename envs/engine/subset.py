@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.envs.engine.buffers import Buffers
 from ludoteca.envs.engine.game_batch import GameBatch
 from ludoteca.envs.engine.opponents import Opponent
 from ludoteca.envs.engine.python_opponents import PythonOpponents
@@ -35,8 +34,6 @@ def step_subset(
     }
     for name, array in rows.items():
         setattr(subset, name, array[indices])
-    shape = game_batch.observations.shape[1:]
-    subset._buffers = Buffers((len(indices), *shape), game_batch.dtype)
     subset._thread_pool = None  # the pool is bound to the arrays of the whole batch
     subset.opponents = tuple(SubsetOpponent(opponent, indices) for opponent in game_batch.opponents)
     subset._python_opponents = PythonOpponents(

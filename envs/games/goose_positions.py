@@ -9,10 +9,10 @@ FOOD = -1  # in `occupied`, in place of a number of segments
 
 
 def geese(s: Any) -> list[list[int]]:
-    """Return the cells of each goose, head first, as kaggle-environments lists them."""
-    room = s.body.shape[1]
+    """Return the cells of each goose, head first, as in kaggle-environments."""
+    capacity = s.body.shape[1]
     return [
-        [int(s.body[p, (s.start[p] + k) % room]) for k in range(s.length[p])]
+        [int(s.body[p, (s.start[p] + k) % capacity]) for k in range(s.length[p])]
         for p in range(len(s.length))
     ]
 
@@ -29,12 +29,12 @@ def cells(s: Any) -> Any:
 
 def validate(s: Any) -> str:
     """Return the reason why a position is invalid, or an empty string."""
-    room = s.body.shape[1]
+    capacity = s.body.shape[1]
     size = s.occupied.size
-    if (s.length < 0).any() or (s.length > min(room, s.max_length)).any():
-        return f"lengths {s.length} must be from 0 to {min(room, s.max_length)}"
-    if (s.start < 0).any() or (s.start >= room).any():
-        return f"start {s.start} must be from 0 to {room - 1}"
+    if (s.length < 0).any() or (s.length > min(capacity, s.max_length)).any():
+        return f"lengths {s.length} must be from 0 to {min(capacity, s.max_length)}"
+    if (s.start < 0).any() or (s.start >= capacity).any():
+        return f"start {s.start} must be from 0 to {capacity - 1}"
     bodies = [cell for goose in geese(s) for cell in goose]
     if not all(0 <= cell < size for cell in bodies):
         return "a goose lies outside the board"
