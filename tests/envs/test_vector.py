@@ -695,12 +695,12 @@ def test_returned_arrays_belong_to_the_caller(
         return [thing]
 
     env = GameVectorEnv(small(id_), 3, opponent=opponent, autoreset_mode=mode)
-    kept = trajectory(env, 20)
-    before = [array.copy() for array in arrays(kept)]
+    original = trajectory(env, 20)
+    before = [array.copy() for array in arrays(original)]
     later = trajectory(env, 20)
-    for old, new in zip(before, arrays(kept), strict=True):
+    for old, new in zip(before, arrays(original), strict=True):
         np.testing.assert_array_equal(old, new)
-    assert_same(kept, later)
+    assert_same(original, later)
 
     env = GameVectorEnv(small(id_), 3, opponent=opponent, autoreset_mode=mode)
     rng = np.random.default_rng(11)
@@ -808,8 +808,8 @@ def test_seeds() -> None:
 def test_without_a_seed_all_games_differ() -> None:
     for seed in (None, [1, None, None]):
         first, second = GameVectorEnv("hungry_geese", 3), GameVectorEnv("hungry_geese", 3)
-        one, other = first.reset(seed=seed)[0], second.reset(seed=seed)[0]
-        assert len({game.tobytes() for game in [*one[1:], *other[1:]]}) == 4
+        observations, other = first.reset(seed=seed)[0], second.reset(seed=seed)[0]
+        assert len({game.tobytes() for game in [*observations[1:], *other[1:]]}) == 4
 
 
 @pytest.mark.parametrize("seed", [-1, [0, -1], 2**63, [0], [0, 1, 2], 1.5, [0, 0.5], "a"])
@@ -920,8 +920,8 @@ def test_one_image_per_game() -> None:
             env.render()
         env.reset(seed=0)
         env.step(np.array([0, 8]))
-        one, other = env.render()
-        assert isinstance(one, kind)
+        image, other = env.render()
+        assert isinstance(image, kind)
         assert isinstance(other, kind)
-        assert np.any(one != other)
+        assert np.any(image != other)
     assert gym.make_vec("ludoteca/TicTacToe-v0", num_envs=2).render() is None

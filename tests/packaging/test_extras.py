@@ -14,7 +14,7 @@ from commands import CORE_COMMANDS, EXTRA_COMMANDS, help_and_imports
 
 from ludoteca.extras import explain, extras_of, program_name
 
-INSTALLED = {one.partition(";")[0].strip() for one in requires("ludoteca") or ()}
+INSTALLED = {requirement.partition(";")[0].strip() for requirement in requires("ludoteca") or ()}
 needs_metadata = pytest.mark.skipif(
     not INSTALLED.issuperset(requirements()), reason="pyproject.toml is newer than the installation"
 )
@@ -51,7 +51,7 @@ def run(commands: list[list[str]], without: set[str], folder: Path) -> dict[str,
     )
     assert done.returncode == 0, done.stderr
     ends = json.loads(done.stdout.splitlines()[-1])
-    return {" ".join(one): tuple(end) for one, end in zip(commands, ends, strict=True)}
+    return {" ".join(command): tuple(end) for command, end in zip(commands, ends, strict=True)}
 
 
 @needs_metadata
