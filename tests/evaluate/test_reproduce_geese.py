@@ -13,7 +13,7 @@ from ludoteca.agents.games.hungry_geese.lives import ALIVE, CAUSES, Lives, lives
 from ludoteca.agents.networks import ac_network
 from ludoteca.agents.registry import AGENTS, make_agent
 from ludoteca.envs.game import FORFEIT
-from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.games.goose_positions import geese
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.envs.spec import parse_name
