@@ -70,14 +70,14 @@ def agent_of_policy(game: Game, policy: Policy | Algorithm, **options: Any) -> T
     Args:
         game: the game.
         policy: see `PolicyNetwork`.
-        options: of `TorchAgent.from_network`, such as `flat=True` for the observations of
+        options: of `TorchAgent`, such as `flat=True` for the observations of
             `TianshouVecEnv(..., observation="flat")`.
 
     Raises:
         ValueError: if an option is not possible; see also `PolicyNetwork`.
     """
     network = PolicyNetwork(policy)
-    return TorchAgent.from_network(game, network, kind=network.kind, **options)
+    return TorchAgent(game, network, kind=network.kind, **options)
 
 
 def save_tianshou_policy(

@@ -85,14 +85,14 @@ def agent_of_actor(game: Game, actor: TensorDictModuleBase, **options: Any) -> T
     Args:
         game: the game.
         actor: see `ActorNetwork`.
-        options: of `TorchAgent.from_network`, such as `flat=True` for the observations of
+        options: of `TorchAgent`, such as `flat=True` for the observations of
             `TorchRLEnv(..., observation="flat")`.
 
     Raises:
         ValueError: if an option is not possible; see also `ActorNetwork`.
     """
     network = ActorNetwork(actor)
-    return TorchAgent.from_network(game, network, kind=network.kind, **options)
+    return TorchAgent(game, network, kind=network.kind, **options)
 
 
 def save_actor(path: str | Path, game: Game, actor: TensorDictModuleBase, **options: Any) -> Path:

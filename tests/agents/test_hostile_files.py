@@ -11,7 +11,7 @@ import torch
 from stable_baselines3 import PPO
 
 from ludoteca.agents import alphazero
-from ludoteca.agents.external.sb3 import SB3Agent
+from ludoteca.agents.external.sb3 import load_sb3_agent
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.weights import load_weights, read_header, save_weights
 from ludoteca.agents.registry import make_agent
@@ -287,7 +287,7 @@ DICT = {":type:": "<class 'gymnasium.spaces.dict.Dict'>"}
 def test_what_a_model_file_asks_for_is_checked(tmp_path, members, part, changed, message):
     path = model(tmp_path, members, **described(members, part, **changed))
     with pytest.raises(ValueError, match=message):
-        SB3Agent(GAME, path)
+        load_sb3_agent(GAME, path)
 
 
 def packed(tensors, compression=zipfile.ZIP_STORED):
@@ -320,23 +320,23 @@ def test_weights_of_a_model_that_are_none_are_refused(tmp_path, members, make, m
     path = model(tmp_path, members, **{"policy.pth": make()})
     assert path.stat().st_size < 1 << 20
     with pytest.raises(ValueError, match=message):
-        SB3Agent(GAME, path)
+        load_sb3_agent(GAME, path)
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", DEEP.encode(), b'{"policy_class": 5}', b"\xff"])
 def test_documents_of_a_model_that_are_none_are_refused(tmp_path, members, data):
     with pytest.raises(ValueError, match="is no model saved by Stable-Baselines3"):
-        SB3Agent(GAME, model(tmp_path, members, data=data))
+        load_sb3_agent(GAME, model(tmp_path, members, data=data))
 
 
 def test_a_document_of_a_model_that_becomes_too_large_is_refused(tmp_path, members):
     path = model(tmp_path, members, data=b" " * (20 << 20))
     with pytest.raises(ValueError, match=r"its data unpacks from .* to 20,971,520 bytes"):
-        SB3Agent(GAME, path)
+        load_sb3_agent(GAME, path)
 
 
 def test_the_model_itself_is_read(tmp_path, members):
-    agent = SB3Agent(GAME, model(tmp_path, members))
+    agent = load_sb3_agent(GAME, model(tmp_path, members))
     states = GAME.empty(1)
     states[0] = GAME.new()
     zero = np.zeros(1, np.int64)

@@ -16,7 +16,7 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
 from ludoteca import make_agent, make_game
-from ludoteca.agents.external.sb3 import SB3Agent
+from ludoteca.agents.external.sb3 import SB3Agent, load_sb3_agent
 from ludoteca.agents.predictor import Observer, PredictorAgent
 from ludoteca.agents.sampling import sample_by_logits
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
@@ -73,7 +73,7 @@ def act(agent, states, movers, seed=0):
 def test_a_saved_model_plays_its_best_legal_action(algorithm, trust, tmp_path):
     model = make_model(algorithm)
     model.save(tmp_path / "model.zip")
-    agent = SB3Agent(GAME, tmp_path / "model.zip", trust=trust)
+    agent = load_sb3_agent(GAME, tmp_path / "model.zip", trust=trust)
     states, movers, planes, masks = middle_positions()
     actions = act(agent, states, movers)
     assert np.array_equal(actions, act(SB3Agent.from_model(GAME, model), states, movers))
@@ -152,7 +152,7 @@ def test_the_model_sees_what_it_was_trained_on(env, tmp_path):
     if policy == "MultiInputPolicy":
         seen = {"observation": seen, "action_mask": masks}
     own, _ = model.predict(seen, deterministic=True)
-    actions = act(SB3Agent(GAME, tmp_path / "model"), states, movers)  # without .zip, as SB3
+    actions = act(load_sb3_agent(GAME, tmp_path / "model"), states, movers)  # without .zip, as SB3
     allowed = masks[np.arange(len(states)), own] == 1
     assert allowed.any()
     assert np.array_equal(actions[allowed], own[allowed])
@@ -167,7 +167,7 @@ def test_dictionaries_may_have_any_keys(observation, tmp_path):
     flat = planes.reshape(len(planes), -1)
     seen = {"obs": flat if observation == "flat_dict" else planes, "mask": masks.astype("float32")}
     own, _ = model.predict(seen, deterministic=True)
-    actions = act(SB3Agent(GAME, tmp_path / "model"), states, movers)
+    actions = act(load_sb3_agent(GAME, tmp_path / "model"), states, movers)
     allowed = masks[np.arange(len(states)), own] == 1
     assert allowed.any()
     assert np.array_equal(actions[allowed], own[allowed])
@@ -177,7 +177,7 @@ def test_random_moves_are_drawn_as_often_as_asked(tmp_path):
     model = make_model(DQN)
     model.save(tmp_path / "model")
     states, movers, _, masks = middle_positions(count=400)
-    best = act(SB3Agent(GAME, tmp_path / "model"), states, movers)
+    best = act(load_sb3_agent(GAME, tmp_path / "model"), states, movers)
     agent = make_agent(f"sb3:path={tmp_path / 'model.zip'},epsilon=0.5", GAME)
     mixed = act(agent, states, movers)
     assert masks[np.arange(len(states)), mixed].all()
@@ -191,7 +191,7 @@ def test_settings_of_networks_are_read_from_the_file(tmp_path):
         PPO, policy_kwargs={"net_arch": [7, 5], "activation_fn": torch.nn.ELU, "ortho_init": False}
     )
     model.save(tmp_path / "model.zip")
-    agent = SB3Agent(GAME, tmp_path / "model.zip")
+    agent = load_sb3_agent(GAME, tmp_path / "model.zip")
     assert "ELU" in str(agent._policy)
     states, movers, _, _ = middle_positions()
     expected = act(SB3Agent.from_model(GAME, model), states, movers)
@@ -204,11 +204,11 @@ def test_networks_of_others_need_trust(tmp_path):
     model.learn(16)
     model.save(tmp_path / "model.zip")
     with pytest.raises(ValueError, match=r"SmallCnn.* is not from .*trust=True"):
-        SB3Agent(GAME, tmp_path / "model.zip")
+        load_sb3_agent(GAME, tmp_path / "model.zip")
     states, movers, _, _ = middle_positions()
     expected = act(SB3Agent.from_model(GAME, model), states, movers)
     for agent in (
-        SB3Agent(GAME, tmp_path / "model.zip", trust=True),
+        load_sb3_agent(GAME, tmp_path / "model.zip", trust=True),
         make_agent(f"sb3:path={tmp_path / 'model.zip'},trust=True", GAME),
     ):
         assert np.array_equal(act(agent, states, movers), expected)
@@ -249,11 +249,11 @@ def test_pickles_in_the_file_are_not_read(tmp_path):
 
     rewrite(path, "data", set_traps)
     states, movers, _, masks = middle_positions()
-    actions = act(SB3Agent(GAME, path), states, movers)
+    actions = act(load_sb3_agent(GAME, path), states, movers)
     assert masks[np.arange(len(states)), actions].all()
     assert not sprung.exists()
     with pytest.raises(ValueError, match="cannot rebuild"):
-        SB3Agent(GAME, path, trust=True)  # this is what trust means
+        load_sb3_agent(GAME, path, trust=True)  # this is what trust means
     assert sprung.exists()
 
 
@@ -264,7 +264,7 @@ def test_pickles_among_the_weights_are_not_read(tmp_path):
     torch.save({"mlp_extractor.policy_net.0.weight": Trap(str(sprung))}, weights)
     rewrite(path, "policy.pth", lambda _: weights.getvalue())
     with pytest.raises(ValueError, match="no model saved by Stable-Baselines3"):
-        SB3Agent(GAME, path)
+        load_sb3_agent(GAME, path)
     assert not sprung.exists()
 
 
@@ -290,19 +290,19 @@ def test_descriptions_that_do_not_fit_are_named(part, key, value, problem, tmp_p
 
     rewrite(path, "data", change)
     with pytest.raises(ValueError, match=f"cannot rebuild the policy.*(?s:.*){problem}"):
-        SB3Agent(GAME, path)
+        load_sb3_agent(GAME, path)
 
 
 def test_files_that_are_no_models_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no model file .*nowhere"):
-        SB3Agent(GAME, tmp_path / "nowhere")
+        load_sb3_agent(GAME, tmp_path / "nowhere")
     (tmp_path / "text.zip").write_text("not a zip file")
     with pytest.raises(ValueError, match=r"text.zip is no model saved by Stable-Baselines3"):
-        SB3Agent(GAME, tmp_path / "text.zip")
+        load_sb3_agent(GAME, tmp_path / "text.zip")
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         archive.writestr("data", "[]")
     with pytest.raises(ValueError, match=r"other.zip is no model saved by Stable-Baselines3"):
-        SB3Agent(GAME, tmp_path / "other.zip")
+        load_sb3_agent(GAME, tmp_path / "other.zip")
 
 
 def test_a_model_of_another_game_is_refused():

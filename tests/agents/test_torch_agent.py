@@ -58,7 +58,7 @@ def same_games(a: MatchResult, b: MatchResult) -> bool:
 
 def test_a_saved_network_plays_as_in_memory(network: Residual, saved: Path) -> None:
     assert saved.suffix == ".safetensors"
-    live = TorchAgent.from_network(GAME, network, dtype="int8")
+    live = TorchAgent(GAME, network, dtype="int8")
     expected = games_of(live)
     assert network.training  # as before
     for spec in (f"torch:{saved}", f"torchrl:path={saved}", f"tianshou:{saved}"):
@@ -73,7 +73,7 @@ def test_a_saved_network_plays_as_in_memory(network: Residual, saved: Path) -> N
 def test_a_network_in_memory_plays_as_it_learns_and_its_copy_does_not() -> None:
     torch.manual_seed(1)
     network = nn.Sequential(nn.Flatten(), nn.Linear(18, 9))
-    live = TorchAgent.from_network(GAME, network)
+    live = TorchAgent(GAME, network)
     frozen = copy.deepcopy(live)
     before = games_of(live)
     assert same_games(games_of(frozen), before)
@@ -96,7 +96,7 @@ def test_observations_as_the_network_takes_them() -> None:
         (18,): {"flat": True, "dtype": "float64"},
     }
     for shape, form in forms.items():
-        games_of(TorchAgent.from_network(GAME, look, **form))  # type: ignore[arg-type]
+        games_of(TorchAgent(GAME, look, **form))  # type: ignore[arg-type]
         assert seen[-1].shape[1:] == shape
         assert str(seen[-1].dtype) == f"torch.{form.get('dtype', 'float32')}"
 
@@ -106,7 +106,7 @@ def test_drawn_actions_follow_the_policy_and_the_seed() -> None:
 
     def give(kind: str) -> TorchAgent:
         scores = logits.exp() if kind == "probabilities" else logits
-        return TorchAgent.from_network(
+        return TorchAgent(
             GAME, lambda seen: scores.expand(len(seen), 9), kind=kind, deterministic=False
         )
 
@@ -120,13 +120,13 @@ def test_drawn_actions_follow_the_policy_and_the_seed() -> None:
     assert (drawn[0] == drawn[1]).all()
     shares = np.bincount(drawn[0], minlength=9) / 4000
     assert np.abs(shares - logits.exp().numpy()).max() < 0.03
-    with pytest.raises(ValueError, match="no probabilities to draw from"):
+    with pytest.raises(ValueError, match="not probabilities to sample from"):
         give("values")
 
 
 def test_networks_that_rule_out_all_legal_actions_or_return_nothing_useful() -> None:
     def agent(scores: Tensor) -> TorchAgent:
-        return TorchAgent.from_network(GAME, lambda seen: scores.expand(len(seen), -1))
+        return TorchAgent(GAME, lambda seen: scores.expand(len(seen), -1))
 
     ruled_out = agent(torch.full((9,), -torch.inf))
     states, one = GAME.new(0)[None], np.zeros(1, np.int64)
