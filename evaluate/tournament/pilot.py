@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ludoteca.evaluate.forecast import Forecast, forecast_lines, long_time
+from ludoteca.duration import format_duration
+from ludoteca.evaluate.forecast import Forecast, forecast_lines
 from ludoteca.evaluate.tournament.game_log import MISSING, GameLog, PlayedGames
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.evaluate.tournament.run import (
@@ -51,8 +52,9 @@ class PilotRun:
             f"{left:,} left",
             f"a game takes {self.seconds_per_game:.4g} s of one core on average; the slowest, "
             f"{name}, {seconds:.4g} s",
-            f"left: {long_time(self.forecast.seconds)} of one worker, in tasks of "
-            f"{TASK_SECONDS:g} s; each machine first compiles, here {long_time(self.compiling)}",
+            f"left: {format_duration(self.forecast.seconds)} of one worker, in tasks of "
+            f"{TASK_SECONDS:g} s; each machine first compiles, here "
+            f"{format_duration(self.compiling)}",
             *forecast_lines(self.forecast, price),
             "The same command without --plan plays the rest. Every result is written as it comes; "
             "a run that was stopped resumes there.",

@@ -9,8 +9,9 @@ from time import process_time
 from typing import Any
 
 from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.duration import format_duration
 from ludoteca.envs.clock import clock
-from ludoteca.evaluate.forecast import Forecast, forecast_lines, long_time
+from ludoteca.evaluate.forecast import Forecast, forecast_lines
 from ludoteca.evaluate.studies.bandits.annealing import annealing
 from ludoteca.evaluate.studies.bandits.cells import BanditStudy, Block, Cell, Cells, CurvePart
 from ludoteca.evaluate.studies.bandits.grids import best_alpha, between_neighbors, intervals, others
@@ -148,7 +149,7 @@ class Plan:
         """Return the plan as text; `price` is that of a core for an hour, in dollars."""
         study, kinds = self.study, self.cells
         parts = [
-            f"{kinds[kind]:,} {kind} ({long_time(self.seconds[kind])} of one core, "
+            f"{kinds[kind]:,} {kind} ({format_duration(self.seconds[kind])} of one core, "
             f"{self.seconds[kind] / kinds[kind]:.3g} s each)"
             for kind in kinds
         ]
@@ -156,10 +157,10 @@ class Plan:
             f"plan: {len(study.arms)} numbers of arms, {study.problems:,} problems, {study.runs:,} "
             f"runs of each, {study.rounds:,} rounds: {self.pulls:.3g} pulls",
             f"cells: {'; '.join(parts)}",
-            f"measured on this machine in {long_time(self.measured)}, "
+            f"measured on this machine in {format_duration(self.measured)}, "
             f"{self.pulls / self.forecast.seconds:,.0f} pulls/s; the longest chain, "
             f"{study.annealing_steps + 1} steps of annealing one after another or a single curve, "
-            f"takes {long_time(self.forecast.chain)}",
+            f"takes {format_duration(self.forecast.chain)}",
             *forecast_lines(self.forecast, price),
             "The same command without --plan computes all cells. Each is a file, written as it "
             "comes; a run that was stopped resumes there.",

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.duration import format_duration
 from ludoteca.evaluate.markdown import bold, p_text, table
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.wilcoxon import signed_rank
 from ludoteca.evaluate.studies.ggp.uaemex2021 import GAME_NAMES, GAMES
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.tournament.plan import Tournament
-from ludoteca.evaluate.tournament.report import duration, provenance_paragraphs
+from ludoteca.evaluate.tournament.report import provenance_paragraphs
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
@@ -114,7 +115,7 @@ def write(
         "ratings_table": ratings_table,
         "equivalents": equivalents,
         "budget": budget,
-        "duration": duration,
+        "duration": format_duration,
         "provenance": "\n\n".join(provenance_paragraphs(run, versions)),
     }
     write_whole(out / "report.md", render("ggp/extended.md.j2", names))

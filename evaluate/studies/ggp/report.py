@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.duration import format_duration
 from ludoteca.evaluate.markdown import bold, p_value
 from ludoteca.evaluate.studies.ggp.conclusions import Conclusion, conclusions
 from ludoteca.evaluate.studies.ggp.uaemex2021 import (
@@ -24,7 +25,7 @@ from ludoteca.evaluate.studies.ggp.uaemex2021 import (
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.studies.verdicts import FAILS, HOLDS, OPEN, UNCORRECTED, VERDICTS
 from ludoteca.evaluate.tournament.analysis import Analysis, analyze
-from ludoteca.evaluate.tournament.report import duration, provenance_paragraphs
+from ludoteca.evaluate.tournament.report import provenance_paragraphs
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
@@ -137,7 +138,7 @@ def _stage(simulations: int, results: Results, shares: NDArray[np.float64]) -> d
         "correlation": np.corrcoef(wins.ravel(), thesis.ravel())[0, 1],
         "wins": rows,
         "statistics": _statistics(simulations, analyze(np.round(wins, 6)), analyze(thesis)),
-        "duration": duration(results.seconds),
+        "duration": format_duration(results.seconds),
     }
 
 
