@@ -227,7 +227,7 @@ def why_not(name: str, game: Game) -> str:
     try:
         if isinstance(maker, type) and issubclass(maker, Agent):
             maker.check_game(game)
-        if all(one.default is not one.empty for one in params):
+        if all(parameter.default is not parameter.empty for parameter in params):
             maker(game)
     except ValueError as error:
         return str(error)

@@ -49,7 +49,9 @@ def timed_match(
         make_game(game), agents, games, seed=seed, batch_size=batch, num_replays=min(games, 2)
     )
     if probe:
-        positions = [s for one in result.replays for s in list(one.positions())[:-1:PROBE_INTERVAL]]
+        positions = [
+            s for replay in result.replays for s in list(replay.positions())[:-1:PROBE_INTERVAL]
+        ]
         for agent, player in zip(content["agents"], players, strict=True):
             agent |= simulation_speed(player.agent, positions)
     write_whole(out, json.dumps(content, indent=1) + "\n")

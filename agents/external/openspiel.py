@@ -216,8 +216,8 @@ def counterpart(game: Game) -> Counterpart:
     if not target:
         games = ", ".join(games_with("openspiel"))
         raise ValueError(f"OpenSpiel cannot play {game.name}; it plays {games}")
-    found: Counterpart = load(target)(game)
-    return found
+    translated_game: Counterpart = load(target)(game)
+    return translated_game
 
 
 def import_pyspiel() -> Any:

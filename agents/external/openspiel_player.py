@@ -46,9 +46,11 @@ def as_agent(game: Game, player: Policy | OpenSpielLearner | Sequence[OpenSpielL
     players = list(player) if isinstance(player, Sequence) else [player] * game.num_players
     if len(players) != game.num_players:
         raise ValueError(f"{game.spec} needs {game.num_players} agents, got {len(players)}")
-    for one in players:
-        if not callable(getattr(one, "step", None)):
-            raise TypeError(f"expected a policy or an agent with the method step, got {one!r:.200}")
+    for agent in players:
+        if not callable(getattr(agent, "step", None)):
+            raise TypeError(
+                f"expected a policy or an agent with the method step, got {agent!r:.200}"
+            )
     return OpenSpielLearnerPlayer(game, players)
 
 

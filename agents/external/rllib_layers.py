@@ -159,10 +159,10 @@ def _build(about: dict[str, Any]) -> nn.Module:
     plain = {
         "flatten": nn.Flatten, "channels_first": ChannelsFirst, "channels_last": ChannelsLast,
     }  # fmt: skip
-    found = (plain | ACTIVATIONS).get(kind)
-    if found is None:
+    layer_class = (plain | ACTIVATIONS).get(kind)
+    if layer_class is None:
         raise ValueError(f"it has a layer of the kind {kind!r:.80}")
-    layer: nn.Module = found()
+    layer: nn.Module = layer_class()
     return layer
 
 

@@ -117,7 +117,7 @@ def _parts(actor: TensorDictModuleBase) -> list[TensorDictModuleBase]:
     """Return the modules of an actor in the order in which they run."""
     inner = getattr(actor, "module", None)
     if isinstance(inner, nn.ModuleList):  # a sequence, probabilistic or not
-        return [part for one in inner for part in _parts(one)]
+        return [part for module in inner for part in _parts(module)]
     return [actor]
 
 

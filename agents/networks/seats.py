@@ -128,9 +128,9 @@ def _about_the_middle(game: Game, rows: int, columns: int) -> tuple[Symmetry, ..
 
     On boards with an even side, the cell at `rows // 2` is the middle of a torus.
     """
-    found = []
+    rotations = []
     for symmetry in game.symmetries():
         middle = rows // 2 * columns + columns // 2
         if symmetry.cells[middle] == middle:
-            found.append(symmetry)
-    return tuple(found)
+            rotations.append(symmetry)
+    return tuple(rotations)

@@ -76,7 +76,11 @@ def random_agents(env: Any) -> Callable[[], int]:
         seen, _ = env.reset()
         steps, out = 0, set()
         while True:
-            acting = {agent: one["action_mask"] for agent, one in seen.items() if agent not in out}
+            acting = {
+                agent: observation["action_mask"]
+                for agent, observation in seen.items()
+                if agent not in out
+            }
             actions = {
                 a: int((rng.random(m.shape) * (m + 1e-9)).argmax()) for a, m in acting.items()
             }
@@ -136,7 +140,7 @@ def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) 
     ray.init(num_cpus=1, object_store_memory=200_000_000, include_dashboard=False)
     register()
     register_env("zoo", zoo)
-    one = {"num_envs_per_env_runner": NUM_ENVS, "gym_env_vectorize_mode": "vector_entry_point"}
+    settings = {"num_envs_per_env_runner": NUM_ENVS, "gym_env_vectorize_mode": "vector_entry_point"}
     shared = {"policies": {"shared"}, "policy_mapping_fn": lambda *agent, **more: "shared"}
 
     def ppo(env: str, several: bool, **env_runners: Any) -> Any:
@@ -160,7 +164,7 @@ def main(game: str = "connect4", seconds: float = 5.0, out: Path | None = None) 
         "adapter, several agents": lambda: random_agents(RLlibMultiAgentEnv(made)),
         "RLlib's PettingZoo wrapper": lambda: random_agents(zoo()),
         f"PPO, adapter, B = {NUM_ENVS}, against random": lambda: learning(
-            ppo("ludoteca", False, **one)
+            ppo("ludoteca", False, **settings)
         ),
         f"PPO, adapter, several agents, {SEVERAL_ENVS} games": lambda: learning(
             ppo("ludoteca", True, num_envs_per_env_runner=SEVERAL_ENVS)

@@ -90,14 +90,14 @@ def make_mask_sampler() -> Any:
         """Draw until the action is legal; after some failures, count."""
         num_actions = masks.shape[1]
         for i in range(masks.shape[0]):
-            action, found = 0, False
+            action, is_found = 0, False
             for _ in range(TRIES):
                 action = below(rng, num_actions)
                 if masks[i, action]:
-                    found = True
+                    is_found = True
                     break
             actions[i] = action
-            if not found:
+            if not is_found:
                 count_all(masks[i : i + 1], rng, actions[i : i + 1])
 
     @compiled_without_allocation

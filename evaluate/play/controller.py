@@ -65,7 +65,7 @@ class GameController:
             None  # the answer that has been looked at
         )
         self.agent_threads = {
-            seat: AgentThread(one, session.players[seat]) for seat, one in agents.items()
+            seat: AgentThread(agent, session.players[seat]) for seat, agent in agents.items()
         }
         self.adviser = None if adviser is None else AgentThread(adviser[1], adviser[0])
         self.file = file

@@ -62,16 +62,16 @@ class Terminal:
                 self._ask(mover)
 
     def _let_agent_move(self, mover: int) -> None:
-        found = self._agent_threads[mover].think(self.session)
+        answer = self._agent_threads[mover].think(self.session)
         name = player_name(self.session.game, mover)
-        if isinstance(found, AgentFailure):
-            self.failure = found
-            print(f"{name}: {found}")
+        if isinstance(answer, AgentFailure):
+            self.failure = answer
+            print(f"{name}: {answer}")
             if HUMAN in self.session.players:
                 print(AFTER_FAILURE)
             return
-        self.session.play(found.action)
-        print(f"{name} plays {self._describe(found)}")
+        self.session.play(answer.action)
+        print(f"{name} plays {self._describe(answer)}")
         self._show()
 
     def _ask(self, mover: int | None) -> None:
@@ -134,8 +134,8 @@ class Terminal:
         if self._adviser is None or not self.session.waits_for_human:
             print("there is no hint")
             return
-        found = self._adviser.think(self.session)
-        print(found if isinstance(found, AgentFailure) else f"hint: {self._describe(found)}")
+        answer = self._adviser.think(self.session)
+        print(answer if isinstance(answer, AgentFailure) else f"hint: {self._describe(answer)}")
 
     def _restart(self, _: str) -> None:
         self.session.restart()

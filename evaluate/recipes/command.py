@@ -53,7 +53,7 @@ def run_recipes(
     chosen = find_recipes(root, recipes)
     libraries = read_libraries(root, {recipe.library for recipe in chosen})
     problems: dict[str, str] = {}
-    for library, group in groupby([] if table_only else chosen, lambda one: one.library):
+    for library, group in groupby([] if table_only else chosen, lambda recipe: recipe.library):
         members = list(group)
         try:
             print(f"{library}: environment and tests", flush=True)
@@ -65,7 +65,7 @@ def run_recipes(
             problems |= {recipe.name: str(error) for recipe in members}
             print(error, file=sys.stderr, flush=True)
             continue
-        for recipe in filter(lambda one: one.file.exists(), members):
+        for recipe in [member for member in members if member.file.exists()]:
             try:
                 results = run_recipe(recipe, python, libraries[library], folder, time_limit)
                 print(f"{recipe.name}: {summary(results)}", flush=True)
@@ -97,9 +97,9 @@ def run_tests(recipe: Recipe, library: Library, python: Path, log: Path, time_li
         ValueError: if a test fails, or they take too long.
     """
     files = [recipe.root / ADAPTER_TESTS / name for name in library.tests]
-    if found := [path for path in files if path.exists()]:
+    if existing := [path for path in files if path.exists()]:
         # Old packages warn of newer ones.
-        command = [python, "-P", "-m", "pytest", "-q", "-rs", "-W", "default", *found]
+        command = [python, "-P", "-m", "pytest", "-q", "-rs", "-W", "default", *existing]
         _run(command, f"the tests of {recipe.library}", log, time_limit, recipe.root)
 
 
@@ -149,11 +149,12 @@ def check_scores(results: dict[str, Any]) -> None:
         ValueError: if it has not.
     """
     if "against_random" in results["matches"]:
-        found = [seat.score for seat in scores(results["matches"]["against_random"])]
-        if min(found) < NEEDED:
+        seat_scores = [seat.score for seat in scores(results["matches"]["against_random"])]
+        if min(seat_scores) < NEEDED:
+            listed = ", ".join(f"{score:.3f}" for score in seat_scores)
             raise ValueError(
-                f"against random it scores {', '.join(f'{one:.3f}' for one in found)} from its "
-                f"seats, expected at least {NEEDED:g} from each"
+                f"against random it scores {listed} from its seats, expected at least {NEEDED:g} "
+                "from each"
             )
 
 

@@ -97,12 +97,12 @@ def test_a_square_wins_if_a_disc_there_makes_a_line() -> None:
             s = random_position(game, int(rng.integers(1, rows * columns - 2)), rng)
             s.to_move = mover = int(rng.integers(2))
             free = board_bits(rows, columns)[1] & ~(s.discs[0] | s.discs[1])
-            found = int(winning(s.discs[mover], free, rows, game.params["connect"]))
+            cells = int(winning(s.discs[mover], free, rows, game.params["connect"]))
             for column in game.legal(s):
                 later = s.copy()
                 game.step(later, column)
                 square = int(later.discs[mover]) ^ int(s.discs[mover])
-                assert (found & square != 0) == (later.winner == mover)
+                assert (cells & square != 0) == (later.winner == mover)
 
 
 def test_the_same_position_gives_the_same_solution_also_in_pieces(monkeypatch) -> None:

@@ -65,15 +65,15 @@ def position(game: Game, picture: str, black: bool = True) -> Any:
 def random_games(game: Game, games: int, seed: int) -> list[list[Any]]:
     """Return the positions of random games, the last of each being its end."""
     rng = np.random.default_rng(seed)
-    found = []
+    positions_by_game = []
     for _ in range(games):
         s, positions = game.new(), []
         while legal := game.legal(s):
             positions.append(s.copy())
             # Nothing is drawn for a pass: the games are the same with and without auto_pass.
             game.step(s, legal[rng.integers(len(legal))] if len(legal) > 1 else legal[0])
-        found.append([*positions, s.copy()])
-    return found
+        positions_by_game.append([*positions, s.copy()])
+    return positions_by_game
 
 
 def final_score(s: Any, player: int) -> int:
@@ -97,15 +97,15 @@ def cells(s: Any) -> str:
 @cache
 def rays(size: int) -> list[list[list[int]]]:
     """Return the squares seen from every square, in each direction from near to far."""
-    found: list[list[list[int]]] = []
+    rays_by_square: list[list[list[int]]] = []
     for square in range(size * size):
         row, column = divmod(square, size)
-        found.append([])
+        rays_by_square.append([])
         for down, right in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1)):
             line = [(row + k * down, column + k * right) for k in range(1, size)]
             inside = [r * size + c for r, c in line if 0 <= r < size and 0 <= c < size]
-            found[-1].append(inside)
-    return found
+            rays_by_square[-1].append(inside)
+    return rays_by_square
 
 
 def after(board: str, square: int) -> str | None:
@@ -121,7 +121,7 @@ def after(board: str, square: int) -> str | None:
                 turned += ray[:length]
     if len(turned) == 1:
         return None
-    return "".join("m" if k in turned else one for k, one in enumerate(board))
+    return "".join("m" if k in turned else disc for k, disc in enumerate(board))
 
 
 def swapped(board: str) -> str:

@@ -295,8 +295,8 @@ def packed(tensors, compression=zipfile.ZIP_STORED):
     data, again = io.BytesIO(), io.BytesIO()
     torch.save(tensors, data)
     with zipfile.ZipFile(data) as source, zipfile.ZipFile(again, "w", compression) as target:
-        for one in source.infolist():
-            target.writestr(one.filename, source.read(one))
+        for entry in source.infolist():
+            target.writestr(entry.filename, source.read(entry))
     return again.getvalue()
 
 

@@ -92,10 +92,10 @@ def test_observations_are_those_that_kaggle_environments_had():
             assert (seen["step"], seen["index"]) == (t, t % players)
             assert seen["food"] == golden["food"][food : food + count].tolist()
             if t > 0:
-                cells = [cell for one in seen["geese"] for cell in (*one, 0xFFFF)]
-                found = zlib.crc32(np.array(cells, "<u2"))
-                found = zlib.crc32(s.score.astype("<i4").tobytes(), found)
-                assert found == golden["checksums"][at + t - 1]
+                cells = [cell for body in seen["geese"] for cell in (*body, 0xFFFF)]
+                checksum = zlib.crc32(np.array(cells, "<u2"))
+                checksum = zlib.crc32(s.score.astype("<i4").tobytes(), checksum)
+                assert checksum == golden["checksums"][at + t - 1]
             food += count
         at, goose = at + steps, goose + players
     assert at > 1000
@@ -277,9 +277,16 @@ def test_what_goes_wrong_loses_the_goose_and_not_the_match(write, line, kind, me
     seconds = 0.8 if kind == "timeout" else 30
     specs = [f"kaggle:{path},act_timeout={seconds},overage=0.2" for path in (bad, good)]
     result = play_match("hungry_geese:min_food=1", specs, 2, num_replays=2, seed=9)
-    assert [(one.agent, one.ply, one.kind) for one in result.forfeits] == [(0, 3, kind)] * 4
-    assert [(one.game, one.seat) for one in result.forfeits] == [(0, 0), (0, 2), (1, 1), (1, 3)]
-    assert all(one.message.startswith(message) for one in result.forfeits)
+    assert [(forfeit.agent, forfeit.ply, forfeit.kind) for forfeit in result.forfeits] == [
+        (0, 3, kind)
+    ] * 4
+    assert [(forfeit.game, forfeit.seat) for forfeit in result.forfeits] == [
+        (0, 0),
+        (0, 2),
+        (1, 1),
+        (1, 3),
+    ]
+    assert all(forfeit.message.startswith(message) for forfeit in result.forfeits)
     for replay in result.replays:
         assert len(replay.actions) > 4
     assert result.totals[0].losses == 2

@@ -295,8 +295,8 @@ def test_what_compiled_code_does_not_find_there_is_explained(write):
 
 def as_tar(folder, file, prefix=""):
     with tarfile.open(file, "w:gz") as tar:
-        for one in sorted(folder.iterdir()):
-            tar.add(one, f"{prefix}{one.name}")
+        for path in sorted(folder.iterdir()):
+            tar.add(path, f"{prefix}{path.name}")
     return file
 
 
@@ -314,8 +314,8 @@ def test_archives_are_unpacked_for_as_long_as_the_agent_is_there(write, tmp_path
 def test_zip_archives_will_do_too(write, tmp_path):
     main = folder_with(write, FINDS["open"])
     with zipfile.ZipFile(tmp_path / "bot.zip", "w") as zipped:
-        for one in main.parent.iterdir():
-            zipped.write(one, one.name)
+        for file in main.parent.iterdir():
+            zipped.write(file, file.name)
     assert ask(KaggleAgent(GAME, tmp_path / "bot.zip")) == EAST
 
 

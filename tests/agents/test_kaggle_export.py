@@ -41,7 +41,7 @@ def load(source):
     """Run the source of a submission, and return what Kaggle would call."""
     names = {}
     exec(compile(source, "submission", "exec"), names)
-    return [one for one in names.values() if callable(one)][-1]
+    return [value for value in names.values() if callable(value)][-1]
 
 
 def positions_of(game, seed):
@@ -178,10 +178,10 @@ def first(x: int) -> int:
 
 
 def test_functions_take_what_they_reach_with_them():
-    one = Bundle()
-    assert one.add(first, "first") == "first"
-    assert one.add(first, "again") == "first"
-    text = one.text()
+    bundle = Bundle()
+    assert bundle.add(first, "first") == "first"
+    assert bundle.add(first, "again") == "first"
+    text = bundle.text()
     names = {}
     exec(text, names)
     assert names["first"](5) == first(5) == 10 + 6 + 99 + 5 + 1
@@ -199,12 +199,12 @@ def test_different_things_of_one_name_are_kept_apart():
     def triple(x):
         return 3 * x
 
-    one = Bundle()
-    called = [one.add(make(*pair), "choose") for pair in ((twice, 1), (triple, 2), (twice, 1))]
+    bundle = Bundle()
+    called = [bundle.add(make(*pair), "choose") for pair in ((twice, 1), (triple, 2), (twice, 1))]
     names = {}
-    exec(one.text(), names)
+    exec(bundle.text(), names)
     assert [names[name](10) for name in called] == [21, 32, 21]
-    assert one.text().count("limit = 1\n") == 1
+    assert bundle.text().count("limit = 1\n") == 1
 
 
 def test_what_needs_more_than_numpy_is_refused():
@@ -236,17 +236,17 @@ def test_arrays_are_packed_exactly(dtype):
 
 def test_weights_are_kept_as_precisely_as_asked():
     values = np.random.default_rng(0).normal(size=(20, 20)).astype(np.float32)
-    found = {}
+    unpacked = {}
     for precision in ("float16", "float32"):
-        one = Bundle(precision)
-        one.add({"w": values}, "WEIGHTS")
+        bundle = Bundle(precision)
+        bundle.add({"w": values}, "WEIGHTS")
         names = {}
-        exec(one.text(), names)
-        found[precision] = names["WEIGHTS"]["w"], len(one.text())
-        assert found[precision][0].dtype == np.float32
-    assert np.array_equal(found["float32"][0], values)
-    assert np.array_equal(found["float16"][0], values.astype(np.float16).astype(np.float32))
-    assert found["float16"][1] < 0.7 * found["float32"][1]
+        exec(bundle.text(), names)
+        unpacked[precision] = names["WEIGHTS"]["w"], len(bundle.text())
+        assert unpacked[precision][0].dtype == np.float32
+    assert np.array_equal(unpacked["float32"][0], values)
+    assert np.array_equal(unpacked["float16"][0], values.astype(np.float16).astype(np.float32))
+    assert unpacked["float16"][1] < 0.7 * unpacked["float32"][1]
     with pytest.raises(ValueError, match="too large for float16"):
         Bundle("float16").add({"w": 1e6 * values}, "WEIGHTS")
 
@@ -295,7 +295,7 @@ def more_modules(monkeypatch):
     """Teach the converter the modules above: a line each."""
     for kind, convert in (
         (Residual, lambda m, w: (("add", layers_of(m.inner, w)),)),
-        (Beside, lambda m, w: (("concat", tuple(layers_of(one, w) for one in m.stacks)),)),
+        (Beside, lambda m, w: (("concat", tuple(layers_of(stack, w) for stack in m.stacks)),)),
         (Cell, lambda m, w: (("cell", 3, 5),)),
     ):
         monkeypatch.setitem(MODULES, kind, convert)
@@ -333,11 +333,11 @@ def trained(network, seed=0):
     """Return a network whose statistics and weights are anything, in evaluation mode."""
     torch.manual_seed(seed)
     with torch.no_grad():
-        for one in network.parameters():
-            one.normal_(0, 0.3)
-        for name, one in network.named_buffers():
-            if one.dtype == torch.float32:
-                one.uniform_(0.5, 2) if "var" in name else one.normal_()
+        for tensor in network.parameters():
+            tensor.normal_(0, 0.3)
+        for name, tensor in network.named_buffers():
+            if tensor.dtype == torch.float32:
+                tensor.uniform_(0.5, 2) if "var" in name else tensor.normal_()
     return network.eval()
 
 
@@ -347,11 +347,11 @@ def trained(network, seed=0):
 def test_networks_compute_the_same_in_numpy(padding, n):
     network = trained(toy(padding, n))
     weights = {}
-    found = layers_of(network, weights)
+    converted = layers_of(network, weights)
     x = torch.rand(6, 17, 7, 11) - 0.2
     with torch.no_grad():
         expected = network(x).numpy()
-    result = layers.run(found, weights, x.numpy())
+    result = layers.run(converted, weights, x.numpy())
     assert result.dtype == np.float32
     assert expected.std() > 0.1
     np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)

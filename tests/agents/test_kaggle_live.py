@@ -185,8 +185,8 @@ def test_files_are_read_and_agents_called_as_there(tmp_path):
         files[-1].write_text(source)
     played = kaggle(*((game, [file, ["NORTH"]]) for file in files))
     statuses = set()
-    for name, file, one in zip(SUBMISSIONS, files, played, strict=True):
-        status, action, *_ = one["geese"][1][0]
+    for name, file, actions in zip(SUBMISSIONS, files, played, strict=True):
+        status, action, *_ = actions["geese"][1][0]
         statuses.add(status)
         try:
             agent = KaggleAgent(game, file)
@@ -194,7 +194,7 @@ def test_files_are_read_and_agents_called_as_there(tmp_path):
             assert status == "ERROR", name
             continue
         states = game.empty(1)
-        states[0] = next(positions(game, one))
+        states[0] = next(positions(game, actions))
         zero = np.zeros(1, np.int64)
         answer = int(agent.act(states, zero, np.zeros((1, 1), np.uint64), zero)[0])
         if status == "DONE":
@@ -216,7 +216,7 @@ def test_the_clock_is_the_same(tmp_path):
     assert [goose[0][0] for goose in played["geese"]] == ["ACTIVE", "ACTIVE", "TIMEOUT"]
     assert 0 < played["geese"][1][0][3] < 0.4
     result = play_match(game, [f"kaggle:{file},act_timeout=0.1,overage=0.9", "random_valid"], 1)
-    assert [(one.ply, one.kind) for one in result.forfeits] == [(1, "timeout")]
+    assert [(forfeit.ply, forfeit.kind) for forfeit in result.forfeits] == [(1, "timeout")]
 
 
 def test_observations_are_those_it_shows(tmp_path):

@@ -104,9 +104,9 @@ def test_logits_are_the_same_in_numpy(kind, tmp_path):
     layers = network_layers(own.network, weights, value=True)
     x = torch.randn(5, *own.encoder.shape)
     expected = own.network.eval()(x).detach().numpy()
-    found = run(layers, weights, x.numpy())
-    found[:, 4] = np.tanh(found[:, 4])
-    assert np.abs(found - expected).max() < 1e-4
+    logits = run(layers, weights, x.numpy())
+    logits[:, 4] = np.tanh(logits[:, 4])
+    assert np.abs(logits - expected).max() < 1e-4
     assert expected.std(0).min() > 1e-3
 
 
@@ -172,13 +172,13 @@ def test_searches_are_the_same_in_plain_python(spec, leaf_batch):
                 break
             state = np.asarray(s).reshape(1).astype(game.state)
             streams = np.array([[7]], np.uint64)
-            found = compiled.run(state, evaluate_records, 50, streams, 1.2, 0.2)
+            expected_result = compiled.run(state, evaluate_records, 50, streams, 1.2, 0.2)
             stream = np.array([7], np.uint64)
             root = search(as_exported(state[0]), stream, evaluate, 50, leaf_batch, 1.2, 0.2, np.inf)
-            assert np.array_equal(root.visits, found.visit_counts[0])
-            tried = found.visit_counts[0] > 0
-            means = np.array(root.totals)[tried] / found.visit_counts[0][tried]
-            assert np.allclose(2 * means - 1, found.action_values[0][tried], atol=1e-6)
+            assert np.array_equal(root.visits, expected_result.visit_counts[0])
+            tried = expected_result.visit_counts[0] > 0
+            means = np.array(root.totals)[tried] / expected_result.visit_counts[0][tried]
+            assert np.allclose(2 * means - 1, expected_result.action_values[0][tried], atol=1e-6)
             assert stream[0] == streams[0, 0]
             players = range(game.num_players)
             game.step(s, np.array([safe_goose(s, p, legal, 4, rng) for p in players]))

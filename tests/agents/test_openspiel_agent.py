@@ -52,7 +52,7 @@ class Witness(OpenSpielAgent):
     def _search(self, state, rng):
         s, seat = self._asked.pop(0)
         assert state.current_player() == seat
-        assert sorted(self._to_ours(state, one) for one in state.legal_actions()) == sorted(
+        assert sorted(self._to_ours(state, action) for action in state.legal_actions()) == sorted(
             self.game.legal(s)
         )
         self._check_history(state, s)
@@ -122,8 +122,8 @@ def test_it_wins_when_it_can(spec):
 def test_its_random_numbers_are_those_it_is_given():
     games = [
         [
-            one.actions
-            for one in play_match(
+            replay.actions
+            for replay in play_match(
                 "breakthrough",
                 ["openspiel:simulations=5", "openspiel:simulations=3"],
                 4,

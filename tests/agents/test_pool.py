@@ -31,7 +31,7 @@ class Corner(Agent):
         self.asked += env_indices.tolist()
         rngs += np.uint64(1)
         empty = [np.flatnonzero(s["board"].ravel() < 0) for s in states.view(np.recarray)]
-        return np.array([one[-1 if self.highest else 0] for one in empty], np.int64)
+        return np.array([cells[-1 if self.highest else 0] for cells in empty], np.int64)
 
 
 def pool_of(count: int, **options: Any) -> OpponentPool:
@@ -45,8 +45,8 @@ def test_the_oldest_leaves_and_those_that_stay_do_not() -> None:
     pool = OpponentPool(3, fixed={"random": make_agent("random", GAME)})
     for k in range(5):
         pool.add(str(k), Corner(GAME))
-    assert [one.name for one in pool.members] == ["random", "2", "3", "4"]
-    assert [one.name for one in pool.past] == ["2", "3", "4"]
+    assert [member.name for member in pool.members] == ["random", "2", "3", "4"]
+    assert [member.name for member in pool.past] == ["2", "3", "4"]
 
 
 def test_probabilities_are_those_of_the_formulas() -> None:
@@ -64,8 +64,8 @@ def test_probabilities_are_those_of_the_formulas() -> None:
     expected = 0.8 * (1 - win_rates) ** 2 / ((1 - win_rates) ** 2).sum()
     expected[-1] += 0.2
     assert prioritized.probabilities() == pytest.approx(expected)
-    names = [one.name for one in prioritized.sample(20_000)]
-    counts = [names.count(one.name) for one in prioritized.members]
+    names = [member.name for member in prioritized.sample(20_000)]
+    counts = [names.count(member.name) for member in prioritized.members]
     assert chisquare(counts, 20_000 * expected).pvalue > 1e-3
 
 

@@ -99,13 +99,13 @@ def reference(own, enemy):
 
 def reference_changes(s, player):
     own, enemy = stones_of(s, player)
-    found = np.full((2, *own.shape), np.nan)
+    resistances = np.full((2, *own.shape), np.nan)
     for cell in np.argwhere(~own & ~enemy):
         placed = np.zeros_like(own)
         placed[tuple(cell)] = True
-        found[0][tuple(cell)] = reference(own | placed, enemy)
-        found[1][tuple(cell)] = reference(own, enemy | placed)
-    return found if player == s.white_first else found.transpose(0, 2, 1)
+        resistances[0][tuple(cell)] = reference(own | placed, enemy)
+        resistances[1][tuple(cell)] = reference(own, enemy | placed)
+    return resistances if player == s.white_first else resistances.transpose(0, 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -275,9 +275,9 @@ def test_compiled_and_interpreted_are_equal():
     game, rng = hex(5, "white", swap=True), np.random.default_rng(5)
     for plies in (1, 8, 15):
         s = random_position(game, rng, plies)
-        found, plain = HeuristicAgent(game), interpreted(game)
-        assert choose(found, s) == choose(plain, s)
-        np.testing.assert_allclose(found.values(s), plain.values(s), atol=1e-12)
+        compiled, interpreted_agent = HeuristicAgent(game), interpreted(game)
+        assert choose(compiled, s) == choose(interpreted_agent, s)
+        np.testing.assert_allclose(compiled.values(s), interpreted_agent.values(s), atol=1e-12)
 
 
 @pytest.mark.parametrize("first", ["black", "white"])
@@ -323,11 +323,11 @@ def test_mixed_plays_at_random_with_the_given_probability():
     best, legal = choose(HeuristicAgent(game), s), game.legal(s)
     for x in (0.0, 0.2, 1.0):
         actions = MixedAgent(game, x).act(states, seats, rngs.copy(), env_indices)
-        found = np.bincount(actions, minlength=25)
-        assert set(np.flatnonzero(found)) == (set(legal) if x else {best})
+        counts = np.bincount(actions, minlength=25)
+        assert set(np.flatnonzero(counts)) == (set(legal) if x else {best})
         expected = np.where(np.isin(np.arange(25), legal), x / len(legal), 0)
         expected[best] += 1 - x
-        assert np.abs(found / count - expected).max() < 4.5 * 0.5 / count**0.5
+        assert np.abs(counts / count - expected).max() < 4.5 * 0.5 / count**0.5
         again = MixedAgent(game, x).act(states, seats, rngs.copy(), env_indices)
         np.testing.assert_array_equal(actions, again)
     assert make_agent("mixed", game).random_share == 0.2

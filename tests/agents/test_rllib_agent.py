@@ -109,7 +109,7 @@ def test_copies_play_alike_in_both_seats(tmp_path, layers, planes):
     agent = make_agent(f"rllib:{path},deterministic=False", GAME)
     copy = pickle.loads(pickle.dumps(agent))
     assert isinstance(copy, RLlibAgent)
-    results = [play_match(GAME, [one, "random"], games=40, seed=2) for one in (agent, copy)]
+    results = [play_match(GAME, [player, "random"], games=40, seed=2) for player in (agent, copy)]
     assert results[0].totals == results[1].totals
     assert [record.games for record in results[0].seats[0]] == [20, 20]
 

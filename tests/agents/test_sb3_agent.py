@@ -50,15 +50,15 @@ def make_model(algorithm=MaskablePPO, policy="MlpPolicy", env=None, **options):
 
 def middle_positions(game=GAME, count=40):
     """Return positions from random games, with their movers, observations and masks."""
-    rng, found = np.random.default_rng(0), []
+    rng, positions = np.random.default_rng(0), []
     legal = np.zeros(game.num_actions, np.int16)
-    while len(found) < count:
-        s = game.new(len(found))
+    while len(positions) < count:
+        s = game.new(len(positions))
         for _ in range(rng.integers(1, 9)):
             game.step(s, int(rng.choice(legal[: game.legal_actions(s, legal)])))
         if not game.is_terminal(s):
-            found.append(np.array(s, game.state))
-    states = np.stack(found)
+            positions.append(np.array(s, game.state))
+    states = np.stack(positions)
     movers = np.array([game.player(s) for s in states.view(np.recarray)])
     return states, movers, *Observer(game).observe(states, movers)
 
@@ -107,8 +107,8 @@ def test_drawn_actions_are_legal_and_reproducible(algorithm):
     torch.manual_seed(99)  # its streams are those it is given
     assert np.array_equal(actions, act(agent, states, movers, seed=3))
     assert not np.array_equal(actions, act(agent, states, movers, seed=4))
-    one = slice(7, 8)  # a position alone, as in the batch
-    assert act(agent, states[one], movers[one], seed=10) == actions[one]
+    row = slice(7, 8)  # a position alone, as in the batch
+    assert act(agent, states[row], movers[row], seed=10) == actions[row]
 
 
 def test_actions_are_drawn_as_often_as_their_logits_say():
@@ -227,11 +227,11 @@ class Trap:
 def rewrite(path, name, change):
     """Change one member of a zip file."""
     with zipfile.ZipFile(path) as archive:
-        members = {one: archive.read(one) for one in archive.namelist()}
+        members = {member: archive.read(member) for member in archive.namelist()}
     members[name] = change(members[name])
     with zipfile.ZipFile(path, "w") as archive:
-        for one, content in members.items():
-            archive.writestr(one, content)
+        for member, content in members.items():
+            archive.writestr(member, content)
 
 
 def test_pickles_in_the_file_are_not_read(tmp_path):
@@ -239,12 +239,12 @@ def test_pickles_in_the_file_are_not_read(tmp_path):
     make_model(PPO, policy_kwargs={"activation_fn": torch.nn.ReLU}).save(path)
 
     def set_traps(data):
-        data, found = json.loads(data), 0
+        data, num_traps = json.loads(data), 0
         for value in data.values():
             if isinstance(value, dict) and ":serialized:" in value:
                 value[":serialized:"] = base64.b64encode(pickle.dumps(Trap(str(sprung)))).decode()
-                found += 1
-        assert found > 3
+                num_traps += 1
+        assert num_traps > 3
         return json.dumps(data)
 
     rewrite(path, "data", set_traps)

@@ -33,8 +33,8 @@ def test_they_are_there():
 
 CARDS = [
     (kind, name)
-    for kind, found in (("ac", SEATED), ("az", SEARCHED), ("cnn", TAUGHT), ("dqn", SHIPPED))
-    for name in found
+    for kind, names in (("ac", SEATED), ("az", SEARCHED), ("cnn", TAUGHT), ("dqn", SHIPPED))
+    for name in names
 ]
 MODULES = {"ac": "actor_critic", "az": "alphazero", "cnn": "imitation", "dqn": "dqn"}
 # What is played of a card by default: the first match against this opponent, and games.
@@ -84,15 +84,15 @@ def test_the_card_says_how_a_network_was_made_and_how_strong_it_is(kind, name):
 
 def play_again(match, games):
     played = play(match["game"], match["agents"], games, seed=77)
-    for said, found in zip(match["seats"], played, strict=True):
-        assert agree(said, found), (match["agents"], said, found)
+    for recorded, replayed in zip(match["seats"], played, strict=True):
+        assert agree(recorded, replayed), (match["agents"], recorded, replayed)
 
 
 @pytest.mark.parametrize(("kind", "name"), CARDS)
 def test_a_network_plays_as_well_as_its_card_says(kind, name):
     opponent, games = BRIEFLY[kind]
     matches = load_card(kind, name)["strength"]
-    play_again(next(one for one in matches if one["agents"][1] == opponent), games)
+    play_again(next(match for match in matches if match["agents"][1] == opponent), games)
 
 
 @pytest.mark.slow
@@ -121,10 +121,10 @@ def test_who_a_network_was_trained_against():
     assert trained_against(card, "cnn:geese") == "its kind"
     assert trained_against(card, "mcts:simulations=500") == "no"
     outside = [
-        one for one in card["strength"]
-        if all(trained_against(card, rival) == "no" for rival in one["agents"][1:])
+        match for match in card["strength"]
+        if all(trained_against(card, rival) == "no" for rival in match["agents"][1:])
     ]  # fmt: skip
-    assert any(one["agents"][1].startswith("mcts") for one in outside)
+    assert any(match["agents"][1].startswith("mcts") for match in outside)
     with pytest.raises(FileNotFoundError, match="there is no network 'chess'"):
         load_card("ac", "chess")
 
@@ -173,9 +173,9 @@ def test_the_first_player_of_hex_wins():
 @pytest.mark.slow
 def test_the_first_player_of_hex_wins_against_everything():
     game = make_game("hex:board_size=5")
-    found = best_response(game, make_agent("az:hex5,simulations=4", game), 0)
-    assert found.draws == found.losses == 0
-    assert found.decisions > 100_000
+    response = best_response(game, make_agent("az:hex5,simulations=4", game), 0)
+    assert response.draws == response.losses == 0
+    assert response.decisions > 100_000
 
 
 @pytest.mark.slow

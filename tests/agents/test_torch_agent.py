@@ -129,14 +129,14 @@ def test_networks_that_rule_out_all_legal_actions_or_return_nothing_useful() -> 
         return TorchAgent(GAME, lambda seen: scores.expand(len(seen), -1))
 
     ruled_out = agent(torch.full((9,), -torch.inf))
-    states, one = GAME.new(0)[None], np.zeros(1, np.int64)
-    assert ruled_out.act(states, one, np.zeros((1, 1), np.uint64), one).tolist() == [0]
+    states, zero = GAME.new(0)[None], np.zeros(1, np.int64)
+    assert ruled_out.act(states, zero, np.zeros((1, 1), np.uint64), zero).tolist() == [0]
     for scores, message in [
         (torch.full((9,), torch.nan), "returned NaN"),
         (torch.zeros(8), r"numbers of shape \(1, 9\), got torch.Size\(\[1, 8\]\)"),
     ]:
         with pytest.raises(ValueError, match=message):
-            agent(scores).act(states, one, np.zeros((1, 1), np.uint64), one)
+            agent(scores).act(states, zero, np.zeros((1, 1), np.uint64), zero)
 
 
 def test_networks_that_cannot_be_saved(tmp_path: Path) -> None:

@@ -106,14 +106,14 @@ def test_the_nth_pull_of_an_arm_pays_the_same_under_every_policy() -> None:
 def test_interpreted_and_compiled_agree(policy: str) -> None:
     lazy, problems = policy in MONOTONE, random_problems(2, 4, seed=3)
     at, c = np.array([10, 80]), np.array([*POLICIES[policy].params.values(), 0.0])
-    found = np.zeros((2, 2))
+    scores = np.zeros((2, 2))
     with np.errstate(over="ignore"):
         make_play(policy, lazy).py_func(
             *(problems, 0, 5, 2, 80, at, c, np.zeros(4), view_records(np.zeros(4, NODE))),
-            *(np.zeros((5, 1), np.uint64), found),
+            *(np.zeros((5, 1), np.uint64), scores),
         )
     compiled = play_bandits(policy, problems, 80, seed=5, runs=2, checkpoints=at.tolist())
-    np.testing.assert_allclose(found, compiled, rtol=1e-12)
+    np.testing.assert_allclose(scores, compiled, rtol=1e-12)
 
 
 @pytest.mark.parametrize("policy", sorted(MONOTONE))
@@ -143,10 +143,10 @@ def test_neither_threads_nor_parts_matter(policy: str) -> None:
 
 def test_runs_are_different_and_averaged() -> None:
     problems = np.tile([0.4, 0.6], (200, 1))  # the same problem 200 times: as good as 200 runs
-    one = play_bandits("thompson", problems, 200)
+    result = play_bandits("thompson", problems, 200)
     many = play_bandits("thompson", problems[:1], 200, runs=200)
-    error = one.std() / math.sqrt(200)
-    assert many[0, 0] == pytest.approx(one.mean(), abs=5 * error)
+    error = result.std() / math.sqrt(200)
+    assert many[0, 0] == pytest.approx(result.mean(), abs=5 * error)
     assert many[0, 0] != play_bandits("thompson", problems[:1], 200)[0, 0]
 
 
@@ -250,16 +250,16 @@ def test_checkpoints_are_spread() -> None:
     assert len(spread(100_000)) == 60
 
 
-def assert_same(one: Findings, other: Findings) -> None:
+def assert_same(first: Findings, second: Findings) -> None:
     for name in ("study", "first_best", "best", "annealed", "checkpoints"):
-        assert getattr(one, name) == getattr(other, name)
-    for k in one.regrets:
-        assert one.regrets[k].keys() == other.regrets[k].keys()
-        for alpha, regrets in one.regrets[k].items():
-            np.testing.assert_array_equal(regrets, other.regrets[k][alpha])
-    for k in one.curves:
-        for policy, curve in one.curves[k].items():
-            np.testing.assert_array_equal(curve, other.curves[k][policy])
+        assert getattr(first, name) == getattr(second, name)
+    for k in first.regrets:
+        assert first.regrets[k].keys() == second.regrets[k].keys()
+        for alpha, regrets in first.regrets[k].items():
+            np.testing.assert_array_equal(regrets, second.regrets[k][alpha])
+    for k in first.curves:
+        for policy, curve in first.curves[k].items():
+            np.testing.assert_array_equal(curve, second.curves[k][policy])
 
 
 @pytest.fixture(scope="module")
@@ -269,20 +269,20 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Findings]:
 
 
 def test_the_study_finds_what_playing_gives(whole: tuple[Path, Findings]) -> None:
-    _, found = whole
+    _, findings = whole
     for k in TINY.arms:
         problems = random_problems(20, k, TINY.seed)
-        for alpha, regrets in found.regrets[k].items():
+        for alpha, regrets in findings.regrets[k].items():
             expected = play_bandits("ucb1", problems, 300, params={"alpha": alpha}, seed=TINY.seed)
             np.testing.assert_array_equal(regrets, expected[:, 0])
-        means = {alpha: regrets.mean() for alpha, regrets in found.regrets[k].items()}
+        means = {alpha: regrets.mean() for alpha, regrets in findings.regrets[k].items()}
         grid = [0.5, 0.25, 0.125, 0.0]
-        assert found.first_best[k] == min(grid, key=means.__getitem__)
-        both = [*grid, *between_neighbors(grid, found.first_best[k])]
-        assert found.best[k] == min(both, key=means.__getitem__)
+        assert findings.first_best[k] == min(grid, key=means.__getitem__)
+        both = [*grid, *between_neighbors(grid, findings.first_best[k])]
+        assert findings.best[k] == min(both, key=means.__getitem__)
         assert {1 / k, math.e / (2 * k), 2.0} <= set(means)
-        assert len(found.annealed[k]) == 5
-    assert list(found.curves[3]) == list(POLICIES)
+        assert len(findings.annealed[k]) == 5
+    assert list(findings.curves[3]) == list(POLICIES)
 
 
 def test_shards_merge_to_the_same(whole: tuple[Path, Findings], tmp_path: Path) -> None:
@@ -355,25 +355,25 @@ def test_another_study_does_not_resume_there(whole: tuple[Path, Findings]) -> No
 
 
 def test_the_report(whole: tuple[Path, Findings], tmp_path: Path) -> None:
-    found = whole[1]
-    file = write_report(found, tmp_path)
+    findings = whole[1]
+    file = write_report(findings, tmp_path)
     text = file.read_text()
-    for row in alpha_rows(found):
+    for row in alpha_rows(findings):
         k, best = row["arms"], row["intervals"]
         near = f"{row['lowest_not_worse']:.4f} to {row['highest_not_worse']:.4f}"
         assert f"| {k} | {best:.4f} | {near} |" in text
-        assert row["regret_best"] == found.regrets[k][best].mean()
+        assert row["regret_best"] == findings.regrets[k][best].mean()
         assert row["lowest_not_worse"] <= best <= row["highest_not_worse"]
-    last = found.curves[3]["moss"][:, -1]
+    last = findings.curves[3]["moss"][:, -1]
     assert f"| moss | {last.mean():.1f} ± {last.std(ddof=1) / 2:.1f} |" in text
     for picture in ("alphas", "regret_by_alpha", "curves"):
         assert f"({picture}.png)" in text
         assert (tmp_path / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
     with (tmp_path / "regrets.csv").open() as lines:
         rows = list(csv.DictReader(lines))
-    assert len(rows) == sum(len(by_alpha) for by_alpha in found.regrets.values())
+    assert len(rows) == sum(len(by_alpha) for by_alpha in findings.regrets.values())
     for row in rows:
-        mean = found.regrets[int(row["arms"])][float(row["alpha"])].mean()
+        mean = findings.regrets[int(row["arms"])][float(row["alpha"])].mean()
         assert float(row["regret"]) == mean
     results = json.loads((tmp_path / "results.json").read_text())
     assert results["about"]["study"]["rounds"] == 300

@@ -61,14 +61,16 @@ def test_every_measure_but_startup_runs_without_peers(tmp_path, monkeypatch, cap
     assert set(read["samples"]) == set(names)
     rounds = read["samples"]["connect4"]["vector"]
     assert len(rounds) == envs.ROUNDS
-    assert all(0 < one["inside"] < one["seconds"] and one["steps"] > 0 for one in rounds)
+    assert all(
+        0 < sample["inside"] < sample["seconds"] and sample["steps"] > 0 for sample in rounds
+    )
     assert [path.name for path in file.parent.iterdir()] == ["bench.json"]  # nothing temporary
 
 
 def test_a_fresh_process_is_timed_with_a_cold_and_a_warm_cache():
-    found = measure_startup("tictactoe", warm_runs=1)
-    assert set(found) == {"single", "vector"}
-    for times in found.values():
+    startup = measure_startup("tictactoe", warm_runs=1)
+    assert set(startup) == {"single", "vector"}
+    for times in startup.values():
         assert times["cold"][0] > times["warm"][0] > 0
 
 

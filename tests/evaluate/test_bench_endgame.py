@@ -15,17 +15,17 @@ def test_positions_are_solved_and_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "endgame.json"
-    found = bench_endgame(file, seconds=0.05, only=("ffo-20",))
-    assert [(one.name, one.empty, one.score, one.right) for one in found] == [
+    timings = bench_endgame(file, seconds=0.05, only=("ffo-20",))
+    assert [(timing.name, timing.empty, timing.score, timing.right) for timing in timings] == [
         ("ffo-20", 6, 6, True)
     ]
-    assert found[0].move == found[0].principal_variation[0] == "h5"
-    assert len(found[0].seconds) > 1
+    assert timings[0].move == timings[0].principal_variation[0] == "h5"
+    assert len(timings[0].seconds) > 1
     printed = capsys.readouterr().out
     assert "exact endgames of Othello" in printed
     assert "right" in printed
     read = json.loads(file.read_text())
-    assert read["positions"][0]["nodes"] == found[0].nodes
+    assert read["positions"][0]["nodes"] == timings[0].nodes
     assert "numba" in read["versions"]
 
 

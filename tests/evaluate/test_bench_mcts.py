@@ -35,7 +35,7 @@ def test_speed_without_peers(tmp_path, monkeypatch, capsys):
     assert "search speed from the opening" in printed
     assert "300 /s" in printed
     read = json.loads(file.read_text())
-    assert all(one["steps"] % 20 == 0 for one in read["samples"]["connect4"]["mcts"])
+    assert all(sample["steps"] % 20 == 0 for sample in read["samples"]["connect4"]["mcts"])
 
 
 def test_two_threads_are_compared_with_one(monkeypatch):
@@ -48,7 +48,7 @@ def test_two_threads_are_compared_with_one(monkeypatch):
     assert better.ours == max(in_one.ours, in_two.ours) > 0
     assert better.verdict == ("pass" if better.ratio >= 1.7 else "miss")
     alone = report.samples["threads"]["1 thread"]
-    assert in_one.peer == median(one["steps"] / one["seconds"] for one in alone)
+    assert in_one.peer == median(sample["steps"] / sample["seconds"] for sample in alone)
 
 
 @pytest.mark.parametrize("name", search_groups())
@@ -102,27 +102,31 @@ def tiny(monkeypatch):
 @pytest.mark.usefixtures("tiny")
 def test_strength_is_measured_and_resumed(tmp_path, capsys):
     file, folder = tmp_path / "strength.json", tmp_path / "games"
-    found = bench_strength(file, 4, folder, processes=1)
-    assert [one.condition for one in found] == ["simulations", "time"]
-    for one in found:
-        assert one.wins + one.draws + one.losses == one.games == 4
-        assert one.score == (one.wins + one.draws / 2) / 4
-        assert one.score_interval[0] <= one.score <= one.score_interval[1]
-    assert found[0].ours == "mcts:policy=uct,simulations=10"
-    assert found[0].theirs == "openspiel:uct_c=2,simulations=10"
+    standings = bench_strength(file, 4, folder, processes=1)
+    assert [standing.condition for standing in standings] == ["simulations", "time"]
+    for standing in standings:
+        assert standing.wins + standing.draws + standing.losses == standing.games == 4
+        assert standing.score == (standing.wins + standing.draws / 2) / 4
+        assert standing.score_interval[0] <= standing.score <= standing.score_interval[1]
+    assert standings[0].ours == "mcts:policy=uct,simulations=10"
+    assert standings[0].theirs == "openspiel:uct_c=2,simulations=10"
     times = json.loads((folder / "times.json").read_text())
     seconds = times["tictactoe"]["seconds"]
-    assert found[1].ours == f"mcts:policy=uct,seconds={seconds}"
-    assert found[1].theirs == f"openspiel:uct_c=2,seconds={seconds}"
+    assert standings[1].ours == f"mcts:policy=uct,seconds={seconds}"
+    assert standings[1].theirs == f"openspiel:uct_c=2,seconds={seconds}"
     read = json.loads(file.read_text())
-    assert [one["wins"] for one in read["standings"]] == [one.wins for one in found]
+    assert [standing["wins"] for standing in read["standings"]] == [
+        standing.wins for standing in standings
+    ]
     assert "open_spiel" in read["versions"]
     assert "equal simulations" in capsys.readouterr().out
 
     lines = {path: path.read_text() for path in folder.rglob("games.jsonl")}
     assert len(lines) == 2
     again = bench_strength(None, 4, folder, processes=1)
-    assert [replace(one, seconds=0) for one in again] == [replace(one, seconds=0) for one in found]
+    assert [replace(standing, seconds=0) for standing in again] == [
+        replace(standing, seconds=0) for standing in standings
+    ]
     # No game was played again.
     assert {path: path.read_text() for path in folder.rglob("games.jsonl")} == lines
     with pytest.raises(ValueError, match="belongs to another tournament"):
@@ -141,10 +145,10 @@ def test_strength_is_measured_and_resumed(tmp_path, capsys):
     ],
 )
 def test_verdicts(monkeypatch, condition, wins, draws, verdict):
-    found = SimpleNamespace(
+    standing = SimpleNamespace(
         wins=wins, draws=draws, losses=400 - wins - draws, wins_first=0, mean_plies=9.0
     )
-    results = SimpleNamespace(pair_results=[found], seconds=1.0)
+    results = SimpleNamespace(pair_results=[standing], seconds=1.0)
     monkeypatch.setattr(strength, "run_tournament", lambda *args, **options: results)
     agents = strength.pair_of(condition, 0.01)
     standing = strength.play(condition, "tictactoe", agents, 400, Path("nowhere"), 1)

@@ -372,7 +372,7 @@ def test_lists_fit_the_terminal(capsys, monkeypatch, columns):
         assert main(arguments) == 0
         out = capsys.readouterr().out
         assert max(map(len, out.splitlines())) <= columns
-        assert all(one in out for one in whole)
+        assert all(text in out for text in whole)
 
 
 def test_solve_prints_the_result_of_every_move(capsys, tmp_path):

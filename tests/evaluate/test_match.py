@@ -41,9 +41,11 @@ def test_every_game_is_played_and_its_replays_are_sound(game):
         assert Replay.from_json(replay.to_json()) == replay
     for p, record in enumerate(result.by_seat):
         returns = [replay.returns for replay in result.replays]
-        assert record.mean_return == pytest.approx(np.mean([one[p] for one in returns]), abs=1e-6)
+        assert record.mean_return == pytest.approx(
+            np.mean([values[p] for values in returns]), abs=1e-6
+        )
         assert record.wins == sum(
-            one.count(max(one)) == 1 and one[p] == max(one) for one in returns
+            values.count(max(values)) == 1 and values[p] == max(values) for values in returns
         )
 
 
@@ -119,9 +121,9 @@ def test_openings_are_random_and_the_same_for_each_agent_in_every_seat():
 
     games = moves(random_plies=5, seed=3)
     pairs = [(games[k], games[k + 1]) for k in range(0, 20, 2)]
-    assert all(one[:5] == other[:5] for one, other in pairs)
-    assert any(one[5:] != other[5:] for one, other in pairs)
-    assert len({tuple(one[:5]) for one, _ in pairs}) == 10
+    assert all(first[:5] == second[:5] for first, second in pairs)
+    assert any(first[5:] != second[5:] for first, second in pairs)
+    assert len({tuple(first[:5]) for first, _ in pairs}) == 10
     assert moves(random_plies=5, seed=3, batch_size=3) == games
     assert moves(random_plies=5, seed=3, first_game=4)[:6] == games[4:10]
     assert moves(random_plies=100, seed=3)[0] == moves(random_plies=100, seed=3)[1]
@@ -291,8 +293,8 @@ def test_digests_identify_games():
         digests[replay.players, tuple(map(tuple, np.atleast_2d(replay.actions)))].add(digest)
     assert all(len(values) == 1 for values in digests.values())
     assert match.distinct == len(digests)
-    apart = [play_match("tictactoe", BOTH, 50, seed=2, first_game=first) for first in (0, 50)]
+    halves = [play_match("tictactoe", BOTH, 50, seed=2, first_game=first) for first in (0, 50)]
     assert (
-        np.concatenate([one.game_digests for one in apart]).tolist()
+        np.concatenate([half.game_digests for half in halves]).tolist()
         == match.game_digests[:100].tolist()
     )

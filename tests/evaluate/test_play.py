@@ -157,11 +157,11 @@ def inputs(screen, action):
 
 def do(screen, action):
     """Play an action by clicks and keys."""
-    for one in inputs(screen, action):
-        if isinstance(one, str):
-            screen.controller.key(one)
+    for user_input in inputs(screen, action):
+        if isinstance(user_input, str):
+            screen.controller.key(user_input)
         else:
-            screen.click(*one)
+            screen.click(*user_input)
 
 
 def texts(screen):
@@ -257,13 +257,13 @@ def test_a_game_taken_back_goes_the_same_way():
 def test_analysis_of_a_search_has_visit_shares_and_score():
     session = Session(make_game("tictactoe"), (HUMAN, "mcts"))
     session.play_named(["b2", "a1", "c1"])  # a3 must be stopped
-    found = think(make_agent("mcts:simulations=400", session.game), "mcts", session)
-    assert session.game.action_names[found.action] == "a3"
-    assert (found.ply, found.seat, found.simulations) == (3, 1, 400)
-    assert np.nansum(found.shares) == pytest.approx(1)
-    assert np.isfinite(found.shares).tolist() == [a in session.legal() for a in range(9)]
-    assert 0 <= found.score <= 1
-    assert found.best(2)[0] == found.action == np.nanargmax(found.weights)
+    analysis = think(make_agent("mcts:simulations=400", session.game), "mcts", session)
+    assert session.game.action_names[analysis.action] == "a3"
+    assert (analysis.ply, analysis.seat, analysis.simulations) == (3, 1, 400)
+    assert np.nansum(analysis.shares) == pytest.approx(1)
+    assert np.isfinite(analysis.shares).tolist() == [a in session.legal() for a in range(9)]
+    assert 0 <= analysis.score <= 1
+    assert analysis.best(2)[0] == analysis.action == np.nanargmax(analysis.weights)
     session.play_named(["b1", "a3"])
     assert session.is_over
 
@@ -280,12 +280,12 @@ def test_reused_trees_are_found_again():
 def test_values_of_networks_and_heuristics_are_shown():
     session = Session(make_game("hex:board_size=3,swap=True"), (HUMAN, "heuristic"))
     session.play_named(["b2"])
-    found = think(make_agent("heuristic", session.game), "heuristic", session)
-    assert found.shares is None
-    assert np.isnan(found.values[4])  # where a stone is
-    assert np.isnan(found.values[9])  # a swap, which is no cell
-    assert found.score == pytest.approx((np.nanmax(found.values) + 1) / 2)
-    heat = heat_map(session.game, session.present, found, None)
+    analysis = think(make_agent("heuristic", session.game), "heuristic", session)
+    assert analysis.shares is None
+    assert np.isnan(analysis.values[4])  # where a stone is
+    assert np.isnan(analysis.values[9])  # a swap, which is no cell
+    assert analysis.score == pytest.approx((np.nanmax(analysis.values) + 1) / 2)
+    heat = heat_map(session.game, session.present, analysis, None)
     assert np.isfinite(heat.values).sum() == 8
     assert heat.labels == {}
 
@@ -296,27 +296,32 @@ def test_proven_results_replace_means():
     report = SearchReport(0, "a1", 4, 0.5, 9, candidates, ("a1",), "win")
     agent = First(session.game)
     agent.search = lambda s, rng: report
-    found = think(agent, "mcts", session)
-    assert (found.score, found.proven) == (1, "win")
-    assert found.values[[4, 0]].tolist() == [0.9, 1]
-    assert found.shares[[4, 0]].tolist() == [0.75, 0.25]
+    analysis = think(agent, "mcts", session)
+    assert (analysis.score, analysis.proven) == (1, "win")
+    assert analysis.values[[4, 0]].tolist() == [0.9, 1]
+    assert analysis.shares[[4, 0]].tolist() == [0.75, 0.25]
     # A position may be solved without any simulation.
     report = replace(report, candidates=(Candidate(0, "a1", 0, 1.0, "win"),), simulations=0)
-    found = think(agent, "mcts", session)
-    assert (found.shares, found.score, found.best(3)) == (None, 1, [0])
+    analysis = think(agent, "mcts", session)
+    assert (analysis.shares, analysis.score, analysis.best(3)) == (None, 1, [0])
 
 
 def test_exact_endgames_have_disc_differences():
     session = Session(make_game("othello:board_size=4"), (HUMAN, "mcts"))
-    found = think(make_agent("mcts:solver_empties=12", session.game), "mcts", session)
-    assert (found.proven, found.exact) == ("loss", -10)  # the second player wins by ten discs
-    assert "proven loss; exact score -10" in Terminal(session, {})._describe(found)
+    analysis = think(make_agent("mcts:solver_empties=12", session.game), "mcts", session)
+    assert (analysis.proven, analysis.exact) == ("loss", -10)  # the second player wins by ten discs
+    assert "proven loss; exact score -10" in Terminal(session, {})._describe(analysis)
 
 
 def test_agents_without_values_only_move():
     session = Session(make_game("tictactoe"), (HUMAN, "first"))
-    found = think(First(session.game), "first", session)
-    assert (found.action, found.weights, found.score, found.best(3)) == (0, None, None, [])
+    analysis = think(First(session.game), "first", session)
+    assert (analysis.action, analysis.weights, analysis.score, analysis.best(3)) == (
+        0,
+        None,
+        None,
+        [],
+    )
 
 
 def test_heat_is_shown_where_a_player_clicks():
@@ -621,12 +626,12 @@ class User(BoardWindow):
 
     def events(self):
         pygame = self._pygame
-        one = next(self._script, "q")
-        if isinstance(one, str):
-            event = pygame.event.Event(pygame.KEYDOWN, key=pygame.key.key_code(one))
+        user_input = next(self._script, "q")
+        if isinstance(user_input, str):
+            event = pygame.event.Event(pygame.KEYDOWN, key=pygame.key.key_code(user_input))
             pygame.event.post(event)
-        elif one is not None:
-            event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=one)
+        elif user_input is not None:
+            event = pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=user_input)
             pygame.event.post(event)
         return super().events()
 
@@ -676,15 +681,15 @@ def test_whole_games_have_swaps_and_passes(spec, human, action):
     for seed in range(4):
         controller = sit(game, make_agent("random", game), human)
         screen = Screen(controller)
-        for one in whole_game(controller, seed):
-            if one == "s":
+        for user_input in whole_game(controller, seed):
+            if user_input == "s":
                 pressed += action in controller.session.actions[human::2]
                 break
-            if isinstance(one, str):
-                controller.key(one)
-            elif one is not None:
+            if isinstance(user_input, str):
+                controller.key(user_input)
+            elif user_input is not None:
                 screen.draw()
-                screen.click(*one)
+                screen.click(*user_input)
             controller.tick()
     assert pressed > 0
 
@@ -709,8 +714,8 @@ def test_windows_return_keys_and_clicks_in_order(pygame):
         pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=(7, key % 20)))
     pygame.event.post(pygame.event.Event(pygame.VIDEOEXPOSE))
     events = opened.events()
-    assert [one for one in events if isinstance(one, str)] == ["u", "escape", "space"]
-    assert [isinstance(one, str) for one in events] == [True, False] * 3
+    assert [event for event in events if isinstance(event, str)] == ["u", "escape", "space"]
+    assert [isinstance(event, str) for event in events] == [True, False] * 3
     assert opened.events() == []
     opened.close()
 
@@ -864,9 +869,9 @@ def test_exceptions_become_failures():
     game = make_game("tictactoe")
     session = Session(game, (HUMAN, "agent"))
     session.play(0)
-    found = AgentThread(Illegal(game), "it").think(session)
-    assert isinstance(found, AgentFailure)
-    assert str(found).startswith("it failed: it chose action 0")
+    failure = AgentThread(Illegal(game), "it").think(session)
+    assert isinstance(failure, AgentFailure)
+    assert str(failure).startswith("it failed: it chose action 0")
 
 
 def test_every_option_is_passed_on(capsys, monkeypatch):

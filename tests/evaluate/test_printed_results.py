@@ -43,7 +43,7 @@ def lines_of(result: Any, width: int = 80) -> list[str]:
 
 
 def numbers_in(line: str) -> list[float]:
-    return [float(one) for one in re.findall(r"\d+(?:\.\d+)?", line.replace(",", ""))]
+    return [float(text) for text in re.findall(r"\d+(?:\.\d+)?", line.replace(",", ""))]
 
 
 def test_a_match_is_its_table() -> None:
@@ -57,11 +57,11 @@ def test_a_match_is_its_table() -> None:
         for k, record in enumerate(records):
             line = lines[row + 1 + k]
             assert line.split()[0] == ("all", "first", "second")[k]
-            found = numbers_in(line)
-            assert found[:4] == [record.games, record.wins, record.draws, record.losses]
-            assert found[4] == pytest.approx(100 * record.win_rate, abs=0.051)
-            assert found[5] <= found[4] <= found[6]
-            assert found[7] == pytest.approx(record.score, abs=0.0006)
+            numbers = numbers_in(line)
+            assert numbers[:4] == [record.games, record.wins, record.draws, record.losses]
+            assert numbers[4] == pytest.approx(100 * record.win_rate, abs=0.051)
+            assert numbers[5] <= numbers[4] <= numbers[6]
+            assert numbers[7] == pytest.approx(record.score, abs=0.0006)
     assert any("the first player wins" in line for line in lines)
     assert re.search(r"plies a game on average; \d+\.\d\d s, [\d,]+ games/s", lines[-1])
     assert "'greedy': " in repr(result)
@@ -116,8 +116,8 @@ def test_a_search_shows_its_moves() -> None:
     assert lines[1].startswith("300 simulations in ")
     rows = {line.replace("*", "").split()[0]: line for line in lines if "%" in line}
     assert set(rows) == set("1234567")
-    for one in report.candidates:
-        assert numbers_in(rows[one.name].replace("*", ""))[1] == one.visits
+    for candidate in report.candidates:
+        assert numbers_in(rows[candidate.name].replace("*", ""))[1] == candidate.visits
     assert [name for name, line in rows.items() if "*" in line] == [report.name]
     assert lines[-1].startswith("value: mean score of the player to move")
 
@@ -160,8 +160,8 @@ def test_search_with_a_network_matches_the_agents_moves(simulations: int) -> Non
     lines = lines_of(report)
     assert lines[0].startswith("AlphaZero (puct) of hex: best move ")
     assert report.simulations == simulations
-    assert sum(one.visits for one in report.candidates) == simulations
-    assert sum(one.prior for one in report.candidates) == pytest.approx(1, abs=1e-3)
+    assert sum(candidate.visits for candidate in report.candidates) == simulations
+    assert sum(candidate.prior for candidate in report.candidates) == pytest.approx(1, abs=1e-3)
     assert len(report.principal_variation) == 0 or simulations
     states, rngs = game.empty(1), np.zeros((1, 1), np.uint64)
     states[0] = game.new()
@@ -187,9 +187,9 @@ def test_solutions_show_values_of_moves() -> None:
 
 def test_lines_and_solved_positions_are_printed() -> None:
     game = make_game("tictactoe")
-    found = best_response(game, make_agent("mcts:simulations=50", game), 0)
-    text = str(found)
-    assert f"{found.wins:,} won, {found.draws:,} drawn, {found.losses:,} lost" in text
+    response = best_response(game, make_agent("mcts:simulations=50", game), 0)
+    text = str(response)
+    assert f"{response.wins:,} won, {response.draws:,} drawn, {response.losses:,} lost" in text
     assert "one of the worst games: " in text
     solved = str(MoveAccuracy(500, 490, 0.96, 0.99, (300, 295), (200, 195)))
     assert "perfect moves in 490 of 500 positions: 98.0 % (96.0 % to 99.0 %)" in solved

@@ -135,12 +135,12 @@ def test_recipes_have_the_requirements_with_the_longest_name(checkout: Path) -> 
         (folder / f"{name}.py").write_text("")
     for name in ("faker", "fake_more"):
         (folder / "requirements" / f"{name}.txt").write_text("")
-    found = {recipe.name: recipe.library for recipe in find_recipes(checkout)}
-    assert found == {
+    libraries = {recipe.name: recipe.library for recipe in find_recipes(checkout)}
+    assert libraries == {
         "fake": "fake", "fake_geese": "fake", "faker": "faker", "fake_more_geese": "fake_more",
     }  # fmt: skip
-    assert [one.name for one in find_recipes(checkout, ("fake",))] == ["fake", "fake_geese"]
-    assert [one.name for one in find_recipes(checkout, ("fake_geese",))] == ["fake_geese"]
+    assert [recipe.name for recipe in find_recipes(checkout, ("fake",))] == ["fake", "fake_geese"]
+    assert [recipe.name for recipe in find_recipes(checkout, ("fake_geese",))] == ["fake_geese"]
     with pytest.raises(ValueError, match=r"unknown recipe 'fakes' \(did you mean 'fake'"):
         find_recipes(checkout, ("fakes",))
     (folder / "requirements" / "alone.txt").write_text("")  # a library without recipes
@@ -157,7 +157,7 @@ def test_environments_are_made_again_when_requirements_change(
     calls: list[list[str]] = []
 
     def run(arguments: list[Any], check: bool) -> None:
-        calls.append([str(one) for one in arguments])
+        calls.append([str(argument) for argument in arguments])
         Path(checkout / ".venv-recipes-fake").mkdir(exist_ok=True)
         if "broken" in (checkout / "docs/recipes/requirements/fake.txt").read_text():
             raise subprocess.CalledProcessError(1, arguments)

@@ -25,11 +25,13 @@ def test_the_thesis_wins_give_its_friedman_statistic(simulations):
 
 @pytest.mark.parametrize("simulations", SIMULATIONS)
 def test_the_thesis_wins_give_its_wilcoxon_probabilities(simulations):
-    found = {(POLICIES[a], POLICIES[b]): test.p for a, b, test in all_pairs(WINS[simulations])}
-    assert len(found) == 10
+    probabilities = {
+        (POLICIES[a], POLICIES[b]): test.p for a, b, test in all_pairs(WINS[simulations])
+    }
+    assert len(probabilities) == 10
     for (a, b), p in WILCOXON[simulations].items():
-        assert found[b, a] == pytest.approx(p, abs=2e-5)  # the thesis cuts off digits
-    assert found["ucb_alpha1", "ucb_alpha2"] >= 0.2
+        assert probabilities[b, a] == pytest.approx(p, abs=2e-5)  # the thesis cuts off digits
+    assert probabilities["ucb_alpha1", "ucb_alpha2"] >= 0.2
 
 
 def test_the_thesis_wins_give_its_rank_sums_and_totals():
@@ -184,8 +186,8 @@ def test_rating_intervals_have_their_coverage():
         wins = np.zeros((4, 4))
         wins[upper] = rng.binomial(100, p[upper])
         wins.T[upper] = 100 - wins[upper]
-        found = rate(wins, np.zeros((4, 4)))
-        inside.append((found.low < truth) & (truth < found.high))
+        ratings = rate(wins, np.zeros((4, 4)))
+        inside.append((ratings.low < truth) & (truth < ratings.high))
     assert np.mean(inside) == pytest.approx(0.95, abs=0.015)
 
 
@@ -260,12 +262,12 @@ def test_intervals_of_orders_have_their_coverage():
         # The order of exponential times with these rates is that of Plackett and Luce.
         times = rng.exponential(np.exp(-truth / ELO), (200, 4))
         orders, counts = np.unique(times.argsort(1), axis=0, return_counts=True)
-        found = rate_orders(
+        ratings = rate_orders(
             {
                 tuple((a,) for a in order): count
                 for order, count in zip(orders.tolist(), counts.tolist(), strict=True)
             },
             4,
         )
-        inside.append((found.low < truth) & (truth < found.high))
+        inside.append((ratings.low < truth) & (truth < ratings.high))
     assert np.mean(inside) == pytest.approx(0.95, abs=0.02)

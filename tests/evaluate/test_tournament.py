@@ -85,13 +85,13 @@ def test_games_that_agents_left_are_recorded(tmp_path):
     first = run_tournament(plan, tmp_path / "run", processes=1)
     again = run_tournament(plan, tmp_path / "run", processes=1)
     assert first.forfeits == again.forfeits
-    assert [one.agent for _, one in first.forfeits] == [1] * 4
-    assert [(match.pair, one.game, one.seat) for match, one in first.forfeits] == [
+    assert [forfeit.agent for _, forfeit in first.forfeits] == [1] * 4
+    assert [(match.pair, forfeit.game, forfeit.seat) for match, forfeit in first.forfeits] == [
         ((0, 1), 0, 1), ((0, 1), 1, 0), ((1, 2), 0, 0), ((1, 2), 1, 1)
     ]  # fmt: skip
     write_report(first, tmp_path)
     forfeits = json.loads((tmp_path / "results.json").read_text())["forfeits"]
-    assert [(one["against"], one["kind"]) for one in forfeits] == [
+    assert [(forfeit["against"], forfeit["kind"]) for forfeit in forfeits] == [
         ("random", "crash"), ("random", "crash"), ("greedy", "crash"), ("greedy", "crash")
     ]  # fmt: skip
     report = (tmp_path / "report.md").read_text()
@@ -204,11 +204,11 @@ def test_killed_tournament_resumes(tmp_path, processes):
 
 
 def test_processes_and_slices_change_nothing(tmp_path, monkeypatch):
-    one = run_tournament(SMALL, tmp_path / "one", processes=1).outcomes
+    single = run_tournament(SMALL, tmp_path / "one", processes=1).outcomes
     monkeypatch.setattr(run, "TASK_SECONDS", 0.0)  # a game at a time
     two = run_tournament(SMALL, tmp_path / "two", processes=2).outcomes
-    assert (one != MISSING).all()
-    assert np.array_equal(one, two)
+    assert (single != MISSING).all()
+    assert np.array_equal(single, two)
 
 
 def test_a_finished_tournament_is_not_played_again(tmp_path, monkeypatch):
@@ -402,10 +402,10 @@ def test_reports_of_any_size(tmp_path, games, agents, draws, left_out):
         )
         assert low <= rate <= high
         assert low < high
-    found = json.loads((tmp_path / "results.json").read_text())
-    assert found["points"] == results.points().tolist()
-    assert found["versions"]["ludoteca"]
-    assert len(found["elo"]["low"]) == agents
+    results_json = json.loads((tmp_path / "results.json").read_text())
+    assert results_json["points"] == results.points().tolist()
+    assert results_json["versions"]["ludoteca"]
+    assert len(results_json["elo"]["low"]) == agents
 
 
 def test_long_names_are_shown_without_their_middle():
@@ -424,8 +424,8 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert printed.err == ""
     assert "24 games, seed 3" in printed.out
     assert f"report: {tmp_path / 'report.md'}" in printed.out
-    found = json.loads((tmp_path / "results.json").read_text())
-    assert found["points"] == run_tournament(SMALL, tmp_path, processes=1).points().tolist()
+    results_json = json.loads((tmp_path / "results.json").read_text())
+    assert results_json["points"] == run_tournament(SMALL, tmp_path, processes=1).points().tolist()
     # Another seed is another tournament.
     assert main([*arguments, "--seed", "5", "--processes", "1"]) == 2
     assert "belongs to another tournament" in capsys.readouterr().err

@@ -43,10 +43,10 @@ def counting(monitor: Monitor | None = None, **changes: object) -> MultiprocessA
     return MultiprocessActor(config, CountingActor, 1.0, monitor, InlineExecutor())
 
 
-def same(one: object, other: object) -> bool:
+def same(first: object, second: object) -> bool:
     return all(
-        np.array_equal(getattr(one, field.name), getattr(other, field.name))
-        for field in fields(one)
+        np.array_equal(getattr(first, field.name), getattr(second, field.name))
+        for field in fields(first)
     )
 
 
@@ -88,11 +88,13 @@ def test_no_round_is_staler_than_the_bound(bound):
         assert (played.networks <= k).all()
         assert played.begun.tolist() == [4 * k] * 4
     # They were ahead as far as they may be, and the last rounds were played before the end.
-    assert (bound == np.array([k - one.networks.min() for k, one in enumerate(rounds)])).sum() >= 5
-    assert len(np.unique(np.concatenate([one.drawn for one in rounds]))) == 40
-    found = actors.summary()
-    assert found["staleness_max"] == bound
-    assert 0 < found["staleness"] <= bound
+    assert (
+        bound == np.array([k - rollout.networks.min() for k, rollout in enumerate(rounds)])
+    ).sum() >= 5
+    assert len(np.unique(np.concatenate([rollout.drawn for rollout in rounds]))) == 40
+    summary = actors.summary()
+    assert summary["staleness_max"] == bound
+    assert 0 < summary["staleness"] <= bound
     assert actors.summary() == {"staleness": None, "staleness_max": None}
 
 

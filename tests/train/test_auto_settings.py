@@ -42,22 +42,22 @@ def sizes(name, games, plies):
     ],
 )
 def test_long_runs_have_the_sizes_they_always_had(name, games, plies, expected):
-    found = sizes(name, games, plies)
-    assert {key: found[key] for key in expected} == expected
+    settings = sizes(name, games, plies)
+    assert {key: settings[key] for key in expected} == expected
 
 
 @pytest.mark.parametrize("name", ["dqn", "alphazero"])
 @pytest.mark.parametrize("games", [1, 100, 1_000, 5_000])
 @pytest.mark.parametrize("plies", [5, 12, 60])
 def test_small_runs_begin_to_learn_early_and_measure_on_the_way(name, games, plies):
-    module, found = ALGORITHMS[name], sizes(name, games, plies)
+    module, settings = ALGORITHMS[name], sizes(name, games, plies)
     batch = module.DEFAULT.batch_size
     start, buffer = module.LIMITS.start[0], module.LIMITS.buffer[0]
-    assert found[start] <= max(games * plies / 4, 1)
-    assert found[start] <= max(batch, games * plies / 50)
-    assert found[buffer] >= min(10 * batch, games * plies)
-    assert 16 <= found["games_per_iteration"] <= max(games // 16, 16)
-    assert 1 <= found["log_interval"] <= found["eval_interval"] <= max(games // 2, 1)
+    assert settings[start] <= max(games * plies / 4, 1)
+    assert settings[start] <= max(batch, games * plies / 50)
+    assert settings[buffer] >= min(10 * batch, games * plies)
+    assert 16 <= settings["games_per_iteration"] <= max(games // 16, 16)
+    assert 1 <= settings["log_interval"] <= settings["eval_interval"] <= max(games // 2, 1)
 
 
 @pytest.mark.parametrize("games", [64, 100, 500, 1_000, 20_000])

@@ -180,15 +180,15 @@ def test_epochs_learn_the_same_in_two_processes(tmp_path):
 
 
 def _children(pid: int) -> list[int]:
-    found = []
+    processes = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = int(stat.read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
         if parent == pid:
-            found.append(int(stat.parent.name))
-    return found
+            processes.append(int(stat.parent.name))
+    return processes
 
 
 @pytest.fixture

@@ -243,9 +243,9 @@ def test_evaluations_have_as_many_games_as_there_is_time_for(cost, seconds, coun
     monkeypatch.setattr("ludoteca.train.evaluation.evaluate", evaluate)
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     game = make_game("tictactoe")
-    found, _ = evaluate_in_time(game, None, "random", 40, 0, monitor, seconds)
+    result, _ = evaluate_in_time(game, None, "random", 40, 0, monitor, seconds)
     assert played == counts
-    assert found[0]["games"] == (16 if cost == 30 else counts[-1])
+    assert result[0]["games"] == (16 if cost == 30 else counts[-1])
     monitor.stop("a reason")
     with pytest.raises(Stopped):
         evaluate_in_time(game, None, "random", 40, 0, monitor, seconds)

@@ -141,10 +141,10 @@ def test_an_episode_that_is_cut_off_is_still_worth_something():
 
 def test_the_seed_decides():
     env = make_env("ludoteca/GridWorld-v0:slip=0.2")
-    one, same, other = (learn(env, QLearningConfig(seed=seed, episodes=50)) for seed in (3, 3, 4))
-    assert one.q.tolist() == same.q.tolist()
-    assert one.returns.tolist() == same.returns.tolist()
-    assert one.q.tolist() != other.q.tolist()
+    first, same, other = (learn(env, QLearningConfig(seed=seed, episodes=50)) for seed in (3, 3, 4))
+    assert first.q.tolist() == same.q.tolist()
+    assert first.returns.tolist() == same.returns.tolist()
+    assert first.q.tolist() != other.q.tolist()
 
 
 def test_all_files_are_there_and_whole(run):

@@ -99,8 +99,8 @@ def test_buffer_resumes_from_its_saved_state():
     state = {name: array.copy() for name, array in buffer.state().items()}
     again = ReplayBuffer(16, SHAPE, ACTIONS, True)
     again.restore(state)
-    for one in (buffer, again):
-        one.add(records[21:])
+    for target in (buffer, again):
+        target.add(records[21:])
     assert np.array_equal(buffer.records, again.records)
     with pytest.raises(ValueError, match="expected at most 8 records"):
         ReplayBuffer(8, SHAPE, ACTIONS, True).restore(state)

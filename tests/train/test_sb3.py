@@ -62,7 +62,7 @@ def test_every_algorithm_plays_its_past_selves(algorithm: Any) -> None:
     model = make_model(algorithm, VecMonitor(envs))
     callback = SelfPlayCallback(every=128, size=2, fixed=("random",))
     model.learn(400, callback=callback)
-    names = [one.name for one in callback.pool.members]
+    names = [member.name for member in callback.pool.members]
     assert names[0] == "random"
     assert len(names) == 3
     steps = [int(name.removeprefix("step_")) for name in names[1:]]
@@ -70,7 +70,7 @@ def test_every_algorithm_plays_its_past_selves(algorithm: Any) -> None:
     (opponent,) = envs.game_batch.opponents
     assert isinstance(opponent, PoolAgent)
     if algorithm is not ARS:  # which does not show its steps to callbacks
-        assert sum(one.games for one in callback.pool.members) > 10
+        assert sum(member.games for member in callback.pool.members) > 10
 
 
 def test_copies_no_longer_learn() -> None:
@@ -98,8 +98,8 @@ def test_a_copy_plays_as_the_model_did_when_it_was_taken() -> None:
     (member,) = callback.pool.members
     trained = SB3Agent.from_model(game, model, deterministic=False)
     first, second, third = (
-        play_match(game, [one, "random"], 40, seed=5).game_digests
-        for one in (member.agent, fresh, trained)
+        play_match(game, [agent, "random"], 40, seed=5).game_digests
+        for agent in (member.agent, fresh, trained)
     )
     assert np.array_equal(first, second)
     assert not np.array_equal(first, third)
@@ -138,7 +138,7 @@ def test_win_rates_are_logged_and_right(tmp_path: Any) -> None:
     header, *_, last = (tmp_path / "progress.csv").read_text().splitlines()
     logged = dict(zip(header.split(","), last.split(","), strict=True))
     assert float(logged["self_play/members"]) == 1
-    rate = np.mean([(1 + one) / 2 for one in Counting.paid])
+    rate = np.mean([(1 + reward) / 2 for reward in Counting.paid])
     assert callback.pool.members[0].games == len(Counting.paid)
     assert callback.pool.members[0].points / len(Counting.paid) == pytest.approx(rate)
     assert float(logged["self_play/win_rate"]) == pytest.approx(rate, abs=0.1)
@@ -166,10 +166,10 @@ def test_a_pool_is_resumed_with_the_model(
             old.name, old.fixed, old.games, old.points,
         )  # fmt: skip
         if not old.fixed:
-            weights = (one.agent._policy.state_dict() for one in (old, new))
-            for a, b in zip(*(one.values() for one in weights), strict=True):
+            weights = (member.agent._policy.state_dict() for member in (old, new))
+            for a, b in zip(*(member.values() for member in weights), strict=True):
                 assert torch.equal(a, b)
-    drawn = ([one.name for one in callback.pool.sample(20)] for callback in (first, second))
+    drawn = ([member.name for member in callback.pool.sample(20)] for callback in (first, second))
     assert next(drawn) == next(drawn)
     resumed.learn(256, callback=second)
     latest = second.pool.members[-1].name
@@ -185,7 +185,7 @@ def test_learning_in_several_calls_counts_on() -> None:
     model.learn(256, callback=callback)
     model.learn(256, callback=callback)
     model.learn(128, callback=callback, reset_num_timesteps=False)
-    names = [one.name for one in callback.pool.members]
+    names = [member.name for member in callback.pool.members]
     assert names == [f"step_{128 * k}" for k in range(5)]
     assert callback.steps == 640
 
@@ -202,9 +202,9 @@ def test_single_environments_get_opponents_of_their_own() -> None:
     model = make_model(env=env)
     callback = SelfPlayCallback(every=64)
     model.learn(192, callback=callback)
-    assert sum(one.games for one in callback.pool.members) > 10
+    assert sum(member.games for member in callback.pool.members) > 10
     opponents = [batch.opponents[0] for batch in env.get_attr("game_batch")]
-    assert len({id(one) for one in opponents}) == 3
+    assert len({id(member) for member in opponents}) == 3
 
 
 def test_a_single_environment_works_as_it_is() -> None:

@@ -159,10 +159,10 @@ def test_the_pace_is_measured_without_a_trace(game, name, tmp_path, monkeypatch)
     monkeypatch.setattr(pace, "LONGEST_TRIAL", 0.01)
     run = TimedRun(make_game(game), algorithm=name, settings=TINY, run_dir=tmp_path / "run")
     begun = time.monotonic()
-    found = measure_pace(run.algorithm, run.config, 60)
-    assert found.games > 0
-    assert 0 < found.test_seconds < 10
-    assert begun < found.ready < time.monotonic()
+    measured = measure_pace(run.algorithm, run.config, 60)
+    assert measured.games > 0
+    assert 0 < measured.test_seconds < 10
+    assert begun < measured.ready < time.monotonic()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -232,7 +232,11 @@ def test_small_games_are_learned_in_a_minute(spec, tmp_path, monkeypatch):
     run = TimedRun(make_game(spec), preset="one-minute", run_dir=tmp_path)
     results = run.train()
     assert results is not None
-    seats = next(one["seats"] for one in results["evaluation"] if one["opponent"] == "random")
+    seats = next(
+        evaluation["seats"]
+        for evaluation in results["evaluation"]
+        if evaluation["opponent"] == "random"
+    )
     for seat in seats:
         assert seat["losses"] <= 0.15 * seat["games"]
 

@@ -216,22 +216,22 @@ def find_submission(path: str | Path, owner: object) -> Path:
         FileNotFoundError: if there is none.
         ValueError: if it is an archive that cannot be unpacked.
     """
-    found = Path(path).absolute()
-    if found.is_file() and is_archive(found):
-        found = unpack(found, owner)
-    if found.is_dir():
-        found = _main_in(found)
-    if not found.is_file():
+    location = Path(path).absolute()
+    if location.is_file() and is_archive(location):
+        location = unpack(location, owner)
+    if location.is_dir():
+        location = _main_in(location)
+    if not location.is_file():
         raise FileNotFoundError(
             f"there is no submission {str(path)!r}: expected a Python file, or a folder with a "
             f"{MAIN}, or one as an archive ({', '.join(ENDINGS)})"
         )
-    return found
+    return location
 
 
 def _main_in(folder: Path) -> Path:
     """Return the `main.py` of a folder, or of the only folder in it, as archives may have."""
-    inner = [one for one in folder.iterdir() if not one.name.startswith((".", "__"))]
+    inner = [entry for entry in folder.iterdir() if not entry.name.startswith((".", "__"))]
     if not (folder / MAIN).exists() and len(inner) == 1 and inner[0].is_dir():
         folder = inner[0]
     return folder / MAIN

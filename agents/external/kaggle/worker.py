@@ -153,10 +153,10 @@ def last_callable(path: str) -> Any:
         exec(code, names)
     finally:
         del sys.path[-1:]
-    found = [value for value in names.values() if callable(value)]
-    if not found:
+    callables = [value for value in names.values() if callable(value)]
+    if not callables:
         raise ValueError("it defines nothing that can be called")
-    return found[-1]
+    return callables[-1]
 
 
 def call(agent: Any, *arguments: Any) -> Any:
@@ -182,9 +182,9 @@ class Struct(dict):  # type: ignore[type-arg]  # subscripts need Python 3.9
 def structify(value: Any) -> Any:
     """Return a copy in which dictionaries are `Struct`s."""
     if isinstance(value, list):
-        return [structify(one) for one in value]
+        return [structify(item) for item in value]
     if isinstance(value, dict):
-        return Struct(**{key: structify(one) for key, one in value.items()})
+        return Struct(**{key: structify(item) for key, item in value.items()})
     return value
 
 
@@ -232,7 +232,9 @@ def described(error: BaseException, path: str) -> str:
     """Return the error message in one line, with the line of the file."""
     text = traceback.format_exception_only(type(error), error)[-1].strip()[:LONGEST]
     lines = [
-        one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == path
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == path
     ]
     if isinstance(error, SyntaxError) and error.filename == path:
         lines = [error.lineno]

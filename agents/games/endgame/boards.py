@@ -89,16 +89,16 @@ def stable(discs: Any, empty: Any, board: Any) -> Any:
     rising = lines_with(empty, STEPS[1])
     columns = lines_with(empty, STEPS[2])
     falling = lines_with(empty, STEPS[3])
-    found = U0
+    stable_discs = U0
     while True:
-        loose = board.region & ~found
+        loose = board.region & ~stable_discs
         turnable = rows & between(loose, STEPS[0])
         turnable |= rising & between(loose, STEPS[1])
         turnable |= columns & between(loose, STEPS[2])
         turnable |= falling & between(loose, STEPS[3])
-        if discs & ~turnable == found:
-            return found
-        found = discs & ~turnable
+        if discs & ~turnable == stable_discs:
+            return stable_discs
+        stable_discs = discs & ~turnable
 
 
 @kernel

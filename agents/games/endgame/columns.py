@@ -52,7 +52,7 @@ def board_bits(rows: int, columns: int) -> tuple[np.uint64, np.uint64]:
 @kernel
 def winning(own: Any, free: Any, rows: int, connect: int) -> Any:
     """Return the squares of `free` where a disc completes a line of `own`."""
-    found = U0
+    cells = U0
     for direction in (1, rows + 1, rows, rows + 2):
         for gap in range(connect):
             line = free  # a line whose square number `gap` is missing
@@ -61,8 +61,8 @@ def winning(own: Any, free: Any, rows: int, connect: int) -> Any:
                     line &= own << np.uint64((gap - k) * direction)
                 elif k > gap:
                     line &= own >> np.uint64((k - gap) * direction)
-            found |= line
-    return found
+            cells |= line
+    return cells
 
 
 @factory("endgame search")

@@ -185,14 +185,14 @@ def points(square: Any, own: Any, other: Any, odd: Any, board: Any) -> int:
         board: the board.
     """
     answers = placements(own, other, board)
-    found = -4 * count(answers) - 8 * count(answers & board.corners)
+    score = -4 * count(answers) - 8 * count(answers & board.corners)
     # Empty squares next to one's own discs are where the opponent may move later.
-    found -= count(neighbors(other) & board.region & ~(own | other))
+    score -= count(neighbors(other) & board.region & ~(own | other))
     if square & board.corners != U0:
-        found += 4
+        score += 4
     if square & odd != U0:
-        found += 1
-    return found
+        score += 1
+    return score
 
 
 @kernel

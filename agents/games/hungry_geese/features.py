@@ -193,14 +193,14 @@ def safe_actions(s: Any, player: int, workspace: Any, out: Any) -> int:
     # a goose has bitten itself before.
     starving = (s.steps + 1) % s.hunger_rate == 0
     tail = int(s.body[player, (s.start[player] + s.length[player] - 1) % s.body.shape[1]])
-    found = 0
+    num_safe = 0
     for action in range(4):
         row, column = neighbor(head, action, s.occupied.shape)
         cell = row * columns + column
         kills = stay[cell] > 1 + int(starving) or (stay[cell] > 1 and owner[cell] == player)
         out[action] = int(not turns_back(last, action) and (not kills or cell == tail))
-        found += out[action]
-    return found
+        num_safe += out[action]
+    return num_safe
 
 
 FEATURES = HandCraftedFeatures(PLANES, HIGH, workspace_rows, prepare, observe, safe_actions)
