@@ -1,4 +1,4 @@
-"""The precision of a run's convolutions: the setting, or the faster one when the run began."""
+"""Numeric precision of a run's convolutions, the same after a resume."""
 
 from typing import Any
 

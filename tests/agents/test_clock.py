@@ -1,4 +1,4 @@
-"""Compiling is counted neither in speeds nor in the time of a search."""
+"""Tests that compilation counts neither in speeds nor in time limits."""
 
 import importlib.util
 import time
@@ -46,7 +46,7 @@ def compiling(monkeypatch):
 
 
 @pytest.mark.compiled
-def test_the_clock_stands_still_while_numba_compiles(tmp_path):
+def test_clock_excludes_compilation(tmp_path):
     file = tmp_path / "compiled_total.py"  # its cache is written beside it
     file.write_text(COMPILED)
     spec = importlib.util.spec_from_file_location("compiled_total", file)
@@ -62,7 +62,7 @@ def test_the_clock_stands_still_while_numba_compiles(tmp_path):
     assert clock() - start >= 0.02
 
 
-def test_a_search_with_a_time_limit_does_not_lose_it_to_compiling(compiling):
+def test_time_limit_of_search_excludes_compilation(compiling):
     counts = []
 
     def run(count):
@@ -80,7 +80,7 @@ def test_a_search_with_a_time_limit_does_not_lose_it_to_compiling(compiling):
     ("game", "agent"),
     [("tictactoe", "mcts:seconds=0.05"), ("tron:rows=4,columns=4", "mcts:seconds=0.05")],
 )
-def test_searches_take_the_time_they_are_given(compiling, game, agent):
+def test_searches_use_their_time_limit(compiling, game, agent):
     made = make_game(game)
     searcher = make_agent(agent, made)
     searcher.prepare()
@@ -90,7 +90,7 @@ def test_searches_take_the_time_they_are_given(compiling, game, agent):
     assert time.perf_counter() - start < 2
 
 
-def test_endgames_do_not_lose_their_time_to_compiling(compiling):
+def test_time_limit_of_endgame_solver_excludes_compilation(compiling):
     calls = []
 
     def search(limit):
@@ -115,7 +115,7 @@ class Compiling(RandomAgent):
         return super().act(states, seats, rngs, env_indices)
 
 
-def test_matches_and_tournaments_do_not_count_it(compiling, monkeypatch):
+def test_match_and_tournament_times_exclude_compilation(compiling, monkeypatch):
     game = make_game("tictactoe")
     monkeypatch.setattr(Compiling, "prepare", lambda self: None)
     monkeypatch.setattr(Compiling, "compiling", staticmethod(compiling))
@@ -134,7 +134,7 @@ def test_matches_and_tournaments_do_not_count_it(compiling, monkeypatch):
     assert 0 < played.seconds < 0.4
 
 
-def test_benchmarks_of_searches_do_not_count_it(compiling):
+def test_search_benchmark_excludes_compilation(compiling):
     side = SearchWorkload("tictactoe", "random", 1)
     move, compiled = side._move, []
 

@@ -1,4 +1,4 @@
-"""The deterministic goose, on boards drawn by hand and beside another way to write it.
+"""Tests of the deterministic goose on hand-drawn boards and against a plain Python version.
 
 On the boards goose 0 is `0123...` from head to tail, goose 1 `abcd...`, and `*` is food.
 """
@@ -166,7 +166,7 @@ CELL = """
         pytest.param(BETWEEN, "E", THESIS, NORTH, id="the thesis' ignores cells beside heads"),
     ],
 )
-def test_boards(board, last, params, expected):
+def test_choices_on_hand_drawn_boards(board, last, params, expected):
     game, s = position(board.split(), last + "-")
     assert choose(deterministic(game, **params), s) == expected
 
@@ -176,7 +176,7 @@ def test_geese_of_the_greatest_length_do_not_grow():
     assert choose(deterministic(game), s) == EAST
 
 
-def test_rivals_are_expected_to_move():
+def test_cells_that_rivals_may_reach_are_avoided():
     """Behind the food there is room for three steps only as long as goose 1 stands still."""
     board = """
         .........
@@ -193,7 +193,7 @@ def test_rivals_are_expected_to_move():
     assert choose(deterministic(game, corridor=0.3, variant="thesis"), s) == EAST
 
 
-def test_the_search_for_corridors_ends():
+def test_corridor_search_is_bounded():
     """Goose 0, of 100, has closed a room of 25 cells, in which there are very many paths."""
     game = hungry_geese(num_players=2, rows=20, columns=20, min_food=1, max_length=150)
     s = game.new()
@@ -302,7 +302,7 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
         ("hungry_geese", THESIS),
     ],
 )
-def test_it_chooses_as_the_book_says(spec, params):
+def test_agent_matches_plain_python_reference(spec, params):
     game = make_game(spec)
     agent, seen = deterministic(game, **params), set()
     settings = {"corridor": 0.5, "reach": 3, "hungry": 3} | params
@@ -322,7 +322,7 @@ def test_it_chooses_as_the_book_says(spec, params):
 
 
 @pytest.mark.compiled
-def test_it_beats_what_looks_one_step_ahead():
+def test_agent_beats_one_step_lookahead():
     result = play_match("hungry_geese", ["deterministic", "greedy", "random_safe"], 60, seed=1)
     assert result.totals[0].win_rate > 0.6
     same = play_match("hungry_geese", ["deterministic", "greedy", "random_safe"], 60, seed=1)
@@ -340,6 +340,6 @@ def test_it_beats_what_looks_one_step_ahead():
         ("hungry_geese", "deterministic:tail=2", "tail must be one of False, True, got 2"),
     ],
 )
-def test_what_cannot_be_is_explained(game, spec, message):
+def test_invalid_parameters_raise(game, spec, message):
     with pytest.raises(ValueError, match=message):
         make_agent(spec, make_game(game))

@@ -1,4 +1,4 @@
-"""Exact endgames of Othello: against published scores, and against a search of everything."""
+"""Tests of Othello's endgame solver against published scores and exhaustive search."""
 
 import json
 from functools import cache
@@ -156,9 +156,7 @@ def check_solution(game: Game, s: Any, solution: EndgameSolution) -> None:
 
 @pytest.mark.parametrize("auto_pass", [False, True])
 @pytest.mark.parametrize(("size", "most"), [(4, 9), (6, 9), (8, 8)])
-def test_all_scores_are_those_of_a_search_of_everything(
-    size: int, most: int, auto_pass: bool
-) -> None:
+def test_scores_match_exhaustive_search(size: int, most: int, auto_pass: bool) -> None:
     game = make_game(f"othello:board_size={size},auto_pass={auto_pass}")
     passes = wiped_out = early = 0
     for positions in random_games(game, 12, seed=size):
@@ -216,7 +214,7 @@ def test_a_wiped_out_opponent_loses_every_square() -> None:
     assert solve_endgame(GAME, position(GAME, "ox...... " + "........ " * 7, False)).score == 64
 
 
-def test_who_must_pass_passes() -> None:
+def test_player_without_moves_passes() -> None:
     """White has no move; black then turns white's last disc over, and gets the last square too."""
     full = "xxxxxxxx " * 7
     s = position(GAME, full + "xxxxxo..", black=False)
@@ -281,14 +279,14 @@ def test_search_resumes_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> Non
     assert pieces.score == whole.score
 
 
-def test_a_crowded_table_makes_no_mistakes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_transposition_table_keeps_scores_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endgame_table, "LEAST_BITS", 1)
     monkeypatch.setattr(endgame_table, "MOST_BITS", 1)
     for number in (1, 5, 7):
         assert solve_endgame(GAME, FFO[number].state(), all_moves=True).scores == FFO[number].scores
 
 
-def test_what_the_search_knows_of_a_board_is_what_the_game_says() -> None:
+def test_bitboard_operations_match_the_rules() -> None:
     for size in (4, 6, 8):
         game, board = make_game(f"othello:board_size={size}"), view_records(make_board(size))[0]
         for positions in random_games(game, 4, seed=1):
@@ -304,7 +302,7 @@ def test_what_the_search_knows_of_a_board_is_what_the_game_says() -> None:
             assert stable(last.discs[0], np.uint64(0), board) == last.discs[0]
 
 
-def test_corners_and_what_leans_on_them_are_stable() -> None:
+def test_discs_connected_to_corners_are_stable() -> None:
     picture, board = "xxxo.... xx...... xo...... ........", view_records(make_board(8))[0]
     black, white = squares(picture, "x"), squares(picture, "o")
     assert stable(black, ~(black | white), board) == black
@@ -315,7 +313,7 @@ def test_corners_and_what_leans_on_them_are_stable() -> None:
 
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("mine", range(6, 13))
-def test_the_last_square_that_nobody_can_take_counts_for_the_winner(mine, swapped) -> None:
+def test_unplayable_last_square_counts_for_the_winner(mine, swapped) -> None:
     """From a1 on 4x4, one color alone is on the row and the column, the other on the diagonal.
 
     So nobody can take a1; with 8 discs to 7, for example, the empty square makes it 9 to 7.
@@ -336,13 +334,13 @@ def test_the_last_square_that_nobody_can_take_counts_for_the_winner(mine, swappe
     assert work.nodes == 1
 
 
-def test_neighbors_do_not_reach_around_the_board() -> None:
+def test_neighbors_do_not_wrap_around_the_board() -> None:
     assert neighbors(np.uint64(1)) == 0x303
     assert neighbors(np.uint64(1 << 63)) == 0xC0C0 << 48
     assert neighbors(np.uint64(1 << 15)) == 0xC0C0C0
 
 
-def test_limits() -> None:
+def test_limits_raise() -> None:
     s = FFO[40].state()
     with pytest.raises(EndgameLimitError, match="not solved within 1000 nodes: 20 squares are"):
         solve_endgame(GAME, s, nodes=1000)
@@ -353,7 +351,7 @@ def test_limits() -> None:
     assert solve_endgame(GAME, FFO[5].state(), nodes=solution.nodes + 1).score == 32
 
 
-def test_what_cannot_be_solved_is_refused() -> None:
+def test_unsolvable_positions_raise() -> None:
     hex_game, small = make_game("hex"), make_game("othello:board_size=6")
     s = FFO[1].state()
     with pytest.raises(
@@ -378,7 +376,7 @@ def test_what_cannot_be_solved_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", games_with("endgame_solver"))
-def test_every_solver_is_found_by_its_game(name: str) -> None:
+def test_every_game_with_a_solver_finds_it(name: str) -> None:
     game = make_game(name)
     endgame = make_endgame_solver(game)
     endgame.prepare()
@@ -386,7 +384,7 @@ def test_every_solver_is_found_by_its_game(name: str) -> None:
     assert make_endgame_solver(game) is endgame
 
 
-def test_a_solution_can_be_read() -> None:
+def test_solution_prints_score_and_moves() -> None:
     text = str(solve_endgame(GAME, FFO[3].state()))
     assert text.startswith("d1, solved exactly: +2 with 14 empty squares\n")
     assert "principal variation: d1 " in text
@@ -412,7 +410,7 @@ def test_tree_search_plays_endgames_perfectly() -> None:
     assert choices(exact, s, 8) == {"d1"}
 
 
-def test_report_contains_what_was_solved() -> None:
+def test_search_report_contains_the_solution() -> None:
     agent = MCTSAgent(GAME, simulations=20, solver_empties=14)
     agent.prepare()
     report = agent.search(FFO[3].state())
@@ -427,7 +425,7 @@ def test_report_contains_what_was_solved() -> None:
     assert "exact" not in str(report)
 
 
-def test_before_the_endgame_the_search_is_the_same() -> None:
+def test_solver_does_not_change_search_before_the_endgame() -> None:
     plain, exact = (MCTSAgent(GAME, simulations=50, solver_empties=empty) for empty in (0, 12))
     assert choices(plain, GAME.new(), 6) == choices(exact, GAME.new(), 6)
     assert plain.search(GAME.new()).score is None

@@ -1,4 +1,4 @@
-"""Flat Monte Carlo, and the random moves that playouts are made of."""
+"""Tests of flat Monte Carlo and of the playout policies."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def interpret(spec, game, s, seat=0, seed=3):
     return action, np.where(visits > 0, work["total"][0] / np.maximum(visits, 1), np.nan), visits
 
 
-def test_the_reward_is_that_of_the_thesis():
+def test_reward_matches_the_thesis():
     _, s = position(*FED)
     assert length_to_the_fifth(s, 0, 6) == 7 + 3**5
     assert length_to_the_fifth(s, 1, 4) == 5 + 4**5
@@ -81,7 +81,7 @@ def test_the_reward_is_that_of_the_thesis():
     assert length_to_the_fifth(s, 0, 1) == 2 + 99**5
 
 
-def test_one_step_ahead_by_hand():
+def test_one_step_playouts_match_hand_computation():
     game, s = position(*FED)
     # East it eats: length 4 after one step. Every other move kills; south is never tried.
     action, means, _ = interpret("flat:simulations=60,playout_depth=1,playout=valid", game, s)
@@ -109,7 +109,7 @@ def test_steps_are_counted_up_to_the_end_of_the_game():
     np.testing.assert_array_equal(means, same)
 
 
-def test_who_has_no_moves_gets_none():
+def test_player_without_moves_has_no_means():
     game, s = position(["012...", "......", "abc...", "......"], "WW")
     s.length[1] = 0  # a goose without company has won, and nothing is simulated after that
     s.occupied[2] = 0
@@ -118,7 +118,7 @@ def test_who_has_no_moves_gets_none():
     assert visits.sum() == 0
 
 
-def test_the_first_goose_move_is_random_and_the_best_mean_is_taken():
+def test_first_goose_move_is_random_and_best_mean_is_played():
     game, s = position(["......", ".01.*.", "......", "......", ".abc.."], "WW")
     action, means, visits = interpret("flat:simulations=999,playout_depth=3,playout=valid", game, s)
     assert visits[EAST] == 0
@@ -177,7 +177,7 @@ def test_compiled_and_interpreted_are_equal(name, spec):
     np.testing.assert_array_equal(means, interpret(spec, game, s)[1])
 
 
-def test_what_the_game_will_draw_is_not_seen():
+def test_search_does_not_observe_future_random_numbers():
     game = make_game("hungry_geese")
     s = game.new(4)
     _, first, _ = interpret("flat:simulations=40", game, s)
@@ -188,7 +188,7 @@ def test_what_the_game_will_draw_is_not_seen():
 
 @pytest.mark.parametrize("name", ["tron", "connect4", "hungry_geese"])
 @pytest.mark.compiled
-def test_it_beats_random(name):
+def test_flat_monte_carlo_beats_random(name):
     game = make_game(name)
     agents = ("flat:simulations=100", *["random"] * (game.num_players - 1))
     result = play_match(game, agents, 100, seed=1)
@@ -216,7 +216,7 @@ def test_defaults_are_those_of_the_thesis_in_hungry_geese_only():
         ("random_safe", "no safe playouts for connect4, only for hungry_geese, tron"),
     ],
 )
-def test_bad_parameters_are_explained(spec, message):
+def test_invalid_parameters_raise(spec, message):
     with pytest.raises(ValueError, match=message):
         make_agent(spec, make_game("connect4"))
 

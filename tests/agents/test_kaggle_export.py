@@ -1,4 +1,4 @@
-"""Agents exported as submissions: their source, networks in NumPy, and that they play alike."""
+"""Tests of agents exported as submissions: source bundles and networks in NumPy."""
 
 import math
 import subprocess
@@ -70,7 +70,7 @@ def choices(agent, s, seat, draws):
 
 @pytest.mark.parametrize("spec", BOARDS)
 @pytest.mark.parametrize("name", RULES)
-def test_exported_agents_choose_what_they_choose_here(name, spec):
+def test_exported_agents_choose_the_same_actions(name, spec):
     game = make_game(spec)
     own = make_agent(name, game)
     draws = 60 if name.startswith("random") else 12
@@ -88,7 +88,7 @@ def test_exported_agents_choose_what_they_choose_here(name, spec):
     assert alike > 5 or name.startswith("random")
 
 
-def test_random_agents_draw_anew_each_time():
+def test_random_agents_sample_independently_each_call():
     seen, settings = observation(hungry_geese().new(), 0), configuration(hungry_geese())
     answers = [load(submission_source("random"))(seen, settings) for _ in range(60)]
     assert set(answers) == set(NAMES)
@@ -140,7 +140,7 @@ def test_parameters_of_agents_are_exported():
         ("greedy", "a.txt", "so .*a.txt must end in .py"),
     ],
 )
-def test_what_cannot_be_exported_is_refused(agent, out, message, tmp_path, capsys):
+def test_unsupported_agents_cannot_be_exported(agent, out, message, tmp_path, capsys):
     with pytest.raises(ValueError, match=message):
         export_agent(agent, tmp_path / out)
     assert main(["export", "geese", "--agent", agent, "--out", str(tmp_path / out)]) == 2
@@ -177,7 +177,7 @@ def first(x: int) -> int:
     return y + z + int(BIG[9, 9]) + int(LITTLE[1] * 2) + ODD["a"][0]
 
 
-def test_functions_take_what_they_reach_with_them():
+def test_bundle_includes_dependencies_of_functions():
     bundle = Bundle()
     assert bundle.add(first, "first") == "first"
     assert bundle.add(first, "again") == "first"
@@ -189,7 +189,7 @@ def test_functions_take_what_they_reach_with_them():
     assert ": int" not in text
 
 
-def test_different_things_of_one_name_are_kept_apart():
+def test_bundle_renames_different_objects_of_one_name():
     def make(twice, limit):
         def choose(x):
             return twice(x) + limit
@@ -207,7 +207,7 @@ def test_different_things_of_one_name_are_kept_apart():
     assert bundle.text().count("limit = 1\n") == 1
 
 
-def test_what_needs_more_than_numpy_is_refused():
+def test_dependencies_other_than_numpy_raise():
     def by_torch(x):
         return torch.relu(x)
 
@@ -234,7 +234,7 @@ def test_arrays_are_packed_exactly(dtype):
     assert read.flags.writeable
 
 
-def test_weights_are_kept_as_precisely_as_asked():
+def test_weights_have_the_requested_precision():
     values = np.random.default_rng(0).normal(size=(20, 20)).astype(np.float32)
     unpacked = {}
     for precision in ("float16", "float32"):
@@ -411,6 +411,6 @@ def test_unknown_layers_are_refused():
         layers.run((("attention",),), {}, np.zeros((1, 1)))
 
 
-def test_positions_follow_each_other():
+def test_positions_are_tracked_between_observations():
     """The helper above makes games in which every step counts."""
     assert all(b.steps == a.steps + 1 for a, b in pairwise(positions_of(hungry_geese(), 0)))

@@ -1,4 +1,4 @@
-"""Submissions in kaggle-environments itself: exported agents there, and its rules here.
+"""Tests of submissions in kaggle-environments itself.
 
 `make kaggle` sets up the environment and runs these tests; without it they are skipped.
 """
@@ -63,7 +63,7 @@ def positions(game, played):
 
 
 @pytest.mark.parametrize("name", [name for name in EXPORTERS if name not in ("cnn", "ac")])
-def test_exported_agents_play_there_as_they_play_here(name, tmp_path):
+def test_exported_agents_play_the_same_games_in_kaggle_environments(name, tmp_path):
     file = tmp_path / "submission.py"
     export_agent(name, file)
     games = [make_game(spec) for spec in BOARDS]
@@ -91,7 +91,7 @@ def test_exported_agents_play_there_as_they_play_here(name, tmp_path):
 
 
 @pytest.mark.parametrize("more", ["", ",simulations=12"], ids=["policy", "search"])
-def test_exported_networks_play_there(more, tmp_path):
+def test_exported_networks_play_in_kaggle_environments(more, tmp_path):
     file = tmp_path / "submission.py"
     export_agent(f"ac:geese{more}", file)
     game = make_game(BOARDS[0])
@@ -110,7 +110,7 @@ def test_exported_networks_play_there(more, tmp_path):
     assert compared > 40
 
 
-def test_failing_geese_leave_there_as_they_forfeit_here():
+def test_failing_agents_forfeit_as_in_kaggle_environments():
     """Scripted games, step for step; what kaggle rewards with None has the score -1 here."""
     rng, games = random.Random(0), []
     answers = (*NAMES, *NAMES, *NAMES, *NAMES, None, "UP", "raise", 3)
@@ -177,7 +177,7 @@ SUBMISSIONS = {
 }
 
 
-def test_files_are_read_and_agents_called_as_there(tmp_path):
+def test_submissions_are_loaded_and_called_as_in_kaggle_environments(tmp_path):
     (tmp_path / "beside.py").write_text("ACTION = 'SOUTH'")
     game, files = hungry_geese(num_players=2, episode_steps=2), []
     for k, source in enumerate(SUBMISSIONS.values()):
@@ -207,7 +207,7 @@ def test_files_are_read_and_agents_called_as_there(tmp_path):
     assert statuses == {"DONE", "ERROR", "INVALID"}
 
 
-def test_the_clock_is_the_same(tmp_path):
+def test_time_bank_matches_kaggle_environments(tmp_path):
     file = tmp_path / "slow.py"
     file.write_text("import time\ndef agent(seen):\n    time.sleep(0.6)\n    return 'EAST'")
     game = hungry_geese(num_players=2)
@@ -219,7 +219,7 @@ def test_the_clock_is_the_same(tmp_path):
     assert [(forfeit.ply, forfeit.kind) for forfeit in result.forfeits] == [(1, "timeout")]
 
 
-def test_observations_are_those_it_shows(tmp_path):
+def test_observations_match_kaggle_environments(tmp_path):
     """A submission compares what it is shown with the fields of kaggle-environments' classes."""
     file = tmp_path / "submission.py"
     file.write_text(

@@ -1,4 +1,4 @@
-"""Pools of past selves: who is a member, who is drawn, and who plays."""
+"""Tests of opponent pools: members, sampling probabilities and results."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def pool_of(count: int, **options: Any) -> OpponentPool:
     return pool
 
 
-def test_the_oldest_leaves_and_those_that_stay_do_not() -> None:
+def test_full_pool_evicts_the_oldest_unfixed_member() -> None:
     pool = OpponentPool(3, fixed={"random": make_agent("random", GAME)})
     for k in range(5):
         pool.add(str(k), Corner(GAME))
@@ -69,7 +69,7 @@ def test_probabilities_are_those_of_the_formulas() -> None:
     assert chisquare(counts, 20_000 * expected).pvalue > 1e-3
 
 
-def test_results_count_less_when_another_self_joins() -> None:
+def test_results_decay_when_a_member_joins() -> None:
     pool = pool_of(2)
     first, second = pool.members
     first.games, first.points = 8.0, 6.0
@@ -79,7 +79,7 @@ def test_results_count_less_when_another_self_joins() -> None:
     assert (first.games, first.points) == (4, 3)
 
 
-def test_each_game_is_played_by_one_member_from_its_start() -> None:
+def test_one_member_plays_each_whole_game() -> None:
     pool = OpponentPool(latest_prob=0.5, seed=1)
     low, high = Corner(GAME), Corner(GAME, highest=True)
     pool.add("low", low)
@@ -107,7 +107,7 @@ def test_each_game_is_played_by_one_member_from_its_start() -> None:
     assert (changed[:10] == 0).all()
 
 
-def test_results_are_counted_for_those_who_were_met() -> None:
+def test_results_are_counted_for_the_sampled_members() -> None:
     pool = OpponentPool(latest_prob=1.0)
     first = pool.add("first", Corner(GAME))
     agent = PoolAgent(GAME, pool)
@@ -121,7 +121,7 @@ def test_results_are_counted_for_those_who_were_met() -> None:
     assert (second.games, second.points) == (1, 1)
 
 
-def test_with_several_rivals_each_is_compared_with_the_learner() -> None:
+def test_every_rival_is_compared_with_the_learner() -> None:
     pool = OpponentPool(latest_prob=1.0)
     member = pool.add("one", make_agent("random", make_game("hungry_geese")))
     agent = PoolAgent(make_game("hungry_geese"), pool)
@@ -139,7 +139,7 @@ def test_a_pool_plays_matches(game: Any) -> None:
     assert result.games == 40
 
 
-def test_bad_parameters_are_named() -> None:
+def test_invalid_parameters_raise() -> None:
     with pytest.raises(ValueError, match="size must be an integer from 1 to"):
         OpponentPool(0)
     with pytest.raises(ValueError, match="sampling must be one of 'uniform', 'prioritized'"):

@@ -1,4 +1,4 @@
-"""The electric-resistance heuristic for Hex, against another solver and by hand; and Mixed."""
+"""Tests of the electric-resistance heuristic for Hex and of Mixed, by hand and by a solver."""
 
 import numpy as np
 import pytest
@@ -124,7 +124,7 @@ def test_circuits_agree_with_another_solver(n, make, positions, first):
             np.testing.assert_allclose(agent.changes(s, player), expected, rtol=1e-9, atol=1e-12)
 
 
-def test_resistances_by_hand():
+def test_resistances_match_hand_computation():
     agent = interpreted(hex(2))
     # Cells a b over c d. Half of the voltage lies between north and the middle, so that a is at
     # 3/4 and b at 2/3: the current is 1/4 + 1/3.
@@ -183,7 +183,7 @@ def test_the_winner_has_no_resistance_and_the_loser_infinite(first):
     assert (values[~stones] == 0).all()
 
 
-def test_the_half_turn_changes_nothing():
+def test_half_turn_keeps_resistances():
     agent, rng = HeuristicAgent(hex(5)), np.random.default_rng(1)
     for plies in range(0, 16, 3):
         actions = rng.permutation(25)[:plies]
@@ -252,7 +252,7 @@ def test_the_same_positions_get_the_same_moves_in_any_order():
     np.testing.assert_array_equal(rngs, kept)  # nothing is left to chance
 
 
-def test_it_takes_over_the_first_stone_if_that_is_better_than_any_move():
+def test_agent_swaps_if_that_is_better_than_any_move():
     game = hex(5, swap=True)
     agent = HeuristicAgent(game)
     swapped = []
@@ -281,14 +281,14 @@ def test_compiled_and_interpreted_are_equal():
 
 
 @pytest.mark.parametrize("first", ["black", "white"])
-def test_it_beats_random(first):
+def test_heuristic_beats_random(first):
     result = play_match(hex(5, first), ("heuristic", "random"), 200, seed=1)
     for record in result.seats[0]:
         assert record.games == 100
         assert record.score >= 0.97
 
 
-def test_it_blocks_the_only_cell_where_the_opponent_would_win():
+def test_heuristic_blocks_an_immediate_win():
     # Black has b1 and b3 to b5, joined to north and south; between them only b2 is left. White is
     # far from joining anything.
     game = hex(5)
@@ -350,6 +350,6 @@ def test_other_games_are_refused(name, agent):
 
 
 @pytest.mark.parametrize("x", [-0.1, 1.1, "often"])
-def test_bad_shares_are_explained(x):
+def test_invalid_shares_raise(x):
     with pytest.raises(ValueError, match="x must be a number from 0 to 1"):
         make_agent(f"mixed:x={x}", hex(5))

@@ -1,3 +1,5 @@
+"""Tests of SB3 models as agents, and of their files."""
+
 import base64
 import io
 import json
@@ -89,7 +91,7 @@ def test_a_saved_model_plays_its_best_legal_action(algorithm, trust, tmp_path):
     assert len(set(actions)) > 1 or algorithm is ARS  # which starts from zeros
 
 
-def test_the_best_legal_value_counts():
+def test_dqn_plays_the_best_legal_value():
     model = make_model(DQN)
     states, movers, planes, masks = middle_positions()
     with torch.no_grad():
@@ -99,7 +101,7 @@ def test_the_best_legal_value_counts():
 
 
 @pytest.mark.parametrize("algorithm", DISTRIBUTIONS)
-def test_drawn_actions_are_legal_and_reproducible(algorithm):
+def test_sampled_actions_are_legal_and_reproducible(algorithm):
     agent = SB3Agent.from_model(GAME, make_model(algorithm), deterministic=False)
     states, movers, _, masks = middle_positions()
     actions = act(agent, states, movers, seed=3)
@@ -111,7 +113,7 @@ def test_drawn_actions_are_legal_and_reproducible(algorithm):
     assert act(agent, states[row], movers[row], seed=10) == actions[row]
 
 
-def test_actions_are_drawn_as_often_as_their_logits_say():
+def test_sampling_frequencies_follow_the_logits():
     logits = np.array([0.0, 1.0, -np.inf, 2.0, -1.0])
     rngs = np.arange(20_000, dtype=np.uint64)[:, None] * np.uint64(2**40)
     before = rngs.copy()
@@ -124,7 +126,7 @@ def test_actions_are_drawn_as_often_as_their_logits_say():
 
 
 @pytest.mark.parametrize("algorithm", [DQN, QRDQN, ARS])
-def test_values_are_not_drawn_from(algorithm):
+def test_value_policies_cannot_be_sampled(algorithm):
     with pytest.raises(ValueError, match="needs deterministic=True"):
         SB3Agent.from_model(GAME, make_model(algorithm), deterministic=False)
 
@@ -140,7 +142,7 @@ def test_values_are_not_drawn_from(algorithm):
     ],
     ids=["channels_last", "float32", "dict", "dict_channels_last_float32", "flat"],
 )
-def test_the_model_sees_what_it_was_trained_on(env, tmp_path):
+def test_observations_match_the_training_format(env, tmp_path):
     policy = "MultiInputPolicy" if "Dict" in str(env.observation_space) else "MlpPolicy"
     model = make_model(A2C, policy, env)
     model.save(tmp_path / "model")
@@ -173,7 +175,7 @@ def test_dictionaries_may_have_any_keys(observation, tmp_path):
     assert np.array_equal(actions[allowed], own[allowed])
 
 
-def test_random_moves_are_drawn_as_often_as_asked(tmp_path):
+def test_epsilon_is_the_frequency_of_random_moves(tmp_path):
     model = make_model(DQN)
     model.save(tmp_path / "model")
     states, movers, _, masks = middle_positions(count=400)
@@ -198,7 +200,7 @@ def test_settings_of_networks_are_read_from_the_file(tmp_path):
     assert np.array_equal(act(agent, states, movers), expected)
 
 
-def test_networks_of_others_need_trust(tmp_path):
+def test_custom_networks_need_trust(tmp_path):
     options = {"policy_kwargs": {"features_extractor_class": SmallCnn}}
     model = make_model(MaskablePPO, "CnnPolicy", n_steps=8, batch_size=16, **options)
     model.learn(16)
@@ -279,7 +281,7 @@ def test_pickles_among_the_weights_are_not_read(tmp_path):
         ("observation_space", ":type:", "<class 'a.Text'>", "not a Box or a Dict"),
     ],
 )
-def test_descriptions_that_do_not_fit_are_named(part, key, value, problem, tmp_path):
+def test_error_names_descriptions_that_do_not_fit(part, key, value, problem, tmp_path):
     path = tmp_path / "model.zip"
     make_model(PPO, policy_kwargs={"activation_fn": torch.nn.ReLU}).save(path)
 
@@ -321,7 +323,7 @@ def test_models_with_memory_are_refused():
         SB3Agent.from_model(GAME, model)
 
 
-def test_a_model_is_an_agent_wherever_agents_are_named(tmp_path):
+def test_spec_string_of_a_model_works_in_matches_and_environments(tmp_path):
     path = tmp_path / "model.zip"
     make_model().save(path)
     spec = f"sb3:path={path}"
@@ -338,14 +340,14 @@ def test_a_model_is_an_agent_wherever_agents_are_named(tmp_path):
     assert terminated
 
 
-def test_a_model_plays_geese_at_once(tmp_path):
+def test_model_plays_a_simultaneous_game(tmp_path):
     game = make_game("hungry_geese")
     model = make_model(env=SB3VecEnv(game, 2, seed=0))
     result = play_match(game, [SB3Agent.from_model(game, model), "greedy"], 8, seed=0)
     assert result.games == 8
 
 
-def test_without_sb3_the_error_says_what_to_install(monkeypatch):
+def test_missing_sb3_error_names_the_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.base_class", None)
     monkeypatch.delitem(sys.modules, "ludoteca.agents.external.sb3")
     with pytest.raises(ImportError, match=r'pip install "ludoteca\[train\]"'):
@@ -365,7 +367,7 @@ class Highest:
 
 
 @pytest.mark.parametrize("channels_last", [False, True])
-def test_anything_that_predicts_is_an_agent(channels_last):
+def test_objects_with_predict_are_agents(channels_last):
     predictor = Highest()
     agent = PredictorAgent(GAME, predictor, dtype="float32", channels_last=channels_last)
     states, movers, planes, masks = middle_positions()
@@ -387,7 +389,7 @@ def test_anything_that_predicts_is_an_agent(channels_last):
         (np.full(40, 5), r"chose 5 for observation \d+, which is illegal"),
     ],
 )
-def test_predictions_are_checked(answer, problem):
+def test_predictions_are_validated(answer, problem):
     states, movers, _, _ = middle_positions()
     with pytest.raises(ValueError, match=problem):
         act(PredictorAgent(GAME, Highest(answer)), states, movers)

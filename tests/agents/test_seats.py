@@ -1,4 +1,4 @@
-"""What networks see of Hungry Geese: planes, reach and safe moves, against plain Python."""
+"""Tests of the encoder of Hungry Geese: planes, reach and safe moves, against plain Python."""
 
 from itertools import product
 
@@ -146,7 +146,7 @@ def test_corridors_are_the_longest_paths(spec):
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_the_rich_view_against_plain_python(spec):
+def test_hand_crafted_features_match_plain_python(spec):
     game, states = positions(spec)
     for s in states[:: max(1, len(states) // 40)]:
         bodies = geese(s)
@@ -176,7 +176,7 @@ def test_the_rich_view_against_plain_python(spec):
 
 
 @pytest.mark.parametrize("spec", SPECS[:2])
-def test_actions_that_are_left_out_kill(spec):
+def test_masked_actions_are_fatal(spec):
     game, states = positions(spec)
     left_out = 0
     for s in states[:: max(1, len(states) // 60)]:
@@ -200,7 +200,7 @@ def test_actions_that_are_left_out_kill(spec):
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_what_seats_of_a_position_share_is_not_that_of_another(spec):
+def test_rows_of_a_batch_are_encoded_independently(spec):
     game, states = positions(spec, games=1)
     players = range(game.num_players)
     wanted = [(s, p) for s in states[::5] for p in players if game.is_active(s, p)]
@@ -219,7 +219,7 @@ def test_what_seats_of_a_position_share_is_not_that_of_another(spec):
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_symmetries_of_the_view_are_those_of_the_rules(spec):
+def test_symmetries_of_the_encoder_match_the_rules(spec):
     game, states = positions(spec, games=1)
     encoder = SeatEncoder(game, "hand_crafted")
     assert encoder.symmetries[0].name == "identity"
@@ -239,7 +239,7 @@ def test_symmetries_of_the_view_are_those_of_the_rules(spec):
                 assert np.array_equal(symmetry.policy(mask), mapped)
 
 
-def test_a_torus_is_continued_as_pytorch_does_it():
+def test_circular_padding_matches_pytorch():
     given = torch.randn(3, 5, 7, 11, dtype=torch.float64)
     ours, theirs = (given.clone().requires_grad_() for _ in range(2))
     weights = torch.randn(3, 5, 11, 15, dtype=torch.float64)
@@ -251,7 +251,7 @@ def test_a_torus_is_continued_as_pytorch_does_it():
     assert torch.allclose(ours.grad, theirs.grad)
 
 
-def test_a_torus_has_no_edge():
+def test_convolution_on_a_torus_is_translation_equivariant():
     torch.manual_seed(0)
     trunk = Trunk(3, 8, 2, torus=True).double()
     for parameter in trunk.parameters():
@@ -264,7 +264,7 @@ def test_a_torus_has_no_edge():
 @pytest.mark.parametrize("view", ["plain", "hand_crafted"])
 @pytest.mark.parametrize("kind", ["torus", "residual", "uib2021"])
 @pytest.mark.compiled
-def test_networks_play_from_files(kind, view, tmp_path):
+def test_saved_networks_play(kind, view, tmp_path):
     game = make_game("hungry_geese")
     config = ACConfig(kind=kind, view=view, filters=8, blocks=2)
     network = make_ac_network(config, game)
@@ -293,13 +293,13 @@ def test_networks_play_from_files(kind, view, tmp_path):
         ("tron", "deep", "view must be one of"),
     ],
 )
-def test_views_that_cannot_be_are_refused(spec, view, problem):
+def test_invalid_encoders_raise(spec, view, problem):
     with pytest.raises(ValueError, match=problem):
         SeatEncoder(make_game(spec), view)
 
 
 @pytest.mark.parametrize("cell", [None, 38])
-def test_an_overview_has_the_gradients_of_its_parts(cell):
+def test_global_pooling_gradients_match_pytorch(cell):
     given = torch.randn(3, 4, 7, 11, dtype=torch.float64).to(memory_format=torch.channels_last)
     ours, theirs = (given.clone().requires_grad_() for _ in range(2))
     parts = [theirs.mean((2, 3)), theirs.amax((2, 3))]

@@ -1,3 +1,5 @@
+"""Tests of PyTorch networks as agents, in memory and in files."""
+
 import copy
 import json
 import pickle
@@ -83,7 +85,7 @@ def test_a_network_in_memory_plays_as_it_learns_and_its_copy_does_not() -> None:
     assert not same_games(games_of(live), before)
 
 
-def test_observations_as_the_network_takes_them() -> None:
+def test_observations_have_the_format_of_the_network() -> None:
     seen: list[Tensor] = []
 
     def look(observations: Tensor) -> Tensor:
@@ -101,7 +103,7 @@ def test_observations_as_the_network_takes_them() -> None:
         assert str(seen[-1].dtype) == f"torch.{form.get('dtype', 'float32')}"
 
 
-def test_drawn_actions_follow_the_policy_and_the_seed() -> None:
+def test_sampled_actions_follow_the_policy_and_the_seed() -> None:
     logits = torch.log(torch.tensor([0.6, 0.3, 0.1, 0, 0, 0, 0, 0, 0]))
 
     def give(kind: str) -> TorchAgent:
@@ -124,7 +126,7 @@ def test_drawn_actions_follow_the_policy_and_the_seed() -> None:
         give("values")
 
 
-def test_networks_that_rule_out_all_legal_actions_or_return_nothing_useful() -> None:
+def test_networks_that_mask_all_actions_or_return_invalid_scores() -> None:
     def agent(scores: Tensor) -> TorchAgent:
         return TorchAgent(GAME, lambda seen: scores.expand(len(seen), -1))
 
@@ -139,7 +141,7 @@ def test_networks_that_rule_out_all_legal_actions_or_return_nothing_useful() -> 
             agent(scores).act(states, zero, np.zeros((1, 1), np.uint64), zero)
 
 
-def test_networks_that_cannot_be_saved(tmp_path: Path) -> None:
+def test_unsupported_networks_cannot_be_saved(tmp_path: Path) -> None:
     def drawing(seen: Tensor) -> Tensor:
         return seen.flatten(1) @ torch.rand(18, 9)
 

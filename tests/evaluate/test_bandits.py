@@ -1,4 +1,4 @@
-"""Bandits: bookkeeping by hand, what must not matter to the numbers, and the study end to end."""
+"""Tests of bandit policies by hand, of reproducibility, and of the bandit study."""
 
 import csv
 import itertools
@@ -47,7 +47,7 @@ def test_greedy_pays_for_one_pull_of_the_worse_arm() -> None:
     assert regret[1, 0] == 0.75  # the first arm comes first
 
 
-def test_ucb1_by_hand() -> None:
+def test_ucb1_matches_hand_computation() -> None:
     """Arms that always and never pay; scores before each pull, alpha = 2.
 
     t     2             3             4             5             6             7
@@ -60,7 +60,7 @@ def test_ucb1_by_hand() -> None:
     np.testing.assert_allclose(regret[0], [0, 1, 1, 1, 1, 1, 2, 2])
 
 
-def test_explore_then_commit_by_hand() -> None:
+def test_explore_then_commit_matches_hand_computation() -> None:
     regret = play_bandits("etc", [[0.0, 1.0]], 9, params={"m": 3}, checkpoints=range(1, 10))
     np.testing.assert_allclose(regret[0], [1, 1, 2, 2, 3, 3, 3, 3, 3])
 
@@ -82,7 +82,7 @@ def play_arms(policy: str, problem: list[float], rounds: int) -> np.ndarray:
     return arms
 
 
-def test_arms_pay_as_often_as_they_should() -> None:
+def test_arms_pay_with_their_probability() -> None:
     arms = play_arms("uniform", [0.0, 0.1, 0.5, 0.8, 1.0], 50_000)
     assert arms["visits"].sum() == 50_000
     means = arms["value"] / arms["visits"]
@@ -129,7 +129,7 @@ def test_leaving_scores_out_changes_nothing(policy: str) -> None:
 
 
 @pytest.mark.parametrize("policy", ["ucb_alpha1", "thompson", "exp3"])
-def test_neither_threads_nor_parts_matter(policy: str) -> None:
+def test_results_do_not_depend_on_threads_or_parts(policy: str) -> None:
     problems = random_problems(13, 5, seed=2)
     whole = play_bandits(policy, problems, 300, seed=3, checkpoints=[100, 300])
     again = play_bandits(policy, problems, 300, seed=3, checkpoints=[100, 300], num_threads=3)
@@ -169,7 +169,7 @@ def test_runs_are_different_and_averaged() -> None:
         ({"num_threads": 0}, "num_threads must be an integer"),
     ],
 )
-def test_wrong_arguments_are_refused(arguments: dict, message: str) -> None:
+def test_invalid_arguments_raise(arguments: dict, message: str) -> None:
     right = {"policy": "ucb1", "probabilities": [[0.5, 0.6]], "rounds": 10}
     with pytest.raises(ValueError, match=message):
         play_bandits(**(right | arguments))
@@ -191,7 +191,7 @@ TINY = BanditStudy(
 )
 
 
-def test_the_grids_are_the_thesis_ones() -> None:
+def test_grids_match_the_thesis() -> None:
     """Tables 4.18 and 4.19."""
     grid = intervals(0.5, 0.0, 10)
     assert grid == list(thesis.REGRETS)
@@ -216,7 +216,7 @@ def test_the_thesis_tables_are_consistent() -> None:
     assert (FULL.arms, FULL.problems, FULL.runs, FULL.rounds) == (thesis.ARMS, 1000, 100, 100_000)
 
 
-def test_annealing_finds_the_bottom() -> None:
+def test_annealing_finds_the_minimum() -> None:
     tried = anneal(lambda x: 1000 * (x - 0.3) ** 2, steps=100, seed=1)
     assert min(tried, key=lambda pair: pair[1])[0] == pytest.approx(0.3, abs=0.02)
     assert tried[-1][0] == pytest.approx(0.3, abs=0.12)
@@ -241,7 +241,7 @@ def test_annealing_walks_while_hot_and_descends_when_cold() -> None:
     assert cost(hot[-20:].mean()) > 30
 
 
-def test_checkpoints_are_spread() -> None:
+def test_checkpoints_are_spaced() -> None:
     for rounds in (1, 9, 10, 11, 1000, 100_000):
         at = spread(rounds)
         assert at == sorted(set(at))
@@ -268,7 +268,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Findings]:
     return folder, run_study(TINY, folder, quiet=True)
 
 
-def test_the_study_finds_what_playing_gives(whole: tuple[Path, Findings]) -> None:
+def test_study_matches_direct_play(whole: tuple[Path, Findings]) -> None:
     _, findings = whole
     for k in TINY.arms:
         problems = random_problems(20, k, TINY.seed)
@@ -285,7 +285,7 @@ def test_the_study_finds_what_playing_gives(whole: tuple[Path, Findings]) -> Non
     assert list(findings.curves[3]) == list(POLICIES)
 
 
-def test_shards_merge_to_the_same(whole: tuple[Path, Findings], tmp_path: Path) -> None:
+def test_merged_shards_equal_the_whole_study(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     folders = [tmp_path / "0", tmp_path / "1", tmp_path / "2"]
     for _ in range(2):
         for i, folder in enumerate(folders):
@@ -297,7 +297,7 @@ def test_shards_merge_to_the_same(whole: tuple[Path, Findings], tmp_path: Path) 
         assert_same(run_study(TINY, folder, Shard(i, 3), merge=i == 0, quiet=True), whole[1])
 
 
-def test_a_merge_computes_nothing(whole: tuple[Path, Findings], tmp_path: Path) -> None:
+def test_merge_reuses_computed_cells(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     # Two K of 4 alphas in 2 blocks each; the first of each annealing; a curve for each policy.
     with pytest.raises(CellMissingError, match=f"^{16 + 2 + len(POLICIES)} cells"):
         run_study(TINY, tmp_path / "empty", merge=True, quiet=True)
@@ -354,7 +354,7 @@ def test_another_study_does_not_resume_there(whole: tuple[Path, Findings]) -> No
         run_study(replace(TINY, seed=2), whole[0], quiet=True)
 
 
-def test_the_report(whole: tuple[Path, Findings], tmp_path: Path) -> None:
+def test_report_has_all_tables(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     findings = whole[1]
     file = write_report(findings, tmp_path)
     text = file.read_text()
@@ -379,7 +379,7 @@ def test_the_report(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     assert results["about"]["study"]["rounds"] == 300
 
 
-def test_committed_report_is_that_of_the_committed_tables() -> None:
+def test_committed_report_matches_the_committed_tables() -> None:
     folder = Path(__file__).resolve().parents[2] / "docs/results/bandits"
     content = json.loads((folder / "results.json").read_text())
     tables = []
@@ -406,7 +406,7 @@ def test_alphas_are_compared_by_paired_differences() -> None:
 
 
 @pytest.mark.parametrize("text", ["1", "2/2", "-1/2", "a/b", "0/0", ""])
-def test_shards_are_checked(text: str) -> None:
+def test_invalid_shards_raise(text: str) -> None:
     with pytest.raises(ValueError, match="shard must be i/n"):
         Shard.parse(text)
 
@@ -416,7 +416,7 @@ def test_shards_divide_the_work() -> None:
     assert all(sum(shard.has(number) for shard in shards) == 1 for number in range(20))
 
 
-def test_the_settings_are_checked() -> None:
+def test_invalid_settings_raise() -> None:
     for wrong, message in (
         ({"problems": 25}, "problems must be a multiple of block = 10, got 25"),
         ({"annealing_problems": 30}, "annealing_problems must be an integer from 1 to 20"),
@@ -427,7 +427,9 @@ def test_the_settings_are_checked() -> None:
             replace(TINY, **wrong)
 
 
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_command_runs_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
     tiny = replace(TINY, problems=30, annealing_problems=20)  # the command asks for 20 below
     monkeypatch.setattr(command, "BanditStudy", lambda: tiny)
     options = ["bandits", "--runs", str(tmp_path), "--problems", "20"]
@@ -441,7 +443,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: An
     assert "| here | 20 | 1 | 300 |" in report.read_text()
 
 
-def test_regret_is_the_thesis_one() -> None:
+def test_regret_matches_the_thesis() -> None:
     """Table 4.18 at K = 100 and alpha = 0.5, a hundredth of it."""
     regret = play_bandits(
         "ucb1", random_problems(30, 100, seed=1), 100_000, params={"alpha": 0.5}, num_threads=2

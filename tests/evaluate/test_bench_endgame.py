@@ -1,4 +1,4 @@
-"""The benchmark of exact endgames, on a small position."""
+"""Tests of the benchmark of exact endgames, on a small position."""
 
 import json
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_by_default_long_endgames_are_solved(monkeypatch: pytest.MonkeyPatch) ->
     assert [ffo_positions()[number].empty for number in asked] == [20, 22, 22, 23, 23]
 
 
-def test_the_positions_are_those_of_the_collection() -> None:
+def test_positions_match_the_ffo_collection() -> None:
     positions = ffo_positions()
     assert list(positions) == list(range(1, 60))
     for number, known in positions.items():
@@ -53,7 +53,7 @@ def test_the_positions_are_those_of_the_collection() -> None:
         assert s.legal.item().bit_count() >= len(known.scores)
 
 
-def test_invalid_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_raise(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match="seconds must be positive, got 0"):
         bench_endgame(None, seconds=0)
     with pytest.raises(ValueError, match=r"unknown measure 'ffo-60' .*; there are ffo-1, ffo-2"):
@@ -62,7 +62,7 @@ def test_invalid_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> No
     assert "endgames are not measured beside other packages" in capsys.readouterr().err
 
 
-def test_the_command_passes_its_options_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_command_passes_its_options(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     calls = []
     monkeypatch.setattr(endgame, "bench_endgame", lambda **options: calls.append(options))
     file = tmp_path / "a.json"

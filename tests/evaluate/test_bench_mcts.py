@@ -1,4 +1,4 @@
-"""The benchmark of searches: speed and strength beside OpenSpiel's, in tiny sizes."""
+"""Tests of the search benchmark: speed and strength against OpenSpiel, in tiny sizes."""
 
 import json
 from dataclasses import replace
@@ -19,7 +19,7 @@ from ludoteca.evaluate.bench.strength import bench_strength
 from ludoteca.evaluate.bench.workloads import PeerMissingError, PeerWorkload, Sample
 
 
-def test_speed_without_peers(tmp_path, monkeypatch, capsys):
+def test_speed_is_measured_without_peers(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(mcts, "SIMULATIONS", 20)
     file = tmp_path / "speed.json"
     report = bench_mcts(False, file, seconds=0.05, only=("connect4", "flat"))
@@ -64,7 +64,7 @@ def test_every_group_has_the_workloads_of_its_comparisons(name):
         assert steps in (made.simulations, 1)
 
 
-def test_a_rate_without_a_peer_has_a_floor_of_its_own():
+def test_rate_without_a_peer_has_its_own_floor():
     samples = {"fast": [Sample(30, 10.0)] * 3, "faster": [Sample(50, 10.0)] * 3}
 
     def row(ours, floor):
@@ -77,7 +77,7 @@ def test_a_rate_without_a_peer_has_a_floor_of_its_own():
     assert row("slow", 1).verdict == "not measured"
 
 
-def test_openspiel_searches():
+def test_openspiel_search_is_measured():
     try:
         side = PeerWorkload("openspiel", "openspiel_mcts", game="tic_tac_toe", simulations=7)
     except PeerMissingError as error:
@@ -144,7 +144,7 @@ def test_strength_is_measured_and_resumed(tmp_path, capsys):
         ("time", 300, 0, "pass"),
     ],
 )
-def test_verdicts(monkeypatch, condition, wins, draws, verdict):
+def test_verdicts_follow_from_score_intervals(monkeypatch, condition, wins, draws, verdict):
     standing = SimpleNamespace(
         wins=wins, draws=draws, losses=400 - wins - draws, wins_first=0, mean_plies=9.0
     )
@@ -156,7 +156,7 @@ def test_verdicts(monkeypatch, condition, wins, draws, verdict):
 
 
 @pytest.mark.usefixtures("tiny")
-def test_invalid_arguments_are_refused(tmp_path):
+def test_invalid_arguments_raise(tmp_path):
     with pytest.raises(ValueError, match="seconds must be positive, got 0"):
         bench_mcts(False, None, seconds=0)
     with pytest.raises(ValueError, match="unknown measure 'chess'; there are othello, hex"):
@@ -167,7 +167,7 @@ def test_invalid_arguments_are_refused(tmp_path):
         bench_strength(None, 3, tmp_path)
 
 
-def test_the_command_passes_its_options_on(monkeypatch, capsys, tmp_path):
+def test_command_passes_its_options(monkeypatch, capsys, tmp_path):
     calls = []
     for name in ("mcts.bench_mcts", "strength.bench_strength"):
         monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""The command line, as a user meets it."""
+"""Tests of the command line."""
 
 import json
 import os
@@ -80,7 +80,7 @@ def test_list_shows_everything_about_a_game(capsys, name):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_the_agents_of_a_game_are_those_that_play_it(name):
+def test_list_of_a_game_has_the_agents_that_play_it(name):
     game = make_game(name)
     in_turn = not game.simultaneous
     for agent in ("dqn", "az", "uctnet"):
@@ -354,7 +354,7 @@ def test_a_misspelled_command_is_suggested(capsys, name):
     assert f"unknown command {name[:-1]!r} (did you mean {name!r}?); there are list, play" in err
 
 
-def test_the_version(capsys):
+def test_version_is_printed(capsys):
     for option in ("--version", "-V"):
         assert run(capsys, option) == (0, f"ludoteca {__version__}", "")
     assert __version__ == tomllib.loads(PYPROJECT.read_text())["project"]["version"]
@@ -399,7 +399,7 @@ def test_exploit_prints_results_of_all_games(capsys):
 
 
 @pytest.mark.parametrize("name", ["gomoku", "Connect-Four", "tic_tac_toe", "REVERSI"])
-def test_games_have_other_names(capsys, name):
+def test_aliases_of_games_are_accepted(capsys, name):
     status, out, _ = run(capsys, "list", name)
     assert status == 0
     assert f"spec {make_game(name).spec}" in out
@@ -414,7 +414,7 @@ def test_help_of_a_match_shows_the_parameters_of_the_game(capsys):
     assert "GAME" in out
 
 
-def test_bench_passes_its_options_on(capsys, monkeypatch, tmp_path):
+def test_bench_passes_its_options(capsys, monkeypatch, tmp_path):
     calls = []
     monkeypatch.setattr(
         "ludoteca.evaluate.bench.envs.bench_envs", lambda **options: calls.append(options)
@@ -450,7 +450,7 @@ def test_replay_prints_the_game(capsys, replay_file):
     assert "ply 8: c3" in final
 
 
-def test_replay_refuses_a_game_that_cannot_have_been(capsys, replay_file):
+def test_invalid_replay_raises(capsys, replay_file):
     text = replay_file.read_text()
     replay_file.write_text(text.replace("[4, 0", "[4, 4"))
     status, out, err = run(capsys, "replay", str(replay_file))
@@ -487,7 +487,7 @@ def test_render_draws_replays(capsys, replay_file, tmp_path, name, options, star
         assert (b"<animate" in out.read_bytes()) == (not options)
 
 
-def test_render_plays_a_game_itself(capsys, tmp_path):
+def test_render_plays_a_game_without_a_replay(capsys, tmp_path):
     out = tmp_path / "game.svg"
     status, _, err = run(capsys, "render", "connect4", "--rows", "4", "--out", str(out))
     assert (status, err) == (0, "")
@@ -543,7 +543,7 @@ def test_an_interrupted_import_is_one_line(tmp_path, arguments):
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
-def test_programs_that_import_the_package_are_interrupted_as_usual(tmp_path):
+def test_interrupt_in_other_programs_raises_keyboard_interrupt(tmp_path):
     (tmp_path / "users.py").write_text("import ludoteca\n")
     done = program(tmp_path, ["users.py"], WHILE_IMPORTING)
     assert done.returncode == -signal.SIGINT
@@ -588,7 +588,7 @@ if "--multiprocessing-fork" in sys.orig_argv:
         ([""], ["python"], False),
     ],
 )
-def test_which_programs_are_ours(argv, original, ours):
+def test_interrupt_guard_recognizes_our_programs(argv, original, ours):
     assert is_our_program(argv, original) == ours
 
 
@@ -609,7 +609,7 @@ def test_the_entry_point_exists():
     assert script == f"{face.__name__}:{main.__name__}"
 
 
-def test_the_commands_are_imported_when_they_are_asked_for(tmp_path):
+def test_command_modules_are_imported_lazily(tmp_path):
     code = "import sys; from ludoteca.__main__ import main; main(['--help']); "
     code += "print(*sys.modules, file=sys.stderr)"
     done = subprocess.run(
@@ -628,7 +628,7 @@ def test_the_commands_are_imported_when_they_are_asked_for(tmp_path):
     assert not heavy & modules
 
 
-def test_the_document_lists_commands_and_other_names():
+def test_documentation_lists_commands_and_aliases():
     text = (PYPROJECT.parent / "docs" / "command_line.md").read_text(encoding="utf-8")
     tables = [
         dict(re.findall(r"^\| `(.*?)` \| `?(.*?)`? \|$", part, flags=re.MULTILINE))
@@ -638,7 +638,7 @@ def test_the_document_lists_commands_and_other_names():
     assert tables == [commands, ALIASES, AGENT_ALIASES]
 
 
-def test_the_document_shows_what_solve_prints(capsys, monkeypatch):
+def test_documentation_shows_the_output_of_solve(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = (PYPROJECT.parent / "docs" / "command_line.md").read_text(encoding="utf-8")
     assert main(["solve", "hex", "--board-size", "3"]) == 0

@@ -1,4 +1,4 @@
-"""Elo curve of the checkpoints of a run: later ones are stronger."""
+"""Tests of the Elo curve of a run's checkpoints."""
 
 import csv
 import json
@@ -62,7 +62,7 @@ def test_runs_without_checkpoints_are_refused(tmp_path):
         rate_checkpoints(tmp_path, games=1)
 
 
-def test_the_command_line_takes_the_folder_first(tmp_path, monkeypatch, capsys):
+def test_command_takes_the_folder_first(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         sys, "argv", ["elo_curve", str(tmp_path), "--against", "random", "--games", "4"]
     )

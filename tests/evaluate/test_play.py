@@ -1,4 +1,4 @@
-"""People against agents: sessions, clicks, windows and the terminal."""
+"""Tests of interactive games: sessions, clicks, windows and the terminal."""
 
 import io
 import sys
@@ -239,7 +239,7 @@ def test_sessions_refuse_invalid_games():
         Session(make_game("hex"), (HUMAN, HUMAN), -1)
 
 
-def test_a_game_taken_back_goes_the_same_way():
+def test_undo_and_replay_give_the_same_game():
     session = Session(make_game("tictactoe"), (HUMAN, "random"), seed=3)
     agent = make_agent("random", session.game)
     session.play(4)
@@ -268,7 +268,7 @@ def test_analysis_of_a_search_has_visit_shares_and_score():
     assert session.is_over
 
 
-def test_reused_trees_are_found_again():
+def test_reused_tree_is_searched_further():
     session = Session(make_game("tictactoe"), (HUMAN, "mcts"))
     agent = make_agent("mcts:simulations=200,reuse=True", session.game)
     session.play(4)
@@ -324,7 +324,7 @@ def test_agents_without_values_only_move():
     )
 
 
-def test_heat_is_shown_where_a_player_clicks():
+def test_heat_map_labels_starts_then_targets_of_moves():
     game = make_game("breakthrough")
     s = game.new()
     shares = np.full(game.num_actions, np.nan)
@@ -385,7 +385,7 @@ def test_pieces_are_moved_by_two_clicks():
     assert picker.click(*end) == action
 
 
-def test_moves_between_the_same_cells_are_asked_about():
+def test_ambiguous_moves_offer_a_choice():
     plain = make_game("tictactoe")
     moves = ((0, 4), (0, 4), (0, 5), *(((6, 7),) * 6))
     game = replace(plain, layout=replace(plain.layout, cell_actions=False, moves=moves))
@@ -404,7 +404,7 @@ def test_moves_between_the_same_cells_are_asked_about():
     assert controller.session.actions == [1]
 
 
-def test_columns_are_clicked_anywhere_and_dots_are_where_discs_land():
+def test_columns_accept_clicks_anywhere_and_mark_the_landing_cell():
     controller = sit("connect4")
     screen = Screen(controller)
     assert controller.picker.targets() == tuple(range(35, 42))
@@ -526,7 +526,7 @@ def test_hints_and_values_are_for_the_human_to_move():
     assert controller.note == "no hint: it is not your turn"
 
 
-def test_a_failing_adviser_ends_nothing():
+def test_failing_adviser_does_not_end_the_game():
     game = make_game("tictactoe")
     controller = sit(game, adviser=Throwing(game))
     controller.key("h")
@@ -545,7 +545,7 @@ def test_a_failing_adviser_ends_nothing():
         (Throwing, "agent failed: RuntimeError: out of memory"),
     ],
 )
-def test_a_failing_agent_ends_the_game_which_can_be_saved(agent, reason, tmp_path):
+def test_failing_agent_ends_the_game_but_it_can_be_saved(agent, reason, tmp_path):
     game = make_game("tictactoe")
     controller = sit(game, agent(game))
     screen = Screen(controller)
@@ -590,7 +590,7 @@ def test_new_games_have_new_seeds_and_agents_forget():
     assert (agent.discs, agent.starts) == (1, 1)
 
 
-def test_agents_can_be_watched_and_stopped():
+def test_games_between_agents_can_be_paused():
     game = make_game("tictactoe")
     session = Session(game, ("one", "two"))
     controller = GameController(session, {0: First(game), 1: First(game)}, pause=0)
@@ -652,7 +652,7 @@ def whole_game(controller, seed=0):
 
 @pytest.mark.parametrize("spec", KINDS)
 @pytest.mark.parametrize("human", [0, 1])
-def test_a_whole_game_by_clicks(spec, human, pygame, monkeypatch, tmp_path):
+def test_whole_game_is_played_by_clicks(spec, human, pygame, monkeypatch, tmp_path):
     monkeypatch.setattr(window, "rgb_array", lambda picture: np.zeros((9, 9, 3), np.uint8))
     monkeypatch.setattr(window, "IDLE", 0.001)
     game = make_game(spec)
@@ -694,7 +694,7 @@ def test_whole_games_have_swaps_and_passes(spec, human, action):
     assert pressed > 0
 
 
-def test_a_window_shows_the_picture_and_closes(pygame, monkeypatch):
+def test_window_shows_the_scene_and_closes(pygame, monkeypatch):
     controller = sit("tictactoe")
     opened = window.open_window(controller)
     picture = Screen(controller).draw()
@@ -731,7 +731,7 @@ def run(capsys, monkeypatch, arguments, lines=()):
     return status, captured.out, captured.err
 
 
-def test_a_game_in_the_terminal(capsys, monkeypatch, tmp_path):
+def test_game_is_played_in_the_terminal(capsys, monkeypatch, tmp_path):
     lines = ["?", "b2", "b2", "what", "undo", "hint", "C3", "save game.json", "quit"]
     arguments = ["tictactoe", "--terminal", "--agent", "mcts:simulations=100", "--seed", "1"]
     status, out, err = run(capsys, monkeypatch, arguments, lines)
@@ -794,7 +794,7 @@ def test_without_a_window_games_run_in_the_terminal(capsys, monkeypatch, missing
     assert err.endswith("; playing in the terminal\n")
 
 
-def test_the_command_opens_a_window(capsys, monkeypatch, pygame, tmp_path):
+def test_command_opens_a_window(capsys, monkeypatch, pygame, tmp_path):
     def user(controller):
         def script():
             yield from inputs(Screen(controller), 4)
@@ -817,7 +817,7 @@ def test_the_command_opens_a_window(capsys, monkeypatch, pygame, tmp_path):
 @pytest.mark.parametrize(
     ("spec", "agent"), [("tictactoe", "mcts:simulations=50"), *((kind, "random") for kind in KINDS)]
 )
-def test_screenshots(capsys, monkeypatch, spec, agent, tmp_path):
+def test_screenshots_are_written(capsys, monkeypatch, spec, agent, tmp_path):
     arguments = [spec, "--agent", agent, "--values", "--screenshot", "new/a.png"]
     status, out, err = run(capsys, monkeypatch, [*arguments, "--seat", "second"])
     assert (status, out, err) == (0, "1 plies: new/a.png\n", "")
@@ -874,7 +874,7 @@ def test_exceptions_become_failures():
     assert str(failure).startswith("it failed: it chose action 0")
 
 
-def test_every_option_is_passed_on(capsys, monkeypatch):
+def test_command_passes_every_option(capsys, monkeypatch):
     calls = []
     monkeypatch.setattr(command, "start_playing", lambda *g, **n: calls.append((g, n)))
     assert run(capsys, monkeypatch, ["hex:board_size=4", "--swap", "--seat", "both"])[0] == 0

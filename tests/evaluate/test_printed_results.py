@@ -1,4 +1,4 @@
-"""What `print` shows of results, at 80 columns, and what the console shows of them (`repr`)."""
+"""Tests of printed results (`print` and `repr`), at 80 columns."""
 
 import re
 from dataclasses import replace
@@ -46,7 +46,7 @@ def numbers_in(line: str) -> list[float]:
     return [float(text) for text in re.findall(r"\d+(?:\.\d+)?", line.replace(",", ""))]
 
 
-def test_a_match_is_its_table() -> None:
+def test_match_result_prints_its_table() -> None:
     result = play_match("tictactoe", ["greedy", "random"], 30, seed=2)
     lines = lines_of(result)
     assert lines[0] == "Tic-Tac-Toe: 30 games, seed 2"
@@ -69,7 +69,7 @@ def test_a_match_is_its_table() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_names_of_any_length_are_broken_between_their_parameters(width: int) -> None:
+def test_long_names_break_between_parameters(width: int) -> None:
     result = replace(
         play_match("tictactoe", ["random", "random"], 4),
         agents=(LONG, "sb3:path=" + "x" * 90),
@@ -108,7 +108,7 @@ def test_matches_of_many_players_have_ranks() -> None:
     assert sum(line.split()[:1] == ["3"] for line in lines) == 2
 
 
-def test_a_search_shows_its_moves() -> None:
+def test_search_report_shows_its_moves() -> None:
     game = make_game("connect4")
     report = MCTSAgent(game, simulations=300, policy="ucb_alpha1", solver=True).search(game.new())
     lines = lines_of(report)
@@ -132,7 +132,7 @@ def test_the_chosen_move_is_shown_among_many() -> None:
     assert " ".join(lines).count("m0 ") >= 40  # the variation is wrapped, not cut
 
 
-def test_a_search_of_all_players_shows_each() -> None:
+def test_decoupled_search_report_shows_every_player() -> None:
     game = make_game("tron")
     lines = lines_of(make_agent("mcts:simulations=50", game).search(game.new()))  # type: ignore[attr-defined]
     assert lines[0].startswith("decoupled MCTS (ucb1) of tron, player 0: best move ")
@@ -153,7 +153,7 @@ def test_exact_endgames_show_their_scores() -> None:
 
 
 @pytest.mark.parametrize("simulations", [0, 8])
-def test_search_with_a_network_matches_the_agents_moves(simulations: int) -> None:
+def test_network_search_report_matches_the_agent(simulations: int) -> None:
     game = make_game("hex:board_size=5")
     agent: Any = make_agent(f"az:hex5,simulations={simulations}", game)
     report = agent.search(game.new())
@@ -168,7 +168,7 @@ def test_search_with_a_network_matches_the_agents_moves(simulations: int) -> Non
     assert report.action == agent.act(states, np.zeros(1, np.int64), rngs, np.zeros(1, np.int64))[0]
 
 
-def test_moves_are_drawn_at_a_temperature() -> None:
+def test_search_samples_actions_at_a_temperature() -> None:
     game = make_game("hex:board_size=5")
     agent: Any = make_agent("az:hex5,simulations=0,temperature=2.0", game)
     names = {agent.search(game.new(), np.array([k], np.uint64)).name for k in range(20)}
@@ -185,7 +185,7 @@ def test_solutions_show_values_of_moves() -> None:
     ]
 
 
-def test_lines_and_solved_positions_are_printed() -> None:
+def test_best_responses_and_solved_positions_are_printed() -> None:
     game = make_game("tictactoe")
     response = best_response(game, make_agent("mcts:simulations=50", game), 0)
     text = str(response)
@@ -196,7 +196,7 @@ def test_lines_and_solved_positions_are_printed() -> None:
     assert "in won positions: 295 of 300" in solved
 
 
-def test_a_tournament_is_its_table(tmp_path: Path) -> None:
+def test_tournament_result_prints_its_table(tmp_path: Path) -> None:
     plan = Tournament(("tictactoe",), ("random", "greedy"), games_per_pair=6, repeats=3)
     results = run_tournament(plan, tmp_path, processes=1)
     lines = lines_of(results)

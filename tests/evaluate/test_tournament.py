@@ -1,4 +1,4 @@
-"""Tournaments: what is played, that interruptions change nothing, and the report."""
+"""Tests of tournaments: schedule, resumption and report."""
 
 import csv
 import json
@@ -47,7 +47,7 @@ def synthetic(games, agents, games_per_pair=12, **options):
 # What is played.
 
 
-def test_a_match_is_the_same_in_one_piece_and_in_several():
+def test_match_does_not_depend_on_slices():
     agents = ("random", "greedy")
     whole = play_match("connect4", agents, 30, seed=5).returns
     parts = [
@@ -122,7 +122,7 @@ def test_four_seats_are_shared_by_pairs(tmp_path):
         ({"draws": "none"}, "draws must be one of 'half', 'loss', got 'none'"),
     ],
 )
-def test_impossible_tournaments_are_refused(changes, message):
+def test_invalid_tournaments_raise(changes, message):
     with pytest.raises(ValueError, match=message):
         replace(SMALL, **({"names": ()} | changes))
 
@@ -247,7 +247,7 @@ def played(first, outcomes, **changes):
                   first=first, outcomes=outcomes)  # fmt: skip
 
 
-def test_log_knows_missing_games(tmp_path):
+def test_log_lists_missing_games(tmp_path):
     match = Match(0, (0, 1), 0)
     with GameLog(SMALL, tmp_path) as record:
         assert record.missing(match) == [(0, 6)]
@@ -271,7 +271,7 @@ def test_log_knows_missing_games(tmp_path):
         played(0, "W", match=Match(0, (0, 1), 2)),
     ],
 )
-def test_games_are_recorded_once_and_only_those_of_the_tournament(tmp_path, wrong):
+def test_log_rejects_repeated_and_foreign_games(tmp_path, wrong):
     with GameLog(SMALL, tmp_path) as record:
         record.add(played(2, "WD"))
         content = (tmp_path / GAMES).read_bytes()
@@ -280,7 +280,7 @@ def test_games_are_recorded_once_and_only_those_of_the_tournament(tmp_path, wron
     assert (tmp_path / GAMES).read_bytes() == content
 
 
-def test_a_damaged_record_is_refused(tmp_path):
+def test_damaged_log_raises(tmp_path):
     with GameLog(SMALL, tmp_path) as record:
         record.add(played(0, "WD"))
     file = tmp_path / GAMES
@@ -305,7 +305,7 @@ def test_a_folder_is_written_by_one_run_at_a_time(tmp_path):
     GameLog(SMALL, tmp_path).__exit__(None, None, None)
 
 
-def test_every_line_reaches_the_disk(tmp_path, monkeypatch):
+def test_every_line_is_flushed_to_disk(tmp_path, monkeypatch):
     synced = []
     monkeypatch.setattr(
         game_log.os, "fsync", lambda fd: synced.append(os.path.getsize(tmp_path / GAMES))
@@ -341,7 +341,7 @@ def test_a_slice_is_part_of_the_tournament(tmp_path, monkeypatch):
     ("workers", "seconds", "limit"),
     [(1, 1000.0, "work"), (10, 145.0, "work"), (1000, 50.95, "chain"), (10**6, 51.0, "chain")],
 )
-def test_forecasts(workers, seconds, limit):
+def test_forecast_by_number_of_workers(workers, seconds, limit):
     forecast = Forecast(1000.0, chain=50.0)
     assert forecast.expected(workers) == pytest.approx(seconds, rel=0.03)
     assert forecast.limit(workers) == limit
@@ -353,7 +353,7 @@ def test_forecasts(workers, seconds, limit):
 # Reports.
 
 
-def test_the_counts_agree():
+def test_counts_by_pair_and_agent_agree():
     results = synthetic(3, 4)
     wins, draws = results.wins(), results.draws()
     t = results.tournament
@@ -415,7 +415,7 @@ def test_long_names_are_shown_without_their_middle():
     assert re.fullmatch(r"kaggle:.*….*/submission.py", shown)
 
 
-def test_the_command(tmp_path, capsys, monkeypatch):
+def test_command_plays_a_tournament(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     arguments = ["tournament", "--games", "tictactoe,connect4", "--agents", "random", "greedy"]
     arguments += ["--games-per-pair", "12", "--repeats", "2", "--out", str(tmp_path)]

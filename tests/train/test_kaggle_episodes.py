@@ -1,4 +1,4 @@
-"""Recorded simultaneous games: Kaggle's episodes, generated games, files, replay.
+"""Tests of recorded simultaneous games: Kaggle's episodes, generation, files, replay.
 
 The episodes of `tests/golden/geese_episodes.zip` are kaggle-environments' own; two of them were
 recorded by `tests/oracles/record_episodes.py`. In `faults.json` the agents of the seats 1, 3 and 0
@@ -693,7 +693,7 @@ def test_invalid_generation_settings_raise(tmp_path):
         GenerationConfig(out=tmp_path / "a.txt")
 
 
-def test_commands(tmp_path, capsys):
+def test_commands_generate_convert_and_verify(tmp_path, capsys):
     path = tmp_path / "a.npz"
     main(
         GenerationConfig(

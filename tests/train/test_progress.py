@@ -1,4 +1,4 @@
-"""The progress display: its phases, what it counts, and that 80 columns are enough."""
+"""Tests of the progress display: phases, rates, and a width of 80 columns."""
 
 import time
 from dataclasses import replace
@@ -55,7 +55,7 @@ def test_the_display_fits_into_80_columns():
     assert len(drawn(replace(LONG, last="", notice=""), clock)) == 2
 
 
-def test_the_bar_moves_within_a_round_and_with_the_time():
+def test_bar_advances_within_an_iteration_and_with_time():
     status = replace(LONG, total=100, done=0.0)
     clock = RateClock()
     clock.add(0.0, status)
@@ -73,7 +73,7 @@ def test_the_bar_moves_within_a_round_and_with_the_time():
     assert clock.seconds_left() == 75
 
 
-def test_remaining_times_are_those_of_the_last_minute():
+def test_remaining_time_is_estimated_from_the_last_minute():
     clock, status = RateClock(), replace(LONG, total=10_000)
     for second in range(300):  # slow at first: compiling
         clock.add(second, replace(status, done=max(0.0, 10.0 * (second - 200))))
@@ -83,7 +83,7 @@ def test_remaining_times_are_those_of_the_last_minute():
     assert format_duration(float("inf")) == "unknown time"
 
 
-def test_rates_leave_compiling_out_and_remaining_times_do_not():
+def test_rates_exclude_compilation_and_remaining_times_include_it():
     clock, status = RateClock(), replace(LONG, total=1_000, counts={}, seconds_left=1e9)
     for second in range(200):  # 100 s of compiling in between: longer than the window
         compiling = float(np.clip(second - 50, 0, 100))
@@ -97,7 +97,7 @@ def test_rates_leave_compiling_out_and_remaining_times_do_not():
     assert clock.share() == pytest.approx(200 / 250)
 
 
-def test_there_are_no_rates_while_everything_compiles():
+def test_rates_are_empty_during_compilation():
     clock, status = RateClock(), replace(LONG, counts={})
     for second in range(100):  # another thread plays on meanwhile
         clock.add(second, replace(status, done=float(second)), second + 1e-6 * (second % 2))
@@ -112,7 +112,7 @@ def compile_slowly(subject: str, seconds: float) -> None:
         time.sleep(seconds)
 
 
-def test_what_compiles_during_a_run_is_a_phase_of_a_terminal(monkeypatch, capsys):
+def test_compilation_is_a_phase_in_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(compilation._Progress, "messages", True)
     terminal = StringIO()
 
@@ -135,7 +135,7 @@ def test_what_compiles_during_a_run_is_a_phase_of_a_terminal(monkeypatch, capsys
     assert "first time on this machine" not in terminal.getvalue() + capsys.readouterr().err
 
 
-def test_what_compiles_during_a_run_is_a_line_of_a_file(monkeypatch, capsys):
+def test_compilation_is_a_line_in_a_file(monkeypatch, capsys):
     monkeypatch.setattr(compilation._Progress, "messages", True)
     now = replace(LONG, last="", notice="")
     with show_progress(lambda: now):
@@ -174,7 +174,7 @@ def test_phases_compile_until_their_first_step_is_over():
         monitor.check()
 
 
-def test_files_get_lines_now_and_then(capsys, monkeypatch):
+def test_files_get_lines_at_growing_intervals(capsys, monkeypatch):
     monkeypatch.setattr("ludoteca.progress.FIRST_LINE", 0.5)
     now = replace(LONG, last="", notice="")
     with show_progress(lambda: now):
@@ -209,11 +209,11 @@ def test_files_get_lines_now_and_then(capsys, monkeypatch):
         ),
     ],
 )
-def test_the_next_command(spec, kind, command):
+def test_next_command_is_suggested(spec, kind, command):
     assert next_command(make_game(spec), kind, Path("runs/demo")) == command
 
 
-def test_time_is_reserved_for_the_end():
+def test_time_is_reserved_for_evaluation_and_report():
     limit = TimeLimit(2.0, begun=1000.0)
     assert limit.deadline(None) == pytest.approx(1000 + 120 - 18)  # nothing is known yet
     assert limit.deadline(1.0) == pytest.approx(1000 + 120 - 6)

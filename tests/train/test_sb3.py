@@ -1,4 +1,4 @@
-"""Self-play of SB3's models: copies, opponents, win rates, and resuming."""
+"""Tests of self-play of SB3 models: pool, opponents, win rates, resume."""
 
 import sys
 from types import SimpleNamespace
@@ -105,7 +105,7 @@ def test_a_copy_plays_as_the_model_did_when_it_was_taken() -> None:
     assert not np.array_equal(first, third)
 
 
-def test_a_loser_is_paid_by_its_past_self() -> None:
+def test_rewards_against_past_selves_are_zero_sum() -> None:
     envs = make_envs(16)
     model = make_model(env=envs)
     model.learn(16 * 16, callback=SelfPlayCallback())
@@ -180,7 +180,7 @@ def test_a_pool_is_resumed_with_the_model(
     assert result.games == 8
 
 
-def test_learning_in_several_calls_counts_on() -> None:
+def test_steps_accumulate_over_calls_of_learn() -> None:
     model, callback = make_model(), SelfPlayCallback(every=128, size=9)
     model.learn(256, callback=callback)
     model.learn(256, callback=callback)
@@ -207,7 +207,7 @@ def test_single_environments_get_opponents_of_their_own() -> None:
     assert len({id(member) for member in opponents}) == 3
 
 
-def test_a_single_environment_works_as_it_is() -> None:
+def test_single_environment_is_supported() -> None:
     model = make_model(env=gym.make("ludoteca/TicTacToe-v0", agent_seat="random"))
     callback = SelfPlayCallback(every=64)
     model.learn(128, callback=callback)
@@ -220,14 +220,14 @@ def test_environments_of_other_kinds_are_refused() -> None:
         set_opponents(remote, SelfPlayCallback().pool)
 
 
-def test_bad_parameters_are_named() -> None:
+def test_invalid_parameters_raise() -> None:
     with pytest.raises(ValueError, match="every must be an integer from 1 to"):
         SelfPlayCallback(0)
     with pytest.raises(ValueError, match="epsilon must be a number from 0 to 1"):
         SelfPlayCallback(epsilon=2)
 
 
-def test_without_sb3_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_sb3_error_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.callbacks", None)
     monkeypatch.delitem(sys.modules, "ludoteca.train.sb3")
     with pytest.raises(ImportError, match=r'pip install "ludoteca\[train\]"'):

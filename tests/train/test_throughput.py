@@ -1,4 +1,4 @@
-"""The simulation of actors and a learner, against cases worked out by hand and real ones."""
+"""Tests of the throughput simulation, by hand and against measured runs."""
 
 import json
 import time
@@ -45,13 +45,13 @@ LEARNS = replace(TEN, updates_per_part=2, update_seconds=1.0)
         (replace(TEN, receive_seconds=2.0, latency_seconds=1.0), Cluster(1), 1 / 13),
     ],
 )
-def test_cases_worked_out_by_hand(costs, cluster, expected):
+def test_simulation_matches_hand_computation(costs, cluster, expected):
     result = simulate(costs, cluster)
     assert result.games_per_second == pytest.approx(4 * expected, rel=1e-6)
     assert result.updates_per_second == pytest.approx(costs.updates_per_part * expected, rel=1e-6)
 
 
-def test_a_network_that_is_full_carries_what_it_can():
+def test_bandwidth_limits_throughput():
     costs = replace(TEN, part_bytes=100)
     result = simulate(costs, Cluster(500, max_staleness=2, bandwidth=1000.0), iterations=20)
     assert result.games_per_second == pytest.approx(4 * 10, rel=0.05)
@@ -68,7 +68,7 @@ def test_actors_wait_for_the_slowest_part_only_without_staleness():
     assert free == pytest.approx(2 / 2, rel=0.03)
 
 
-def test_what_is_the_limit():
+def test_limiting_factor():
     assert simulate(LEARNS, Cluster(2, 1)).limit == "actors"
     assert simulate(LEARNS, Cluster(64, 1)).limit == "learner"
     assert simulate(replace(TEN, collect_seconds=1.0), Cluster(64, 1)).limit == "driver"
@@ -90,7 +90,7 @@ def test_staleness_is_the_bound_where_the_learner_is_the_limit(bound):
 
 
 @pytest.mark.slow
-def test_it_foresees_what_two_processes_do():
+def test_simulation_predicts_two_processes():
     """Actors and a learner that only sleep: their times are known, whatever else runs here."""
     iterations, config = 8, RLConfig(games=100, games_per_iteration=4, num_actors=2)
     costs = Costs(

@@ -1,4 +1,4 @@
-"""`ludoteca train`: an algorithm for the game, settings for the time, and what a user reads."""
+"""Tests of `ludoteca train`: choice of algorithm, settings for the time, output."""
 
 import os
 import shlex
@@ -44,7 +44,7 @@ def _threads():
     torch.set_num_threads(before)
 
 
-def test_the_options_name_what_there_is():
+def test_options_list_algorithms_and_presets():
     assert get_args(Preset) == tuple(PRESETS)
     assert get_args(Name) == ("auto", *ALGORITHMS)
 
@@ -78,7 +78,7 @@ def test_algorithms_that_do_not_fit_are_refused(game, arguments, problem):
         choose_algorithm(make_game(game), *arguments)
 
 
-def test_there_is_none_for_more_than_two_players_in_turn():
+def test_sequential_games_of_three_players_have_no_algorithm():
     game = SimpleNamespace(simultaneous=False, num_players=3, spec="halma", name="halma")
     with pytest.raises(ValueError, match="no algorithm learns sequential games of 3 players"):
         choose_algorithm(game)
@@ -153,7 +153,7 @@ def test_a_plan_fits_into_the_time(seconds, games, test_seconds):
 
 
 @pytest.mark.parametrize(("game", "name"), [("tictactoe", "dqn"), ("tictactoe", "alphazero")])
-def test_the_pace_is_measured_without_a_trace(game, name, tmp_path, monkeypatch):
+def test_pace_measurement_leaves_no_files(game, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(pace, "LEAST_TRIAL", 0.01)
     monkeypatch.setattr(pace, "LONGEST_TRIAL", 0.01)
@@ -198,7 +198,7 @@ def run_command(capfd, **options):
     return capfd.readouterr()
 
 
-def test_the_command_trains_and_says_what_was_learned(tmp_path, monkeypatch, capfd):
+def test_command_trains_and_prints_results(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     printed = run_command(capfd, minutes=5)
@@ -249,9 +249,7 @@ def test_small_games_are_learned_in_a_minute(spec, tmp_path, monkeypatch):
         (Interrupted(signal.SIGTERM), 143, ""),
     ],
 )
-def test_an_interrupted_command_promises_only_what_was_saved(
-    stop, status, printed, monkeypatch, capsys
-):
+def test_interrupted_command_reports_the_saved_state(stop, status, printed, monkeypatch, capsys):
     def interrupt(self):
         raise stop
 
