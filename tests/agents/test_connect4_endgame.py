@@ -13,7 +13,7 @@ from ludoteca.agents.games.endgame import (
     make_endgame_solver,
     solve_endgame,
 )
-from ludoteca.agents.games.endgame.columns import board_bits, winning
+from ludoteca.agents.games.endgame.connect4_search import board_bits, winning_squares
 from ludoteca.envs.game import Game
 from ludoteca.evaluate.exploit import solved_positions
 from ludoteca.evaluate.match import play_match
@@ -97,7 +97,7 @@ def test_winning_squares_complete_a_line() -> None:
             s = random_position(game, int(rng.integers(1, rows * columns - 2)), rng)
             s.to_move = mover = int(rng.integers(2))
             free = board_bits(rows, columns)[1] & ~(s.discs[0] | s.discs[1])
-            cells = int(winning(s.discs[mover], free, rows, game.params["connect"]))
+            cells = int(winning_squares(s.discs[mover], free, rows, game.params["connect"]))
             for column in game.legal(s):
                 later = s.copy()
                 game.step(later, column)

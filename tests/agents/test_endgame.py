@@ -17,8 +17,13 @@ from ludoteca.agents.games.endgame import (
     solve_endgame,
 )
 from ludoteca.agents.games.endgame import transposition_table as endgame_table
-from ludoteca.agents.games.endgame.boards import make_board, neighbors, placements, stable
-from ludoteca.agents.games.endgame.last import last_one
+from ludoteca.agents.games.endgame.last_squares import last_square
+from ludoteca.agents.games.endgame.othello_bitboards import (
+    make_board,
+    neighbors,
+    placements,
+    stable_discs,
+)
 from ludoteca.agents.games.registry import games_with
 from ludoteca.agents.mcts import MCTSAgent
 from ludoteca.envs.game import Game
@@ -296,19 +301,19 @@ def test_bitboard_operations_match_the_rules() -> None:
                 assert placements(own, other, board) == s.legal
                 empty = board.region & ~(own | other)
                 for p in range(2):
-                    safe = stable(s.discs[p], empty, board)
+                    safe = stable_discs(s.discs[p], empty, board)
                     assert safe & ~s.discs[p] == 0
                     assert safe & ~last.discs[p] == 0, "a stable disc was turned over"
-            assert stable(last.discs[0], np.uint64(0), board) == last.discs[0]
+            assert stable_discs(last.discs[0], np.uint64(0), board) == last.discs[0]
 
 
 def test_discs_connected_to_corners_are_stable() -> None:
     picture, board = "xxxo.... xx...... xo...... ........", view_records(make_board(8))[0]
     black, white = squares(picture, "x"), squares(picture, "o")
-    assert stable(black, ~(black | white), board) == black
-    assert stable(white, ~(black | white), board) == 0
+    assert stable_discs(black, ~(black | white), board) == black
+    assert stable_discs(white, ~(black | white), board) == 0
     loose = squares("........ .x...... xxo..... ........", "x")
-    assert stable(loose, ~loose, board) == 0
+    assert stable_discs(loose, ~loose, board) == 0
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -330,7 +335,7 @@ def test_unplayable_last_square_counts_for_the_winner(mine, swapped) -> None:
     board = view_records(make_board(4))[0]
     work = SimpleNamespace(nodes=0)
     assert turned(np.uint64(1), own, other) == turned(np.uint64(1), other, own) == 0
-    assert last_one(own, other, np.uint64(1), -16, 16, board, work) == score
+    assert last_square(own, other, np.uint64(1), -16, 16, board, work) == score
     assert work.nodes == 1
 
 
