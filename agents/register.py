@@ -139,7 +139,7 @@ def adopt(registered: Registered) -> None:
 
 
 def name_of(maker: Any) -> str:
-    """Return the name that an agent has by default, such as `"patient"` for `PatientAgent`."""
+    """Return the default name of an agent, such as `"patient"` for `PatientAgent`."""
     name = str(getattr(maker, "__name__", type(maker).__name__))
     if isinstance(maker, type):
         name = name.removesuffix("Agent") or name

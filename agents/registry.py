@@ -103,7 +103,7 @@ def make_agent(spec: str, game: Game) -> Agent:
 
 
 def find_maker(name: str) -> Callable[..., Agent]:
-    """Return what makes the agents that a name or spec string stands for.
+    """Return the maker of agents (a class or function) for a name or spec string.
 
     Its docstring describes them.
 
@@ -141,7 +141,7 @@ def split_agent(spec: str) -> tuple[str, str]:
 
 
 def spec_parts(spec: str) -> tuple[str, str]:
-    """Split a spec string into the name or target as it is written, and the text of its parameters.
+    """Split a spec string into the name or target as written, and the text of its parameters.
 
     Nothing is imported: the name may be unknown, and the target may not exist.
     """
@@ -152,7 +152,7 @@ def spec_parts(spec: str) -> tuple[str, str]:
 
 
 def agent_source(name: str) -> str:
-    """Return where a registered agent comes from, such as `"package dots-games 0.1"`."""
+    """Return the source of a registered agent, such as `"package dots-games 0.1"`."""
     return EXTENSIONS[name].source if name in EXTENSIONS else "ludoteca"
 
 
@@ -169,7 +169,7 @@ def remove_agent(name: str) -> None:
 
 
 def _maker(name: str) -> Callable[..., Agent]:
-    """Return what makes an agent, by a name or target that `split_agent` has returned."""
+    """Return the maker of an agent, by a name or target from `split_agent`."""
     if name in _makers:
         return _makers[name][1]
     if name in EXTENSIONS:

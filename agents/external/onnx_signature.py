@@ -110,7 +110,7 @@ def find_signature(
 def _find_view(
     shape: list[Any], game: Game, view: str, channels_last: bool | None
 ) -> tuple[tuple[int, ...], str, bool] | None:
-    """Return the shape, the view and the order of planes that an input's shape stands for."""
+    """Return the observation format of an input by its shape: shape, view and order of planes."""
     for name, planes in _views(game).items():
         if view not in ("auto", name):
             continue

@@ -164,7 +164,7 @@ class OpenSpielAgent(Agent):
         return action
 
     def _tree(self, state: Any, seeds: list[int], simulations: int, seconds: float) -> Any:
-        """Return the root of OpenSpiel's tree after so many simulations or seconds."""
+        """Return the root of OpenSpiel's tree after the search's simulations or seconds."""
         bot = self._pyspiel.MCTSBot(
             self._other,
             self._pyspiel.RandomRolloutEvaluator(self.rollouts, seeds[0]),

@@ -23,7 +23,7 @@ class Counterpart(NamedTuple):
 
 
 def same_action(state: Any, action: int) -> int:
-    """Return the action unchanged: both number them alike."""
+    """Return the action unchanged, as both libraries number actions equally."""
     return action
 
 

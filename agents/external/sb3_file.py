@@ -99,7 +99,7 @@ def read_weights(path: str | Path) -> dict[str, torch.Tensor]:
 
 
 def _read(path: Path) -> tuple[Any, dict[str, torch.Tensor], int]:
-    """Return the JSON document of a model file, its policy's weights, and how many bytes they take.
+    """Return the JSON document of a model file, its policy's weights, and their size in bytes.
 
     Raises:
         ValueError: if it is larger than models are, or its weights are not tensors.

@@ -122,7 +122,7 @@ def _parts(actor: TensorDictModuleBase) -> list[TensorDictModuleBase]:
 
 
 def _module_of_player(module: nn.Module) -> nn.Module:
-    """Return a module as it is for one player, without an axis of players.
+    """Return a module for one player, without the dimension of players.
 
     Raises:
         ValueError: if it differs between players, or one observes another.

@@ -10,7 +10,7 @@ from ludoteca.envs.symmetry import DIRECTIONS
 
 @kernel
 def safe_rider(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
-    """Sample from the moves onto cells without a wall; if there is none, from all."""
+    """Return a uniformly random move onto a free cell; if there is none, any random move."""
     rows, columns = s.walls.shape
     num_safe, chosen = 0, -1
     for action in range(4):
@@ -18,7 +18,7 @@ def safe_rider(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
         column = s.head[player, 1] + DIRECTIONS[action][1]
         if 0 <= row < rows and 0 <= column < columns and s.walls[row, column] == 0:
             num_safe += 1
-            if below(rng, num_safe) == 0:  # each of the moves is kept with equal probability
+            if below(rng, num_safe) == 0:  # reservoir sampling
                 chosen = action
     return chosen if num_safe > 0 else below(rng, 4)
 

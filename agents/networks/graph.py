@@ -311,7 +311,7 @@ def _keywords(node: Document) -> Document:
 
 
 def _compare(module: nn.Module, graph: Graph, observations: Tensor) -> None:
-    """Check that a graph computes what its network does, for batches of other sizes, too.
+    """Validate that a graph and its network give equal outputs, also for other batch sizes.
 
     Raises:
         ValueError: if it does not.

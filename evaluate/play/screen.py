@@ -93,7 +93,7 @@ class Screen:
         )
 
     def _turn(self) -> str:
-        """Return a message: what the user is to do or to wait for, or how the game ended."""
+        """Return the status message: player to move, waiting, or result of the game."""
         controller, session = self.controller, self.controller.session
         game, picker, mover = session.game, controller.picker, session.mover
         if mover is None:

@@ -153,7 +153,7 @@ class Session:
     def rng(self, ply: int | None = None) -> NDArray[np.uint64]:
         """Return the random stream for the action after `ply` plies, by default now. Shape `[1]`.
 
-        It depends on the seed and the number of plies alone, so that a game that is taken back and
+        It depends on the seed and the number of plies alone, so that a game that is undone and
         played again goes the same way.
         """
         ply = len(self.actions) if ply is None else ply

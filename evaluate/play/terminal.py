@@ -46,7 +46,7 @@ class Terminal:
         self.session = session
         self.failure: AgentFailure | None = None
         self._agent_threads, self._adviser = dict(agent_threads), adviser
-        self._file = self._saved_as = file
+        self._file = self._save_path = file
         self._closed = False
 
     def play(self) -> None:
@@ -128,7 +128,7 @@ class Terminal:
         if self.session.undo():
             self._show()
         else:
-            print("there is nothing to take back")
+            print("there is nothing to undo")
 
     def _hint(self, _: str) -> None:
         if self._adviser is None or not self.session.waits_for_human:
@@ -139,7 +139,7 @@ class Terminal:
 
     def _restart(self, _: str) -> None:
         self.session.restart()
-        self._saved_as = self._file
+        self._save_path = self._file
         for agent_thread in (*self._agent_threads.values(), self._adviser):
             if agent_thread is not None:
                 agent_thread.drop(forget=True)
@@ -147,8 +147,8 @@ class Terminal:
 
     def _save(self, name: str) -> None:
         try:
-            self._saved_as = self.session.save(Path(name) if name else self._saved_as)
-            print(f"saved: {self._saved_as}")
+            self._save_path = self.session.save(Path(name) if name else self._save_path)
+            print(f"saved: {self._save_path}")
         except OSError as error:
             print(f"not saved: {error.strerror or error}")
 

@@ -1,4 +1,4 @@
-"""Pilot run of a tournament: some games of every pair, and a forecast for the others."""
+"""Pilot run of a tournament: some games of every pair, and a forecast of the remaining time."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ def play_pilot(
     progress: bool = False,
     executor: str = LOCAL,
 ) -> PilotRun:
-    """Play some games of every pair in every game, and forecast the time of the others.
+    """Play some games of every pair in every game, and forecast the remaining time.
 
     They are games of the tournament and stay in its log.
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.games.hungry_geese.deterministic import (
-    LONGEST,
-    PATIENCE,
+    MAX_CELLS,
+    MAX_DEPTH,
     corridor_depth,
     deterministic,
 )
@@ -162,7 +162,7 @@ CELL = """
         pytest.param(RACE, "N", THESIS, NORTH, id="which is not that of a goose as near"),
         pytest.param(POCKET, "S", THESIS, EAST, id="the thesis' leaves food in a dead end"),
         pytest.param(CELL, "N", {}, EAST, id="two cells are looked for"),
-        pytest.param(CELL, "N", THESIS, NORTH, id="the thesis' looks at half its length"),
+        pytest.param(CELL, "N", THESIS, NORTH, id="the thesis' num_cells at half its length"),
         pytest.param(BETWEEN, "E", THESIS, NORTH, id="the thesis' ignores cells beside heads"),
     ],
 )
@@ -213,8 +213,8 @@ def test_corridor_search_is_bounded():
     for corridor, expected in ((0.2, SOUTH), (0.5, NORTH)):
         assert choose(deterministic(game, corridor), s) == expected
         assert chosen_by_the_book(s, 0, corridor, 3, 3) == expected
-    assert 20 <= corridor_depth(s, 0, SOUTH, LONGEST, 0, 0) <= 25
-    assert corridor_depth(s, 0, NORTH, LONGEST, 0, 0) == LONGEST
+    assert 20 <= corridor_depth(s, 0, SOUTH, MAX_DEPTH, 0, 0) <= 25
+    assert corridor_depth(s, 0, NORTH, MAX_DEPTH, 0, 0) == MAX_DEPTH
 
 
 def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
@@ -250,14 +250,14 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
         return False
 
     def depth_of(first, limit, reach):
-        looks, deepest = 0, 1
+        num_cells, deepest = 0, 1
 
         def follow(path, eaten):
-            nonlocal looks, deepest
+            nonlocal num_cells, deepest
             for action in range(4):
-                if deepest == limit or looks == PATIENCE:
+                if deepest == limit or num_cells == MAX_CELLS:
                     return
-                looks += 1
+                num_cells += 1
                 cell, time = neighbor(path[-1], action), len(path)
                 if cell in path or lies(cell, time, eaten):
                     continue
@@ -282,7 +282,7 @@ def chosen_by_the_book(s, seat, corridor, reach, hungry, shortest=2, tail=True):
     own = [f for f in food if distance(goose[0], f) < nearest_rival(f)]
     wanted = own or (food if len(goose) <= hungry else [])
     goal = min(wanted, key=lambda f: distance(goose[0], f), default=goose[-1] if tail else None)
-    limit = min(LONGEST, max(shortest, int(len(goose) * corridor)))
+    limit = min(MAX_DEPTH, max(shortest, int(len(goose) * corridor)))
     back = (s.last_action[seat] + 2) % 4 if s.last_action[seat] != NONE else NONE
     return max((action for action in range(4) if action != back), key=rate)
 

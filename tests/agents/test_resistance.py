@@ -330,8 +330,8 @@ def test_mixed_plays_at_random_with_the_given_probability():
         assert np.abs(counts / count - expected).max() < 4.5 * 0.5 / count**0.5
         again = MixedAgent(game, x).act(states, seats, rngs.copy(), env_indices)
         np.testing.assert_array_equal(actions, again)
-    assert make_agent("mixed", game).random_share == 0.2
-    assert make_agent("mixed:x=0.5", game).random_share == 0.5
+    assert make_agent("mixed", game).random_move_prob == 0.2
+    assert make_agent("mixed:x=0.5", game).random_move_prob == 0.5
 
 
 def test_values_of_mixed_are_those_of_the_heuristic():

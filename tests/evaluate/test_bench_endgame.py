@@ -24,33 +24,33 @@ def test_positions_are_solved_and_reported(
     printed = capsys.readouterr().out
     assert "exact endgames of Othello" in printed
     assert "right" in printed
-    read = json.loads(file.read_text())
-    assert read["positions"][0]["nodes"] == timings[0].nodes
-    assert "numba" in read["versions"]
+    content = json.loads(file.read_text())
+    assert content["positions"][0]["nodes"] == timings[0].nodes
+    assert "numba" in content["versions"]
 
 
 def test_by_default_long_endgames_are_solved(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
+    numbers: list[int] = []
     solve = endgame.time_position
 
-    def instead(number: int, seconds: float) -> endgame.EndgameTiming:
-        asked.append(number)
+    def time_short_position(number: int, seconds: float) -> endgame.EndgameTiming:
+        numbers.append(number)
         return solve(20, seconds)
 
-    monkeypatch.setattr(endgame, "time_position", instead)
+    monkeypatch.setattr(endgame, "time_position", time_short_position)
     bench_endgame(None, seconds=0.001)
-    assert [ffo_positions()[number].empty for number in asked] == [20, 22, 22, 23, 23]
+    assert [ffo_positions()[number].empty for number in numbers] == [20, 22, 22, 23, 23]
 
 
 def test_positions_match_the_ffo_collection() -> None:
     positions = ffo_positions()
     assert list(positions) == list(range(1, 60))
-    for number, known in positions.items():
-        assert known.number == number
-        assert sum(len(row) for row in known.rows) == 64
-        assert list(known.scores.values()) == sorted(known.scores.values(), reverse=True)
-        s = known.state()
-        assert s.legal.item().bit_count() >= len(known.scores)
+    for number, position in positions.items():
+        assert position.number == number
+        assert sum(len(row) for row in position.rows) == 64
+        assert list(position.scores.values()) == sorted(position.scores.values(), reverse=True)
+        s = position.state()
+        assert s.legal.item().bit_count() >= len(position.scores)
 
 
 def test_invalid_arguments_raise(capsys: pytest.CaptureFixture[str]) -> None:

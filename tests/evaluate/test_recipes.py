@@ -65,7 +65,7 @@ def match(agents: tuple[str, ...] = ("greedy", "random"), games: int = 400) -> A
 def test_recipe_is_run_and_added_to_the_table(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "NEEDED", 0.3)
+    monkeypatch.setattr(command, "MIN_SCORE", 0.3)
     folder, page = checkout / "runs", checkout / "docs" / "recipes" / "README.md"
     (checkout / "tests" / "adapters").mkdir(parents=True)
     (checkout / "tests" / "adapters" / "test_fake.py").write_text("def test_it(): pass\n")

@@ -26,7 +26,7 @@ from ludoteca.train.interruption import Interrupted
 from ludoteca.train.pace import Pace, measure_pace, plan
 from ludoteca.train.presets import PRESETS, preset_config
 from ludoteca.train.timed_run import TimedRun, default_run_dir
-from ludoteca.train.train_command import Name, Preset, train_command
+from ludoteca.train.train_command import AlgorithmName, Preset, train_command
 
 TINY = (
     "network.filters=4",
@@ -46,7 +46,7 @@ def _threads():
 
 def test_options_list_algorithms_and_presets():
     assert get_args(Preset) == tuple(PRESETS)
-    assert get_args(Name) == ("auto", *ALGORITHMS)
+    assert get_args(AlgorithmName) == ("auto", *ALGORITHMS)
 
 
 def test_every_game_has_an_algorithm():

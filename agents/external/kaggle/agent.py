@@ -120,7 +120,7 @@ class KaggleAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose for one goose after the other.
+        """Return the actions of the submissions, one call per goose.
 
         Raises:
             ValueError: if more games are played than it has processes for.

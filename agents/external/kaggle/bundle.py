@@ -79,7 +79,7 @@ class Bundle:
         return name
 
     def reserve(self, name: str) -> None:
-        """Reserve a name, so that nothing gets it."""
+        """Reserve a name."""
         self._taken.add(name)
 
     def text(self) -> str:
@@ -90,7 +90,7 @@ class Bundle:
         return "\n".join(part for part in parts if part)
 
     def _add_literal(self, value: Any, name: str) -> str:
-        """Add a number or text; equal ones share a name."""
+        """Add a number or text; equal values share a name."""
         for known in (name, *(f"{name}_{k}" for k in range(2, 100))):
             line = f"{known} = {literal(value)}"
             if line in self._constants:

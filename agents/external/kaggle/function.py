@@ -57,7 +57,7 @@ class KaggleFunctionAgent(Agent):
         rngs: NDArray[np.uint64],
         env_indices: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Choose for one goose after the other.
+        """Return the actions of the functions, one call per goose.
 
         Raises:
             ValueError: if a function does not return a direction.

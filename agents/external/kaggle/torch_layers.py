@@ -41,7 +41,7 @@ def keep(weights: Weights, values: torch.Tensor) -> str:
 
 
 def sequential(module: nn.Sequential, weights: Weights) -> Layers:
-    """Return the layers of all modules, one after the other."""
+    """Return the layers of all modules in order."""
     return tuple(layer for child in module for layer in layers_of(child, weights))
 
 

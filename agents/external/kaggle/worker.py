@@ -1,4 +1,4 @@
-"""Worker process that runs a submission; `process.py` is the other end.
+"""Worker process that runs a submission, started by `process.py`.
 
 A plain script: its interpreter needs neither this package nor NumPy. Files are read and agents are
 called as in `agent.py` of kaggle-environments 1.33.2.
@@ -120,7 +120,7 @@ class Submission:
                 self.agent = last_callable(self.path)
                 seed_all(request.get("seed", 0), known)
             if "observation" not in request:
-                return {"found": shown(self.agent)}
+                return {"found": shortened(self.agent)}
             configuration = structify(request["configuration"])
             configuration["__raw_path__"] = self.path
             action = call(self.agent, structify(request["observation"]), configuration)
@@ -128,7 +128,7 @@ class Submission:
                 action = DEFAULT
             if isinstance(action, str) and len(action) < LONGEST:
                 return {"action": str.__str__(action)}
-            return {"invalid": shown(action)}
+            return {"invalid": shortened(action)}
         except BaseException as error:  # of any kind: only this goose is lost
             text = described(error, self.path)
             if self.simulated and self.simulated in text:
@@ -160,7 +160,7 @@ def last_callable(path: str) -> Any:
 
 
 def call(agent: Any, *arguments: Any) -> Any:
-    """Call an agent with as many arguments as it takes; callable objects get both."""
+    """Call an agent with one or two arguments by its signature; callable objects get both."""
     if hasattr(agent, "__code__") and hasattr(agent.__code__, "co_argcount"):
         arguments = arguments[: agent.__code__.co_argcount]
     return agent(*arguments)
@@ -241,7 +241,7 @@ def described(error: BaseException, path: str) -> str:
     return f"{text} ({os.path.basename(path)}, line {lines[-1]})" if lines else text
 
 
-def shown(value: Any) -> str:
+def shortened(value: Any) -> str:
     """Return the representation of a value, truncated."""
     return repr(value)[:LONGEST]
 

@@ -98,7 +98,7 @@ class _Connect4Search:
         return int(returns[int(s.to_move)]), child
 
     def line(self, s: Any, score: int) -> list[int]:
-        """Return best actions of both players to the end of the game, the first of equal ones."""
+        """Return the first optimal actions of both players to the end of the game."""
         line: list[int] = []
         while not self.game.is_terminal(s):
             for action in self.game.legal(s):

@@ -14,7 +14,7 @@ from ludoteca.agents.networks.weights import find_weights
 from ludoteca.envs.game import Game
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
-from ludoteca.evaluate.timed_match import Timed
+from ludoteca.evaluate.timed_match import TimedAgent
 from ludoteca.files import write_whole
 from ludoteca.provenance import run_info
 
@@ -80,7 +80,7 @@ def fresh_games(
     return content
 
 
-class Watched(Timed):
+class Watched(TimedAgent):
     """Agent whose questions are recorded.
 
     Attributes:
