@@ -125,7 +125,7 @@ def think(agent: Agent, name: str, session: Session, catch_up: bool = False) -> 
 
 @np.errstate(over="ignore")  # kernels may count on integers that wrap around
 def _think(agent: Agent, name: str, session: Session, seat: int) -> MoveAnalysis:
-    s, rng, ply = session.present, session.rng(), len(session.actions)
+    s, rng, ply = session.current, session.rng(), len(session.actions)
     if isinstance(agent, MCTSAgent) and agent.reuse:
         tree = agent.tree_of(int(ENV_INDEX[0]), seat)
         return _of_search(session.game, name, ply, seat, agent.search(s, rng, tree))

@@ -184,7 +184,7 @@ class GameController:
         """Reset everything that depends on the position."""
         session = self.session
         legal = session.legal() if session.waits_for_human else []
-        self.picker = ActionPicker(session.game, session.present, legal)
+        self.picker = ActionPicker(session.game, session.current, legal)
         self.advice, self._last_advice, self.show_hint = None, None, False
         self._seconds_shown = 0
         for agent_thread in self._all_threads():

@@ -116,7 +116,7 @@ class Terminal:
         self._show()
 
     def _show(self) -> None:
-        print(board_text(self.session.game, self.session.present, self.session.last_action))
+        print(board_text(self.session.game, self.session.current, self.session.last_action))
         print()
 
     def _help(self, _: str) -> None:

@@ -12,7 +12,7 @@ from ludoteca.evaluate.forecast import Forecast, forecast_lines
 from ludoteca.evaluate.tournament.game_log import MISSING, GameLog, PlayedGames
 from ludoteca.evaluate.tournament.plan import Match, Tournament
 from ludoteca.evaluate.tournament.run import (
-    FIRST_GAMES,
+    INITIAL_GAMES,
     TASK_SECONDS,
     SecondsPerGame,
     play,
@@ -107,19 +107,21 @@ def play_pilot(
 
 
 def _pilot_tasks(
-    log: GameLog, to_play: list[Match], pace: SecondsPerGame
+    log: GameLog, matches: list[Match], pace: SecondsPerGame
 ) -> Iterator[Callable[[], PlayedGames] | _Wait]:
     """Yield `PASSES` tasks of every pair; `pace` holds the seconds per game of its last task.
 
     The first games of a process take longer, and few games give a poor estimate.
     """
-    first = {(match.game, match.pair): match for match in reversed(to_play)}
+    first = {(match.game, match.pair): match for match in reversed(matches)}
     ranges = {key: log.missing(match)[0] for key, match in sorted(first.items())}
     for _ in range(PASSES):
         for key, (low, high) in ranges.items():
             while log.missing(first[key])[:1] not in ([], [(low, high)]):
                 yield WAIT
-            count = FIRST_GAMES if key not in pace else max(int(SAMPLE / pace[key]), FIRST_GAMES)
+            count = (
+                INITIAL_GAMES if key not in pace else max(int(SAMPLE / pace[key]), INITIAL_GAMES)
+            )
             count = min(count, high - low)
             if count > 0:
                 yield partial(play, log.tournament, first[key], low, count)

@@ -34,12 +34,12 @@ def test_speed_is_measured_without_peers(tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "search speed from the opening" in printed
     assert "300 /s" in printed
-    read = json.loads(file.read_text())
-    assert all(sample["steps"] % 20 == 0 for sample in read["samples"]["connect4"]["mcts"])
+    content = json.loads(file.read_text())
+    assert all(sample["steps"] % 20 == 0 for sample in content["samples"]["connect4"]["mcts"])
 
 
 def test_two_threads_are_compared_with_one(monkeypatch):
-    monkeypatch.setattr(mcts, "LONG", 200)
+    monkeypatch.setattr(mcts, "THREADS_SIMULATIONS", 200)
     report = Report()
     measure_group(report, "threads", threads_group("tictactoe"), False, 0.02)
     in_one, in_two, better = report.rows
@@ -58,10 +58,10 @@ def test_every_group_has_the_workloads_of_its_comparisons(name):
         ours = (comparison.ours,) if isinstance(comparison.ours, str) else comparison.ours
         assert set(ours) <= set(group.ours)
         assert comparison.peer in {"", *group.ours, *group.peers}
-    for side in group.ours.values():
-        game, agent, steps = side.args
-        made = make_agent(agent, make_game(game))
-        assert steps in (made.simulations, 1)
+    for workload in group.ours.values():
+        game, agent, steps = workload.args
+        searcher = make_agent(agent, make_game(game))
+        assert steps in (searcher.simulations, 1)
 
 
 def test_rate_without_a_peer_has_its_own_floor():
@@ -79,14 +79,14 @@ def test_rate_without_a_peer_has_its_own_floor():
 
 def test_openspiel_search_is_measured():
     try:
-        side = PeerWorkload("openspiel", "openspiel_mcts", game="tic_tac_toe", simulations=7)
+        workload = PeerWorkload("openspiel", "openspiel_mcts", game="tic_tac_toe", simulations=7)
     except PeerMissingError as error:
         pytest.skip(str(error))
     try:
-        sample = side(0.02)
+        sample = workload(0.02)
     finally:
-        side.close()
-    assert "open_spiel" in side.versions
+        workload.close()
+    assert "open_spiel" in workload.versions
     assert sample.steps > 0
     assert sample.steps % 7 == 0
     assert sample.seconds >= 0.02
@@ -114,11 +114,11 @@ def test_strength_is_measured_and_resumed(tmp_path, capsys):
     seconds = times["tictactoe"]["seconds"]
     assert standings[1].ours == f"mcts:policy=uct,seconds={seconds}"
     assert standings[1].theirs == f"openspiel:uct_c=2,seconds={seconds}"
-    read = json.loads(file.read_text())
-    assert [standing["wins"] for standing in read["standings"]] == [
+    content = json.loads(file.read_text())
+    assert [standing["wins"] for standing in content["standings"]] == [
         standing.wins for standing in standings
     ]
-    assert "open_spiel" in read["versions"]
+    assert "open_spiel" in content["versions"]
     assert "equal simulations" in capsys.readouterr().out
 
     lines = {path: path.read_text() for path in folder.rglob("games.jsonl")}

@@ -108,7 +108,7 @@ def test_other_actions_are_buttons_with_keys():
     game = make_game("hex:board_size=2,swap=True")
     session = Session(game, (HUMAN, HUMAN))
     session.play(0)
-    picker = ActionPicker(game, session.present, session.legal())
+    picker = ActionPicker(game, session.current, session.legal())
     assert picker.buttons() == (4,)
     assert picker.keys() == {"w": 4}  # s saves
     othello = make_game("othello")
@@ -122,7 +122,7 @@ def test_a_move_and_an_undo_in_every_game(name, human):
     screen = Screen(controller)
     session = controller.session
     assert len(session.actions) == human
-    before = session.present.tobytes()
+    before = session.current.tobytes()
     targets = set(controller.picker.targets())
     assert targets
     circles = [shape for shape in screen.draw().shapes if isinstance(shape, Circle)]
@@ -135,7 +135,7 @@ def test_a_move_and_an_undo_in_every_game(name, human):
     assert len(session.actions) == human + 2
     controller.key("u")
     assert len(session.actions) == human
-    assert session.present.tobytes() == before
+    assert session.current.tobytes() == before
     assert set(controller.picker.targets()) == targets
 
 

@@ -118,7 +118,7 @@ def test_values_of_networks_and_heuristics_are_shown():
     assert np.isnan(analysis.values[4])  # where a stone is
     assert np.isnan(analysis.values[9])  # a swap, which is no cell
     assert analysis.score == pytest.approx((np.nanmax(analysis.values) + 1) / 2)
-    heat = heat_map(session.game, session.present, analysis, None)
+    heat = heat_map(session.game, session.current, analysis, None)
     assert np.isfinite(heat.values).sum() == 8
     assert heat.labels == {}
 
