@@ -28,7 +28,7 @@ TUTORIAL = ROOT / "docs/tutorial/2_deep_q_learning.md"
 def examples(text: str) -> list[Block]:
     """Return the blocks tagged `python`, but not `no-test`."""
     blocks = blocks_of(text)
-    return [one for one in blocks if one.language == "python" and "no-test" not in one.tags]
+    return [block for block in blocks if block.language == "python" and "no-test" not in block.tags]
 
 
 def quick_part(blocks: list[Block]) -> list[Block]:
@@ -51,7 +51,10 @@ def run_blocks(document: Path, blocks: list[Block]) -> dict[str, Any]:
         printed = io.StringIO()
         # Empty lines in front give errors the line numbers of the document.
         code = compile("\n" * block.line + block.code, str(document), "exec")
-        with contextlib.redirect_stdout(printed), interpreting(interpreted and "compiled" not in block.tags):
+        with (
+            contextlib.redirect_stdout(printed),
+            interpreting(interpreted and "compiled" not in block.tags),
+        ):
             exec(code, names)
         where = f"the block at line {block.line} of {document.name}"
         if block.output is None:
@@ -71,7 +74,7 @@ def empty_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     "document",
-    [one for one in DOCUMENTS if quick_part(examples(one.read_text(encoding="utf-8")))],
+    [path for path in DOCUMENTS if quick_part(examples(path.read_text(encoding="utf-8")))],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,8 +119,8 @@ def test_blocks_are_found_by_their_tags() -> None:
     text = "# A\n```python\na = 1\n```\n```python no-test\nb\n```\n```bash\nc\n```\n```\nd\n```\n"
     text += "```python\ne = 2\nf = 3\n```\n\n```text\n1 ...\n```\nprose\n```text\nelse\n```\n"
     text += "```python slow\ng\n```\n```python\nh\n```\n"
-    found = [(block.line, block.code, block.output) for block in examples(text)]
-    assert found == [
+    blocks = [(block.line, block.code, block.output) for block in examples(text)]
+    assert blocks == [
         (2, "a = 1\n", None),
         (14, "e = 2\nf = 3\n", "1 ...\n"),
         (26, "g\n", None),
