@@ -17,6 +17,8 @@ from ludoteca.evaluate.play.controller import GameController
 from ludoteca.evaluate.play.screen import Screen
 from ludoteca.evaluate.play.session import HUMAN, Session
 
+pytestmark = pytest.mark.interpreted
+
 SEQUENTIAL = [name for name in GAMES if not make_game(name).simultaneous]
 
 

@@ -16,6 +16,8 @@ from ludoteca.evaluate.play.screen import Screen
 from ludoteca.evaluate.play.session import HUMAN, Session, find_action
 from ludoteca.evaluate.play.terminal import Terminal
 
+pytestmark = pytest.mark.interpreted
+
 
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(tmp_path, monkeypatch):

@@ -22,6 +22,8 @@ from ludoteca.evaluate.solve import solve
 from ludoteca.evaluate.tournament.plan import Tournament
 from ludoteca.evaluate.tournament.run import run_tournament
 
+pytestmark = pytest.mark.interpreted
+
 LONG = (
     "mcts:policy=ucb_alpha1,simulations=3,solver=True,action_selection=mean,"
     "transpositions=True,decisive=both"

@@ -14,6 +14,8 @@ from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.replay_rendering import replay_scenes, replay_text, seconds_per_position
 from ludoteca.evaluate.replay_viewer import replay_frames, watch_replay
 
+pytestmark = pytest.mark.interpreted
+
 GEESE = ("deterministic", "greedy", "random_safe")
 
 

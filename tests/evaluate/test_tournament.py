@@ -66,6 +66,7 @@ def test_every_match_has_a_seed_of_its_own():
     assert [more.match_seed(match) for match in more.matches() if match.pair == (0, 1)] == seeds[:4]
 
 
+@pytest.mark.interpreted
 def test_games_that_agents_left_are_recorded(tmp_path):
     (tmp_path / "sleepy.py").write_text("def agent(seen): return {}['no key']\n")
     agents = ("random", f"kaggle:{tmp_path / 'sleepy.py'}", "greedy")
