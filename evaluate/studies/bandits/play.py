@@ -78,18 +78,9 @@ def play_bandits(
     regrets = np.zeros((count, len(at)))
 
     def play_slice(start: int, end: int) -> None:
+        settings = (first_problem + start, seed, runs, rounds, at, c)
         memory = np.zeros(arms), np.zeros(arms, NODE), np.zeros((arms + 1, 1), np.uint64)
-        play(
-            problems[start:end],
-            first_problem + start,
-            seed,
-            runs,
-            rounds,
-            at,
-            c,
-            *memory,
-            regrets[start:end],
-        )
+        play(problems[start:end], *settings, *memory, regrets[start:end])
 
     # More slices than threads, since problems may take very different times.
     slices = min(count, 4 * num_threads if num_threads > 1 else 1)
