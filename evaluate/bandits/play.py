@@ -10,7 +10,7 @@ from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import NODE
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.params import choice, integer
-from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play
+from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play
 
 
 def random_problems(problems: int, arms: int, seed: int) -> NDArray[np.float64]:
