@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Collection
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
-from inspect import Parameter, Signature, getdoc, signature
+from inspect import Signature, getdoc, signature
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,7 @@ def study_command(make: Callable[..., Study], summary: str) -> Callable[..., Non
     help_texts = [(getdoc(each) or "").partition("Args:\n")[2] for each in (make, run_study)]
     lines = "\n".join(text.partition("\n\n")[0] for text in help_texts)
     reproduce.__doc__ = f"{summary}\n\n{RESUMES}\n\nArgs:\n{lines}"
-    keyword = [p.replace(kind=Parameter.POSITIONAL_OR_KEYWORD) for p in parameters]
-    reproduce.__signature__ = Signature(keyword)  # type: ignore[attr-defined]
+    reproduce.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     reproduce.__annotations__ = {p.name: p.annotation for p in parameters}
     return reproduce
 

@@ -17,8 +17,10 @@ import pytest
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import NODE
 from ludoteca.envs.record_views import view_records
+from ludoteca.evaluate.bandits import play_bandits, random_problems
+from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.bandits import play_bandits, random_problems, study
+from ludoteca.evaluate.studies.bandits import study
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
 from ludoteca.evaluate.studies.bandits.cells import (
     FULL,
@@ -37,7 +39,6 @@ from ludoteca.evaluate.studies.bandits.computation import (
     compute_all,
     run_study,
 )
-from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play
 from ludoteca.evaluate.studies.bandits.plan import make_plan
 from ludoteca.evaluate.studies.bandits.report import (
     alpha_rows,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.envs.params import integer
-from ludoteca.evaluate.studies.bandits.play import play_bandits, random_problems
+from ludoteca.evaluate.bandits.play import play_bandits, random_problems
 from ludoteca.evaluate.studies.bandits.uaemex2021 import ARMS
 from ludoteca.files import read_json, write_whole
 
@@ -111,18 +111,11 @@ def spread(rounds: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Cell:
-    """Regret of a policy in each problem of a block.
+    """Regret of a policy in each problem of a block."""
 
-    Attributes:
-        arms: of the problems.
-        block: number of the block.
-        alpha: constant of UCB1, whose final regret it is; None: the curve of a policy.
-        policy: its name.
-    """
-
-    arms: int
-    block: int
-    alpha: float | None = None
+    arms: int  # of the problems
+    block: int  # its number
+    alpha: float | None = None  # of UCB1, whose final regret it is; None: the curve of a policy
     policy: str = "ucb1"
 
     @property

@@ -59,25 +59,16 @@ ALL, NOTHING = Shard(), Shard(-1)
 
 @dataclass(frozen=True)
 class Findings:
-    """Results of a study.
+    """Results of a study, by K."""
 
-    Attributes:
-        study: its settings.
-        regrets: by K and alpha, the regret in each problem: both grids and 1/K, e/(2K) and 2.
-        first_best: by K, the best alpha of the first grid.
-        best: by K, the best alpha of both grids.
-        annealed: by K, every `(alpha, mean regret)` that simulated annealing tried.
-        checkpoints: rounds after which the curves have the regret.
-        curves: by K and policy, the regret in each problem after each of them.
-    """
-
-    study: BanditStudy
+    study: BanditStudy  # its settings
+    # By alpha, the regret in each problem: both grids and 1/K, e/(2K) and 2.
     regrets: dict[int, dict[float, Regrets]]
-    first_best: dict[int, float]
-    best: dict[int, float]
-    annealed: dict[int, list[tuple[float, float]]]
-    checkpoints: list[int]
-    curves: dict[int, dict[str, Regrets]]
+    first_best: dict[int, float]  # the best alpha of the first grid
+    best: dict[int, float]  # the best alpha of both grids
+    annealed: dict[int, list[tuple[float, float]]]  # every `(alpha, mean regret)` that was tried
+    checkpoints: list[int]  # rounds after which the curves have the regret
+    curves: dict[int, dict[str, Regrets]]  # by policy, the regret in each problem after each
 
 
 class _Progress:

@@ -14,23 +14,14 @@ MEASURED_PROBLEMS = 10  # of a cell that is measured
 
 @dataclass(frozen=True)
 class Plan:
-    """Forecast of the time of a study.
-
-    Attributes:
-        study: the study.
-        cells: number of cells of each kind.
-        seconds: of one core, for all cells of each kind.
-        measured: seconds that the slice took.
-        forecast: of all.
-        pulls: number of pulls in all cells.
-    """
+    """Forecast of the time of a study."""
 
     study: BanditStudy
-    cells: dict[str, int]
-    seconds: dict[str, float]
-    measured: float
-    forecast: Forecast
-    pulls: float
+    cells: dict[str, int]  # number of cells of each kind
+    seconds: dict[str, float]  # of one core, for all cells of each kind
+    measured: float  # seconds that the slice took
+    forecast: Forecast  # of all
+    pulls: float  # in all cells
 
     def text(self, price: float) -> str:
         """Return the plan as text; `price` is that of a core for an hour, in dollars."""

@@ -1,7 +1,5 @@
 """Report of the study of bandits: Markdown, CSV, JSON and plots."""
 
-import csv
-import io
 import json
 import math
 from collections.abc import Mapping
@@ -16,6 +14,7 @@ from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
 from ludoteca.evaluate.studies.bandits.cells import Regrets, intervals
 from ludoteca.evaluate.studies.bandits.computation import Findings
 from ludoteca.evaluate.studies.report import render
+from ludoteca.evaluate.tournament.export import csv_text
 from ludoteca.files import write_whole
 from ludoteca.provenance import package_versions, run_info
 
@@ -29,9 +28,9 @@ def write_report(findings: Findings, folder: Path) -> Path:
     about = run_info(study=asdict(findings.study)) | versions
     results = {"about": about, "alphas": alphas, "annealed": findings.annealed}
     files: dict[str, str | bytes] = {
-        "alphas.csv": _csv(alphas),
-        "regrets.csv": _csv(regrets),
-        "curves.csv": _csv(curves),
+        "alphas.csv": csv_text(alphas),
+        "regrets.csv": csv_text(regrets),
+        "curves.csv": csv_text(curves),
         "results.json": json.dumps(results, indent=1) + "\n",
         "alphas.png": plots.alphas_by_arms(alphas),
         "regret_by_alpha.png": plots.regret_by_alpha(regrets),
@@ -146,11 +145,3 @@ def curve_rows(findings: Findings) -> Rows:
 def standard_error(values: Regrets) -> float:
     """Return the standard error of a mean; NaN for a single value."""
     return float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
-
-
-def _csv(rows: Rows) -> str:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()

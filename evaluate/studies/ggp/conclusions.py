@@ -24,19 +24,12 @@ Wins = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A conclusion of the thesis.
+    """A conclusion of the thesis."""
 
-    Attributes:
-        simulations: a move, in the games it is about; `"both"` if about 100 and 1000.
-        claim: what the thesis says.
-        verdict: whether it is so in the numbers at hand, see `verdicts`.
-        evidence: the numbers that decide it.
-    """
-
-    simulations: str
-    claim: str
-    verdict: str
-    evidence: str
+    simulations: str  # a move, in the games it is about; "both" if about 100 and 1000
+    claim: str  # what the thesis says
+    verdict: str  # whether it is so in the numbers at hand, see `verdicts`
+    evidence: str  # the numbers that decide it
 
 
 def conclusions(wins: Mapping[int, Wins], played: int = thesis.PLAYED) -> list[Conclusion]:

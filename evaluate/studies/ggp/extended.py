@@ -1,20 +1,18 @@
 """Report of the extended study in General Game Playing."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.wilcoxon import signed_rank
-from ludoteca.evaluate.studies.ggp.report import Stages, write_files
 from ludoteca.evaluate.studies.ggp.uaemex2021 import GAME_NAMES
 from ludoteca.evaluate.tournament.results import Results
 
 
-def write(stages: Stages, out: Path, about: Mapping[str, Any], rewrite: bool = False) -> None:
-    """Write `report.md` and `answers.json`, see `report.write`."""
+def answers(stages: Mapping[str, Results]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the content of `answers.json`, and the names that `extended.md.j2` uses."""
     ratings = {
         stage: {
             name: [round(float(x), 1) for x in (one.elo[a], one.low[a], one.high[a])]
@@ -35,8 +33,7 @@ def write(stages: Stages, out: Path, about: Mapping[str, Any], rewrite: bool = F
         "budget": budget,
         "p_value": lambda a: signed_rank(points[:, a], points[:, best]).p,
     }
-    content = {"elo_low_high": ratings}
-    write_files(out, "extended.md.j2", "answers.json", content, names, about, rewrite)
+    return {"elo_low_high": ratings}, names
 
 
 def best_first(results: Results) -> list[int]:
