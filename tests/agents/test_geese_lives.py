@@ -7,7 +7,7 @@ import pytest
 
 from ludoteca.agents.games.hungry_geese.lives import ALIVE, CAUSES, lives_of
 from ludoteca.envs.game import FORFEIT
-from ludoteca.envs.games.hungry_geese import geese
+from ludoteca.envs.games.goose_positions import geese
 from ludoteca.envs.registry import make_game
 from ludoteca.envs.replay import Replay
 from ludoteca.evaluate.match import play_match

@@ -52,7 +52,7 @@ def test_runs_are_those_of_the_paper():
     )  # fmt: skip
     assert (one.final_learning_rate, one.exploration_final_eps) == (0.1, 0.25)
     assert (one.games, one.experience, one.opponent, one.agent_seat) == (
-        150_000, "mirrored", "mixed:x=0.2", "first",
+        150_000, "mirrored", "mixed:epsilon=0.2", "first",
     )  # fmt: skip
     assert {parsed(RUNS[name]).games for name in grid} == {150_000, 50_000}
     assert sum(parsed(RUNS[name]).games == 150_000 for name in grid) == len(tanaka2018.GRID)
@@ -99,7 +99,7 @@ def make_up(folder: Path, name: str, config: dict, games: int, rates, seat: str,
     ]
     results = {
         "about": {"command": "x", "date": "2026-01-02T03:04:05", "cpu": "fast", "cores": 2},
-        "config": config | {"games": games, "opponent": "mixed:x=0.2"},
+        "config": config | {"games": games, "opponent": "mixed:epsilon=0.2"},
         "training": {
             "games": 100 * len(rates),
             "updates": 1,
@@ -108,7 +108,8 @@ def make_up(folder: Path, name: str, config: dict, games: int, rates, seat: str,
             "precision": "float32",
         },
         "evaluation": [
-            {"opponent": opponent, "seats": seats} for opponent in ("mixed:x=0.2", "heuristic")
+            {"opponent": opponent, "seats": seats}
+            for opponent in ("mixed:epsilon=0.2", "heuristic")
         ],
     }
     (folder / name).mkdir(parents=True)
@@ -150,7 +151,7 @@ def test_report_has_the_figures_of_the_runs(made_up, tmp_path):
     assert "| simple | 300,000 | 55 | 27.0 |" in text
     assert "| 8x8, first player | 2,000 | 0.027 | 27.000 | 90.0 |" in text
     low, high = (f"{100 * x:.1f}" for x in wilson(970, 1000))
-    first = "5x5, first player against mixed:x=0.2 | 77 (over training)"
+    first = "5x5, first player against mixed:epsilon=0.2 | 77 (over training)"
     assert f"| {first} | 98 | 97.0 ({low} to {high})" in text
     assert sum("**no**" in line for line in text.splitlines()) == 2  # 98 and 100 are not reached
     for name in ("best.png", "second.png"):
@@ -222,11 +223,11 @@ def test_targets_are_reached_if_intervals_say_so():
         low, high = wilson(wins, games)
         return {"wins": wins, "games": games, "win_rate": wins / games, "low": low, "high": high}
 
-    assert reached(rated(999), "mixed:x=0.2", 98) == "yes"
-    assert reached(rated(985), "mixed:x=0.2", 98) == "inconclusive"  # from 97.5 to 99.1
-    assert reached(rated(970), "mixed:x=0.2", 98) == "**no**"
+    assert reached(rated(999), "mixed:epsilon=0.2", 98) == "yes"
+    assert reached(rated(985), "mixed:epsilon=0.2", 98) == "inconclusive"  # from 97.5 to 99.1
+    assert reached(rated(970), "mixed:epsilon=0.2", 98) == "**no**"
     # Against an opponent without chance all games are one: there is no interval.
     assert reached(rated(1_000), "heuristic", 100) == "yes"
     assert reached(rated(0), "heuristic", 80) == "**no**"
     assert (shown(rated(1_000), "heuristic"), shown(rated(0), "heuristic")) == ("won", "not won")
-    assert shown(rated(985), "mixed:x=0.2") == "98.5 (97.5 to 99.1)"
+    assert shown(rated(985), "mixed:epsilon=0.2") == "98.5 (97.5 to 99.1)"
