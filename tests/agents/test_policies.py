@@ -16,7 +16,7 @@ from ludoteca.agents.mcts.selection import make_selection
 from ludoteca.agents.mcts.tree import NODE, ROOT, UNEXPANDED
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
-from ludoteca.evaluate.studies.bandits import play_bandits, random_problems
+from ludoteca.evaluate.bandits import play_bandits, random_problems
 
 DRAWN = [name for name, policy in POLICIES.items() if policy.kind == "weights"]
 INDICES = [name for name in POLICIES if name not in DRAWN and name != "thompson"]

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.evaluate.bandits import play_bandits, random_problems
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.bandits import play_bandits, random_problems, study
+from ludoteca.evaluate.studies.bandits import study
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
 from ludoteca.evaluate.studies.bandits.cells import (
     FULL,

@@ -8,8 +8,8 @@ import pytest
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.mcts.tree import NODE
 from ludoteca.envs.record_views import view_records
-from ludoteca.evaluate.studies.bandits import play_bandits, random_problems
-from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play
+from ludoteca.evaluate.bandits import play_bandits, random_problems
+from ludoteca.evaluate.bandits.kernel import MONOTONE, make_play
 
 
 def test_greedy_pays_for_one_pull_of_the_worse_arm() -> None:

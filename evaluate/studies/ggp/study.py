@@ -35,6 +35,7 @@ from ludoteca.local_executor import cores
 from ludoteca.provenance import run_provenance
 
 FAST_GAMES_PER_PAIR = 24
+# Of the extended study.
 GAMES_PER_PAIR = {"constants": 60, "policies": 20, "combinations": 10, "equal_time": 10}
 EXTENDED_FAST_GAMES_PER_PAIR = 2
 BUDGETS = ("simulations=1000", "seconds=0.002")  # of a move
@@ -91,18 +92,14 @@ def reproduce(
     name = "ggp_extended" if extended else "ggp"
     records = runs / (f"{name}_fast" if fast else name)
     out = (records / "report" if fast else Path("docs/results") / name) if out is None else out
-    results: dict[str, Results] = {}
+    results, shown = dict[str, Results](), sys.stderr.isatty()
     for stage, tournament in (extended_study if extended else study)(fast, seed).items():
         if rewrite:
             results[stage] = read_results(out / stage)
             continue
         print(f"{stage}: {tournament.total_games:,} games", file=sys.stderr)
         results[stage] = run_tournament(
-            tournament,
-            records / stage,
-            processes=processes,
-            progress=sys.stderr.isatty(),
-            executor=executor,
+            tournament, records / stage, processes=processes, progress=shown, executor=executor
         )
         write_report(results[stage], out / stage, processes=processes or cores())
     file, template, compare = REPORTS[extended]
