@@ -61,14 +61,14 @@ def test_the_bar_moves_within_a_round_and_with_the_time():
     bars = []
     for second in range(1, 50):
         clock.add(second, replace(status, done=2.0 * second))
-        bars.append(clock.share())
+        bars.append(clock.completed())
     assert bars == sorted(set(bars))
     assert clock.seconds_left() == pytest.approx(1)
     # Time will be up before the games are over: the bar is that of the time.
     clock = RateClock()
     clock.add(0.0, replace(status, seconds_left=100.0))
     clock.add(25.0, replace(status, done=0.5, seconds_left=75.0))
-    assert clock.share() == pytest.approx(0.25)
+    assert clock.completed() == pytest.approx(0.25)
     assert clock.seconds_left() == 75
 
 
@@ -93,7 +93,7 @@ def test_rates_leave_compiling_out_and_remaining_times_do_not():
     # Time will be up before: the bar is that of the time that passes, compiling included.
     clock.add(200, replace(status, done=200, seconds_left=50.0), 100.0)
     assert clock.seconds_left() == 50
-    assert clock.share() == pytest.approx(200 / 250)
+    assert clock.completed() == pytest.approx(200 / 250)
 
 
 def test_there_are_no_rates_while_everything_compiles():
@@ -142,7 +142,7 @@ def test_what_compiles_during_a_run_is_a_line_of_a_file(monkeypatch, capsys):
             compile_slowly("tron 5x5", 0.6)
     message = "compiling tron 5x5 environment (first time on this machine, about 12 s)\n"
     assert capsys.readouterr().err == message, "once"
-    with show_progress(lambda: now, wanted=False):
+    with show_progress(lambda: now, enabled=False):
         compile_slowly("tron 9x9", 0.0)
     assert "compiling tron 9x9" in capsys.readouterr().err, "no display takes its place"
     monkeypatch.setattr(compilation._Progress, "messages", False)
@@ -186,7 +186,7 @@ def test_files_get_lines_now_and_then(capsys, monkeypatch):
     assert lines[0].startswith("evaluating: 123,456 of 1,000,000 games, ")
     assert "random 50.0 %" in lines[-2]
     assert lines[-1] == "stopping"
-    with show_progress(lambda: now, wanted=False):
+    with show_progress(lambda: now, enabled=False):
         time.sleep(0.3)
     assert capsys.readouterr().err == ""
 
