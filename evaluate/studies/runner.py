@@ -15,7 +15,7 @@ from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.study import Study, read_records, record, same_settings, settings_of
 from ludoteca.executor import LOCAL, make_executor
 from ludoteca.files import read_json, write_whole
-from ludoteca.local_executor import ONE_THREAD, cores
+from ludoteca.local_executor import THREAD_VARIABLES, cores
 from ludoteca.lock import lock_folder
 
 SETTINGS = "settings.json"  # beside an artifact: the settings of its task
@@ -175,7 +175,7 @@ def run_tasks(
         return
     folder.mkdir(parents=True, exist_ok=True)
     _lock = lock_folder(folder)  # until this function returns
-    added = dict.fromkeys(ONE_THREAD, "1") if one_thread else {}
+    added = dict.fromkeys(THREAD_VARIABLES, "1") if one_thread else {}
     finished = len(tasks) - len(waiting)
     if executor != LOCAL:
         from ludoteca.evaluate.studies.remote import run_on_workers  # which imports this module
