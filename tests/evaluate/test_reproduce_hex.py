@@ -1,4 +1,4 @@
-"""Study of Hex: its runs are those of the paper, and the report has their results."""
+"""Tests of the Hex study: runs of the paper, and report."""
 
 import csv
 import json
@@ -10,10 +10,10 @@ import pytest
 from ludoteca.agents.dqn import QNetworkAgent
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.hex import tables, tanaka2018
+from ludoteca.evaluate.studies.hex import tanaka2018
+from ludoteca.evaluate.studies.hex.evaluation import TARGETS, reached, shown
 from ludoteca.evaluate.studies.hex.study import ABLATIONS, make_study
 from ludoteca.evaluate.studies.hex.study import training as training_task
-from ludoteca.evaluate.studies.hex.tables import ABLATION_LABELS, reached, shown
 from ludoteca.evaluate.studies.report import write_report
 from ludoteca.evaluate.studies.runner import run_tasks
 from ludoteca.evaluate.studies.study import Task, read_records
@@ -72,7 +72,10 @@ def test_runs_are_those_of_the_paper():
 
 
 def test_every_ablation_has_a_label():
-    assert ABLATION_LABELS.keys() == ABLATIONS.keys()
+    labels = {name: run.label for name, run in RUNS.items() if name.startswith("ablation")}
+    assert labels == {f"ablation-{name}": label for name, (label, _) in ABLATIONS.items()}
+    assert all(labels.values())
+    assert len(set(labels.values())) == len(labels)
 
 
 def test_ours_use_no_more_games_than_the_paper():
@@ -82,7 +85,7 @@ def test_ours_use_no_more_games_than_the_paper():
         assert parsed(run).game == f"hex:board_size={size}"
         assert parsed(run).final_eval_games >= 1000
     assert parsed(OURS["hex11"]).start_from == Path("there/hex7")
-    for _, opponent, *_ in tables.TARGETS:
+    for _, opponent, *_ in TARGETS:
         assert opponent in parsed(OURS["hex5"]).eval_opponents
 
 
