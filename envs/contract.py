@@ -262,9 +262,9 @@ def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) 
         require(same, f"{where} another result")
         for i, plies in enumerate(trajectory.plies):
             for t in range(0, plies + 1, 1 + int(plies) // 8):
-                seen = observations(game, trajectory.positions[i, t])
+                planes = observations(game, trajectory.positions[i, t])
                 seen_in_image = observations(game, mapped.positions[i, t])
-                same = np.array_equal(seen_in_image, symmetry.observation(seen)[renamed])
+                same = np.array_equal(seen_in_image, symmetry.observation(planes)[renamed])
                 require(same, f"{where} other observations at ply {t}")
     require(
         num_equal >= min(2, len(game.symmetries())),
@@ -275,10 +275,10 @@ def check_symmetric_play(game: Game, seed: int = 21, interpreted: bool = False) 
 def observations(game: Game, position: Any) -> Any:
     """Return what each player sees. Shape `[num_players, planes, rows, columns]`."""
     s = view_records(np.array([position]))[0]
-    seen = np.zeros((game.num_players, *game.observation_shape), np.int8)
+    planes = np.zeros((game.num_players, *game.observation_shape), np.int8)
     for p in range(game.num_players):
-        game.observe(s, p, seen[p])
-    return seen
+        game.observe(s, p, planes[p])
+    return planes
 
 
 def renaming(game: Game, starts: Any, images: Any) -> list[int] | None:

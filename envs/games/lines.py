@@ -11,10 +11,8 @@ EMPTY = -1
 def in_line(s: Any, row: int, column: int, length: int) -> bool:
     """Return whether the piece at (row, column) is part of a line of at least `length`."""
     for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
-        if (
-            1 + count_equal(s, row, column, dr, dc) + count_equal(s, row, column, -dr, -dc)
-            >= length
-        ):
+        before, behind = count_equal(s, row, column, dr, dc), count_equal(s, row, column, -dr, -dc)
+        if before + 1 + behind >= length:
             return True
     return False
 

@@ -132,10 +132,10 @@ def is_terminal(s: Any) -> bool:
 @kernel
 def observe(s: Any, player: int, out: Any) -> None:
     """Plane 0: marks of `player`; plane 1: the opponent's."""
-    board, mine, theirs = s.board.flat, out[0].flat, out[1].flat
+    board, own, other = s.board.flat, out[0].flat, out[1].flat
     for cell in range(s.board.size):
-        mine[cell] = board[cell] == np.int8(player)
-        theirs[cell] = board[cell] == np.int8(1 - player)
+        own[cell] = board[cell] == np.int8(player)
+        other[cell] = board[cell] == np.int8(1 - player)
 
 
 def cells(s: Any) -> Any:

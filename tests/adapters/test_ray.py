@@ -108,7 +108,7 @@ def test_a_task_whose_workers_always_die_is_named(pool, monkeypatch):
     assert list(pool.run([partial(pow, 3, 2)])) == [9]
 
 
-def test_workers_with_another_installation_are_refused(pool, monkeypatch):
+def test_workers_with_another_installation_are_errors(pool, monkeypatch):
     ours = ray_executor.fingerprint() | {"ludoteca": "99.0"}
     monkeypatch.setattr(ray_executor, "fingerprint", lambda: ours)
     executor = make_executor("ray:auto,num_cpus=0", 1)  # beside those of `pool`

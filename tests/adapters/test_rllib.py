@@ -162,7 +162,7 @@ def test_it_plays_as_the_vector_environment_does(game):
             assert over == terminated[0]
 
 
-def test_bad_actions_are_refused_and_change_nothing():
+def test_invalid_actions_are_errors_and_change_nothing():
     env = RLlibMultiAgentEnv("tictactoe", illegal_action="raise")
     with pytest.raises(ValueError, match="call reset before step"):
         env.step({"player_0": 0})
@@ -583,7 +583,7 @@ class Reversed(DefaultPPOTorchRLModule):
         (Reversed, {}, "does not compute its scores by its encoder and head alone"),
     ],
 )
-def test_modules_that_cannot_be_written_are_refused(tmp_path, kind, model, message):
+def test_modules_that_cannot_be_written_are_errors(tmp_path, kind, model, message):
     game = make_game("tictactoe")
     spec = RLModuleSpec(
         module_class=kind,

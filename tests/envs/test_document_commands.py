@@ -102,7 +102,7 @@ def test_commands_run(document: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         ("curl example.org", "no test knows how to check"),
     ],
 )
-def test_wrong_commands_are_found(command: str, problem: str) -> None:
+def test_invalid_commands_are_found(command: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         check_command(command)
 

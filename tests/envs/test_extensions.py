@@ -110,12 +110,12 @@ def test_a_target_of_a_registered_game_is_that_game():
         ("json:dumps", "must have a default for obj"),
     ],
 )
-def test_invalid_games_are_refused(spec, problem):
+def test_invalid_games_are_errors(spec, problem):
     with pytest.raises(ValueError, match=problem):
         make_game(spec)
 
 
-def test_invalid_factories_are_refused(clean):
+def test_invalid_factories_are_errors(clean):
     def copied(name="another", params=None, **more):
         fields = {key: getattr(dots_and_boxes(1), key) for key in Game.__dataclass_fields__}
         return Game(**fields | {"name": name, "params": params or {}} | more)
@@ -224,7 +224,7 @@ def test_a_registered_agent_plays_by_its_name(clean):
         ("import not_there", "agents_here:play", "No module named 'not_there'"),
     ],
 )
-def test_invalid_agents_are_refused(source, spec, problem, tmp_path, monkeypatch):
+def test_invalid_agents_are_errors(source, spec, problem, tmp_path, monkeypatch):
     (tmp_path / "agents_here.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     try:

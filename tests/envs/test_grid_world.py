@@ -207,12 +207,12 @@ def test_images() -> None:
         ({"render_mode": "human"}, "render_mode must be one of None, 'ansi'"),
     ],
 )
-def test_parameters_out_of_range_are_refused(options: dict[str, Any], problem: str) -> None:
+def test_parameters_out_of_range_are_errors(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         make(**options)
 
 
-def test_misuse_is_refused() -> None:
+def test_misuse_is_an_error() -> None:
     env = make(render_mode="ansi")
     with pytest.raises(ValueError, match="call reset before step"):
         env.step(NORTH)

@@ -325,7 +325,7 @@ def test_a_format_is_a_value() -> None:
     ],
     ids=str,
 )
-def test_wrong_formats_are_refused(options: dict[str, Any], message: str) -> None:
+def test_invalid_formats_are_errors(options: dict[str, Any], message: str) -> None:
     for make in (GameEnv, GameVectorEnv, aec_env, parallel_env):
         with pytest.raises(ValueError, match=message):
             make("tictactoe", **options)

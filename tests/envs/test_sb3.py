@@ -275,7 +275,7 @@ def test_threads_change_nothing():
 
 
 @pytest.mark.parametrize("game", ["connect4", "tron"])
-def test_self_play_without_an_opponent_is_refused(game):
+def test_self_play_without_an_opponent_is_an_error(game):
     with pytest.raises(ValueError, match=r"needs opponent=.*set_opponent"):
         SB3VecEnv(game, 2, opponent=None)
 
@@ -283,7 +283,7 @@ def test_self_play_without_an_opponent_is_refused(game):
 @pytest.mark.parametrize(
     "actions", [np.zeros(3, int), np.zeros((2, 1), int), np.zeros(2), np.zeros(2, bool)]
 )
-def test_actions_of_another_form_are_refused(actions):
+def test_actions_of_another_form_are_errors(actions):
     envs = SB3VecEnv("tictactoe", 2, seed=0)
     envs.reset()
     with pytest.raises(ValueError, match=r"actions must be integers of shape \(2,\)"):

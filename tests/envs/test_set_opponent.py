@@ -142,7 +142,7 @@ def test_set_opponent_works_through_gymnasiums_wrappers() -> None:
 
 
 @pytest.mark.parametrize("make", [GameEnv, GameVectorEnv])
-def test_wrong_opponents_are_refused_and_change_nothing(make: Any, small: Any) -> None:
+def test_invalid_opponents_are_errors_and_change_nothing(make: Any, small: Any) -> None:
     game, other = small("HungryGeese-v0"), small("TicTacToe-v0")
     env = make(game, opponent="random", agent_seat=1)
     env.reset(seed=0)
@@ -163,7 +163,7 @@ def test_wrong_opponents_are_refused_and_change_nothing(make: Any, small: Any) -
     play(env, 3, seed=0)
 
 
-def test_in_self_play_set_opponent_is_refused() -> None:
+def test_in_self_play_set_opponent_is_an_error() -> None:
     env = GameVectorEnv("tictactoe", 2)
     with pytest.raises(ValueError, match=r"made with opponent=\.\.\.: in self-play the caller mov"):
         env.set_opponent("random")

@@ -1,4 +1,4 @@
-"""What `Game` promises, for every registered game: a new one is tested by registering it."""
+"""Contract of `Game`, for every registered game: a new game is tested by registering it."""
 
 import numpy as np
 import pytest

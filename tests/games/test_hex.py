@@ -310,7 +310,7 @@ def test_check_finds_a_wrong_connection() -> None:
 @pytest.mark.parametrize(
     "params", [{"board_size": 1}, {"board_size": 20}, {"first": "red"}, {"swap": 1}]
 )
-def test_bad_parameters(params: dict[str, Any]) -> None:
+def test_invalid_parameters_are_errors(params: dict[str, Any]) -> None:
     (name,) = params
     with pytest.raises(ValueError, match=f"{name} must be "):
         hex(**params)

@@ -391,7 +391,7 @@ def test_check_finds_discs_outside_a_small_board() -> None:
 @pytest.mark.parametrize(
     "params", [{"board_size": 5}, {"board_size": 10}, {"planes": "both"}, {"auto_pass": 1}]
 )
-def test_bad_parameters(params: dict[str, Any]) -> None:
+def test_invalid_parameters_are_errors(params: dict[str, Any]) -> None:
     (name,) = params
     with pytest.raises(ValueError, match=f"{name} must be "):
         othello(**params)

@@ -86,7 +86,7 @@ class View:
 
     @property
     def action(self) -> Any:
-        """What was played in this position: a number, or one for each player."""
+        """The action of this position, or in simultaneous games the actions."""
         played = self.trajectory.actions[self.i, self.t]
         return played if self.game.simultaneous else int(played[0])
 

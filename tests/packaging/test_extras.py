@@ -125,7 +125,7 @@ def test_extras_by_package() -> None:
 
 
 @needs_metadata
-def test_only_missing_packages_of_extras_are_explained() -> None:
+def test_only_missing_packages_of_extras_have_clear_errors() -> None:
     assert explain(ValueError("torch")) is None
     assert explain(ModuleNotFoundError("No module named 'chess'", name="chess")) is None
     assert explain(ImportError("cannot import name 'x' from 'torch'", name="torch")) is None

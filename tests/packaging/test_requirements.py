@@ -1,4 +1,4 @@
-"""What is declared is imported, what is imported is declared, and all of that is pinned."""
+"""Requirements: declared if and only if imported, and pinned."""
 
 import ast
 import importlib.metadata

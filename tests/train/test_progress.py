@@ -62,14 +62,14 @@ def test_bar_advances_within_an_iteration_and_with_time():
     bars = []
     for second in range(1, 50):
         clock.add(second, replace(status, done=2.0 * second))
-        bars.append(clock.share())
+        bars.append(clock.completed())
     assert bars == sorted(set(bars))
     assert clock.seconds_left() == pytest.approx(1)
     # Time will be up before the games are over: the bar is that of the time.
     clock = RateClock()
     clock.add(0.0, replace(status, seconds_left=100.0))
     clock.add(25.0, replace(status, done=0.5, seconds_left=75.0))
-    assert clock.share() == pytest.approx(0.25)
+    assert clock.completed() == pytest.approx(0.25)
     assert clock.seconds_left() == 75
 
 
@@ -94,7 +94,7 @@ def test_rates_exclude_compilation_and_remaining_times_include_it():
     # Time will be up before: the bar is that of the time that passes, compiling included.
     clock.add(200, replace(status, done=200, seconds_left=50.0), 100.0)
     assert clock.seconds_left() == 50
-    assert clock.share() == pytest.approx(200 / 250)
+    assert clock.completed() == pytest.approx(200 / 250)
 
 
 def test_rates_are_empty_during_compilation():
@@ -143,7 +143,7 @@ def test_compilation_is_a_line_in_a_file(monkeypatch, capsys):
             compile_slowly("tron 5x5", 0.6)
     message = "compiling tron 5x5 environment (first time on this machine, about 12 s)\n"
     assert capsys.readouterr().err == message, "once"
-    with show_progress(lambda: now, wanted=False):
+    with show_progress(lambda: now, enabled=False):
         compile_slowly("tron 9x9", 0.0)
     assert "compiling tron 9x9" in capsys.readouterr().err, "no display takes its place"
     monkeypatch.setattr(compilation._Progress, "messages", False)
@@ -187,7 +187,7 @@ def test_files_get_lines_at_growing_intervals(capsys, monkeypatch):
     assert lines[0].startswith("evaluating: 123,456 of 1,000,000 games, ")
     assert "random 50.0 %" in lines[-2]
     assert lines[-1] == "stopping"
-    with show_progress(lambda: now, wanted=False):
+    with show_progress(lambda: now, enabled=False):
         time.sleep(0.3)
     assert capsys.readouterr().err == ""
 
