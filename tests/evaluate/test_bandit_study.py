@@ -6,6 +6,7 @@ import json
 import math
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,22 +16,32 @@ import pytest
 
 from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.evaluate.studies.__main__ import main
-from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems
+from ludoteca.evaluate.studies.bandits import play_bandits, random_problems, study
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
-from ludoteca.evaluate.studies.bandits.annealing import anneal
 from ludoteca.evaluate.studies.bandits.cells import (
     FULL,
     BanditStudy,
-    CellMissingError,
     Cells,
+    annealing,
+    between_neighbors,
+    intervals,
     spread,
 )
-from ludoteca.evaluate.studies.bandits.distribute import compute_all, make_plan
-from ludoteca.evaluate.studies.bandits.grids import between_neighbors, intervals
-from ludoteca.evaluate.studies.bandits.report import alpha_rows, not_worse, write_report
-from ludoteca.evaluate.studies.bandits.study import Findings, Shard, run_study
-from ludoteca.evaluate.studies.bandits.tables import template_names
-from ludoteca.evaluate.studies.report import render
+from ludoteca.evaluate.studies.bandits.computation import (
+    NOTHING,
+    CellMissingError,
+    Findings,
+    Shard,
+    compute_all,
+    run_study,
+)
+from ludoteca.evaluate.studies.bandits.plan import make_plan
+from ludoteca.evaluate.studies.bandits.report import (
+    alpha_rows,
+    not_worse,
+    to_markdown,
+    write_report,
+)
 from ludoteca.local_executor import InlineExecutor
 
 TINY = BanditStudy(
@@ -50,7 +61,7 @@ TINY = BanditStudy(
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Findings]:
     folder = tmp_path_factory.mktemp("whole")
-    return folder, run_study(TINY, folder, quiet=True)
+    return folder, run_study(TINY, folder)
 
 
 def test_grids_match_the_thesis() -> None:
@@ -76,6 +87,17 @@ def test_the_thesis_tables_are_consistent() -> None:
     differences = [abs(thesis.BY_INTERVALS[k] - thesis.BY_ANNEALING[k]) for k in thesis.ARMS]
     assert np.mean(differences) == pytest.approx(0.00553369, abs=1e-8)  # as it says itself
     assert (FULL.arms, FULL.problems, FULL.runs, FULL.rounds) == (thesis.ARMS, 1000, 100, 100_000)
+
+
+def anneal(cost, steps, seed, **options):
+    """Return every `(x, cost)` that simulated annealing tries, in order."""
+    search = annealing(steps, seed, **options)
+    tried, x = [], next(search)
+    with suppress(StopIteration):
+        while True:
+            tried.append((x, cost(x)))
+            x = search.send(tried[-1][1])
+    return tried
 
 
 def test_annealing_finds_the_minimum() -> None:
@@ -146,23 +168,23 @@ def test_merged_shards_equal_the_whole_study(whole: tuple[Path, Findings], tmp_p
     for _ in range(2):
         for i, folder in enumerate(folders):
             with pytest.raises(CellMissingError, match="cells of other shards"):
-                run_study(TINY, folder, Shard(i, 3), quiet=True)
+                run_study(TINY, folder, Shard(i, 3))
         for source, target in itertools.permutations(folders, 2):
             shutil.copytree(source, target, dirs_exist_ok=True)
     for i, folder in enumerate(folders):
-        assert_same(run_study(TINY, folder, Shard(i, 3), merge=i == 0, quiet=True), whole[1])
+        assert_same(run_study(TINY, folder, NOTHING if i == 0 else Shard(i, 3)), whole[1])
 
 
 def test_merge_reuses_computed_cells(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     # Two K of 4 alphas in 2 blocks each; the first of each annealing; a curve for each policy.
     with pytest.raises(CellMissingError, match=f"^{16 + 2 + len(POLICIES)} cells"):
-        run_study(TINY, tmp_path / "empty", merge=True, quiet=True)
+        run_study(TINY, tmp_path / "empty", shard=NOTHING)
     copy = tmp_path / "copy"
     shutil.copytree(whole[0], copy)
     lost = copy / "cells" / "ucb1" / "K5" / "0.25-1.json"
     lost.unlink()
     with pytest.raises(CellMissingError, match=r"^1 cells .*K5/0.25-1.json"):
-        run_study(TINY, copy, merge=True, quiet=True)
+        run_study(TINY, copy, shard=NOTHING)
     assert not lost.exists()
 
 
@@ -174,7 +196,7 @@ def test_a_stopped_study_resumes(whole: tuple[Path, Findings], tmp_path: Path) -
     for file in lost:
         file.unlink()
     before = {file: file.stat().st_mtime_ns for file in kept}
-    assert_same(run_study(TINY, copy, threads=2, quiet=True), whole[1])
+    assert_same(run_study(TINY, copy, threads=2), whole[1])
     assert all(file.stat().st_mtime_ns == time for file, time in before.items())
     assert sorted((copy / "cells").rglob("*.json")) == cells
 
@@ -190,7 +212,7 @@ def test_an_executor_computes_the_same(whole: tuple[Path, Findings], tmp_path: P
     done = list(compute_all(cells, InlineExecutor()))
     assert done[-1] == (len(done), len(done))
     assert len(list(tmp_path.rglob("*/K*/*.json"))) == 7 + len(done)
-    assert_same(run_study(TINY, tmp_path, merge=True, quiet=True), whole[1])
+    assert_same(run_study(TINY, tmp_path, shard=NOTHING), whole[1])
     assert list(compute_all(cells, InlineExecutor())) == []
     assert list(compute_all(Cells(TINY, whole[0]), InlineExecutor())) == []
 
@@ -200,14 +222,14 @@ def test_a_plan_knows_all_cells(whole: tuple[Path, Findings]) -> None:
     blocks = len(list(whole[0].rglob("ucb1/K*/*.json")))
     assert plan.cells["grids"] + plan.cells["annealing"] >= blocks  # some alphas come twice
     assert plan.cells["curves"] == len(TINY.curve_arms) * len(POLICIES) * 1
-    text = "\n".join(plan.lines(price=0.1))
+    text = plan.text(price=0.1)
     assert f"{plan.pulls:.3g} pulls" in text
     assert re.search(r"\n +1,000 +\d.* \$\d", text)
 
 
 def test_another_study_does_not_resume_there(whole: tuple[Path, Findings]) -> None:
     with pytest.raises(ValueError, match="describes another study"):
-        run_study(replace(TINY, seed=2), whole[0], quiet=True)
+        run_study(replace(TINY, seed=2), whole[0])
 
 
 def test_report_has_all_tables(whole: tuple[Path, Findings], tmp_path: Path) -> None:
@@ -238,19 +260,15 @@ def test_report_has_all_tables(whole: tuple[Path, Findings], tmp_path: Path) -> 
 def test_committed_report_matches_the_committed_tables() -> None:
     folder = Path(__file__).resolve().parents[2] / "docs/results/bandits"
     content = json.loads((folder / "results.json").read_text())
-    tables = []
+    tables = {"alphas": content["alphas"]}
     for name in ("regrets", "curves"):
         with (folder / f"{name}.csv").open() as lines:
             numbers = {"arms": int, "rounds": int, "policy": str}
-            tables.append(
-                [
-                    {key: numbers.get(key, float)(x) for key, x in row.items() if x}
-                    for row in csv.DictReader(lines)
-                ]
-            )
-    about = content["about"]
-    names = template_names(about["study"], content["alphas"], *tables, about)
-    assert render("bandits/report.md.j2", names) == (folder / "report.md").read_text()
+            tables[name] = [
+                {key: numbers.get(key, float)(x) for key, x in row.items() if x}
+                for row in csv.DictReader(lines)
+            ]
+    assert to_markdown(content["about"], **tables) == (folder / "report.md").read_text()
 
 
 def test_alphas_are_compared_by_paired_differences() -> None:
@@ -287,7 +305,7 @@ def test_command_runs_the_study(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     tiny = replace(TINY, problems=30, annealing_problems=20)  # the command asks for 20 below
-    monkeypatch.setattr(command, "BanditStudy", lambda: tiny)
+    monkeypatch.setattr(study, "BanditStudy", lambda: tiny)
     options = ["bandits", "--runs", str(tmp_path), "--problems", "20"]
     assert main([*options, "--shard", "3/2"]) == 2
     assert "shard must be i/n with i from 0 to n - 1, got '3/2'" in capsys.readouterr().err

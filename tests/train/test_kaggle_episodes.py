@@ -15,7 +15,8 @@ import pytest
 from episodes import GOLDEN, STANDARD, converted, golden, read, samples_of
 
 from ludoteca.envs.game import FORFEIT
-from ludoteca.envs.games.hungry_geese import geese, hungry_geese
+from ludoteca.envs.games.goose_positions import geese
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.train.data.__main__ import main
 from ludoteca.train.data.convert import ConversionConfig
 from ludoteca.train.data.storage import load_dataset

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from ludoteca.envs.games.bitboards import U0, U1, block, count
 from ludoteca.envs.games.othello import (
+    AXES,
     NOT_FIRST_COLUMN,
     NOT_LAST_COLUMN,
-    STEPS,
     U8,
     outflanking,
     region,
@@ -85,17 +85,17 @@ def stable_discs(discs: Any, empty: Any, board: Any) -> Any:
     A disc is flipped along a line only if the line has an empty square, and neither neighbor in the
     line is the edge or a stable disc of the same player.
     """
-    rows = lines_with(empty, STEPS[0])
-    rising = lines_with(empty, STEPS[1])
-    columns = lines_with(empty, STEPS[2])
-    falling = lines_with(empty, STEPS[3])
+    rows = lines_with(empty, AXES[0])
+    rising = lines_with(empty, AXES[1])
+    columns = lines_with(empty, AXES[2])
+    falling = lines_with(empty, AXES[3])
     result = U0
     while True:
         not_stable = board.region & ~result
-        turnable = rows & between(not_stable, STEPS[0])
-        turnable |= rising & between(not_stable, STEPS[1])
-        turnable |= columns & between(not_stable, STEPS[2])
-        turnable |= falling & between(not_stable, STEPS[3])
+        turnable = rows & between(not_stable, AXES[0])
+        turnable |= rising & between(not_stable, AXES[1])
+        turnable |= columns & between(not_stable, AXES[2])
+        turnable |= falling & between(not_stable, AXES[3])
         if discs & ~turnable == result:
             return result
         result = discs & ~turnable
