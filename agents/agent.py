@@ -20,7 +20,7 @@ class Agent(ABC):
     Attributes:
         game: the game it was made for.
         choose: policy kernel `choose(s, player, legal, n, rng) -> action` of a compiled agent.
-        max_games: how many games it can play in one batch, at the indices below that number; None
+        max_games: maximum number of games in one batch, at the indices below that number; None
             if there is no limit.
 
     Agents can be copied and pickled; a copy continues exactly as the original would.

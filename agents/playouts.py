@@ -43,9 +43,9 @@ def playout_policy(name: str, game: Game) -> Policy:
     """
     names = playout_names()
     if name not in names:
-        near = did_you_mean(str(name), names)
+        hint = did_you_mean(str(name), names)
         known = ", ".join(map(repr, names))
-        raise ValueError(f"playout must be one of {known}, got {name!r}{near}")
+        raise ValueError(f"playout must be one of {known}, got {name!r}{hint}")
     if name == "uniform":
         return uniform
     policies = {game_name: _policies(knowledge) for game_name, knowledge in KNOWLEDGE.items()}

@@ -51,7 +51,7 @@ class OpponentPool:
     """Past policies of a learning agent, sampled for each game; the oldest is replaced when full.
 
     Attributes:
-        members: those that stay, then past policies from the oldest to the latest.
+        members: permanent members, then past policies from the oldest to the latest.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class PoolAgent(Agent):
         """Make the agent; several agents, one for each environment, may share a pool."""
         super().__init__(game)
         self.pool = pool
-        self._now: dict[int, list[PoolMember]] = {}  # by index of the game: who plays each seat
+        self._now: dict[int, list[PoolMember]] = {}  # members by seat, by index of the game
         self._before: dict[int, list[PoolMember]] = {}  # in the game before that
 
     def reset(self, env_indices: NDArray[np.int64]) -> None:

@@ -1,6 +1,6 @@
 """Registry of agents, and their construction from spec strings.
 
-A spec string begins with the name of a registered agent, or, if there is none of that name, with a
+A spec string begins with the name of a registered agent, or, if no agent has that name, with a
 target, `module:maker` or `path/to/file.py:maker`; parameters may follow after a colon. The value of
 the first parameter may stand without its name: so a registered name always comes first.
 """
@@ -87,19 +87,19 @@ def make_agent(spec: str, game: Game) -> Agent:
     for key in params:
         if key not in known:
             has = f"it has {', '.join(known)}" if known else "it has none"
-            near = did_you_mean(key, known)
-            raise ValueError(f"agent {name} has no parameter {key!r}{near}; {has}")
+            hint = did_you_mean(key, known)
+            raise ValueError(f"agent {name} has no parameter {key!r}{hint}; {has}")
     for key, parameter in known.items():
         if parameter.default is parameter.empty and key not in params:
             hint = "" if name in AGENTS or isinstance(maker, type) else _function_hint(name)
             raise ValueError(f"agent {name} needs {key}=..., got {spec!r}{hint}")
-    made = call_checked(spec, partial(maker, game), params, known)
-    if not isinstance(made, Agent):
+    agent = call_checked(spec, partial(maker, game), params, known)
+    if not isinstance(agent, Agent):
         raise ValueError(
             f"{name} must make an agent, a subclass of ludoteca.agents.Agent; it made "
-            f"{made!r:.80}{_function_hint(name)}"
+            f"{agent!r:.80}{_function_hint(name)}"
         )
-    return made
+    return agent
 
 
 def find_maker(name: str) -> Callable[..., Agent]:
@@ -118,7 +118,7 @@ def split_agent(spec: str) -> tuple[str, str]:
     """Split a spec string into a registered name or a target, and the text of its parameters.
 
     Raises:
-        ValueError: if there is no such agent, or a target makes none.
+        ValueError: if there is no such agent, or a target does not return an agent.
         ImportError: if the module of a target is missing.
     """
     name = parse_name(spec)
@@ -173,12 +173,12 @@ def _maker(name: str) -> Callable[..., Agent]:
     if name in _makers:
         return _makers[name][1]
     if name in EXTENSIONS:
-        extension, what = EXTENSIONS[name], f"{name} ({EXTENSIONS[name].source})"
+        extension, described = EXTENSIONS[name], f"{name} ({EXTENSIONS[name].source})"
         loaded = extension.load()
         try:
-            _makers[name] = loaded, check_maker(loaded, what)
+            _makers[name] = loaded, check_maker(loaded, described)
         except (TypeError, ValueError) as error:
-            raise ImportError(f"{what} is broken: {error}") from error
+            raise ImportError(f"{described} is broken: {error}") from error
         return _makers[name][1]
     module, _, attribute = AGENTS[name].partition(":")
     own: Callable[..., Agent] = getattr(importlib.import_module(module), attribute)
@@ -204,8 +204,8 @@ def _function_hint(target: str) -> str:
 
 
 def _unknown(name: str) -> str:
-    near = did_you_mean(name, [*AGENTS, *ALIASES])
-    return f"unknown agent {name!r}{near}; there are {', '.join(AGENTS)}"
+    hint = did_you_mean(name, [*AGENTS, *ALIASES])
+    return f"unknown agent {name!r}{hint}; there are {', '.join(AGENTS)}"
 
 
 def agent_params(name: str) -> dict[str, inspect.Parameter]:

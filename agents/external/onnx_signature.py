@@ -70,29 +70,31 @@ def find_signature(
     )
     masks = [tensor for tensor in inputs if "mask" in tensor.name.lower()]
     others = [tensor for tensor in inputs if tensor not in masks]
-    wanted = f"{path} has {described}"
+    description = f"{path} has {described}"
     if len(others) != 1 or len(masks) > 1:
         raise ValueError(
-            f"{wanted}; expected one input of planes, and at most one of masks, whose name has "
-            "'mask' in it"
+            f"{description}; expected one input of planes, and at most one of masks, with 'mask' "
+            "in its name"
         )
     for tensor in inputs:
         if tensor.type not in TYPES:
-            raise ValueError(f"{wanted}; its input {tensor.name} is none of {', '.join(TYPES)}")
+            raise ValueError(
+                f"{description}; its input {tensor.name} is none of {', '.join(TYPES)}"
+            )
     for tensor in masks:
         if not _fits(tensor.shape, (actions,)):
-            raise ValueError(f"{wanted}; the masks of {game.spec} are [B, {actions}]")
+            raise ValueError(f"{description}; the masks of {game.spec} are [B, {actions}]")
     input_format = _find_view(others[0].shape, game, view, channels_last)
     if input_format is None:
         raise ValueError(
-            f"{wanted}; the planes of {game.spec} are {list(game.observation_shape)}, or that with "
-            f"the planes last or flat{_network_shape(game)}"
+            f"{description}; the planes of {game.spec} are {list(game.observation_shape)}, or that "
+            f"with the planes last or flat{_network_shape(game)}"
         )
     scores = [tensor for tensor in outputs if _fits(tensor.shape, (actions,))]
     named = [tensor for tensor in scores if tensor.name.lower() in SCORES]
     if len(named or scores) != 1:
         raise ValueError(
-            f"{wanted}; expected one output of shape [B, {actions}], or one of them called "
+            f"{description}; expected one output of shape [B, {actions}], or one of them called "
             f"{', '.join(SCORES)}"
         )
     return Signature(
@@ -135,8 +137,8 @@ def _network_shape(game: Game) -> str:
     return f", or for view=network {list(shape)}" if shape else ""
 
 
-def _fits(shape: list[Any], wanted: tuple[int, ...]) -> bool:
+def _fits(shape: list[Any], expected: tuple[int, ...]) -> bool:
     """Return whether a shape with a batch axis, of numbers and names, allows another one."""
     free_batch = len(shape) > 0 and not isinstance(shape[0], int)
-    fits = all(not isinstance(a, int) or a == b for a, b in zip(shape[1:], wanted, strict=False))
-    return len(shape) == 1 + len(wanted) and free_batch and fits
+    fits = all(not isinstance(a, int) or a == b for a, b in zip(shape[1:], expected, strict=False))
+    return len(shape) == 1 + len(expected) and free_batch and fits

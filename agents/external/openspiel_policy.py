@@ -67,7 +67,7 @@ class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
 def position_of(game: Game, state: Any) -> Position:
     """Return the position of a state of OpenSpiel: one of our game, or of its turn-based version.
 
-    In the latter, players who have chosen already, in a step that is not complete, do not count.
+    In the latter, actions of an incomplete joint action are ignored.
     """
     if isinstance(state, LudotecaState):
         return state.position

@@ -48,7 +48,7 @@ class RLlibAgent(Agent):
 
         Args:
             game: the game it plays.
-            policy: a policy of ours (`ludoteca.agents.external.rllib_layers.Policy`), or an
+            policy: an exported policy (`ludoteca.agents.external.rllib_layers.Policy`), or an
                 RLModule with plain modules inside, see `from_module`.
             deterministic: whether the best action is played, or one sampled from the policy (with
                 the streams given to `act`: games stay reproducible).

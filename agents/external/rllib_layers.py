@@ -51,7 +51,7 @@ def scores_of(policy: Policy, planes: NDArray[np.float32]) -> NDArray[np.float64
     return scores.astype(np.float64)
 
 
-def check_scores(policy: Policy, game: Game, who: str) -> None:
+def check_scores(policy: Policy, game: Game, source: str) -> None:
     """Check that a policy takes the game's observations and scores its actions.
 
     Raises:
@@ -64,12 +64,14 @@ def check_scores(policy: Policy, game: Game, who: str) -> None:
         for layer in copy.deepcopy(policy.layers).to("meta"):
             x = layer(x)
             if x.numel() > LARGEST_LAYER:
-                raise ValueError(f"{who} has a layer of {x.numel():,} outputs")
+                raise ValueError(f"{source} has a layer of {x.numel():,} outputs")
     except (RuntimeError, IndexError) as error:
-        raise ValueError(f"{who} does not take the observations of {game.spec}: {error}") from None
+        raise ValueError(
+            f"{source} does not take the observations of {game.spec}: {error}"
+        ) from None
     if x.shape != (1, game.num_actions):
         raise ValueError(
-            f"{who} rates {x.shape[-1]} actions, but {game.spec} has {game.num_actions}"
+            f"{source} rates {x.shape[-1]} actions, but {game.spec} has {game.num_actions}"
         )
 
 
@@ -91,9 +93,9 @@ def build_policy(about: dict[str, Any]) -> Policy:
 
 def copy_layer(layer: nn.Module) -> nn.Module:
     """Return a copy of a layer on the CPU."""
-    made = _build(describe_layer(layer))
-    made.load_state_dict(layer.state_dict())
-    return made
+    layer_copy = _build(describe_layer(layer))
+    layer_copy.load_state_dict(layer.state_dict())
+    return layer_copy
 
 
 def describe_layer(layer: nn.Module) -> dict[str, Any]:

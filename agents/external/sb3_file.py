@@ -1,6 +1,6 @@
 """Reader of Stable-Baselines3's model files that does not run code in them.
 
-Such a file (`model.zip`) holds the weights, and a JSON document with all other parts of the model.
+A file (`model.zip`) holds the weights, and a JSON document with all other parts of the model.
 Objects that JSON cannot express are stored twice: pickled, which may run any code when read, and as
 a description. `read_policy` rebuilds the policy from the descriptions, and reads the weights
 with `torch.load(weights_only=True)`. The sizes of networks are compared with those of the weights

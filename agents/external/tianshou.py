@@ -22,7 +22,7 @@ class PolicyNetwork(nn.Module):
     """The network of a policy, as a function of the observations of players.
 
     Attributes:
-        kind: what it returns, `"logits"`, `"values"` or `"probabilities"`.
+        kind: kind of its outputs, `"logits"`, `"values"` or `"probabilities"`.
     """
 
     def __init__(self, policy: Policy | Algorithm):

@@ -62,7 +62,7 @@ class TorchAgent(Agent):
             game: the game it plays.
             network: maps observations `[K, *shape]` to numbers `[K, num_actions]`, or to several
                 results, of which they are the first.
-            kind: what the numbers are: `"logits"`, `"values"` or `"probabilities"`.
+            kind: kind of the numbers: `"logits"`, `"values"` or `"probabilities"`.
             dtype: of the observations that it takes.
             channels_last: whether their shape is `(rows, columns, planes)`.
             flat: whether their shape is `(N,)`, with all numbers in a row.
@@ -198,7 +198,7 @@ def save_policy(
         path: the file; `.safetensors` is added if it has no suffix.
         game: the game that it plays, or its spec string.
         network: a module, or a function of observations.
-        kind: what it returns: `"logits"`, `"values"` or `"probabilities"`.
+        kind: kind of its outputs: `"logits"`, `"values"` or `"probabilities"`.
         dtype: of the observations that it takes.
         channels_last: whether their shape is `(rows, columns, planes)`.
         flat: whether their shape is `(N,)`.
@@ -266,11 +266,11 @@ def _shape(game: Game, options: dict[str, Any]) -> tuple[int, ...]:
 
 
 def _check_graph(game: Game, graph: Graph, options: dict[str, Any]) -> None:
-    made = graph.check(_shape(game, options), getattr(torch, options["dtype"]))
-    if made != (game.num_actions,):
+    output_shape = graph.check(_shape(game, options), getattr(torch, options["dtype"]))
+    if output_shape != (game.num_actions,):
         raise ValueError(
             f"{game.spec} has {game.num_actions} actions, and the network returns numbers of shape "
-            f"{made} for an observation"
+            f"{output_shape} for an observation"
         )
 
 

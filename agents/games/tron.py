@@ -12,15 +12,15 @@ from ludoteca.envs.symmetry import DIRECTIONS
 def safe_rider(s: Any, player: int, legal: Any, n: int, rng: Any) -> int:
     """Return a uniformly random move onto a free cell; if there is none, any random move."""
     rows, columns = s.walls.shape
-    num_safe, chosen = 0, -1
+    num_safe, sampled = 0, -1
     for action in range(4):
         row = s.head[player, 0] + DIRECTIONS[action][0]
         column = s.head[player, 1] + DIRECTIONS[action][1]
         if 0 <= row < rows and 0 <= column < columns and s.walls[row, column] == 0:
             num_safe += 1
             if below(rng, num_safe) == 0:  # reservoir sampling
-                chosen = action
-    return chosen if num_safe > 0 else below(rng, 4)
+                sampled = action
+    return sampled if num_safe > 0 else below(rng, 4)
 
 
 TRON = Knowledge(playouts={"safe": safe_rider})

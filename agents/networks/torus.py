@@ -31,10 +31,10 @@ class _Around(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
         n = ctx.width
-        given = grads[0].permute(0, 2, 3, 1)
-        rows = given[:, n:-n].clone()
-        rows[:, -n:] += given[:, :n]
-        rows[:, :n] += given[:, -n:]
+        grad = grads[0].permute(0, 2, 3, 1)
+        rows = grad[:, n:-n].clone()
+        rows[:, -n:] += grad[:, :n]
+        rows[:, :n] += grad[:, -n:]
         cells = rows[:, :, n:-n].clone()
         cells[:, :, -n:] += rows[:, :, :n]
         cells[:, :, :n] += rows[:, :, -n:]

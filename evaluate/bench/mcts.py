@@ -41,14 +41,14 @@ def bench_mcts(
     if not seconds > 0:
         raise ValueError(f"seconds must be positive, got {seconds}")
     groups = search_groups()
-    chosen = select_names(list(groups), only)
+    selected = select_names(list(groups), only)
     console = Console()
     report = Report(
         about=run_info(rounds=ROUNDS, seconds_per_side=seconds, peers=peers),
         versions=package_versions(),
         title="search speed from the opening, median of rounds",
     )
-    for name in chosen:
+    for name in selected:
         with console.status(f"measuring {name}"):
             measure_group(report, name, groups[name](), peers, seconds / ROUNDS)
     report.about["load_average_at_end"] = load_average()

@@ -38,12 +38,12 @@ def measure_startup(game: str, warm_runs: int = 3) -> dict[str, dict[str, list[f
         RuntimeError: if the program fails.
     """
     startup: dict[str, dict[str, list[float]]] = {}
-    for way, program in WAYS.items():
+    for variant, program in WAYS.items():
         with tempfile.TemporaryDirectory() as folder:
             times = [
                 run_fresh(program.format(id=game_id(game)), folder) for _ in range(1 + warm_runs)
             ]
-        startup[way] = {"cold": times[:1], "warm": times[1:]}
+        startup[variant] = {"cold": times[:1], "warm": times[1:]}
     return startup
 
 

@@ -174,8 +174,8 @@ def _of_search(game: Game, name: str, ply: int, seat: int, report: SearchReport)
 
 def _by_action(values: ArrayLike, legal: list[int], num_actions: int) -> NDArray[np.float64]:
     """Return the values of legal actions, NaN of others; there may be fewer values than actions."""
-    given = np.asarray(values, np.float64).ravel()
+    flat_values = np.asarray(values, np.float64).ravel()
     by_action = np.full(num_actions, np.nan)
-    known = [action for action in legal if action < len(given)]
-    by_action[known] = given[known]
+    known = [action for action in legal if action < len(flat_values)]
+    by_action[known] = flat_values[known]
     return by_action

@@ -18,7 +18,7 @@ class Screen:
     """Board of a game, with the panel to its right.
 
     Attributes:
-        controller: what is shown.
+        controller: the controller of the game to show.
         areas: where the buttons are, in the picture drawn last.
     """
 

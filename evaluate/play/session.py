@@ -178,9 +178,9 @@ def find_action(game: Game, text: str, legal: Sequence[int]) -> int:
             return action
     if lower_name in (name.lower() for name in game.action_names):
         raise ValueError(f"{text} is illegal here")
-    near = did_you_mean(text, [game.action_names[action] for action in legal])
+    hint = did_you_mean(text, [game.action_names[action] for action in legal])
     raise ValueError(
-        f"there is no move {text!r}{near} in {game.name}; moves look like {_example_names(game)}"
+        f"there is no move {text!r}{hint} in {game.name}; moves look like {_example_names(game)}"
     )
 
 

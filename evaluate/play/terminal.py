@@ -166,9 +166,9 @@ class Terminal:
         if analysis.exact is not None:
             parts.append(f"exact score {analysis.exact:+d}")
         if analysis.weights is not None:
-            what = "values" if analysis.shares is None else "visit shares"
+            kind = "values" if analysis.shares is None else "visit shares"
             best = (f"{names[a]} {analysis.weights[a]:.2f}" for a in analysis.best(SHOWN_MOVES))
-            parts.append(f"{what} {', '.join(best)}")
+            parts.append(f"{kind} {', '.join(best)}")
         if analysis.simulations:
             parts.append(f"{analysis.simulations / max(analysis.seconds, 1e-9):,.0f} simulations/s")
         return "; ".join(parts)

@@ -17,7 +17,7 @@ from ludoteca.files import read_json, write_whole
 from ludoteca.provenance import run_info
 
 ADAPTER_TESTS = Path("tests/adapters")
-RESULTS = Path("docs/results/recipes")  # of a checkout: what the table shows
+RESULTS = Path("docs/results/recipes")  # of a checkout; source of the table
 MIN_SCORE = 0.9  # against random, from each seat
 TAIL = 2000  # characters of a log that an error shows
 
@@ -50,10 +50,10 @@ def run_recipes(
         ValueError: if there is no such recipe, or a recipe failed, after the others have run.
     """
     root = root.absolute()
-    chosen = find_recipes(root, recipes)
-    libraries = read_libraries(root, {recipe.library for recipe in chosen})
+    selected = find_recipes(root, recipes)
+    libraries = read_libraries(root, {recipe.library for recipe in selected})
     problems: dict[str, str] = {}
-    for library, group in groupby([] if table_only else chosen, lambda recipe: recipe.library):
+    for library, group in groupby([] if table_only else selected, lambda recipe: recipe.library):
         members = list(group)
         try:
             print(f"{library}: environment and tests", flush=True)
@@ -78,7 +78,7 @@ def run_recipes(
     print(f"table: {write_table(root, root / RESULTS)}")
     if problems:
         raise ValueError(
-            f"{len(problems)} of {len(chosen)} recipes failed: {', '.join(problems)}; "
+            f"{len(problems)} of {len(selected)} recipes failed: {', '.join(problems)}; "
             f"their logs are in {folder}"
         )
 
@@ -164,7 +164,7 @@ def check_scores(results: dict[str, Any]) -> None:
             )
 
 
-def _run(command: list[Any], what: str, log: Path, time_limit: float, cwd: str | Path) -> None:
+def _run(command: list[Any], subject: str, log: Path, time_limit: float, cwd: str | Path) -> None:
     """Run a command with its output in a file.
 
     Raises:
@@ -180,13 +180,13 @@ def _run(command: list[Any], what: str, log: Path, time_limit: float, cwd: str |
             except subprocess.TimeoutExpired:
                 child.kill()
                 raise ValueError(
-                    f"{what} took more than {time_limit:g} s; it wrote\n{_tail(output)}"
+                    f"{subject} took more than {time_limit:g} s; it wrote\n{_tail(output)}"
                 ) from None
             except BaseException:
                 child.kill()
                 raise
         if status != 0:
-            raise ValueError(f"{what} ended with status {status}; it wrote\n{_tail(output)}")
+            raise ValueError(f"{subject} ended with status {status}; it wrote\n{_tail(output)}")
 
 
 def _tail(output: IO[str]) -> str:

@@ -80,12 +80,12 @@ def find_recipes(root: Path, only: Sequence[str] = ()) -> list[Recipe]:
     names = {recipe.name for recipe in recipes} | {recipe.library for recipe in recipes}
     for name in only:
         if name not in names:
-            near = did_you_mean(name, names)
-            raise ValueError(f"unknown recipe {name!r}{near}; there are {', '.join(sorted(names))}")
-    chosen = [
+            hint = did_you_mean(name, names)
+            raise ValueError(f"unknown recipe {name!r}{hint}; there are {', '.join(sorted(names))}")
+    selected = [
         recipe for recipe in recipes if not only or recipe.name in only or recipe.library in only
     ]
-    return sorted(chosen, key=lambda recipe: (recipe.library, recipe.name))
+    return sorted(selected, key=lambda recipe: (recipe.library, recipe.name))
 
 
 def make_environment(recipe: Recipe) -> Path:

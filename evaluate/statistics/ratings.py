@@ -93,7 +93,7 @@ def rate_orders(orders: Mapping[Order, float], agents: int, confidence: float = 
         p: NDArray[np.float64] = strengths / strengths.sum(1, keepdims=True)
         return p
 
-    # The sum of squares keeps the mean at 0, where the likelihood is indifferent.
+    # The likelihood does not depend on the mean of all ratings; the sum of squares keeps it at 0.
     def loss(t: NDArray[np.float64]) -> float:
         sums = np.log(np.where(among, np.exp(t - t.max()), 0.0).sum(1)) + t.max()
         return float(games @ sums - counts @ present @ t + t.sum() ** 2 / 2)

@@ -39,7 +39,7 @@ def run_tournament(
     """Play the missing games of a tournament, and return all its results.
 
     Games are saved in the folder every few seconds. After an interruption of any kind, the same
-    call resumes the tournament. Game k of a match draws from random streams of its own, so the
+    call resumes the tournament. Game k of a match has its own random streams, so the
     results depend neither on interruptions nor on the number of processes.
 
     Args:

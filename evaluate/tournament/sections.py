@@ -49,11 +49,13 @@ def forfeits_table(forfeits: Sequence[Forfeit], names: Sequence[str]) -> str:
     """Return the table of forfeits by agent, with reasons; `""` if there are none."""
     rows = []
     for a, name in enumerate(names):
-        mine = [forfeit for forfeit in forfeits if forfeit.agent == a]
-        if mine:
-            kinds = forfeit_counts(mine, a)
+        of_agent = [forfeit for forfeit in forfeits if forfeit.agent == a]
+        if of_agent:
+            kinds = forfeit_counts(of_agent, a)
             reasons = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
-            rows.append((name, f"{len(mine):,}", reasons, " ".join(mine[0].message.split())))
+            rows.append(
+                (name, f"{len(of_agent):,}", reasons, " ".join(of_agent[0].message.split()))
+            )
     return table(("agent", "forfeits", "reasons", "first message"), rows) if rows else ""
 
 

@@ -320,7 +320,7 @@ def test_zip_archives_are_supported(write, tmp_path):
 
 
 def test_archives_that_are_too_large_or_leave_their_folder_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(archive, "LARGEST", 2 << 20)
+    monkeypatch.setattr(archive, "MAX_BYTES", 2 << 20)
     for name, size, message in (
         ("main.py", 3 << 20, "holds more than 2 MiB"),
         ("../main.py", 5, "outside the destination"),

@@ -59,7 +59,13 @@ TINY = BanditStudy(
 )
 
 
-def test_the_grids_are_the_thesis_ones() -> None:
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Findings]:
+    folder = tmp_path_factory.mktemp("whole")
+    return folder, run_study(TINY, folder)
+
+
+def test_grids_match_the_thesis() -> None:
     """Tables 4.18 and 4.19."""
     grid = intervals(0.5, 0.0, 10)
     assert grid == list(thesis.REGRETS)
@@ -95,7 +101,7 @@ def anneal(cost, steps, seed, **options):
     return tried
 
 
-def test_annealing_finds_the_bottom() -> None:
+def test_annealing_finds_the_minimum() -> None:
     tried = anneal(lambda x: 1000 * (x - 0.3) ** 2, steps=100, seed=1)
     assert min(tried, key=lambda pair: pair[1])[0] == pytest.approx(0.3, abs=0.02)
     assert tried[-1][0] == pytest.approx(0.3, abs=0.12)
@@ -120,7 +126,7 @@ def test_annealing_walks_while_hot_and_descends_when_cold() -> None:
     assert cost(hot[-20:].mean()) > 30
 
 
-def test_checkpoints_are_spread() -> None:
+def test_checkpoints_are_spaced() -> None:
     for rounds in (1, 9, 10, 11, 1000, 100_000):
         at = spread(rounds)
         assert at == sorted(set(at))
@@ -129,42 +135,36 @@ def test_checkpoints_are_spread() -> None:
     assert len(spread(100_000)) == 60
 
 
-def assert_same(one: Findings, other: Findings) -> None:
+def assert_same(first: Findings, second: Findings) -> None:
     for name in ("study", "first_best", "best", "annealed", "checkpoints"):
-        assert getattr(one, name) == getattr(other, name)
-    for k in one.regrets:
-        assert one.regrets[k].keys() == other.regrets[k].keys()
-        for alpha, regrets in one.regrets[k].items():
-            np.testing.assert_array_equal(regrets, other.regrets[k][alpha])
-    for k in one.curves:
-        for policy, curve in one.curves[k].items():
-            np.testing.assert_array_equal(curve, other.curves[k][policy])
+        assert getattr(first, name) == getattr(second, name)
+    for k in first.regrets:
+        assert first.regrets[k].keys() == second.regrets[k].keys()
+        for alpha, regrets in first.regrets[k].items():
+            np.testing.assert_array_equal(regrets, second.regrets[k][alpha])
+    for k in first.curves:
+        for policy, curve in first.curves[k].items():
+            np.testing.assert_array_equal(curve, second.curves[k][policy])
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Findings]:
-    folder = tmp_path_factory.mktemp("whole")
-    return folder, run_study(TINY, folder)
-
-
-def test_the_study_finds_what_playing_gives(whole: tuple[Path, Findings]) -> None:
-    _, found = whole
+def test_study_matches_direct_play(whole: tuple[Path, Findings]) -> None:
+    _, findings = whole
     for k in TINY.arms:
         problems = random_problems(20, k, TINY.seed)
-        for alpha, regrets in found.regrets[k].items():
+        for alpha, regrets in findings.regrets[k].items():
             expected = play_bandits("ucb1", problems, 300, params={"alpha": alpha}, seed=TINY.seed)
             np.testing.assert_array_equal(regrets, expected[:, 0])
-        means = {alpha: regrets.mean() for alpha, regrets in found.regrets[k].items()}
+        means = {alpha: regrets.mean() for alpha, regrets in findings.regrets[k].items()}
         grid = [0.5, 0.25, 0.125, 0.0]
-        assert found.first_best[k] == min(grid, key=means.__getitem__)
-        both = [*grid, *between_neighbors(grid, found.first_best[k])]
-        assert found.best[k] == min(both, key=means.__getitem__)
+        assert findings.first_best[k] == min(grid, key=means.__getitem__)
+        both = [*grid, *between_neighbors(grid, findings.first_best[k])]
+        assert findings.best[k] == min(both, key=means.__getitem__)
         assert {1 / k, math.e / (2 * k), 2.0} <= set(means)
-        assert len(found.annealed[k]) == 5
-    assert list(found.curves[3]) == list(POLICIES)
+        assert len(findings.annealed[k]) == 5
+    assert list(findings.curves[3]) == list(POLICIES)
 
 
-def test_shards_merge_to_the_same(whole: tuple[Path, Findings], tmp_path: Path) -> None:
+def test_merged_shards_equal_the_whole_study(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     folders = [tmp_path / "0", tmp_path / "1", tmp_path / "2"]
     for _ in range(2):
         for i, folder in enumerate(folders):
@@ -176,7 +176,7 @@ def test_shards_merge_to_the_same(whole: tuple[Path, Findings], tmp_path: Path) 
         assert_same(run_study(TINY, folder, NOTHING if i == 0 else Shard(i, 3)), whole[1])
 
 
-def test_a_merge_computes_nothing(whole: tuple[Path, Findings], tmp_path: Path) -> None:
+def test_merge_reuses_computed_cells(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     # Two K of 4 alphas in 2 blocks each; the first of each annealing; a curve for each policy.
     with pytest.raises(CellMissingError, match=f"^{16 + 2 + len(POLICIES)} cells"):
         run_study(TINY, tmp_path / "empty", shard=NOTHING)
@@ -233,32 +233,32 @@ def test_another_study_does_not_resume_there(whole: tuple[Path, Findings]) -> No
         run_study(replace(TINY, seed=2), whole[0])
 
 
-def test_the_report(whole: tuple[Path, Findings], tmp_path: Path) -> None:
-    found = whole[1]
-    file = write_report(found, tmp_path)
+def test_report_has_all_tables(whole: tuple[Path, Findings], tmp_path: Path) -> None:
+    findings = whole[1]
+    file = write_report(findings, tmp_path)
     text = file.read_text()
-    for row in alpha_rows(found):
+    for row in alpha_rows(findings):
         k, best = row["arms"], row["intervals"]
         near = f"{row['lowest_not_worse']:.4f} to {row['highest_not_worse']:.4f}"
         assert f"| {k} | {best:.4f} | {near} |" in text
-        assert row["regret_best"] == found.regrets[k][best].mean()
+        assert row["regret_best"] == findings.regrets[k][best].mean()
         assert row["lowest_not_worse"] <= best <= row["highest_not_worse"]
-    last = found.curves[3]["moss"][:, -1]
+    last = findings.curves[3]["moss"][:, -1]
     assert f"| moss | {last.mean():.1f} ± {last.std(ddof=1) / 2:.1f} |" in text
     for picture in ("alphas", "regret_by_alpha", "curves"):
         assert f"({picture}.png)" in text
         assert (tmp_path / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
     with (tmp_path / "regrets.csv").open() as lines:
         rows = list(csv.DictReader(lines))
-    assert len(rows) == sum(len(by_alpha) for by_alpha in found.regrets.values())
+    assert len(rows) == sum(len(by_alpha) for by_alpha in findings.regrets.values())
     for row in rows:
-        mean = found.regrets[int(row["arms"])][float(row["alpha"])].mean()
+        mean = findings.regrets[int(row["arms"])][float(row["alpha"])].mean()
         assert float(row["regret"]) == mean
     results = json.loads((tmp_path / "results.json").read_text())
     assert results["about"]["study"]["rounds"] == 300
 
 
-def test_committed_report_is_that_of_the_committed_tables() -> None:
+def test_committed_report_matches_the_committed_tables() -> None:
     folder = Path(__file__).resolve().parents[2] / "docs/results/bandits"
     content = json.loads((folder / "results.json").read_text())
     tables = {"alphas": content["alphas"]}
@@ -281,7 +281,7 @@ def test_alphas_are_compared_by_paired_differences() -> None:
 
 
 @pytest.mark.parametrize("text", ["1", "2/2", "-1/2", "a/b", "0/0", ""])
-def test_shards_are_checked(text: str) -> None:
+def test_invalid_shards_raise(text: str) -> None:
     with pytest.raises(ValueError, match="shard must be i/n"):
         Shard.parse(text)
 
@@ -291,7 +291,7 @@ def test_shards_divide_the_work() -> None:
     assert all(sum(shard.has(number) for shard in shards) == 1 for number in range(20))
 
 
-def test_the_settings_are_checked() -> None:
+def test_invalid_settings_raise() -> None:
     for wrong, message in (
         ({"problems": 25}, "problems must be a multiple of block = 10, got 25"),
         ({"annealing_problems": 30}, "annealing_problems must be an integer from 1 to 20"),
@@ -302,7 +302,9 @@ def test_the_settings_are_checked() -> None:
             replace(TINY, **wrong)
 
 
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_command_runs_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
     tiny = replace(TINY, problems=30, annealing_problems=20)  # the command asks for 20 below
     monkeypatch.setattr(study, "BanditStudy", lambda: tiny)
     options = ["bandits", "--runs", str(tmp_path), "--problems", "20"]
@@ -316,7 +318,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: An
     assert "| here | 20 | 1 | 300 |" in report.read_text()
 
 
-def test_regret_is_the_thesis_one() -> None:
+def test_regret_matches_the_thesis() -> None:
     """Table 4.18 at K = 100 and alpha = 0.5, a hundredth of it."""
     regret = play_bandits(
         "ucb1", random_problems(30, 100, seed=1), 100_000, params={"alpha": 0.5}, num_threads=2

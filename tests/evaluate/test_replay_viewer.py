@@ -32,9 +32,10 @@ def file(replay, tmp_path):
 
 @pytest.fixture
 def sleeps(monkeypatch):
-    slept = []
-    monkeypatch.setattr(replay_viewer.time, "sleep", slept.append)
-    return slept
+    """Return the durations passed to `time.sleep`, which returns at once."""
+    durations = []
+    monkeypatch.setattr(replay_viewer.time, "sleep", durations.append)
+    return durations
 
 
 def test_terminal_shows_positions_in_turn(replay, sleeps):
@@ -45,7 +46,7 @@ def test_terminal_shows_positions_in_turn(replay, sleeps):
     assert sleeps == [0.25] * (plies + 1)
     shown = out.getvalue()
     assert all(shown.count(f"ply {k} of {plies}") >= 1 for k in range(plies + 1))
-    assert "\x1b[1A" in shown  # goes back up, over the last position
+    assert "\x1b[1A" in shown  # cursor up, over the last position
     for name in GEESE:
         assert shown.count(name) >= plies + 1
     assert "38;2;" in shown
@@ -116,9 +117,9 @@ def test_replay_command_writes_images(capsys, file, replay, name):
     assert out.read_bytes().startswith(start)
     if name == "b.svg":
         root = ET.fromstring(out.read_text())
-        words = [element.text for element in root.iter() if element.text]
-        assert [words.count(agent) for agent in GEESE] == [1, 1, 1]
-        assert f"ply {len(replay.actions)} of {len(replay.actions)}" in words
+        texts = [element.text for element in root.iter() if element.text]
+        assert [texts.count(agent) for agent in GEESE] == [1, 1, 1]
+        assert f"ply {len(replay.actions)} of {len(replay.actions)}" in texts
 
 
 def test_replay_command_shows_positions(capsys, file, sleeps):

@@ -64,7 +64,7 @@ def test_reads_table_without_repeated_positions_at_passes(tmp_path):
 
 
 def brute_force(games):
-    """Return the table by playing every game in plain Python, move by move."""
+    """Return the table of games, replayed in plain Python."""
     lines, move = [], 0
     for k, length in enumerate(games.lengths):
         s = games.game.new()
@@ -100,14 +100,14 @@ def test_table_equals_brute_force_and_round_trips(tmp_path, size, auto_pass, cou
     convert(ConversionConfig((first,), compact := tmp_path / "compact.npz"))
     convert(ConversionConfig((compact,), second := tmp_path / "second.csv"))
     assert second.read_text() == text
-    again = load_dataset(compact)
-    assert again.game is games.game
-    np.testing.assert_array_equal(again.actions, games.actions)
-    np.testing.assert_array_equal(again.lengths, games.lengths)
-    np.testing.assert_array_equal(again.returns, games.returns)
-    drawn = games.returns[:, 0] == 0
-    assert (again.selected[~drawn] == games.selected[~drawn]).all()
-    assert again.selected[drawn].all()  # unknown
+    reloaded = load_dataset(compact)
+    assert reloaded.game is games.game
+    np.testing.assert_array_equal(reloaded.actions, games.actions)
+    np.testing.assert_array_equal(reloaded.lengths, games.lengths)
+    np.testing.assert_array_equal(reloaded.returns, games.returns)
+    is_draw = games.returns[:, 0] == 0
+    assert (reloaded.selected[~is_draw] == games.selected[~is_draw]).all()
+    assert reloaded.selected[is_draw].all()  # unknown
     assert compact.stat().st_size < len(text) / 5
 
 

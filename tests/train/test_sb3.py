@@ -1,4 +1,4 @@
-"""Self-play of SB3's models: snapshots, opponents, win rates, and resuming."""
+"""Tests of self-play of SB3 models: snapshots, opponents, win rates, resume."""
 
 import sys
 from types import SimpleNamespace

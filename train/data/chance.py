@@ -22,8 +22,8 @@ class Chance:
     Attributes:
         set_initial: `set_initial(s, cells, at, end) -> at` turns an initial state into the one
             that `cells[at:end]` records. Returns the index of the next cell, or `INVALID`.
-        redraw: `redraw(s, before, cells, at, end) -> at` replaces what a step has drawn since the
-            generator's state was `before`. Returns likewise.
+        redraw: `redraw(s, before, cells, at, end) -> at` replaces the chance outcomes of a step, in
+            which the generator's state was `before` at first. Returns likewise.
     """
 
     set_initial: Callable[..., int]

@@ -40,8 +40,8 @@ class ConversionConfig:
     """Spec string of the game; files of other games are skipped. By default, the game of the first
     file; `hungry_geese` for episodes."""
     agents: tuple[str, ...] = ()
-    """Names of the agents whose actions are training samples; by default all, or those that files
-    of games have selected."""
+    """Names of the agents whose actions are training samples; by default all, or the agents
+    selected in files of games."""
     rating_range: tuple[float, float] | None = None
     """Lowest and highest rating of these agents."""
     rating: When = "updated"

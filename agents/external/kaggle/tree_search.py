@@ -69,13 +69,13 @@ def simulate(root: Any, s: Any, stream: NDArray[np.uint64], c: float, fpu: float
     node, path, players = root, [], len(s.length)
     over = is_terminal(s)
     while not over and node.priors is not None:
-        chosen = [NOBODY] * players
+        joint_action = [NOBODY] * players
         for p in range(players):
             if is_active(s, p):
-                chosen[p] = choose(node, p, c, fpu)
-                node.visits[p][chosen[p]] += 1
-        path.append((node, chosen))
-        joint = tuple([max(action, 0) for action in chosen])
+                joint_action[p] = choose(node, p, c, fpu)
+                node.visits[p][joint_action[p]] += 1
+        path.append((node, joint_action))
+        joint = tuple([max(action, 0) for action in joint_action])
         step(s, joint)
         over = is_terminal(s)
         if joint not in node.children:
@@ -147,7 +147,7 @@ def results(s: Any) -> list[float]:
 
 def back_up(path: Sequence[Any], values: Sequence[float]) -> None:
     """Add a simulation's values along its path."""
-    for node, chosen in path:
-        for p in range(len(chosen)):
-            if chosen[p] != NOBODY:
-                node.totals[p][chosen[p]] += values[p]
+    for node, joint_action in path:
+        for p in range(len(joint_action)):
+            if joint_action[p] != NOBODY:
+                node.totals[p][joint_action[p]] += values[p]

@@ -86,7 +86,7 @@ def send(pipe: int, message: dict[str, Any]) -> None:
     """Write a message.
 
     Raises:
-        OSError: if the other end is closed.
+        OSError: if the pipe is closed.
     """
     data = pack(message)
     while data:
@@ -204,8 +204,8 @@ def forget_modules(folder: str) -> None:
 def places_of(module: Any) -> list[str]:
     """Return the file of a module and the folders of a package.
 
-    Only plain attributes count: some modules, such as `torch.classes` and `torch.ops`, answer any
-    name, `__path__` as well, with an object of their own.
+    Only plain attributes count: some modules, such as `torch.classes` and `torch.ops`, return an
+    object for any name, also `__path__`.
     """
     try:
         names = object.__getattribute__(module, "__dict__")

@@ -186,7 +186,7 @@ def move_score(square: Any, own: Any, other: Any, odd: Any, board: Any) -> int:
     """
     replies = placements(own, other, board)
     score = -4 * count(replies) - 8 * count(replies & board.corners)
-    # Empty squares next to one's own discs are where the opponent may move later.
+    # On empty squares next to the player's discs the opponent may move later.
     score -= count(neighbors(other) & board.region & ~(own | other))
     if square & board.corners != U0:
         score += 4

@@ -34,7 +34,7 @@ class HeuristicAgent(CompiledAgent):
     The agent searches one ply: it always takes a win, and very likely prevents one.
     """
 
-    epsilon = 0.0
+    epsilon = 0.0  # probability of a random move
 
     def __init__(self, game: Game):
         """Make the agent.
@@ -140,7 +140,7 @@ def choose(s: Any, player: int, work: Any) -> int:
     solve(s, 0, work)
     solve(s, 1, work)
     own, other = work.resistance[player], work.resistance[1 - player]
-    best, chosen = -np.inf, 0
+    best, best_action = -np.inf, 0
     for cell in range(size * size):
         value = OCCUPIED
         if s.cells[cell // size + 1, cell % size + 1] == 0:
@@ -150,13 +150,13 @@ def choose(s: Any, player: int, work: Any) -> int:
                 # A winning move leaves no resistance; its value needs no infinite ratios.
                 value = 1.0 if joined == 0 else scaled_change(own, other, joined, blocked)
             if value > best + TOLERANCE:
-                best, chosen = value, cell
+                best, best_action = value, cell
         work.values[cell] = value
     swap = size * size
     can_swap = n > 0 and work.legal[n - 1] == swap
     if can_swap and scaled_change(own, other, other, own) > best + TOLERANCE:
         return int(swap)
-    return chosen
+    return best_action
 
 
 @kernel

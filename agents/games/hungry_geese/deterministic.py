@@ -35,7 +35,7 @@ def deterministic(
     """Avoids dead ends and takes the food that it is nearest to (Hungry Geese).
 
     The rule-based agent of Martín Miralles (UIB, 2021), section 2.2: exactly with `variant=thesis`,
-    with additional rules of ours by default.
+    with additional rules by default.
 
     Criteria in order of priority:
 
@@ -125,7 +125,7 @@ def make_choose(corridor: float, shortest: int, reach: int, hungry: int, tail: b
         if goal == NONE and tail:
             goal = s.body[player, (s.start[player] + length - 1) % s.body.shape[1]]
         limit = min(MAX_DEPTH, max(shortest, int(length * corridor)))
-        best_safety, best_depth, best_distance, chosen = -1, 0, 0, 0
+        best_safety, best_depth, best_distance, best_action = -1, 0, 0, 0
         for action in range(4):
             if turns_back(last, action):
                 continue
@@ -148,8 +148,8 @@ def make_choose(corridor: float, shortest: int, reach: int, hungry: int, tail: b
                 and (depth > best_depth or (depth == best_depth and distance < best_distance))
             ):
                 best_safety, best_depth, best_distance = safety, depth, distance
-                chosen = action
-        return chosen
+                best_action = action
+        return best_action
 
     return choose
 
