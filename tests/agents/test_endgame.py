@@ -20,7 +20,7 @@ from ludoteca.agents.games.endgame import transposition_table as endgame_table
 from ludoteca.agents.games.endgame.boards import make_board, neighbors, placements, stable
 from ludoteca.agents.games.endgame.last import last_one
 from ludoteca.agents.games.registry import games_with
-from ludoteca.agents.mcts import MCTSAgent
+from ludoteca.agents.search import MCTSAgent
 from ludoteca.envs.game import Game
 from ludoteca.envs.games import othello
 from ludoteca.envs.games.othello import turned

@@ -15,10 +15,10 @@ from ludoteca.agents.external.kaggle.networks import network_layers
 from ludoteca.agents.external.kaggle.observation import configuration, observation
 from ludoteca.agents.external.kaggle.tree_search import search
 from ludoteca.agents.games.hungry_geese.policies import safe_goose
-from ludoteca.agents.guided.decoupled_search import DecoupledNetworkGuidedSearch
 from ludoteca.agents.networks.ac_network import ACConfig, make_ac_network
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.network.decoupled_search import DecoupledNetworkGuidedSearch
 from ludoteca.envs.registry import make_game
 
 NAMES = ("NORTH", "EAST", "SOUTH", "WEST")

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.agents.mcts import MCTSAgent
-from ludoteca.agents.mcts.act import ACTION_SELECTIONS, make_act, make_best_child
-from ludoteca.agents.mcts.clock import search_for
-from ludoteca.agents.mcts.config import SEARCH_PARAMS, SearchConfig
-from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.agents.mcts.search import make_search, search_kernel
-from ludoteca.agents.mcts.tree import LOSS, PLAYED, ROOT, SIZE, UNEXPANDED, WIN
-from ludoteca.agents.mcts.workspace import Workspace
+from ludoteca.agents.search import MCTSAgent
+from ludoteca.agents.search.clock import search_for
+from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig
+from ludoteca.agents.search.policies import POLICIES
+from ludoteca.agents.search.sequential.act import ACTION_SELECTIONS, make_act, make_best_child
+from ludoteca.agents.search.sequential.search import make_search, search_kernel
+from ludoteca.agents.search.sequential.tree import LOSS, PLAYED, ROOT, SIZE, UNEXPANDED, WIN
+from ludoteca.agents.search.sequential.workspace import Workspace
 from ludoteca.envs.game import Game
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import GAMES, make_game
@@ -366,7 +366,7 @@ def test_a_visit_counts_as_a_loss_until_its_score_is_known() -> None:
 
 
 def _compiled_search(agent: MCTSAgent) -> Any:
-    from ludoteca.agents.mcts.search import make_search
+    from ludoteca.agents.search.sequential.search import make_search
 
     return make_search(agent.game, agent.config)
 
@@ -393,7 +393,7 @@ def test_time_is_kept_however_long_a_simulation_takes(
         counts.append(count)
         return sum(counts) >= 200_000
 
-    monkeypatch.setattr("ludoteca.agents.mcts.clock.clock", lambda: now)
+    monkeypatch.setattr("ludoteca.agents.search.clock.clock", lambda: now)
     search_for(0.1, 0.0, run)
     assert now >= 0.1
     assert now <= max(0.1 + max(0.1 / 20, cost), 8 * cost)  # the first look is after eight

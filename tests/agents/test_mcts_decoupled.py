@@ -9,13 +9,19 @@ import pytest
 from ludoteca.agents import make_agent
 from ludoteca.agents.evaluations import find_evaluation
 from ludoteca.agents.games.registry import games_with
-from ludoteca.agents.mcts.act import ACTION_SELECTIONS
-from ludoteca.agents.mcts.agent import MCTSAgent, policy_parameters
-from ludoteca.agents.mcts.decoupled_act import best_action_kernel, settled_kernel
-from ludoteca.agents.mcts.decoupled_agent import DecoupledMCTSAgent
-from ludoteca.agents.mcts.decoupled_config import SEARCH_PARAMS, DecoupledSearchConfig, work_dtype
-from ludoteca.agents.mcts.decoupled_search import STATES, make_search, search_kernel
-from ludoteca.agents.mcts.decoupled_tree import (
+from ludoteca.agents.registry import agent_params
+from ludoteca.agents.search.agent import MCTSAgent, policy_parameters
+from ludoteca.agents.search.decoupled_agent import DecoupledMCTSAgent
+from ludoteca.agents.search.policies import POLICIES
+from ludoteca.agents.search.sequential.act import ACTION_SELECTIONS
+from ludoteca.agents.search.simultaneous.act import best_action_kernel, settled_kernel
+from ludoteca.agents.search.simultaneous.config import (
+    SEARCH_PARAMS,
+    DecoupledSearchConfig,
+    work_dtype,
+)
+from ludoteca.agents.search.simultaneous.search import STATES, make_search, search_kernel
+from ludoteca.agents.search.simultaneous.tree import (
     ARM,
     FULL,
     NODE,
@@ -24,8 +30,6 @@ from ludoteca.agents.mcts.decoupled_tree import (
     start_tree,
     table_size,
 )
-from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.agents.registry import agent_params
 from ludoteca.envs.games.hungry_geese import FOOD, hungry_geese
 from ludoteca.envs.games.tron import tron
 from ludoteca.envs.record_views import view_records

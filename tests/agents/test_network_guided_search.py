@@ -5,11 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from ludoteca.agents.guided.gumbel import SequentialHalving, sequence_of_considered_visits
-from ludoteca.agents.guided.search import NetworkGuidedSearch
-from ludoteca.agents.guided.selection import SelectionParams, completed, gumbel_interior, puct
-from ludoteca.agents.guided.trees import ILLEGAL, ROOT, make_trees
 from ludoteca.agents.networks.encoder import Encoder
+from ludoteca.agents.search.network.gumbel import SequentialHalving, sequence_of_considered_visits
+from ludoteca.agents.search.network.search import NetworkGuidedSearch
+from ludoteca.agents.search.network.selection import (
+    SelectionParams,
+    completed,
+    gumbel_interior,
+    puct,
+)
+from ludoteca.agents.search.network.trees import ILLEGAL, ROOT, make_trees
 from ludoteca.envs.registry import make_game
 
 pytestmark = pytest.mark.interpreted

@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from ludoteca.agents.mcts.config import SEARCH_PARAMS, SearchConfig, work_dtype
-from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, gamma, leading, unit
-from ludoteca.agents.mcts.selection import make_selection
-from ludoteca.agents.mcts.tree import NODE, ROOT, UNEXPANDED
+from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig, work_dtype
+from ludoteca.agents.search.policies import NO_BEST, POLICIES, gamma, leading, unit
+from ludoteca.agents.search.sequential.selection import make_selection
+from ludoteca.agents.search.sequential.tree import NODE, ROOT, UNEXPANDED
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.studies.bandits import play_bandits, random_problems

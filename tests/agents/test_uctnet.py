@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from ludoteca.agents.guided.search import NetworkGuidedSearch
-from ludoteca.agents.guided.selection import SelectionParams, puct, uct
-from ludoteca.agents.guided.trees import ILLEGAL, ROOT, make_trees
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.networks.pv_network import PVConfig, make_pv_network
 from ludoteca.agents.networks.value_network import ValueConfig, make_value_network
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.network.search import NetworkGuidedSearch
+from ludoteca.agents.search.network.selection import SelectionParams, puct, uct
+from ludoteca.agents.search.network.trees import ILLEGAL, ROOT, make_trees
 from ludoteca.agents.uctnet import UCTNetAgent
 from ludoteca.envs.records import batch_of_one
 from ludoteca.envs.registry import make_game

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.agents.mcts.tree import NODE
+from ludoteca.agents.search.policies import POLICIES
+from ludoteca.agents.search.sequential.tree import NODE
 from ludoteca.envs.record_views import view_records
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems

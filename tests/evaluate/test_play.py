@@ -12,8 +12,8 @@ import pytest
 
 from ludoteca.__main__ import main
 from ludoteca.agents.agent import Agent
-from ludoteca.agents.mcts.report import Candidate, SearchReport
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.report import Candidate, SearchReport
 from ludoteca.envs.games.bitboards import bit
 from ludoteca.envs.registry import GAMES, make_game
 from ludoteca.envs.render.geometry import geometry

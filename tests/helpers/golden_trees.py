@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.guided.decoupled_search import DecoupledNetworkGuidedSearch
-from ludoteca.agents.guided.search import NetworkGuidedSearch
-from ludoteca.agents.guided.selection import SelectionParams
-from ludoteca.agents.mcts.policies import POLICIES
 from ludoteca.agents.networks.encoder import Encoder
 from ludoteca.agents.registry import make_agent
+from ludoteca.agents.search.network.decoupled_search import DecoupledNetworkGuidedSearch
+from ludoteca.agents.search.network.search import NetworkGuidedSearch
+from ludoteca.agents.search.network.selection import SelectionParams
+from ludoteca.agents.search.policies import POLICIES
 from ludoteca.envs.game import Game
 from ludoteca.envs.interpreted import interpreting
 from ludoteca.envs.registry import make_game

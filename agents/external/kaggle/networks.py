@@ -10,10 +10,10 @@ from ludoteca.agents.actor_critic import NetworkAgent
 from ludoteca.agents.external.kaggle.layers import Layers, run
 from ludoteca.agents.external.kaggle.torch_layers import Weights, keep, layers_of
 from ludoteca.agents.external.kaggle.tree_search import SeatEvaluator, search
-from ludoteca.agents.guided.policy_improvement import improved_policies
 from ludoteca.agents.networks.ac_network import ACNetwork, ResidualBody, UIB2021Body
 from ludoteca.agents.networks.layers import Block, Trunk
 from ludoteca.agents.networks.seats import find_hand_crafted_features
+from ludoteca.agents.search.network.policy_improvement import improved_policies
 from ludoteca.agents.seat_network import masked_softmax
 from ludoteca.envs.game import Game
 

@@ -8,7 +8,7 @@ from itertools import count
 from time import process_time
 from typing import Any
 
-from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.agents.search.policies import POLICIES
 from ludoteca.envs.clock import clock
 from ludoteca.evaluate.forecast import Forecast, forecast_lines, long_time
 from ludoteca.evaluate.studies.bandits.annealing import annealing

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.mcts.policies import NO_BEST, POLICIES, leading, unit
+from ludoteca.agents.search.policies import NO_BEST, POLICIES, leading, unit
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import GAMMA, next_u64
 

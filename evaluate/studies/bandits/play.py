@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ludoteca.agents.mcts.policies import POLICIES
-from ludoteca.agents.mcts.tree import NODE
+from ludoteca.agents.search.policies import POLICIES
+from ludoteca.agents.search.sequential.tree import NODE
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.params import choice, integer
 from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play
@@ -38,7 +38,7 @@ def play_bandits(
     before, so that policies played with the same seed are compared on common random numbers.
 
     Args:
-        policy: a name in `ludoteca.agents.mcts.policies.POLICIES`.
+        policy: a name in `ludoteca.agents.search.policies.POLICIES`.
         probabilities: of success, for N problems of K arms, `[N, K]`.
         rounds: pulls in each run. The first K go to the arms in turn.
         params: parameters of the policy that differ from the table's.

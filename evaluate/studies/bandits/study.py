@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import Progress, track
 
-from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.agents.search.policies import POLICIES
 from ludoteca.evaluate.studies.bandits.annealing import anneal
 from ludoteca.evaluate.studies.bandits.cells import BanditStudy, CellMissingError, Cells, spread
 from ludoteca.evaluate.studies.bandits.grids import best_alpha, between_neighbors, intervals, others

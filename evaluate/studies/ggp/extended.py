@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ludoteca.agents.mcts.policies import POLICIES
+from ludoteca.agents.search.policies import POLICIES
 from ludoteca.evaluate.markdown import bold, p_text, table
 from ludoteca.evaluate.statistics.intervals import wilson
 from ludoteca.evaluate.statistics.wilcoxon import signed_rank
