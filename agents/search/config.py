@@ -17,16 +17,18 @@ class SearchConfig:
         policy: a name in `policies.POLICIES`.
         draw_is_loss: score a draw 0 for every player, as the thesis in General Game Playing does,
             rather than 1/2.
-        solver: back up proven wins, draws and losses (two-player games).
+        solver: back up proven wins, draws and losses (sequential games for two players).
         amaf: `""`, `"amaf"` (constant weight), `"rave"` or `"grave"`.
         mast: `""`, `"gibbs"` or `"greedy"`: move-average sampling in playouts (Finnsson and
             Bjornsson, 2008; epsilon-greedy after Tak, Winands and Bjornsson, 2012).
         decisive: `""`; `"win"`: play a winning move at once, in the tree and in playouts; `"both"`:
             in the tree also avoid moves after which the opponent could win at once, if there are
-            others (Teytaud and Teytaud, "On the huge benefit of decisive moves", 2010).
+            others (Teytaud and Teytaud, "On the huge benefit of decisive moves", 2010). Sequential
+            games only.
         transpositions: equal positions share their children and statistics
-            (UCT1 of Childs, Brodeur and Kocsis, "Transpositions and move groups", 2008).
-        shared_tree: several threads search one tree (tree parallelization).
+            (UCT1 of Childs, Brodeur and Kocsis, "Transpositions and move groups", 2008). Sequential
+            games only.
+        shared_tree: several threads search one tree (tree parallelization). Sequential games only.
         playout: a name of `ludoteca.agents.playouts.playout_names`.
         evaluation: evaluation of truncated playouts, see
             `ludoteca.agents.evaluations.find_evaluation`.
@@ -55,7 +57,7 @@ class SearchConfig:
 SEARCH_PARAMS = np.dtype(
     [
         ("c", np.float64, (4,)),  # the policy's parameters
-        ("fpu", np.float64),  # first-play urgency: the score of a child without visits
+        ("fpu", np.float64),  # first-play urgency: the score of an arm without visits
         ("amaf_weight", np.float64),  # "amaf": alpha; "rave" and "grave": the bias
         ("mast_parameter", np.float64),  # temperature (gibbs) or epsilon (greedy)
         ("grave_reference", np.int32),  # visits above which an ancestor's AMAF statistics are used
@@ -68,24 +70,31 @@ SEARCH_PARAMS = np.dtype(
 
 def work_dtype(game: Game) -> np.dtype[np.void]:
     """Return the record dtype of one thread's scratch space."""
-    players, actions, plies = game.num_players, game.num_actions, game.max_plies
+    players, actions, plies = game.num_players, game.num_actions, game.max_plies + 1
+    per_ply = (players,) if game.simultaneous else ()  # of each ply of a path
+    moves = plies * (players if game.simultaneous else 1)
+    scores = np.float64 if game.simultaneous else np.float32
     return np.dtype(
         [
             ("rng", np.uint64, (1,)),
-            ("probability", np.float64),  # probability with which the last child was sampled
+            ("probability", np.float64),  # probability with which the last arm was sampled
             ("mast_value", np.float64, (players, actions)),
             ("weights", np.float64, (actions,)),
-            ("probabilities", np.float64, (plies + 1,)),  # `probability`, for each node of the path
-            ("scores", np.float32, (players,)),
+            ("reference_value", np.float64, (actions,)),  # AMAF statistics of the GRAVE ancestor,
+            ("reference_visits", np.int32, (actions,)),  # by action; visits are -1 without it
+            ("probabilities", np.float64, (plies, *per_ply)),  # `probability`, along the path
+            ("scores", scores, (players,)),
+            ("joint", np.int64, (players,)),  # the actions of one step of a simultaneous game
             ("simulation", np.int32),
+            ("moves", np.int32),  # number of recorded moves, see `playout.make_record`
             ("mast_visits", np.int32, (players, actions)),
             ("seen", np.int32, (players, actions)),  # simulation in which an action was last seen
-            ("reference", np.int32, (actions,)),  # child of the GRAVE ancestor, by action, or -1
-            ("path", np.int32, (plies + 1,)),  # the nodes visited, the root first
+            ("path", np.int32, (plies,)),  # the nodes visited, the root first
             ("legal", np.int16, (actions,)),
             ("replies", np.int16, (actions,)),
-            ("played", np.int16, (plies + 1,)),  # every action of the simulation
-            ("player", np.int8, (plies + 1,)),  # and who played it
+            ("chosen", np.int16, (plies, *per_ply)),  # actions along the path
+            ("played", np.int16, (moves,)),  # every action of the simulation
+            ("player", np.int8, (moves,)),  # and its player
         ],
         align=True,
     )

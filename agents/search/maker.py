@@ -39,9 +39,10 @@ def _parameters(kind: Any) -> dict[str, inspect.Parameter]:
 
 mcts.documented_by = (DecoupledMCTSAgent, MCTSAgent)  # type: ignore[attr-defined]
 # Spec strings are validated by the signature: the union of both agents' parameters.
+_union = (_parameters(DecoupledMCTSAgent) | _parameters(MCTSAgent)).values()
 mcts.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
     [
         inspect.Parameter("game", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-        *(_parameters(DecoupledMCTSAgent) | _parameters(MCTSAgent)).values(),
+        *(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in _union),
     ]
 )

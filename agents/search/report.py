@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.games.endgame import EndgameSolution
-from ludoteca.agents.search.sequential.tree import DRAW, LOSS, ROOT, UNEXPANDED, WIN
+from ludoteca.agents.search.select import DRAW, LOSS, WIN
+from ludoteca.agents.search.sequential.tree import ROOT, UNEXPANDED
 from ludoteca.envs.game import Game
 
 PROOFS = {WIN: "win", DRAW: "draw", LOSS: "loss"}
@@ -140,7 +141,7 @@ def make_report(
 
     Args:
         game: the game.
-        nodes: the tree, dtype `tree.NODE`.
+        nodes: the tree, dtype `tree.node_dtype`.
         chosen: node of the chosen action.
         seconds: duration of the search.
         title: the kind of search and the game.

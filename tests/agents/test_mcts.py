@@ -12,9 +12,10 @@ from ludoteca.agents.search import MCTSAgent
 from ludoteca.agents.search.clock import search_for
 from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig
 from ludoteca.agents.search.policies import POLICIES
-from ludoteca.agents.search.sequential.act import ACTION_SELECTIONS, make_act, make_best_child
+from ludoteca.agents.search.select import ACTION_SELECTIONS, LOSS, WIN
+from ludoteca.agents.search.sequential.act import make_act, make_best_child
 from ludoteca.agents.search.sequential.search import make_search, search_kernel
-from ludoteca.agents.search.sequential.tree import LOSS, PLAYED, ROOT, SIZE, UNEXPANDED, WIN
+from ludoteca.agents.search.sequential.tree import PLAYED, ROOT, SIZE, UNEXPANDED
 from ludoteca.agents.search.sequential.workspace import Workspace
 from ludoteca.envs.game import Game
 from ludoteca.envs.record_views import view_records
@@ -35,7 +36,7 @@ ENHANCEMENTS: list[dict[str, Any]] = [
     {"transpositions": True},
     {"amaf": "amaf"},
     {"amaf": "rave"},
-    {"amaf": "grave", "grave_reference": 5},
+    {"amaf": "grave:reference=5"},
     {"mast": "gibbs"},
     {"mast": "greedy"},
     {"decisive": "win"},
@@ -133,7 +134,7 @@ def test_enhancements_compose_with_policies_and_keep_the_tree_in_order(
     [
         {},
         {"fpu": 0.6},
-        {"amaf": "grave", "grave_reference": 5, "mast": "greedy", "decisive": "win"},
+        {"amaf": "grave:reference=5", "mast": "greedy", "decisive": "win"},
         ENHANCEMENTS[-1],
         *(pytest.param(one, marks=pytest.mark.slow) for one in ENHANCEMENTS[:-1]),
     ],
@@ -444,10 +445,10 @@ def test_playouts_may_follow_a_policy() -> None:
 
 def test_playouts_cut_short_are_evaluated() -> None:
     game = make_game("othello")
-    by_default = MCTSAgent(game, simulations=4, playout_depth=0).search(game.new())
+    by_default = MCTSAgent(game, simulations=4, playout=":depth=0").search(game.new())
     # Each of the four first moves leaves 4 discs to 1.
     assert [one.mean for one in by_default.candidates] == pytest.approx([0.5 + 0.5 * 3 / 5] * 4)
-    returns = MCTSAgent(game, simulations=4, playout_depth=0, evaluation="returns").search(
+    returns = MCTSAgent(game, simulations=4, playout=":depth=0,evaluation=returns").search(
         game.new()
     )
     assert [one.mean for one in returns.candidates] == [0.5] * 4
@@ -511,14 +512,14 @@ def test_search_beats_random_play(id_: str) -> None:
             {"action_selection": "best"},
             "action_selection must be one of 'max', 'robust', 'max_robust'",
         ),
-        ({"policy": "moss", "alpha": 1.0}, "policy 'moss' has no parameter 'alpha'; it has no"),
-        ({"policy": "ucb1", "gamma": 1.0}, "no parameter 'gamma'; its parameters are alpha"),
+        ({"policy": "moss:alpha=1.0"}, "policy 'moss' has no parameter 'alpha'; it has no"),
+        ({"policy": "ucb1:gamma=1.0"}, "no parameter 'gamma'; its parameters are alpha"),
         ({"amaf": "raves"}, "amaf must be one of '', 'amaf', 'rave', 'grave'"),
         ({"threads": 0}, "threads must be an integer from 1"),
         ({"playout": "wild"}, "playout must be one of 'uniform', 'valid', 'safe', 'greedy'"),
         ({"playout": "greedy"}, "there are no greedy playouts for connect4, only for othello"),
         ({"playout": "safe", "mast": "gibbs"}, "playouts are either mast's or safe, not both"),
-        ({"evaluation": "discs"}, "connect4 has no evaluation 'discs'; it has returns"),
+        ({"playout": ":evaluation=discs"}, "connect4 has no evaluation 'discs'; it has returns"),
         ({"threads": 2, "parallel": "root", "reuse": True}, "cannot be reused"),
     ],
 )

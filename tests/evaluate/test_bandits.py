@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ludoteca.agents.search.config import SEARCH_PARAMS
 from ludoteca.agents.search.policies import POLICIES
-from ludoteca.agents.search.sequential.tree import NODE
+from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.record_views import view_records
 from ludoteca.evaluate.studies.__main__ import main
 from ludoteca.evaluate.studies.bandits import command, play_bandits, random_problems
 from ludoteca.evaluate.studies.bandits import uaemex2021 as thesis
 from ludoteca.evaluate.studies.bandits.annealing import anneal
 from ludoteca.evaluate.studies.bandits.cells import (
+    COMPARED,
     FULL,
     BanditStudy,
     CellMissingError,
@@ -29,7 +31,7 @@ from ludoteca.evaluate.studies.bandits.cells import (
 )
 from ludoteca.evaluate.studies.bandits.distribute import compute_all, make_plan
 from ludoteca.evaluate.studies.bandits.grids import between_neighbors, intervals
-from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play
+from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play, work_dtype
 from ludoteca.evaluate.studies.bandits.report import alpha_rows, not_worse, write_report
 from ludoteca.evaluate.studies.bandits.study import Findings, Shard, run_study
 from ludoteca.evaluate.studies.bandits.tables import template_names
@@ -72,13 +74,20 @@ def test_uniform_loses_the_mean_gap() -> None:
     np.testing.assert_allclose(regret, 20_000 * gaps, rtol=0.05)
 
 
+def parameters(policy: str) -> np.ndarray:
+    params = np.zeros(1, SEARCH_PARAMS)
+    params["c"] = POLICIES[policy].parameters({})
+    return params
+
+
 def play_arms(policy: str, problem: list[float], rounds: int) -> np.ndarray:
     """Return the arms' records after one run."""
-    arms, n = np.zeros(len(problem), NODE), len(problem)
-    c = np.array([*POLICIES[policy].params.values(), 0.0])
-    memory = np.zeros(n), arms, np.zeros((n + 1, 1), np.uint64), np.zeros((1, 0))
+    arms, n = np.zeros(len(problem), arm_dtype(policy)), len(problem)
+    memory = np.zeros(1, work_dtype(n)), arms, np.zeros((n + 1, 1), np.uint64), np.zeros((1, 0))
     at, problems = np.zeros(0, np.int64), np.array([problem])
-    make_play(policy, policy in MONOTONE)(problems, 0, 0, 1, rounds, at, c, *memory)
+    make_play(policy, policy in MONOTONE)(
+        problems, 0, 0, 1, rounds, at, parameters(policy), *memory
+    )
     return arms
 
 
@@ -105,11 +114,12 @@ def test_the_nth_pull_of_an_arm_pays_the_same_under_every_policy() -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_interpreted_and_compiled_agree(policy: str) -> None:
     lazy, problems = policy in MONOTONE, random_problems(2, 4, seed=3)
-    at, c = np.array([10, 80]), np.array([*POLICIES[policy].params.values(), 0.0])
+    at, params = np.array([10, 80]), view_records(parameters(policy))
+    work, arms = np.zeros(1, work_dtype(4)), np.zeros(4, arm_dtype(policy))
     found = np.zeros((2, 2))
     with np.errstate(over="ignore"):
         make_play(policy, lazy).py_func(
-            *(problems, 0, 5, 2, 80, at, c, np.zeros(4), view_records(np.zeros(4, NODE))),
+            *(problems, 0, 5, 2, 80, at, params, view_records(work), view_records(arms)),
             *(np.zeros((5, 1), np.uint64), found),
         )
     compiled = play_bandits(policy, problems, 80, seed=5, runs=2, checkpoints=at.tolist())
@@ -282,7 +292,7 @@ def test_the_study_finds_what_playing_gives(whole: tuple[Path, Findings]) -> Non
         assert found.best[k] == min(both, key=means.__getitem__)
         assert {1 / k, math.e / (2 * k), 2.0} <= set(means)
         assert len(found.annealed[k]) == 5
-    assert list(found.curves[3]) == list(POLICIES)
+    assert list(found.curves[3]) == list(COMPARED)
 
 
 def test_shards_merge_to_the_same(whole: tuple[Path, Findings], tmp_path: Path) -> None:
@@ -299,7 +309,7 @@ def test_shards_merge_to_the_same(whole: tuple[Path, Findings], tmp_path: Path) 
 
 def test_a_merge_computes_nothing(whole: tuple[Path, Findings], tmp_path: Path) -> None:
     # Two K of 4 alphas in 2 blocks each; the first of each annealing; a curve for each policy.
-    with pytest.raises(CellMissingError, match=f"^{16 + 2 + len(POLICIES)} cells"):
+    with pytest.raises(CellMissingError, match=f"^{16 + 2 + len(COMPARED)} cells"):
         run_study(TINY, tmp_path / "empty", merge=True, quiet=True)
     copy = tmp_path / "copy"
     shutil.copytree(whole[0], copy)
@@ -343,7 +353,7 @@ def test_a_plan_knows_all_cells(whole: tuple[Path, Findings]) -> None:
     plan = make_plan(TINY)
     blocks = len(list(whole[0].rglob("ucb1/K*/*.json")))
     assert plan.cells["grids"] + plan.cells["annealing"] >= blocks  # some alphas come twice
-    assert plan.cells["curves"] == len(TINY.curve_arms) * len(POLICIES) * 1
+    assert plan.cells["curves"] == len(TINY.curve_arms) * len(COMPARED) * 1
     text = "\n".join(plan.lines(price=0.1))
     assert f"{plan.pulls:.3g} pulls" in text
     assert re.search(r"\n +1,000 +\d.* \$\d", text)

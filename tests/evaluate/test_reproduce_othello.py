@@ -11,7 +11,7 @@ import torch
 from ludoteca.agents.networks.value_network import ValueConfig, ValueNetwork, ValueView
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.agents.registry import make_agent
-from ludoteca.agents.search.sequential.act import ACTION_SELECTIONS
+from ludoteca.agents.search.select import ACTION_SELECTIONS
 from ludoteca.envs.registry import make_game
 from ludoteca.evaluate.match import play_match
 from ludoteca.evaluate.statistics.intervals import score_interval, wilson

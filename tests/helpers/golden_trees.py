@@ -65,12 +65,12 @@ def make_cases() -> dict[str, Case]:
         "transpositions": "transpositions=True",
         "amaf": "amaf=amaf",
         "rave": "amaf=rave",
-        "grave": "amaf=grave,grave_reference=5",
+        "grave": "amaf=grave,amaf.reference=5",
         "mast gibbs": "mast=gibbs",
         "mast greedy": "mast=greedy",
         "decisive win": "decisive=win",
         "decisive both": "decisive=both",
-        "playout depth": "playout_depth=3",
+        "playout depth": "playout.depth=3",
         "max_robust": "action_selection=max_robust",
         "mean": "action_selection=mean",
         "by policy": "action_selection=policy,policy=ucb_tuned",
@@ -79,7 +79,7 @@ def make_cases() -> dict[str, Case]:
         "draw": "draw=loss",
         "max_nodes": "max_nodes=20",
         "max_depth": "max_depth=2",
-        "all": "solver=True,transpositions=True,amaf=grave,grave_reference=3,mast=greedy,"
+        "all": "solver=True,transpositions=True,amaf=grave,amaf.reference=3,mast=greedy,"
         "decisive=both,fpu=0.9,draw=loss,policy=ucb_v",
     }.items():
         cases[f"connect4 {name}"] = Case(small, f"mcts:simulations=80,{options}", plies=4)
@@ -89,12 +89,12 @@ def make_cases() -> dict[str, Case]:
     cases["hex rave"] = Case("hex:board_size=4", "mcts:simulations=60,amaf=rave,policy=uct")
     cases["othello greedy"] = Case("othello:board_size=4", "mcts:simulations=40,playout=greedy")
     cases["othello evaluation"] = Case(
-        "othello:board_size=6", "mcts:simulations=40,playout_depth=2,evaluation=discs"
+        "othello:board_size=6", "mcts:simulations=40,playout.depth=2,playout.evaluation=discs"
     )
     cases["othello solved"] = Case(
         "othello:board_size=4", "mcts:simulations=40,solver_empties=8", plies=5
     )
-    cases["sheep"] = Case("sheep_and_wolf", "mcts:simulations=40,playout_depth=20,solver=True")
+    cases["sheep"] = Case("sheep_and_wolf", "mcts:simulations=40,playout.depth=20,solver=True")
     for name, options in {
         "safe": "playout=safe",
         "fpu": "fpu=0.7",
@@ -103,12 +103,17 @@ def make_cases() -> dict[str, Case]:
         "by policy": "action_selection=policy,policy=ucb_tuned",
         "draw": "draw=loss",
         "max_nodes": "max_nodes=20",
+        "rave": "amaf=rave",
+        "grave": "amaf=grave,amaf.reference=3",
+        "mast": "mast=greedy",
+        "max_depth": "max_depth=2",
     }.items():
         cases[f"tron {name}"] = Case("tron:rows=5,columns=5", f"mcts:simulations=60,{options}")
     geese = "hungry_geese:rows=4,columns=4,num_players=3"
     cases["geese"] = Case(geese, "mcts:simulations=30")
     cases["geese valid"] = Case(
-        geese, "mcts:simulations=30,playout=valid,playout_depth=4,evaluation=returns,policy=exp3"
+        geese,
+        "mcts:simulations=30,playout=valid,playout.depth=4,playout.evaluation=returns,policy=exp3",
     )
     for name, (game, search, options) in {
         "puct": (small, "puct", {}),

@@ -13,7 +13,7 @@ from ludoteca.agents.search.network.decoupled_trees import (
     make_decoupled_simulation,
     make_decoupled_trees,
 )
-from ludoteca.agents.search.sequential.tree import ROOT
+from ludoteca.agents.search.simultaneous.tree import ROOT
 from ludoteca.envs.clock import clock
 from ludoteca.envs.game import Game
 

@@ -12,16 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.search.sequential.tree import ROOT
 from ludoteca.agents.search.simultaneous.tree import (
-    ARM,
     FULL,
     NODE,
+    ROOT,
     check_joint_actions,
-    find_child,
-    start_tree,
+    make_table,
     table_size,
 )
+from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import next_u64
@@ -36,9 +35,9 @@ class DecoupledTrees(NamedTuple):
 
     Attributes:
         states: positions of the roots. Shape `[B]`.
-        nodes: dtype `joint_tree.NODE`. Shape `[B, N]`.
-        arms: statistics of the players' actions, with values in [0, 1]. Dtype `joint_tree.ARM`,
-            shape `[B, N, P, A]`.
+        nodes: dtype `simultaneous.tree.NODE`. Shape `[B, N]`.
+        arms: statistics of the players' actions, with values in [0, 1]. Dtype
+            `statistics.arm_dtype`, shape `[B, N, P, A]`.
         table: children by joint action, int32. Shape `[B, table_size(N)]`.
         size: number of nodes. Shape `[B]`.
         seen: whether the network has evaluated a node. Shape `[B, N]`.
@@ -85,7 +84,7 @@ def make_decoupled_trees(game: Game, count: int, nodes: int, leaf_batch: int) ->
     return DecoupledTrees(
         states=game.empty(count),
         nodes=np.zeros((count, nodes), NODE),
-        arms=np.zeros((count, nodes, players, actions), ARM),
+        arms=np.zeros((count, nodes, players, actions), arm_dtype("puct")),
         table=np.zeros((count, table_size(nodes)), np.int32),
         size=np.zeros(count, np.int32),
         seen=np.zeros((count, nodes), np.bool_),
@@ -139,6 +138,7 @@ def make_decoupled_simulation(game: Game) -> DecoupledSimulation:
     is_active: Any = game.is_active
     legal_actions, players, num_actions = game.legal_actions, game.num_players, game.num_actions
     has_chance = "rng" in (game.state.names or ())
+    start_tree, find_child = make_table("puct")
 
     @kernel
     def choose(t: Any, b: int, node: int, p: int, n: int, c: float, fpu: float) -> int:

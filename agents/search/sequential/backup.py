@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
-from ludoteca.agents.search.policies import POLICIES
-from ludoteca.agents.search.sequential.tree import DRAW, LOSS, ROOT, UNEXPANDED, UNKNOWN, WIN
+from ludoteca.agents.search.playouts import make_record
+from ludoteca.agents.search.select import DRAW, LOSS, UNKNOWN, WIN
+from ludoteca.agents.search.sequential.tree import ROOT, UNEXPANDED
+from ludoteca.agents.search.statistics import make_statistics
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
 
@@ -14,7 +16,7 @@ from ludoteca.envs.jit import factory, kernel
 def make_backup(game: Game, config: SearchConfig) -> tuple[Callable[..., None], ...]:
     """Return three kernels.
 
-    `back_up(nodes, work, depth, plies)` adds `work.scores` to the nodes of `work.path`; their
+    `back_up(nodes, work, depth)` adds `work.scores` to the nodes of `work.path`; their
     visits were incremented during selection.
 
     `prove_end(nodes, node, s, work)` marks the node of a finished game as proven.
@@ -22,40 +24,30 @@ def make_backup(game: Game, config: SearchConfig) -> tuple[Callable[..., None], 
     `proven_scores(nodes, node, work)` writes the scores of a proven node.
     """
     returns, players = game.returns, game.num_players
-    importance = POLICIES[config.policy].importance_weighted
-    solver, amaf, mast = config.solver, config.amaf != "", config.mast != ""
-    draw_is_loss = config.draw_is_loss
+    solver, amaf, draw_is_loss = config.solver, config.amaf != "", config.draw_is_loss
+    _, add_score = make_statistics(config.policy)
+    _, mark_played, update_mast = make_record(game, config)
 
     @kernel
-    def back_up(nodes: Any, work: Any, depth: int, plies: int) -> None:
+    def back_up(nodes: Any, work: Any, depth: int) -> None:
         if amaf:
-            update_amaf(nodes, work, depth, plies)
-        if mast:
-            for ply in range(plies):
-                p, action = work.player[ply], work.played[ply]
-                work.mast_visits[p, action] += 1
-                work.mast_value[p, action] += work.scores[p]
+            update_amaf(nodes, work, depth)
+        update_mast(work)
         for d in range(1, depth + 1):
             visited = nodes[work.path[d]]
-            x = work.scores[visited.mover]
-            visited.value += x
-            visited.square += x * x
-            if importance:
-                visited.reward_estimate += x / work.probabilities[d]
+            add_score(visited, work.scores[visited.mover], work.probabilities[d])
         if solver:
             for d in range(depth, 0, -1):
                 if nodes[work.path[d]].proven == UNKNOWN or not prove(nodes, work.path[d - 1]):
                     break
 
     @kernel
-    def update_amaf(nodes: Any, work: Any, depth: int, plies: int) -> None:
+    def update_amaf(nodes: Any, work: Any, depth: int) -> None:
         """Credit every child of the path whose action its player played at that ply or later."""
         work.simulation += 1
-        ply = plies
+        move = work.moves
         for d in range(depth, -1, -1):
-            while ply > d:
-                ply -= 1
-                work.seen[work.player[ply], work.played[ply]] = work.simulation
+            move = mark_played(work, move, d)
             parent = nodes[work.path[d]]
             if parent.first != UNEXPANDED:
                 mover = nodes[parent.first].mover

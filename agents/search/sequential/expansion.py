@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from ludoteca.agents.search.config import SearchConfig
-from ludoteca.agents.search.sequential.tree import NO_PLAYER, ROOT, SIZE, SPARE, UNEXPANDED, UNKNOWN
+from ludoteca.agents.search.select import UNKNOWN
+from ludoteca.agents.search.sequential.tree import NO_PLAYER, ROOT, SIZE, SPARE, UNEXPANDED
+from ludoteca.agents.search.statistics import make_statistics
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import factory, kernel
 
@@ -34,14 +36,18 @@ def make_expansion(
     player: Any = game.player
     decisive, anti = config.decisive != "", config.decisive == "both"
     transpositions = config.transpositions
+    reset_arm, _ = make_statistics(config.policy)
+
+    @kernel
+    def reset_node(node: Any, prior: float, action: int, mover: int) -> None:
+        """Make a record the node of an action without visits."""
+        reset_arm(node, prior)
+        node.first, node.count, node.opened, node.selections = UNEXPANDED, 0, 0, 0
+        node.action, node.mover, node.proven = action, mover, UNKNOWN
 
     @kernel
     def start_tree(nodes: Any, shared: Any, table: Any, work: Any) -> None:
-        root = nodes[ROOT]
-        root.value = root.square = root.amaf_value = root.reward_estimate = 0.0
-        root.visits = root.amaf_visits = 0
-        root.first, root.count, root.opened, root.selections = UNEXPANDED, 0, 0, 0
-        root.mover, root.proven, root.action, root.prior = NO_PLAYER, UNKNOWN, -1, 1.0
+        reset_node(nodes[ROOT], 1.0, -1, NO_PLAYER)
         shared[SIZE] = 1
         for i in range(len(table)):
             table[i].first = UNEXPANDED
@@ -134,13 +140,7 @@ def make_expansion(
         shared[SIZE] += n
         mover = player(s)
         for k in range(n):
-            child = nodes[first + k]
-            child.value = child.square = child.amaf_value = child.reward_estimate = 0.0
-            child.visits = child.amaf_visits = 0
-            child.first, child.count, child.opened, child.selections = UNEXPANDED, 0, 0, 0
-            child.prior = np.float32(1.0 / n)
-            child.action = work.legal[k]
-            child.mover, child.proven = mover, UNKNOWN
+            reset_node(nodes[first + k], 1.0 / n, work.legal[k], mover)
         parent.first, parent.count = first, n
         # Not joined by `and`: without transpositions the compiler drops what it cannot type.
         if transpositions:  # noqa: SIM102

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.search.config import SearchConfig
-from ludoteca.agents.search.sequential.tree import NODE, ROOT, UNEXPANDED
+from ludoteca.agents.search.sequential.tree import ROOT, UNEXPANDED
 from ludoteca.agents.search.sequential.workspace import Workspace
+from ludoteca.agents.search.statistics import summed_fields
 from ludoteca.envs.game import Game
 
 PARALLEL = ("tree", "root")
@@ -29,6 +30,7 @@ class SearchThreads:
         self, game: Game, config: SearchConfig, max_nodes: int, threads: int, parallel: str
     ):
         self._made_of = game, config, max_nodes, threads, parallel
+        self._fields = summed_fields(config.policy)
         first = Workspace.make(game, config, max_nodes)
         self.shared_tree = parallel == "tree"
         self.trees = [first] + [
@@ -85,14 +87,15 @@ class SearchThreads:
         """Return the tree; of several trees, the root and its children with summed statistics."""
         if self.shared_tree or len(self.trees) == 1:
             return self.trees[0].nodes[: self.trees[0].size]
-        return merged([tree.nodes for tree in self.trees])
+        return merged([tree.nodes for tree in self.trees], self._fields)
 
 
-def merged(trees: list[NDArray[np.void]]) -> NDArray[np.void]:
+def merged(trees: list[NDArray[np.void]], fields: tuple[str, ...]) -> NDArray[np.void]:
     """Return the summed statistics of the trees' roots and of their children.
 
     Args:
         trees: trees of one position, each with an expanded root.
+        fields: the statistics.
 
     Returns:
         A tree of the root and its children, those with visits first.
@@ -104,18 +107,11 @@ def merged(trees: list[NDArray[np.void]]) -> NDArray[np.void]:
     for block in blocks[1:]:
         for child in block:
             known = children[int(child["action"])]
-            for field in (
-                "value",
-                "square",
-                "amaf_value",
-                "reward_estimate",
-                "visits",
-                "amaf_visits",
-            ):
+            for field in fields:
                 known[field] += child[field]
             known["proven"] = max(known["proven"], child["proven"])
     ordered = sorted(children.values(), key=lambda child: -int(child["visits"]))
-    nodes = np.array([trees[0][ROOT].copy(), *ordered], NODE)
+    nodes = np.array([trees[0][ROOT].copy(), *ordered], trees[0].dtype)
     nodes[ROOT]["visits"] = sum(int(tree[ROOT]["visits"]) for tree in trees)
     nodes[ROOT]["proven"] = max(int(tree[ROOT]["proven"]) for tree in trees)
     nodes[ROOT]["first"] = 1

@@ -9,12 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.search.config import SearchConfig
+from ludoteca.agents.search.playouts import make_record
+from ludoteca.agents.search.select import UNKNOWN
 from ludoteca.agents.search.sequential.backup import make_backup
 from ludoteca.agents.search.sequential.expansion import make_expansion
 from ludoteca.agents.search.sequential.lock import acquire, release
 from ludoteca.agents.search.sequential.selection import make_selection
 from ludoteca.agents.search.sequential.simulation import make_simulation
-from ludoteca.agents.search.sequential.tree import PLAYED, ROOT, SIZE, START, UNEXPANDED, UNKNOWN
+from ludoteca.agents.search.sequential.tree import PLAYED, ROOT, SIZE, START, UNEXPANDED
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 from ludoteca.envs.rng import next_u64
@@ -49,7 +51,8 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
     several threads may run it on one tree, each with its own `states`, `words` and `work`.
 
     Arguments of the kernel:
-        nodes: the tree, dtype `tree.NODE`; a full tree is searched without expansion.
+        nodes: the tree, dtype `tree.node_dtype(config.policy)`; a full tree is searched without
+            expansion.
         shared: size and lock of the tree, see `tree.SIZE`. int64, shape `[2]`.
         table: the transposition table, dtype `tree.ENTRY`; may be empty without transpositions.
         states: positions, `states[START]` the root's. Shape `[3]`.
@@ -62,8 +65,11 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
     solver, grave, shared_tree = config.solver, config.amaf == "grave", config.shared_tree
     has_chance = "rng" in (game.state.names or ())
     start_tree, expand, _ = make_expansion(game, config)
-    choose, remember_reference = make_selection(game, config)
-    play_out, note = make_simulation(game, config)
+    choose, forget_reference, set_reference = make_selection(game, config)
+    play_out = make_simulation(game, config)
+    record, _, _ = make_record(game, config)
+    player: Any = game.player
+    recorded = config.amaf != "" or config.mast != ""
     back_up, prove_end, proven_scores = make_backup(game, config)
 
     @kernel
@@ -82,8 +88,10 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
         Visits are incremented here and scores are added later: a virtual loss for other threads
         (Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008).
         """
-        node, depth, reference = ROOT, 0, UNEXPANDED
-        work.path[0] = ROOT
+        node, depth = ROOT, 0
+        work.path[0], work.moves = ROOT, 0
+        if grave:
+            forget_reference(work)
         nodes[ROOT].visits += 1
         while not (solver and nodes[node].proven != UNKNOWN):
             if nodes[node].first == UNEXPANDED:
@@ -95,12 +103,12 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
                 if nodes[node].first == UNEXPANDED:
                     break
             if grave and nodes[node].visits > params.grave_reference:
-                reference = node
-                remember_reference(nodes, node, work)
+                set_reference(nodes, node, work)
             nodes[nodes[node].first].selections += 1
-            node = choose(nodes, node, reference, work, params)
+            node = choose(nodes, node, work, params)
             nodes[node].visits += 1
-            note(work, depth, s, nodes[node].action)
+            if recorded:
+                record(work, player(s), nodes[node].action)
             step(s, nodes[node].action)
             depth += 1
             work.path[depth] = node
@@ -130,7 +138,7 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
             if has_chance:
                 s.rng[0] = next_u64(work.rng)
             depth = descend(nodes, shared, table, states, s, words, work, params)
-            leaf, plies = work.path[depth], depth
+            leaf = work.path[depth]
             if solver and depth > 0 and nodes[leaf].proven == UNKNOWN and is_terminal(s):
                 prove_end(nodes, leaf, s, work)
             if solver and nodes[leaf].proven != UNKNOWN:
@@ -138,10 +146,10 @@ def search_kernel(game: Game, config: SearchConfig) -> Callable[..., None]:
             else:
                 if shared_tree:
                     release(shared)
-                plies = play_out(states, s, depth, work, params)
+                play_out(states, s, work, params)
                 if shared_tree:
                     acquire(shared)
-            back_up(nodes, work, depth, plies)
+            back_up(nodes, work, depth)
         if shared_tree:
             release(shared)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from ludoteca.agents.search.config import SearchConfig, work_dtype
-from ludoteca.agents.search.sequential.tree import ENTRY, NODE, SHARED, STATES
+from ludoteca.agents.search.sequential.tree import ENTRY, SHARED, STATES, node_dtype
 from ludoteca.envs.game import Game
 from ludoteca.envs.records import CACHE_LINE, as_words
 
@@ -31,7 +31,7 @@ class Workspace(NamedTuple):
         """Return the workspace of one tree and one thread."""
         entries = 1 << (max_nodes - 1).bit_length() if config.transpositions else 0
         tree = (
-            np.zeros(max_nodes, NODE),
+            np.zeros(max_nodes, node_dtype(config.policy)),
             apart(SHARED, np.int64),
             np.zeros(entries, ENTRY),
         )

@@ -1,20 +1,17 @@
 """Final move selection in decoupled search."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
-from ludoteca.agents.search.policies import NO_BEST, POLICIES, leading
-from ludoteca.agents.search.sequential.act import BY_POLICY, MAX, MEAN
-from ludoteca.agents.search.sequential.tree import ROOT
-from ludoteca.agents.search.simultaneous.config import DecoupledSearchConfig
+from ludoteca.agents.search.config import SearchConfig
+from ludoteca.agents.search.select import make_select_final
+from ludoteca.agents.search.simultaneous.tree import ROOT
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
-from ludoteca.envs.rng import below
 
 
 @factory()
-def make_best_action(game: Game, config: DecoupledSearchConfig) -> Callable[..., int]:
+def make_best_action(game: Game, config: SearchConfig) -> Callable[..., int]:
     """Return the compiled form of `best_action_kernel(game, config)`."""
     run = best_action_kernel(game, config)
 
@@ -38,46 +35,23 @@ def make_settled(game: Game) -> Callable[..., bool]:
 
 
 @factory()
-def best_action_kernel(game: Game, config: DecoupledSearchConfig) -> Callable[..., int]:
+def best_action_kernel(game: Game, config: SearchConfig) -> Callable[..., int]:
     """Return `best_action(arms, seat, action_selection, params, work) -> action`, the final move.
 
-    Ties go to the action with more visits, then to a random one. Returns 0 if the player cannot
-    act.
+    See `select.make_select_final`. Returns 0 if the player cannot act.
     """
-    score = POLICIES[config.policy].score
     num_actions = game.num_actions
+    select_final = make_select_final(config.policy, simultaneous=True)
 
     @kernel
     def best_action(arms: Any, seat: int, action_selection: int, params: Any, work: Any) -> int:
-        t, tried = 0, 0
-        top = NO_BEST
+        visits, num_visited = 0, 0
         for action in range(num_actions):
-            arm = arms[ROOT, seat, action]
-            if arm.visits > 0:
-                t += arm.visits
-                tried += 1
-                top = leading(top, arm, arm.value / arm.visits)
-        best, best_points, ties = 0, -math.inf, 0
-        for action in range(num_actions):
-            arm = arms[ROOT, seat, action]
-            if arm.visits == 0:
-                continue
-            mean = arm.value / arm.visits
-            points = float(arm.visits)
-            if action_selection == MAX:
-                points = arm.value
-            elif action_selection == MEAN:
-                points = mean
-            elif action_selection == BY_POLICY:
-                points = score(arm, mean, t, math.log(t), tried, top, params.c, work.rng)
-            visits = arms[ROOT, seat, best].visits
-            if points > best_points or (points == best_points and arm.visits > visits):
-                best, best_points, ties = action, points, 1
-            elif points == best_points and arm.visits == visits:
-                ties += 1
-                if below(work.rng, ties) == 0:
-                    best = action
-        return best
+            visits += arms[ROOT, seat, action].visits
+            num_visited += int(arms[ROOT, seat, action].visits > 0)
+        return select_final(
+            arms[ROOT, seat], num_actions, visits, num_visited, action_selection, params, work
+        )
 
     return best_action
 

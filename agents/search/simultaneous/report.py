@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ludoteca.agents.search.report import Candidate, SearchReport
-from ludoteca.agents.search.sequential.tree import ROOT
+from ludoteca.agents.search.simultaneous.tree import ROOT
 from ludoteca.envs.game import Game
 
 
@@ -21,8 +21,8 @@ def make_decoupled_report(
 
     Args:
         game: the game.
-        nodes: the tree, dtype `decoupled_tree.NODE`.
-        arms: statistics of the players' actions, dtype `decoupled_tree.ARM`. Shape `[nodes,
+        nodes: the tree, dtype `tree.NODE`.
+        arms: statistics of the players' actions, dtype `statistics.arm_dtype`. Shape `[nodes,
             players, actions]`.
         seat: the player to act.
         action: the chosen action.

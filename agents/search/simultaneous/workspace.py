@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ludoteca.agents.search.sequential.tree import ROOT
+from ludoteca.agents.search.config import SearchConfig, work_dtype
 from ludoteca.agents.search.sequential.workspace import apart
-from ludoteca.agents.search.simultaneous.config import work_dtype
 from ludoteca.agents.search.simultaneous.search import START, STATES
-from ludoteca.agents.search.simultaneous.tree import ARM, NODE, table_size
+from ludoteca.agents.search.simultaneous.tree import NODE, ROOT, table_size
+from ludoteca.agents.search.statistics import arm_dtype, summed_fields
 from ludoteca.envs.game import Game
 
 
 class DecoupledWorkspace(NamedTuple):
-    """Tree and scratch space of one thread, see `simultaneous.search_kernel`."""
+    """Tree and scratch space of one thread, see `search.search_kernel`."""
 
     nodes: NDArray[np.void]
     arms: NDArray[np.void]
@@ -25,13 +25,13 @@ class DecoupledWorkspace(NamedTuple):
     work: NDArray[np.void]
 
     @classmethod
-    def make(cls, game: Game, max_nodes: int) -> "DecoupledWorkspace":
+    def make(cls, game: Game, config: SearchConfig, max_nodes: int) -> "DecoupledWorkspace":
         """Return the workspace of one tree and one thread."""
         states = apart(STATES, game.state)
         states[:] = game.empty(STATES)
         return cls(
             np.zeros(max_nodes, NODE),
-            np.zeros((max_nodes, game.num_players, game.num_actions), ARM),
+            np.zeros((max_nodes, game.num_players, game.num_actions), arm_dtype(config.policy)),
             np.zeros(table_size(max_nodes), np.int32),
             states,
             apart(1, work_dtype(game)),
@@ -45,9 +45,10 @@ class DecoupledSearchThreads:
     "Parallel Monte-Carlo tree search", 2008.
     """
 
-    def __init__(self, game: Game, max_nodes: int, threads: int):
-        self._made_of = game, max_nodes, threads
-        self.trees = [DecoupledWorkspace.make(game, max_nodes) for _ in range(threads)]
+    def __init__(self, game: Game, config: SearchConfig, max_nodes: int, threads: int):
+        self._made_of = game, config, max_nodes, threads
+        self._fields = summed_fields(config.policy)
+        self.trees = [DecoupledWorkspace.make(game, config, max_nodes) for _ in range(threads)]
         self.sizes = [0] * threads
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
@@ -82,6 +83,6 @@ class DecoupledSearchThreads:
             nodes, arms = nodes.copy(), arms.copy()
             for tree in self.trees[1:]:
                 nodes[ROOT]["visits"] += tree.nodes[ROOT]["visits"]
-                for name in ("value", "square", "reward_estimate", "visits"):
+                for name in self._fields:
                     arms[name][ROOT] += tree.arms[name][ROOT]
         return nodes, arms

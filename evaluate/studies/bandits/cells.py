@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.agents.search.policies import POLICIES
 from ludoteca.envs.params import integer
 from ludoteca.evaluate.studies.bandits.play import play_bandits, random_problems
 from ludoteca.evaluate.studies.bandits.uaemex2021 import ARMS
@@ -62,6 +63,8 @@ class BanditStudy:
 
 # The thesis' own size: about 2 * 10^12 pulls for the grids, and 7 * 10^12 for simulated annealing,
 # of which the thesis does not say how many steps it took.
+# Policies of the published curves; later ones are not among them.
+COMPARED = tuple(name for name in POLICIES if name != "kl_ucb")
 FULL = BanditStudy(
     problems=1000,
     runs=100,

@@ -8,11 +8,17 @@ from itertools import count
 from time import process_time
 from typing import Any
 
-from ludoteca.agents.search.policies import POLICIES
 from ludoteca.envs.clock import clock
 from ludoteca.evaluate.forecast import Forecast, forecast_lines, long_time
 from ludoteca.evaluate.studies.bandits.annealing import annealing
-from ludoteca.evaluate.studies.bandits.cells import BanditStudy, Block, Cell, Cells, CurvePart
+from ludoteca.evaluate.studies.bandits.cells import (
+    COMPARED,
+    BanditStudy,
+    Block,
+    Cell,
+    Cells,
+    CurvePart,
+)
 from ludoteca.evaluate.studies.bandits.grids import best_alpha, between_neighbors, intervals, others
 from ludoteca.executor import WAIT, Executor, Task, _Wait
 
@@ -121,7 +127,7 @@ def curve_parts(study: BanditStudy) -> list[Cell]:
     return [
         CurvePart(k, policy, start // study.block)
         for k in study.curve_arms
-        for policy in POLICIES
+        for policy in COMPARED
         for start in starts
     ]
 
@@ -170,7 +176,7 @@ class Plan:
         """The number of pulls in all cells."""
         study = self.study
         pulls = study.block * study.runs * (self.cells["grids"] + self.cells["annealing"])
-        in_curves = len(study.curve_arms) * len(POLICIES) * study.curve_problems * study.runs
+        in_curves = len(study.curve_arms) * len(COMPARED) * study.curve_problems * study.runs
         return float(pulls * study.rounds + in_curves * study.curve_rounds)
 
 
@@ -191,7 +197,7 @@ def make_plan(study: BanditStudy) -> Plan:
     per_curve = {
         (k, policy): share * _seconds(CurvePart(k, policy, 0), small)
         for k in study.curve_arms
-        for policy in POLICIES
+        for policy in COMPARED
     }
     grids = 2 * study.alphas - 2 + 3  # the ends of the second are in the first
     in_grid, in_annealing = (

@@ -6,11 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ludoteca.agents.search.config import SEARCH_PARAMS
 from ludoteca.agents.search.policies import POLICIES
-from ludoteca.agents.search.sequential.tree import NODE
+from ludoteca.agents.search.statistics import arm_dtype
 from ludoteca.envs.names import did_you_mean
 from ludoteca.envs.params import choice, integer
-from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play
+from ludoteca.evaluate.studies.bandits.kernel import MONOTONE, make_play, work_dtype
 
 
 def random_problems(problems: int, arms: int, seed: int) -> NDArray[np.float64]:
@@ -72,13 +73,14 @@ def play_bandits(
         raise ValueError(
             f"checkpoints must ascend from 1 at least to {rounds} at most, got {checkpoints!r}"
         )
-    c = _parameters(policy, params or {})
+    params_array = np.zeros(1, SEARCH_PARAMS)
+    params_array["c"] = _parameters(policy, params or {})
     play = make_play(policy, lazy and policy in MONOTONE)
     count, arms = problems.shape
     regrets = np.zeros((count, len(at)))
 
     def play_slice(start: int, end: int) -> None:
-        memory = np.zeros(arms), np.zeros(arms, NODE), np.zeros((arms + 1, 1), np.uint64)
+        records = np.zeros(1, work_dtype(arms)), np.zeros(arms, arm_dtype(policy))
         play(
             problems[start:end],
             first_problem + start,
@@ -86,8 +88,9 @@ def play_bandits(
             runs,
             rounds,
             at,
-            c,
-            *memory,
+            params_array,
+            *records,
+            np.zeros((arms + 1, 1), np.uint64),
             regrets[start:end],
         )
 
@@ -110,4 +113,4 @@ def _parameters(policy: str, given: Mapping[str, float]) -> NDArray[np.float64]:
     values = [float(given.get(name, default)) for name, default in known.items()]
     if not np.all(np.isfinite(values)):
         raise ValueError(f"the parameters of a policy must be finite, got {dict(given)}")
-    return np.array([*values, 0.0], np.float64)  # never empty, for those without parameters
+    return np.array(values + [0.0] * (4 - len(values)), np.float64)

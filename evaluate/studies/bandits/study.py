@@ -11,9 +11,14 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import Progress, track
 
-from ludoteca.agents.search.policies import POLICIES
 from ludoteca.evaluate.studies.bandits.annealing import anneal
-from ludoteca.evaluate.studies.bandits.cells import BanditStudy, CellMissingError, Cells, spread
+from ludoteca.evaluate.studies.bandits.cells import (
+    COMPARED,
+    BanditStudy,
+    CellMissingError,
+    Cells,
+    spread,
+)
 from ludoteca.evaluate.studies.bandits.grids import best_alpha, between_neighbors, intervals, others
 
 
@@ -170,7 +175,7 @@ def _draw_curves(
 ) -> dict[int, dict[str, NDArray[np.float64]]]:
     study = cells.study
     curves: dict[int, dict[str, NDArray[np.float64]]] = {k: {} for k in study.curve_arms}
-    wanted = [(k, policy) for k in study.curve_arms for policy in POLICIES]
+    wanted = [(k, policy) for k in study.curve_arms for policy in COMPARED]
     for number, (k, policy) in enumerate(_track(wanted, "all policies", quiet)):
         compute = not merge and mine.has(number)
         found = _keep_missing(missing, cells.curve, policy, k, checkpoints, compute)

@@ -46,7 +46,7 @@ ENHANCEMENTS = {
     "solver+GRAVE": "solver=True,amaf=grave",
     "all": "solver=True,decisive=both,amaf=grave,mast=greedy,reuse=True",
 }
-ENHANCED = {"UCB": "policy=ucb1,alpha=2", "alpha2": "policy=ucb_alpha2"}
+ENHANCED = {"UCB": "policy=ucb1,policy.alpha=2", "alpha2": "policy=ucb_alpha2"}
 
 
 def stages(fast: bool, seed: int) -> dict[str, Tournament]:
@@ -60,8 +60,8 @@ def stages(fast: bool, seed: int) -> dict[str, Tournament]:
         for name, options in ENHANCEMENTS.items()
     }
     entrants = {
-        "constants": {f"UCB {c:g}": f"policy=ucb1,alpha={c:g}" for c in CONSTANTS} | alphas,
-        "policies": {name: f"policy={name}" for name in POLICIES},
+        "constants": {f"UCB {c:g}": f"policy=ucb1,policy.alpha={c:g}" for c in CONSTANTS} | alphas,
+        "policies": {name: f"policy={name}" for name in POLICIES if name != "kl_ucb"},
         "combinations": combined,
         "equal_time": combined,
     }
