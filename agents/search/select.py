@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ludoteca.agents.search.distributions import unit
-from ludoteca.agents.search.policies import POLICIES
+from ludoteca.agents.search.policies import POLICIES, puct
 from ludoteca.agents.search.policy import NO_BEST, Parent, leading
 from ludoteca.envs.jit import factory, kernel
 from ludoteca.envs.rng import below
@@ -50,19 +50,16 @@ def make_select(
     selection = POLICIES[policy]
     score, needs_best = selection.score, selection.needs_best
     is_sampled, exponential = selection.kind == "weights", selection.exponential
-    mixed_mean = make_mixed_mean(amaf)
-
-    @kernel
-    def arm_at(arms: Any, actions: Any, k: int) -> Any:
-        if simultaneous:
-            return arms[actions[k]]
-        return arms[k]
+    use_amaf = amaf != ""
+    mixed_mean, arm_at = make_mixed_mean(amaf), make_arm_at(simultaneous)
 
     @kernel
     def mean_of(arm: Any, actions: Any, k: int, params: Any, work: Any) -> float:
-        if simultaneous:
-            return mixed_mean(arm, actions[k], params, work)
-        return mixed_mean(arm, arm.action, params, work)
+        if use_amaf:
+            if simultaneous:
+                return mixed_mean(arm, actions[k], params, work)
+            return mixed_mean(arm, arm.action, params, work)
+        return float(arm.value / arm.visits)
 
     @kernel
     def select(
@@ -150,6 +147,49 @@ def make_select(
 
 
 @factory()
+def make_select_by_prior(simultaneous: bool = False) -> Callable[..., int]:
+    """Return the kernel of PUCT with a network's priors and values.
+
+    `select(arms, actions, n, visits, unvisited_mean, c) -> k` selects one of n arms. Arms without
+    visits have the mean `unvisited_mean`, arms with a negative prior are not selected; of equal
+    ones, the first is. In simultaneous games arm k is `arms[actions[k]]`, in others `arms[k]`.
+    """
+    arm_at = make_arm_at(simultaneous)
+
+    @kernel
+    def select(
+        arms: Any, actions: Any, n: int, visits: int, unvisited_mean: float, c: float
+    ) -> int:
+        parent = Parent(max(visits, 1), 0.0, n, NO_BEST, (c,), 0)
+        best, best_score = 0, -math.inf
+        for k in range(n):
+            arm = arm_at(arms, actions, k)
+            if arm.prior >= 0:
+                mean = unvisited_mean
+                if arm.visits > 0:
+                    mean = float(arm.value / arm.visits)
+                points = puct(arm, mean, parent)
+                if points > best_score:
+                    best, best_score = k, points
+        return best
+
+    return select
+
+
+@factory()
+def make_arm_at(simultaneous: bool) -> Callable[..., Any]:
+    """Return the kernel `arm_at(arms, actions, k) -> arm`, see `make_select`."""
+
+    @kernel
+    def arm_at(arms: Any, actions: Any, k: int) -> Any:
+        if simultaneous:
+            return arms[actions[k]]
+        return arms[k]
+
+    return arm_at
+
+
+@factory()
 def make_mixed_mean(amaf: str) -> Callable[..., float]:
     """Return the kernel `mixed_mean(arm, action, params, work)`.
 
@@ -163,7 +203,7 @@ def make_mixed_mean(amaf: str) -> Callable[..., float]:
 
     @kernel
     def mixed_mean(arm: Any, action: Any, params: Any, work: Any) -> float:
-        mean = arm.value / arm.visits
+        mean = float(arm.value / arm.visits)
         if use_amaf:
             visits, value = arm.amaf_visits, arm.amaf_value
             if grave and work.reference_visits[action] >= 0:

@@ -46,9 +46,11 @@ def network_choose(agent: NetworkAgent) -> Callable[..., int]:
 
     def choose_by_search(s, player, legal, n, rng):
         root = search(s, rng, evaluate, simulations, leaf_batch, c, fpu, seconds)
-        priors = np.maximum(np.array(root.priors[player], np.float32), 0)
-        visits = np.array(root.visits[player])
-        values = 2 * np.array(root.totals[player]) / np.maximum(visits, 1) - 1
+        arms = root.arms[player]
+        priors = np.maximum(np.array([arm.prior for arm in arms], np.float32), 0)
+        visits = np.array([arm.visits for arm in arms])
+        totals = np.array([arm.value for arm in arms])
+        values = 2 * totals / np.maximum(visits, 1) - 1
         policies, *_ = improved_policies(priors, visits, values.astype(np.float32), value_scale)
         return int(np.argmax(policies))
 

@@ -6,12 +6,12 @@ III.A; the selection is that of Silver et al., "Mastering the game of Go without
 2017). Chance is open-loop: a node stands for the actions that led there.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ludoteca.agents.search.select import make_select_by_prior
 from ludoteca.agents.search.simultaneous.tree import (
     FULL,
     NODE,
@@ -139,26 +139,16 @@ def make_decoupled_simulation(game: Game) -> DecoupledSimulation:
     legal_actions, players, num_actions = game.legal_actions, game.num_players, game.num_actions
     has_chance = "rng" in (game.state.names or ())
     start_tree, find_child = make_table("puct")
+    select = make_select_by_prior(simultaneous=True)
 
     @kernel
     def choose(t: Any, b: int, node: int, p: int, n: int, c: float, fpu: float) -> int:
         """Return a player's action among `t.legal[:n]` by PUCT."""
-        total = 0
+        visits = 0
         for k in range(n):
-            total += t.arms[b, node, p, t.legal[k]].visits
-        root = math.sqrt(max(total, 1))
-        best, best_score = int(t.legal[0]), -math.inf
-        for k in range(n):
-            arm = t.arms[b, node, p, t.legal[k]]
-            if arm.prior < 0:
-                continue
-            mean = float(t.values[b, node, p]) - fpu
-            if arm.visits > 0:
-                mean = arm.value / arm.visits
-            score = mean + c * arm.prior * root / (1 + arm.visits)
-            if score > best_score:
-                best, best_score = int(t.legal[k]), score
-        return best
+            visits += t.arms[b, node, p, t.legal[k]].visits
+        unvisited = float(t.values[b, node, p]) - fpu
+        return int(t.legal[select(t.arms[b, node, p], t.legal, n, visits, unvisited, c)])
 
     @kernel
     def back_up(t: Any, b: int, slot: int) -> None:

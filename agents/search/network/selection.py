@@ -1,16 +1,17 @@
-"""Selection of an action in a node: PUCT, UCT, and Gumbel AlphaZero's interior selection.
-
-With several simultaneous simulations per search, pending ones count as losses (virtual loss:
-Chaslot, Winands and van den Herik, "Parallel Monte-Carlo tree search", 2008, section 3.3).
-"""
+"""Selection of an action in a node: PUCT, UCT, and Gumbel AlphaZero's interior selection."""
 
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ludoteca.agents.search.policies import uct as uct_score
+from ludoteca.agents.search.policy import NO_BEST, Parent
+from ludoteca.agents.search.select import make_select_by_prior
 from ludoteca.envs.jit import kernel
 from ludoteca.envs.rng import below
+
+select_by_prior = make_select_by_prior()
 
 
 class SelectionParams(NamedTuple):
@@ -44,52 +45,22 @@ class SelectionParams(NamedTuple):
 
 
 @kernel
-def tried(trees: Any, b: int, node: int, a: int) -> int:
-    """Return the visit count of an action, including pending simulations."""
-    visits = int(trees.visits[b, node, a])
-    if trees.waiting.shape[2] > 0:
-        visits += int(trees.waiting[b, node, a])
-    return visits
-
-
-@kernel
-def mean(trees: Any, b: int, node: int, a: int) -> float:
-    """Return the mean value of a visited action for the player to move."""
-    total, visits = trees.totals[b, node, a], int(trees.visits[b, node, a])
-    if trees.waiting.shape[2] > 0:
-        under_way = int(trees.waiting[b, node, a])
-        if under_way > 0:
-            return float((total - under_way) / (visits + under_way))
-    return float(total / visits)
-
-
-@kernel
 def puct(trees: Any, b: int, node: int, params: Any) -> int:
     """Return the action with the highest `Q + c P sqrt(N) / (1 + n)`; of equal ones, the first.
 
     Silver et al., "A general reinforcement learning algorithm that masters chess, shogi, and Go
     through self-play" (2018), supplementary materials, "Search".
     """
-    priors = trees.priors[b, node]
+    arms = trees.arms[b, node]
     count, seen = 0, 0.0
-    for a in range(len(priors)):
-        n = tried(trees, b, node, a)
-        if n > 0:
-            count += n
-            seen += priors[a]
+    for a in range(len(arms)):
+        if arms[a].visits > 0:
+            count += arms[a].visits
+            seen += arms[a].prior
     parent = trees.value[b, node] if trees.mover[b, node] == 0 else -trees.value[b, node]
     unvisited = parent - params.fpu_reduction * math.sqrt(seen)
     c = params.c_init + math.log((count + params.c_base + 1) / params.c_base)
-    scale = c * math.sqrt(max(count, 1))
-    best, chosen = -np.inf, 0
-    for a in range(len(priors)):
-        if priors[a] >= 0:
-            n = tried(trees, b, node, a)
-            q = mean(trees, b, node, a) if n > 0 else unvisited
-            score = q + scale * priors[a] / (1 + n)
-            if score > best:
-                best, chosen = score, a
-    return chosen
+    return select_by_prior(arms, arms, len(arms), count, unvisited, c)
 
 
 @kernel
@@ -100,27 +71,28 @@ def uct(trees: Any, b: int, node: int, params: Any) -> int:
     methods", 2012, algorithm 2. N(parent) counts the simulations that continued
     from there.
     """
-    priors = trees.priors[b, node]
+    arms = trees.arms[b, node]
     count, left = 0, 0
-    for a in range(len(priors)):
-        if priors[a] >= 0:
-            n = tried(trees, b, node, a)
-            count += n
-            left += n == 0
+    for a in range(len(arms)):
+        if arms[a].prior >= 0:
+            count += arms[a].visits
+            left += int(arms[a].visits == 0)
     skip = below(trees.streams[b], left) if left > 0 else -1
-    spread = 2 * math.log(max(count, 1))
+    # Values are in [-1, 1], twice the range that the policy's constant is for.
+    c = (2 * params.c_uct,)
+    parent = Parent(count, math.log(max(count, 1)), len(arms), NO_BEST, c, 0)
     best, chosen = -np.inf, 0
-    for a in range(len(priors)):
-        if priors[a] < 0:
+    for a in range(len(arms)):
+        arm = arms[a]
+        if arm.prior < 0:
             continue
-        n = tried(trees, b, node, a)
         if left > 0:
-            if n == 0:
+            if arm.visits == 0:
                 if skip == 0:
                     return a
                 skip -= 1
         else:
-            score = mean(trees, b, node, a) + params.c_uct * math.sqrt(spread / n)
+            score = uct_score(arm, arm.value / arm.visits, parent)
             if score > best:
                 best, chosen = score, a
     return chosen
@@ -140,32 +112,32 @@ def completed(trees: Any, b: int, node: int, params: Any, out: Any) -> None:
         params: parameters of the selection.
         out: float32 `[A]`, 0 for illegal actions.
     """
-    priors, visits, totals = trees.priors[b, node], trees.visits[b, node], trees.totals[b, node]
+    arms = trees.arms[b, node]
     value = trees.value[b, node] if trees.mover[b, node] == 0 else -trees.value[b, node]
     count, most, seen, weighted = 0, 0, 0.0, 0.0
-    for a in range(len(priors)):
-        if visits[a] > 0:
-            count += visits[a]
-            most = max(most, visits[a])
-            seen += priors[a]
-            weighted += priors[a] * totals[a] / visits[a]
+    for a in range(len(arms)):
+        if arms[a].visits > 0:
+            count += arms[a].visits
+            most = max(most, arms[a].visits)
+            seen += arms[a].prior
+            weighted += arms[a].prior * arms[a].value / arms[a].visits
     mixed = value
     if seen > 0:
         mixed = (value + count * weighted / seen) / (1 + count)
     largest = -np.inf
-    for a in range(len(priors)):
-        if priors[a] >= 0:
-            q = totals[a] / visits[a] if visits[a] > 0 else mixed
-            out[a] = math.log(max(priors[a], 1e-9)) + scaled(q, most, params)
+    for a in range(len(arms)):
+        if arms[a].prior >= 0:
+            q = arms[a].value / arms[a].visits if arms[a].visits > 0 else mixed
+            out[a] = math.log(max(arms[a].prior, 1e-9)) + scaled(q, most, params)
             largest = max(largest, out[a])
     total = 0.0
-    for a in range(len(priors)):
-        if priors[a] >= 0:
+    for a in range(len(arms)):
+        if arms[a].prior >= 0:
             out[a] = math.exp(out[a] - largest)
             total += out[a]
         else:
             out[a] = 0.0
-    for a in range(len(priors)):
+    for a in range(len(arms)):
         out[a] /= total
 
 
@@ -185,14 +157,14 @@ def gumbel_interior(trees: Any, b: int, node: int, params: Any, policy: Any) -> 
     Danihelka et al. (2022), equation 14.
     """
     completed(trees, b, node, params, policy)
-    visits = trees.visits[b, node]
+    arms = trees.arms[b, node]
     count = 0
-    for a in range(len(visits)):
-        count += visits[a]
+    for a in range(len(arms)):
+        count += arms[a].visits
     best, chosen = -np.inf, 0
-    for a in range(len(visits)):
-        if trees.priors[b, node, a] >= 0:
-            score = policy[a] - visits[a] / (1 + count)
+    for a in range(len(arms)):
+        if arms[a].prior >= 0:
+            score = policy[a] - arms[a].visits / (1 + count)
             if score > best:
                 best, chosen = score, a
     return chosen

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ludoteca.agents.search.network.selection import gumbel_interior, puct, uct
-from ludoteca.agents.search.network.trees import BY_POLICY, ILLEGAL, NO_NODE, ROOT
+from ludoteca.agents.search.network.trees import BY_POLICY, ILLEGAL, LOSS, NO_NODE, ROOT
 from ludoteca.envs.game import Game
 from ludoteca.envs.jit import compiled_without_allocation, factory, kernel
 
@@ -50,20 +50,18 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
 
     @kernel
     def back_up(trees: Any, b: int, i: int, value: Any) -> None:
-        """Add a simulation's value for player 0 along its path."""
+        """Add a simulation's value for player 0 along its path, in place of its virtual loss."""
         for k in range(trees.steps[b, i]):
             node, action = trees.path[b, i, k, 0], trees.path[b, i, k, 1]
-            trees.visits[b, node, action] += 1
-            trees.totals[b, node, action] += value if trees.mover[b, node] == 0 else -value
-            if trees.waiting.shape[2] > 0:
-                trees.waiting[b, node, action] -= 1
+            own = value if trees.mover[b, node] == 0 else -value
+            trees.arms[b, node, action].value += own - LOSS
 
     @kernel
     def open_node(trees: Any, b: int, node: int, action: int, scores: Any) -> int:
         """Create the child of a node by an action; return its index."""
         child = trees.size[b]
         trees.size[b] += 1
-        trees.children[b, node, action] = child
+        trees.arms[b, node, action].child = child
         for w in range(trees.words.shape[2]):
             trees.words[b, child, w] = trees.words[b, node, w]
         s = trees.states[b, child]
@@ -95,9 +93,9 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
             trees.path[b, i, trees.steps[b, i], 0] = node
             trees.path[b, i, trees.steps[b, i], 1] = action
             trees.steps[b, i] += 1
-            if trees.waiting.shape[2] > 0:
-                trees.waiting[b, node, action] += 1
-            child = trees.children[b, node, action]
+            trees.arms[b, node, action].visits += 1
+            trees.arms[b, node, action].value += LOSS
+            child = trees.arms[b, node, action].child
             opened = child == NO_NODE
             if opened:
                 child = open_node(trees, b, node, action, scores)
@@ -155,14 +153,10 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
         for k in range(len(chosen)):
             b = chosen[k]
             node = trees.leaves[b, slots[k]]
-            priors = trees.priors[b, node]
+            arms = trees.arms[b, node]
             for a in range(num_actions):
-                priors[a] = ILLEGAL
-                trees.visits[b, node, a] = 0
-                trees.totals[b, node, a] = 0
-                trees.children[b, node, a] = NO_NODE
-            for a in range(trees.waiting.shape[2]):
-                trees.waiting[b, node, a] = 0
+                arms[a].prior, arms[a].visits, arms[a].value = ILLEGAL, 0, 0.0
+                arms[a].child = NO_NODE
             n = legal_actions(trees.states[b, node], legal)
             largest = -np.inf
             for i in range(n):
@@ -171,14 +165,14 @@ def make_simulation(game: Game, gumbel: bool, by_uct: bool, decisive: bool) -> S
             for i in range(n):
                 total += math.exp(logits[k, legal[i]] - largest)
             for i in range(n):
-                priors[legal[i]] = math.exp(logits[k, legal[i]] - largest) / total
+                arms[legal[i]].prior = math.exp(logits[k, legal[i]] - largest) / total
             trees.value[b, node] = values[k] if trees.mover[b, node] == 0 else -values[k]
             if decisive:
                 won = winning(trees, b, node, legal, n, scores)
                 if won >= 0:
                     for i in range(n):
-                        priors[legal[i]] = 0.0
-                    priors[won] = 1.0
+                        arms[legal[i]].prior = 0.0
+                    arms[won].prior = 1.0
                     trees.value[b, node] = 1.0 if trees.mover[b, node] == 0 else -1.0
         for b in range(len(trees.size)):
             for i in range(trees.leaves.shape[1]):

@@ -11,6 +11,20 @@ from ludoteca.envs.records import as_words
 ROOT, NO_NODE, ILLEGAL = 0, -1, -1.0
 BY_POLICY = -1  # instead of a root's action: chosen by the selection policy
 
+# An action of the player to move, with values in [-1, 1]. A visit is counted when the action is
+# selected, with the value of a loss until its simulation is backed up (virtual loss, see
+# `statistics.py`).
+ARM = np.dtype(
+    [
+        ("value", np.float64),  # sum of values
+        ("visits", np.int32),
+        ("prior", np.float32),  # probability of the action under the network's policy, or ILLEGAL
+        ("child", np.int32),  # node that the action leads to, or NO_NODE
+    ],
+    align=True,
+)
+LOSS = -1.0
+
 
 class SearchTrees(NamedTuple):
     """B trees of up to N nodes with A actions, with up to L simultaneous simulations in each.
@@ -22,12 +36,7 @@ class SearchTrees(NamedTuple):
         mover: player to move. int8, shape `[B, N]`.
         ended: whether the game is over. Shape `[B, N]`.
         value: value for player 0 by the network or the rules; NaN until evaluated. Shape `[B, N]`.
-        priors: prior probabilities of the actions, or `ILLEGAL`. Shape `[B, N, A]`.
-        visits: visit counts of the actions. int32, shape `[B, N, A]`.
-        totals: sums of their values for the player to move. Shape `[B, N, A]`.
-        children: child of each action, or `NO_NODE`. int32, shape `[B, N, A]`.
-        waiting: pending simulations through each action (virtual loss). int16, shape `[B, N, A]`,
-            or `[B, N, 0]` if L is 1.
+        arms: statistics of the actions, dtype `ARM`. Shape `[B, N, A]`.
         path: node and action of each step of the pending simulations. Shape `[B, L, P, 2]`.
         steps: length of the path. Shape `[B, L]`.
         leaves: leaf of each simulation, or `NO_NODE`. Shape `[B, L]`.
@@ -41,16 +50,32 @@ class SearchTrees(NamedTuple):
     mover: NDArray[np.int8]
     ended: NDArray[np.bool_]
     value: NDArray[np.float32]
-    priors: NDArray[np.float32]
-    visits: NDArray[np.int32]
-    totals: NDArray[np.float32]
-    children: NDArray[np.int32]
-    waiting: NDArray[np.int16]
+    arms: NDArray[np.void]
     path: NDArray[np.int32]
     steps: NDArray[np.int32]
     leaves: NDArray[np.int32]
     fresh: NDArray[np.bool_]
     streams: NDArray[np.uint64]
+
+    @property
+    def priors(self) -> NDArray[np.float32]:
+        """Prior probabilities of the actions, or `ILLEGAL`. Shape `[B, N, A]`."""
+        return self.arms["prior"]
+
+    @property
+    def visits(self) -> NDArray[np.int32]:
+        """Visit counts of the actions. Shape `[B, N, A]`."""
+        return self.arms["visits"]
+
+    @property
+    def totals(self) -> NDArray[np.float64]:
+        """Sums of the actions' values for the player to move. Shape `[B, N, A]`."""
+        return self.arms["value"]
+
+    @property
+    def children(self) -> NDArray[np.int32]:
+        """Child of each action, or `NO_NODE`. Shape `[B, N, A]`."""
+        return self.arms["child"]
 
 
 def make_trees(game: Game, count: int, nodes: int, leaf_batch: int = 1) -> SearchTrees:
@@ -71,11 +96,7 @@ def make_trees(game: Game, count: int, nodes: int, leaf_batch: int = 1) -> Searc
         mover=np.zeros((count, nodes), np.int8),
         ended=np.zeros((count, nodes), np.bool_),
         value=np.zeros((count, nodes), np.float32),
-        priors=np.zeros(actions, np.float32),
-        visits=np.zeros(actions, np.int32),
-        totals=np.zeros(actions, np.float32),
-        children=np.zeros(actions, np.int32),
-        waiting=np.zeros((count, nodes, game.num_actions if leaf_batch > 1 else 0), np.int16),
+        arms=np.zeros(actions, ARM),
         path=np.zeros((count, leaf_batch, min(nodes, game.max_plies) + 1, 2), np.int32),
         steps=np.zeros((count, leaf_batch), np.int32),
         leaves=np.zeros((count, leaf_batch), np.int32),
