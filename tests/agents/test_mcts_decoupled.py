@@ -25,7 +25,8 @@ from ludoteca.agents.search.simultaneous.tree import (
     table_size,
 )
 from ludoteca.agents.search.statistics import arm_dtype
-from ludoteca.envs.games.hungry_geese import FOOD, hungry_geese
+from ludoteca.envs.games.goose_positions import FOOD
+from ludoteca.envs.games.hungry_geese import hungry_geese
 from ludoteca.envs.games.tron import tron
 from ludoteca.envs.record_views import view_records
 from ludoteca.envs.registry import make_game
