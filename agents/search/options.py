@@ -129,7 +129,8 @@ def parse_nested(option: str, text: str, defaults: Mapping[str, Any]) -> tuple[s
             names = ", ".join(defaults)
             has = f"its parameters are {names}" if names else "it has no parameters"
             near = did_you_mean(key, defaults)
-            raise ValueError(f"{option} {name!r} has no parameter {key!r}{near}; {has}")
+            owner = f"{option} {name!r}" if name else option
+            raise ValueError(f"{owner} has no parameter {key!r}{near}; {has}")
     return name, {**defaults, **given}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ludoteca.agents.registry import make_agent
 from ludoteca.agents.search import MCTSAgent
 from ludoteca.agents.search.clock import search_for
 from ludoteca.agents.search.config import SEARCH_PARAMS, SearchConfig
@@ -539,3 +540,34 @@ def test_features_are_all_agent_options() -> None:
     assert math.isinf(MCTSAgent(make_game("connect4"))._params["fpu"][0])
     assert Workspace.make(make_game("connect4"), SearchConfig(), 10).size == 0
     assert SEARCH_PARAMS.isalignedstruct
+
+
+def test_options_may_have_parameters_of_their_own() -> None:
+    game = make_game("connect4")
+    spec = "mcts:policy=ucb_v,policy.zeta=2,amaf=grave,amaf.reference=7,playout.depth=3"
+    by_spec = make_agent(spec, game)
+    by_name = MCTSAgent(game, policy="ucb_v:zeta=2", amaf="grave:reference=7", playout=":depth=3")
+    for agent in (by_spec, by_name):
+        assert isinstance(agent, MCTSAgent)
+        assert (agent.config.policy, agent.config.amaf) == ("ucb_v", "grave")
+        assert agent._params["c"][0].tolist() == [2, 1, 0, 0]
+        assert agent._params["grave_reference"][0] == 7
+        assert agent._params["playout_depth"][0] == 3
+    assert by_spec.config == by_name.config
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("mcts:policy=moss,policy.c=1", "policy 'moss' has no parameter 'c'; it has no parameters"),
+        ("mcts:policy.alhpa=1", r"policy has no parameter 'alhpa' \(did you mean 'alpha'\?\)"),
+        ("mcts:policy.alpha=1,policy.alpha=2", "'policy.alpha' comes twice"),
+        ("mcts:policy.alpha=x", "policy.alpha must be a number"),
+        ("mcts:.alpha=1", "expected key=value"),
+        ("mcts:amaf=rave,amaf.bias=1", "no parameter 'bias'; its parameters are weight, reference"),
+        ("mcts:playout.depth=-1", "must be an integer from 0"),
+    ],
+)
+def test_wrong_parameters_of_options_are_refused(spec: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_agent(spec, make_game("connect4"))
