@@ -18,7 +18,7 @@ from playing_on import FirstLegal, play_on
 from stable_baselines3 import PPO
 
 from ludoteca.agents import make_agent
-from ludoteca.agents.external.sb3 import SB3Agent
+from ludoteca.agents.external.sb3 import SB3Agent, load_sb3_agent
 from ludoteca.agents.networks.value_network import ValueConfig, make_value_network
 from ludoteca.agents.networks.weights import save_weights
 from ludoteca.envs.adapters.sb3 import SB3VecEnv
@@ -218,7 +218,7 @@ def test_all_games_and_more_agents_resume_in_another_process(small: Small, tmp_p
         tmp_path / "value.safetensors", make_value_network(config, game).state_dict(), about
     )
     things += [
-        ("sb3 from a file", SB3Agent(game, tmp_path / "model.zip")),
+        ("sb3 from a file", load_sb3_agent(game, tmp_path / "model.zip")),
         ("sb3 that draws", SB3Agent.from_model(game, model, deterministic=False)),
         ("uctnet", make_agent(f"uctnet:{tmp_path / 'value.safetensors'},simulations=20", game)),
     ]

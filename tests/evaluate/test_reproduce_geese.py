@@ -1,4 +1,4 @@
-"""Study of Hungry Geese: fates of the geese, tasks, and the report."""
+"""Tests of the Hungry Geese study: lives of geese, tasks and report."""
 
 import json
 from collections import Counter

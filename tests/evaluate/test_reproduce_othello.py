@@ -1,4 +1,4 @@
-"""The study on Othello: its tasks are the document's, and its report says what they found."""
+"""Tests of the Othello study: tasks of the document, and report."""
 
 import json
 from dataclasses import replace

@@ -43,7 +43,7 @@ def slowest(found: Records) -> float:
     Other work on the machine slows agents down, not in all of these competitions.
     """
     finals = [found[name]["agents"] for name in FINALS if name in found]
-    return min(max(agent["seconds_per_move"] for agent in agents) for agents in finals)
+    return min(max(float(agent["seconds_per_move"]) for agent in agents) for agents in finals)
 
 
 def rivals(match: Mapping[str, Any], labels: Labels) -> tuple[str, str]:

@@ -19,13 +19,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ludoteca.agents.search.policies import POLICIES
+from ludoteca.duration import format_duration
 from ludoteca.evaluate.studies.ggp import uaemex2021
 from ludoteca.evaluate.studies.ggp.extended import answers
 from ludoteca.evaluate.studies.ggp.report import comparison
 from ludoteca.evaluate.studies.report import render
 from ludoteca.evaluate.studies.runner import RUNS
 from ludoteca.evaluate.tournament.plan import Tournament
-from ludoteca.evaluate.tournament.report import duration, provenance_paragraphs, write_report
+from ludoteca.evaluate.tournament.report import provenance_paragraphs, write_report
 from ludoteca.evaluate.tournament.results import Results
 from ludoteca.evaluate.tournament.run import run_tournament
 from ludoteca.evaluate.tournament.saved_results import read_results
@@ -109,7 +110,7 @@ def reproduce(
     provenance = {key: run[key] for key in ("about", "versions")}
     content, names = compare(results)
     text = json.dumps(provenance | content, indent=1, default=lambda number: number.item())
-    names |= {"provenance": provenance_paragraphs(**provenance), "duration": duration}
+    names |= {"provenance": provenance_paragraphs(**provenance), "duration": format_duration}
     write_whole(out / file, text + "\n")
     write_whole(out / "report.md", render(template, names))
     print(f"report: {out / 'report.md'}")
